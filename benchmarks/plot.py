@@ -10,7 +10,8 @@ policies: a panel per batch size, batches over the lower bound, one bar per poli
 lockstep: utilization by lanes, gradients per second by chains. Of reads: the two ways
 of each case. Of kernels: by number of threads the share of the peak, and the peers'
 times over ours. Of lazy: a panel per hidden size, batch size and number of threads,
-each peer's time over ours.
+each peer's time over ours. Of control: a panel per batch size and number of threads,
+times over our fastest strategy's; of its overhead, times over the trace's.
 Standard library only.
 """
 
@@ -264,6 +265,26 @@ def draw_lazy(record, output):
     write(output, max(width, LEFT + 140 * len(names)), top, out)
 
 
+def draw_control(record, output):
+    out, top, width, results = [], TOP, 0, record["results"]
+    overhead = record["benchmark"] == "control-overhead"
+    names = list(dict.fromkeys(name for r in results for name, form in r["forms"].items()
+                               if "ratio" in form and name != "trace"))
+    for threads, batch in sorted({(r["threads"], r["batch"]) for r in results}):
+        values = {", ".join(part for part in (r["model"], r.get("case")) if part): {
+            name: form["ratio"] for name, form in r["forms"].items()
+            if "ratio" in form and name != r.get("reference")}
+            for r in results if (r["threads"], r["batch"]) == (threads, batch)}
+        width = max(width, panel(
+            out, top, "Time over %s, batch %d, %d thread(s)" % (
+                "the trace's" if overhead else "our fastest strategy's", batch, threads),
+            "x", list(values), names, values, "%s", 1))
+        top += HEIGHT + GAP + 30
+    legend(out, names, 140)
+    caption(out, "%s; %s" % (record["cpu"], record["date"]))
+    write(output, max(width, LEFT + 140 * len(names)), top, out)
+
+
 def draw_kernels(record, output):
     """Kernels without floating-point products have no share of the peak."""
     results = record["results"]
@@ -310,6 +331,8 @@ def main():
         return draw_lockstep(record, output)
     if record["benchmark"] == "lazy":
         return draw_lazy(record, output)
+    if record["benchmark"] in ("control", "control-overhead"):
+        return draw_control(record, output)
     if record["benchmark"] == "kernels":
         return draw_kernels(record, output)
     if record["benchmark"] == "reads":

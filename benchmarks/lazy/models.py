@@ -5,14 +5,7 @@ that decisions differ from instance to instance and from step to step, as those 
 models do: random parameters alone make most models take the same path for every input.
 """
 
-import array
-import json
-import sys
-
 import numpy
-
-sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: run.py and worker.py know where
 
 
 def linear(name, out, into):
@@ -398,34 +391,3 @@ def parameters(name, sizes):
 def inputs(name, sizes, count):
     random = numpy.random.default_rng(7)
     return [MODELS[name].instance(random, sizes) for _ in range(count)]
-
-
-def write_parameters(path, tensors):
-    packed = {}
-    for name, values in tensors.items():
-        data = array.array("f")
-        data.frombytes(numpy.ascontiguousarray(values, "f4").tobytes())
-        packed[name] = ("F32", list(values.shape), data)
-    batchtest.write_safetensors(path, packed)
-
-
-def read_tensors(path):
-    """{name: array} of a safetensors file."""
-    return {name: numpy.array(values).reshape(shape)
-            for name, (_, shape, values) in batchtest.read_safetensors(path).items()}
-
-
-def read_outputs(path, count):
-    """What batch-run has written: for each instance {name: array}."""
-    tensors, found = read_tensors(path), [{} for _ in range(count)]
-    for name, values in tensors.items():
-        if name.endswith(".offsets"):
-            continue
-        ends = tensors.get(name + ".offsets")
-        for i in range(count):
-            found[i][name] = values[i] if ends is None else values[ends[i]:ends[i + 1]]
-    return found
-
-
-def write_inputs(path, values):
-    return batchtest.write_lines(path, [json.dumps(value) for value in values])

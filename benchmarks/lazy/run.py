@@ -52,15 +52,13 @@ sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 sys.dont_write_bytecode = True
 import workers  # noqa: E402
 import batchtest  # noqa: E402: from there, too
+import turns  # noqa: E402
 
-TOLERANCE = 1e-4
 # What "no analysis" switches off: options of --autobatch, and of batch-run.
 SWITCHES = ["hoist=false", "fork=false", "defer=false", "select=false", "phases=false",
             "coarsen=false", "ghosts=false", "--depths=flush"]
 DYNET_SCHEDULERS = [1, 2, 3]
 PEERS = ["torch eager", "torch hand", "torch compiled", "dynet", "no analysis", "unbatched"]
-# A mini-batch of one instance says little: so many are run.
-LEAST_INSTANCES = 8
 
 
 def known_switches(folder):
@@ -75,88 +73,6 @@ def known_switches(folder):
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         (unknown if done.returncode else known).append(switch)
     return known, unknown
-
-
-class Ours:
-    """Our program, or what it is without something: a form beside those of peers."""
-
-    def __init__(self, name, program, *options):
-        self.name, self.program, self.options = name, program, options
-        self.unbatched = "--unbatched" in options
-
-    def outputs(self, point, path):
-        """Writes them; returns the counts."""
-        return batchtest.run_model(
-            self.program, point.inputs, "--outputs=" + path, "--limit=%d" % point.count,
-            *self.options, params=point.params, batch=point.batch, threads=point.threads,
-            check=False)
-
-    def check(self, point):
-        path = point.outputs + ".other"
-        self.outputs(point, path)
-        same = batchtest.contents(path) == batchtest.contents(point.outputs)
-        if not same:
-            raise batchtest.ToolError("the outputs have other bits")
-        return {"error": 0.0, "close": 0}
-
-    def time(self, point):
-        found = batchtest.run_model(
-            self.program, point.inputs, "--bench=%d" % point.runs,
-            "--limit=%d" % point.count, *self.options, params=point.params, batch=point.batch,
-            threads=point.threads, check=False)
-        if self.unbatched:
-            return found["unbatched_us"] / point.mini_batches
-        self.parts = {part: us / point.mini_batches for part, us in found["time_us"].items()}
-        return self.parts["total"]
-
-
-class Other:
-    """A form of a peer in a process of its own; of several processes the fastest counts."""
-
-    def __init__(self, name, form, processes):
-        self.name, self.form, self.processes = name, form, processes
-
-    def check(self, point):
-        """Of the fastest. Some of several may fail (a scheduler of DyNet's does on large
-        graphs), and are named."""
-        best, failed = None, []
-        for process in self.processes:
-            try:
-                found = process.ask("check", form=self.form, batch=point.batch,
-                                    count=point.count, outputs=point.outputs,
-                                    margins=point.margins)
-                spent = process.ask("time", form=self.form, batch=point.batch,
-                                    count=point.count, runs=1)["us"][0] \
-                    if len(self.processes) > 1 else 0
-            except batchtest.ToolError as error:
-                failed.append("%s: %s" % (process.started_with[3:], error))
-                continue
-            if best is None or spent < best[0]:
-                best = spent, process, found
-        if best is None:
-            raise batchtest.ToolError("; ".join(failed))
-        _, self.fastest, found = best
-        if failed:
-            found["failed"] = failed
-        if not found["error"] <= TOLERANCE:
-            raise batchtest.ToolError("wrong by %g" % found["error"])
-        return found
-
-    def time(self, point):
-        found = self.fastest.ask("time", form=self.form, batch=point.batch,
-                                 count=point.count, runs=point.runs)
-        return statistics.median(found["us"]) / point.mini_batches
-
-
-class Point:
-    """One line of the table."""
-
-    def __init__(self, files, batch, threads, runs):
-        self.inputs, self.params, self.outputs = files
-        self.batch, self.threads, self.runs = batch, threads, runs
-        self.mini_batches = max(1, LEAST_INSTANCES // batch)
-        self.count = self.mini_batches * batch
-        self.margins = None
 
 
 def start_workers(names, threads):
@@ -194,14 +110,11 @@ def compile_programs(model, sizes, folder, switches, names):
                        "--autobatch=strategy=%s sizes=%s %s" % (
                            strategy, ",".join("%s=%d" % item for item in sizes.items()),
                            " ".join(s for s in switches if s not in run)))
-        forms.append(Ours("no analysis", batchtest.compile_model(text, text + ".so"), *run))
+        forms.append(turns.Ours(
+            "no analysis", batchtest.compile_model(text, text + ".so"), *run))
     if "unbatched" in names:
-        forms.append(Ours("unbatched", program, "--unbatched"))
-    return Ours("ours", program), forms
-
-
-def median_ratio(theirs, ours):
-    return statistics.median(b / a for a, b in zip(ours, theirs))
+        forms.append(turns.Ours("unbatched", program, "--unbatched"))
+    return turns.Ours("ours", program), forms
 
 
 def measure(ours, forms, point, rounds, seconds):
@@ -218,23 +131,12 @@ def measure(ours, forms, point, rounds, seconds):
             ready.append(form)
         except batchtest.ToolError as error:
             failed.append("%s: %s" % (form.name, str(error)[:300]))
-    times, spent = {form.name: [] for form in [ours] + ready}, {}
-    start = time.perf_counter()
-    for _ in range(rounds):
-        for form in [ours] + ready:
-            # A slow one has fewer rounds.
-            if spent.get(form.name, 0) > seconds / (len(ready) + 1):
-                continue
-            began = time.perf_counter()
-            times[form.name].append(form.time(point))
-            spent[form.name] = spent.get(form.name, 0) + time.perf_counter() - began
-        if time.perf_counter() - start > seconds:
-            break
+    times = turns.take_turns([ours] + ready, point, rounds, seconds)
     mine = times.pop("ours")
     result.update(us=statistics.median(mine), ours_us=mine, parts=ours.parts)
     for name, theirs in times.items():
         result["peers"][name].update(us=statistics.median(theirs), all_us=theirs,
-                                     ratio=round(median_ratio(theirs, mine), 3))
+                                     ratio=round(turns.median_ratio(theirs, mine), 3))
     return result, failed
 
 
@@ -330,9 +232,9 @@ def run_model(name, hidden, threads, options, switches, others, folder, left):
     model = models.MODELS[name]
     sizes, files = model.sizes(hidden), [os.path.join(folder, part) for part in (
         "inputs.jsonl", "params.safetensors", "outputs.safetensors")]
-    values = models.inputs(name, sizes, max(LEAST_INSTANCES, *options.batches))
-    models.write_inputs(files[0], values)
-    models.write_parameters(files[1], models.parameters(name, sizes))
+    values = models.inputs(name, sizes, max(turns.LEAST_INSTANCES, *options.batches))
+    tensors.write_inputs(files[0], values)
+    tensors.write_tensors(files[1], models.parameters(name, sizes))
     ours, forms = compile_programs(name, sizes, folder, switches, options.peers)
     margins, started = None, {}
     for form, processes in others.items():
@@ -348,15 +250,15 @@ def run_model(name, hidden, threads, options, switches, others, folder, left):
             except batchtest.ToolError as error:
                 yield None, ["%s %s: %s" % (name, form, error)]
         if its:
-            forms.append(Other(form, form.split()[-1], its))
+            forms.append(turns.Other(form, form.split()[-1], its))
     torch = next((p for form, p in others.items() if form.startswith("torch")), None)
     for batch in options.batches:
-        point = Point(files, batch, threads, options.runs)
+        point = turns.Point(files, batch, threads, options.runs)
         if torch and model.waits:
             margins = torch[0].ask("margins", count=point.count)["margins"]
         point.margins = margins
         result, failed = measure(ours, forms, point, options.rounds, left())
-        outputs = models.read_outputs(files[2], point.count)
+        outputs = tensors.read_outputs(files[2], point.count)
         result = {"model": name, "hidden": sizes["H"], "batch": batch, "threads": threads,
                   **result}
         result["gflop"] = model.flops(sizes, values[:point.count], outputs,
@@ -434,6 +336,7 @@ def main():
 
 try:
     import models  # noqa: E402: beside this file
+    import tensors  # noqa: E402
 except ImportError as problem:
     print("skipped: %s; nothing was run" % problem)
     sys.exit(0)

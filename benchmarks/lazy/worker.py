@@ -1,114 +1,14 @@
 #!/usr/bin/env python3
-"""worker.py PEER THREADS …: the process of one peer, torch or dynet; run.py starts it.
+"""worker.py PEER THREADS …: the process of one peer, torch or dynet; run.py starts it, and
+checked.py says what it answers."""
 
-  {"do": "load", "model": …, "sizes": …, "params": FILE, "inputs": FILE.jsonl}
-      → {"missing": true} if the peer has no such model
-  {"do": "margins", "count": …} → {"margins": by how much the closest decision of each
-      instance was decided}
-  {"do": "check", "form": …, "batch": …, "count": …, "outputs": FILE, "margins": […]}
-      → {"error": the largest |a-b| / max(|b|, rms of b) over all results, "close": how
-         many instances decided otherwise because two scores were as good, "setting": …}
-  {"do": "time", "form": …, "batch": …, "count": …, "runs": …}
-      → {"us": microseconds of all mini-batches, by run}
-"""
-
-import json
 import os
 import sys
-import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import workers  # noqa: E402
+import checked  # noqa: E402: it needs what workers finds
 
-# Decisions closer than this may go either way.
-CLOSE = 1e-4
-
-
-def difference(found, wanted):
-    """The largest |a-b| / max(|b|, rms of b) of two arrays."""
-    if found.shape != wanted.shape or not numpy.isfinite(found).all():
-        return float("inf")
-    if wanted.size == 0:
-        return 0.0
-    scale = numpy.sqrt(numpy.mean(numpy.square(wanted, dtype="f8")))
-    return float((numpy.abs(found - wanted) /
-                  numpy.maximum(numpy.maximum(numpy.abs(wanted), scale), 1e-30)).max())
-
-
-class Worker:
-    def __init__(self, peer):
-        self.peer = peer
-
-    def load(self, model, sizes, params, inputs):
-        with open(inputs) as file:
-            self.instances = [json.loads(line) for line in file]
-        if model not in self.peer.NETS:
-            return {"missing": True}
-        self.described = models.MODELS[model]
-        self.model = self.peer.Model(model, models.read_tensors(params), sizes)
-        self.chosen = {}  # by form and batch
-        self.known = []   # margins
-        return {}
-
-    def margins(self, count):
-        self.known += self.model.margins(self.instances[len(self.known):count])
-        return {"margins": self.known[:count]}
-
-    def prepared(self, way, batch, count):
-        return [way[0](self.instances[i:i + batch]) for i in range(0, count, batch)]
-
-    def compare(self, way, batch, count, wanted, margins):
-        found = []
-        for given in self.prepared(way, batch, count):
-            found += way[2](way[1](*given), batch)
-        error, close = 0.0, 0
-        for i, (mine, ours) in enumerate(zip(found, wanted)):
-            if set(mine) != set(ours):
-                raise ValueError("outputs %s, wanted %s" % (sorted(mine), sorted(ours)))
-            mine = {name: numpy.asarray(value) for name, value in mine.items()}
-            if not all(numpy.array_equal(mine[name], ours[name])
-                       for name in self.described.decisions):
-                if not margins or margins[i] > CLOSE:
-                    raise ValueError("instance %d: other decisions" % i)
-                close += 1
-                continue
-            error = max([error] + [difference(mine[name], ours[name]) for name in ours
-                                   if ours[name].dtype.kind == "f"])
-        return error, close
-
-    def check(self, form, batch, count, outputs, margins):
-        wanted = models.read_outputs(outputs, count)
-        best = None
-        ways = self.model.settings(form, batch)
-        for setting, way in ways.items():
-            error, close = self.compare(way, batch, count, wanted, margins)
-            spent = min(self.run(way, batch, count)
-                        for _ in range(2)) if len(ways) > 1 else 0
-            if best is None or spent < best[0]:
-                best = spent, setting, way, error, close
-        _, setting, self.chosen[form, batch], error, close = best
-        return {"error": error, "close": close, "setting": setting}
-
-    def run(self, way, batch, count):
-        total = 0.0
-        for given in self.prepared(way, batch, count):
-            start = time.perf_counter()
-            way[1](*given)
-            total += time.perf_counter() - start
-        return 1e6 * total
-
-    def time(self, form, batch, count, runs):
-        way = self.chosen[form, batch]
-        return {"us": [self.run(way, batch, count) for _ in range(runs)]}
-
-
-def make(peer):
-    global numpy, models
-    import numpy
-    import models
-    return Worker(peer)
-
-
-workers.serve(make)
+workers.serve(checked.Worker)

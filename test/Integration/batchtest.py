@@ -42,8 +42,9 @@ EVERY = ALL + TYPED + CHAINS + LATTICES
 FURTHER = ["nasrnn", "nasrnn_add", "lstm10", "rae", "attention", "attention_masked",
            "nestedrnn", "birnn", "rnn_map"]
 # Networks of residual blocks, which residual_models.py writes.
-RESIDUAL = ["blockdrop", "blockdrop_given", "skipnet38"]
-# Loops and branches that read tensors: golden cases alone.
+RESIDUAL = ["blockdrop", "blockdrop_given", "skipnet38", "skipnet101"]
+# Loops and branches that read tensors: golden cases alone, but for skipnet101
+# (check_skipnet101.py).
 DECIDING = ["seq2seq", "seq2seq_forced", "berxit"] + RESIDUAL
 # Decoding with a draft, which speculative_models.py writes.
 SPECULATIVE = ["specdec", "specdec_sample"]
@@ -241,7 +242,7 @@ def read_safetensors(path):
 
 
 def write_safetensors(path, tensors):
-    header, data = {}, b""
+    header, data = {}, bytearray()
     for name, (dtype, shape, values) in sorted(tensors.items()):
         raw = array.array(CODES[dtype], values).tobytes()
         header[name] = {"dtype": dtype, "shape": list(shape),

@@ -4,11 +4,12 @@
   residual_models.py NAME [SIZE BLOCKS BLOCKS BLOCKS]
   residual_models.py NAME --params=FILE
 
-NAME is blockdrop, blockdrop_given or skipnet38; SIZE is that of the square image, and
-each group has so many BLOCKS. Without them it is what examples/models has. Blocks have
-parameters of their own, and golden cases have fewer blocks than the examples; each
-block is a call of a function for its shape. --params writes random parameters of the
-example: those of --params=random of batch-run have negative variances.
+NAME is blockdrop, blockdrop_given, skipnet38 or skipnet101 (of bottleneck_models.py, as
+examples/models has it); SIZE is that of the square image, and each group has so many
+BLOCKS. Without them it is what examples/models has. Blocks have parameters of their own,
+and golden cases have fewer blocks than the examples; each block is a call of a function for
+its shape. --params writes random parameters of the example: those of --params=random of
+batch-run have negative variances.
 """
 
 import math
@@ -543,27 +544,38 @@ class Model:
                     body))
 
     def text(self):
-        return (INTRODUCTIONS[self.name] +
-                "//\n// Written by test/Integration/residual_models.py. Run it:\n"
-                "//   test/Integration/residual_models.py {0} --params={0}.safetensors\n"
-                "//   batch-run examples/models/{0}.mlir --params={0}.safetensors \\\n"
-                "//     --inputs=random:1,4 --batch=4 --check-unbatched\n\n"
-                .format(self.name) +
-                self.aliases() +
-                "\n#channel = affine_map<(n, c, i, j) -> (c)>\n"
-                "#pixel = affine_map<(n, c, i, j) -> (n, c, i, j)>\n\n" +
-                "module {\n" + "\n".join(self.functions() + [self.entry()]) + "}\n")
+        return INTRODUCTIONS[self.name] + text_of(self.name, self)
+
+
+def text_of(name, model):
+    """A model without its introduction."""
+    return ("//\n// Written by test/Integration/residual_models.py. Run it:\n"
+            "//   test/Integration/residual_models.py {0} --params={0}.safetensors\n"
+            "//   batch-run examples/models/{0}.mlir --params={0}.safetensors \\\n"
+            "//     --inputs=random:1,4 --batch=4 --check-unbatched\n\n".format(name) +
+            model.aliases() +
+            "\n#channel = affine_map<(n, c, i, j) -> (c)>\n"
+            "#pixel = affine_map<(n, c, i, j) -> (n, c, i, j)>\n\n" +
+            "module {\n" + "\n".join(model.functions() + [model.entry()]) + "}\n")
+
+
+def example(name):
+    """The model of examples/models."""
+    if name == "skipnet101":
+        import bottleneck_models  # which needs this file
+        return bottleneck_models.Model()
+    return Model(name, SIZE, BLOCKS[name])
 
 
 def write(name, size=SIZE, blocks=None):
     """The model's text."""
-    return Model(name, size, blocks or BLOCKS[name]).text()
+    return (Model(name, size, blocks) if blocks else example(name)).text()
 
 
 def write_params(name, path):
     """Parameters of the example: sums of products keep their size, norms are close to
     none."""
-    model = Model(name, SIZE, BLOCKS[name])
+    model = example(name)
     model.entry()
     shapes, tensors, generator = model.shapes(), {}, random.Random(1)
     for parameter, kind in model.parameters.items():
@@ -577,7 +589,8 @@ def write_params(name, path):
 
 
 def main(name, *arguments):
-    if name not in BLOCKS or len(arguments) not in (0, 1, 4):
+    if name not in [*BLOCKS, "skipnet101"] or len(arguments) not in (
+            (0, 1) if name == "skipnet101" else (0, 1, 4)):
         sys.exit(__doc__)
     if len(arguments) == 1 and arguments[0].startswith("--params="):
         write_params(name, arguments[0].partition("=")[2])
