@@ -178,9 +178,11 @@ double Strategies::getOperationsPerWait() const {
   return work.operations / std::max(work.waits, 1.0);
 }
 
-Strategy Strategies::choose() {
+Strategy Strategies::choose(int64_t instances) {
   if (isLegal(Strategy::Linearize))
     return Strategy::Linearize;
+  if (instances <= kFewInstances && isLegal(Strategy::Replicate))
+    return Strategy::Replicate;
   if (isLegal(Strategy::Lockstep) &&
       (!isLegal(Strategy::Lazy) || getOperationsPerWait() < kOperationsPerWait))
     return Strategy::Lockstep;

@@ -77,6 +77,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   ChooseStrategyPassOptions strategy;
   strategy.strategy = options.strategy;
   strategy.gpu = options.gpu;
+  strategy.instances = options.instances;
   pm.addPass(createChooseStrategyPass(strategy));
   pm.addPass(createInsertForcesPass());
   // Blocks of a machine are kernels of their own, with the same code.

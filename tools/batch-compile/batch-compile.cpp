@@ -77,6 +77,10 @@ struct Flags {
       "strategy", cl::init(batch::Strategy::Auto), cl::cat(category),
       cl::desc("Where control runs: 'auto', 'linearize', 'lockstep', 'mask', "
                "'lazy', 'replicate' or 'none' (unbatched)")};
+  cl::opt<int64_t> instances{
+      "instances", cl::init(64), cl::cat(category),
+      cl::desc("Instances that a mini-batch will have: with 1, strategy 'auto' "
+               "takes 'replicate' where control depends on tensors")};
   cl::opt<batch::InstanceLevel> instanceLevel{
       "level", cl::init(batch::InstanceLevel::Auto), cl::cat(category),
       cl::desc("Who runs an instance of strategy 'replicate': 'block' (a worker "
@@ -116,6 +120,7 @@ struct Flags {
   batch::CompileOptions getOptions() const {
     batch::CompileOptions options;
     options.strategy = strategy;
+    options.instances = instances;
     options.level = instanceLevel;
     options.policy = policy.getValue();
     options.policyTable = policyTable;

@@ -19,6 +19,11 @@ namespace mlir::batch {
 /// before `lockstep`.
 inline constexpr double kOperationsPerWait = 1 << 22;
 
+/// Mini-batches of at most so many instances are run by `replicate`, where
+/// control depends on tensors: with more of them, weights that are read once for
+/// all are worth more than units that share one instance.
+inline constexpr int64_t kFewInstances = 1;
+
 /// Decides for each control strategy whether it is legal for a program and, if
 /// it is not, at which op and why.
 class Strategies {
@@ -31,9 +36,10 @@ public:
   const std::optional<Obstacle> &getObstacle(Strategy strategy);
   bool isLegal(Strategy strategy) { return !getObstacle(strategy); }
 
-  /// The first of these that is legal: `linearize`; `lazy`, with
+  /// The first of these that is legal for mini-batches of so many instances:
+  /// `linearize`; `replicate`, with kFewInstances; `lazy`, with
   /// kOperationsPerWait; `lockstep`; `lazy`; `none`.
-  Strategy choose();
+  Strategy choose(int64_t instances);
   /// The operations of one instance between two waits, by estimate; for
   /// programs whose control waits.
   double getOperationsPerWait() const;

@@ -35,6 +35,11 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
           "instance), 'auto' (what fits the program) or 'none' (kernels "
           "only)"),
       llvm::cl::init(Strategy::Auto)};
+  Option<int64_t> instances{
+      *this, "instances",
+      llvm::cl::desc("Instances that a mini-batch has: with one, strategy 'auto' "
+                     "takes 'replicate' where control depends on tensors"),
+      llvm::cl::init(64)};
   Option<InstanceLevel> level{
       *this, "level",
       llvm::cl::desc("Who runs an instance of strategy 'replicate': 'block' (one "

@@ -210,6 +210,13 @@ Value InstanceCode::nextRound(uprog::NextRoundOp op,
 // Rows
 //===----------------------------------------------------------------------===//
 
+/// Stores a number in a cell of the stack when the function is entered.
+void InstanceCode::storeAtBegin(Value cell, int64_t number) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(cell.getDefiningOp());
+  cb.storeCell(cell, cb.constant(0), cb.constant(number));
+}
+
 Value InstanceCode::row(uprog::RowOp op, ValueRange avoided,
                         const InstanceTables &tables) {
   auto buffer = op->getParentOfType<ModuleOp>().lookupSymbol<uprog::BufferOp>(
@@ -220,6 +227,19 @@ Value InstanceCode::row(uprog::RowOp op, ValueRange avoided,
     return arith::AddIOp::create(builder, loc, unit.memory,
                                  cb.constant(offset + number * bytes));
   };
+  if (op.getInTurn()) {
+    Value turn = allocateCells(builder, op, 1);
+    storeAtBegin(turn, 0);
+    Value zero = cb.constant(0), last = cb.loadCell(turn, zero);
+    Value next = arith::AddIOp::create(builder, loc, last, cb.constant(1));
+    Value wraps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        next, cb.constant(buffer.getCopies()));
+    cb.storeCell(turn, zero,
+                 arith::SelectOp::create(builder, loc, wraps, zero, next));
+    Value offset =
+        arith::MulIOp::create(builder, loc, last, cb.constant(bytes));
+    return arith::AddIOp::create(builder, loc, getCopy(0), offset);
+  }
   // From the last copy that may be needed to the first.
   Value row = getCopy(avoided.size());
   for (int64_t number = avoided.size(); number-- > 0;) {

@@ -99,6 +99,7 @@ public:
   void countBarrier() { addTo(abi::kUnitBarriers, cb.constant(1)); }
 
 private:
+  void storeAtBegin(Value cell, int64_t number);
   void addTo(abi::Field counter, Value amount);
   Value checkIndex(Value index, Value extent, int64_t place);
   Value scratchOf(Operation *site, const InstanceTables &tables);

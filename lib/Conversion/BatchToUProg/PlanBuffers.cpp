@@ -8,6 +8,7 @@
 #include "PlanBuffers.h"
 
 #include "Batch/Analysis/StructuredFlow.h"
+#include "Batch/Dialect/Batch/TableLayout.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -43,10 +44,24 @@ static bool isRead(Value row, Operation *writer) {
          isLiveAfter(row, writer);
 }
 
+/// The most bytes of a tensor that gets a second copy only to spare a barrier.
+static constexpr int64_t kMostTurnBytes = 1 << 16;
+
+/// Lets the row of a loop's temporary take turns with another one.
+static void takeTurns(uprog::RowOp row, uprog::BufferOp buffer) {
+  auto type = cast<RankedTensorType>(buffer.getType());
+  TableLayout layout(type.getShape(), elementBytes(type.getElementType()));
+  if (!row->getParentOfType<LoopLikeOpInterface>() ||
+      layout.getRowBytes() > kMostTurnBytes)
+    return;
+  row.setInTurn(true);
+  buffer.setCopies(2);
+}
+
 void batch::planBuffers(uprog::ProgramOp program) {
   StructuredFlow flow(program);
   // By buffer, the values that may be its rows.
-  llvm::MapVector<Value, SmallVector<Value>> rows;
+  DenseMap<Value, SmallVector<Value>> rows;
   auto collect = [&](Value value) {
     if (!isa<uprog::RowType>(value.getType()))
       return;
@@ -60,13 +75,15 @@ void batch::planBuffers(uprog::ProgramOp program) {
       llvm::for_each(region.getArguments(), collect);
   });
   SymbolTable symbols(program->getParentOfType<ModuleOp>());
-  for (auto &[origin, values] : rows) {
-    auto row = origin.getDefiningOp<uprog::RowOp>();
+  program.walk([&](uprog::RowOp row) {
+    auto buffer = symbols.lookup<uprog::BufferOp>(row.getBuffer());
+    ArrayRef<Value> values = rows[row.getRow()];
+    if (values.empty())
+      return takeTurns(row, buffer);
     Operation *writer = getWriter(row);
     for (Value value : values)
       if (isDefinedBefore(value, row) && isRead(value, writer))
         row.getAvoidedMutable().append(value);
-    symbols.lookup<uprog::BufferOp>(row.getBuffer())
-        .setCopies(row.getAvoided().size() + 1);
-  }
+    buffer.setCopies(row.getAvoided().size() + 1);
+  });
 }

@@ -14,7 +14,8 @@ namespace mlir::batch {
 
 /// Makes every `uprog.row` of a program avoid the rows of its buffer that are
 /// still read when it is written, and gives the buffer a copy for each of these
-/// and one more. Each buffer has one such op.
+/// and one more. In a loop, small ones that nothing hands on take turns in two
+/// copies. Each buffer has one such op.
 void planBuffers(uprog::ProgramOp program);
 
 } // namespace mlir::batch

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/Path.h"
@@ -604,7 +605,8 @@ static uprog::ProgramOp beginProgram(OpBuilder &builder, Location loc,
 static void eraseDeadCode(uprog::ProgramOp program) {
   program.getBody().walk<WalkOrder::PostOrder, ReverseIterator>(
       [&](Operation *op) {
-        if (op->use_empty() && isOpTriviallyDead(op))
+        if (op->use_empty() && isMemoryEffectFree(op) &&
+            !op->hasTrait<OpTrait::IsTerminator>())
           op->erase();
       });
 }

@@ -23,6 +23,19 @@ LogicalResult BufferOp::verify() {
   return success();
 }
 
+void RowOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  // Whose turn it is.
+  if (getInTurn())
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+
+LogicalResult RowOp::verify() {
+  if (getInTurn() && !getAvoided().empty())
+    return emitOpError("is in turn, but avoids rows; it can do only one");
+  return success();
+}
+
 LogicalResult RowOp::verifySymbolUses(SymbolTableCollection &) {
   auto buffer = SymbolTable::lookupNearestSymbolFrom<BufferOp>(
       (*this)->getParentOfType<ModuleOp>(), getBufferAttr());

@@ -209,6 +209,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
     return failure();
   AutobatchOptions autobatch;
   autobatch.strategy = options.strategy;
+  autobatch.instances = options.instances;
   autobatch.level = options.level;
   autobatch.gpu = options.device != Device::CPU;
   autobatch.policy = options.policy;

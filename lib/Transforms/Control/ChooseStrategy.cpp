@@ -59,7 +59,7 @@ struct ChooseStrategyPass
       return signalPassFailure();
     }
     if (chosen == Strategy::Auto) {
-      chosen = strategies.choose();
+      chosen = strategies.choose(instances);
       explain(entry, chosen, strategies);
     }
     entry->setAttr(kStrategyAttr, StrategyAttr::get(&getContext(), chosen));
@@ -89,8 +89,10 @@ private:
       return warn(entry, *ahead, strategies);
     std::string why =
         ("strategy '" + stringifyStrategy(chosen) + "': " + ahead->text).str();
-    if (strategies.isLegal(Strategy::Lazy) &&
-        strategies.isLegal(Strategy::Lockstep)) {
+    if (chosen == Strategy::Replicate) {
+      why += llvm::formatv(", and a mini-batch has {0} instance", instances);
+    } else if (strategies.isLegal(Strategy::Lazy) &&
+               strategies.isLegal(Strategy::Lockstep)) {
       const double work = strategies.getOperationsPerWait();
       why += llvm::formatv(
           ", and an instance computes {0} operations between "

@@ -31,19 +31,44 @@ struct Pending {
   DenseMap<Value, bool> rows;
   /// By place, for rows that no value names any more, and scratch memory.
   DenseMap<Place, bool> places;
+  /// By `uprog.row` in turn: the row that it gave last, until it gives the next
+  /// one; then the one before that.
+  DenseMap<Operation *, bool> lastTurns, turnsBefore;
   /// Another program, which may read and write everything.
   bool others = false;
 
   bool operator==(const Pending &other) const {
     return rows == other.rows && places == other.places &&
+           lastTurns == other.lastTurns && turnsBefore == other.turnsBefore &&
            others == other.others;
   }
   void add(const Pending &other) {
-    for (auto [row, written] : other.rows)
-      rows[row] |= written;
-    for (auto [place, written] : other.places)
-      places[place] |= written;
+    addTo(rows, other.rows);
+    addTo(places, other.places);
+    addTo(lastTurns, other.lastTurns);
+    addTo(turnsBefore, other.turnsBefore);
     others |= other.others;
+  }
+  /// Notes that a row in turn is given. The one before the last one may come
+  /// again after it.
+  void giveTurn(uprog::RowOp row) {
+    auto before = turnsBefore.find(row);
+    if (before != turnsBefore.end()) {
+      places[row.getBufferAttr().getAsOpaquePointer()] |= before->second;
+      turnsBefore.erase(before);
+    }
+    auto last = lastTurns.find(row);
+    if (last == lastTurns.end())
+      return;
+    turnsBefore[row] = last->second;
+    lastTurns.erase(last);
+  }
+
+private:
+  template <class Key>
+  static void addTo(DenseMap<Key, bool> &map, const DenseMap<Key, bool> &more) {
+    for (auto [key, written] : more)
+      map[key] |= written;
   }
 };
 
@@ -123,6 +148,11 @@ SmallVector<Place> BarrierInserter::getPlaces(Value row) const {
   return places;
 }
 
+/// The place of the buffer of a `uprog.row`.
+static Place getBuffer(Operation *row) {
+  return cast<uprog::RowOp>(row).getBufferAttr().getAsOpaquePointer();
+}
+
 /// True if the first row was made to be another one than the second.
 static bool avoids(Value row, Value other) {
   auto made = row.getDefiningOp<uprog::RowOp>();
@@ -145,18 +175,25 @@ bool BarrierInserter::conflicts(const Pending &pending,
   if (pending.others && (accesses.others || !accesses.rows.empty()))
     return true;
   if (accesses.others)
-    return !pending.rows.empty() || !pending.places.empty();
+    return !pending.rows.empty() || !pending.places.empty() ||
+           !pending.lastTurns.empty() || !pending.turnsBefore.empty();
   if (accesses.scratch && pending.places.contains(accesses.scratch))
     return true;
   for (auto [row, writes] : accesses.rows) {
     for (auto [other, written] : pending.rows)
       if ((writes || written) && mayBeSame(row, other))
         return true;
-    for (Place place : getPlaces(row)) {
+    SmallVector<Place> places = getPlaces(row);
+    for (Place place : places) {
       auto known = pending.places.find(place);
       if (known != pending.places.end() && (writes || known->second))
         return true;
     }
+    for (const auto &turns : {pending.lastTurns, pending.turnsBefore})
+      for (auto [turn, written] : turns)
+        if ((writes || written) && turn != row.getDefiningOp() &&
+            llvm::is_contained(places, getBuffer(turn)))
+          return true;
   }
   return false;
 }
@@ -171,6 +208,8 @@ void BarrierInserter::visit(Block &block, Pending &pending) {
       visitControl(control, pending);
       continue;
     }
+    if (auto row = dyn_cast<uprog::RowOp>(op))
+      pending.giveTurn(row);
     Accesses accesses = getAccesses(&op);
     if (conflicts(pending, accesses))
       barriers.insert(&op);
@@ -192,6 +231,8 @@ Pending BarrierInserter::enter(RegionBranchOpInterface control,
                                const Pending &pending) const {
   Pending entered;
   entered.places = pending.places;
+  entered.lastTurns = pending.lastTurns;
+  entered.turnsBefore = pending.turnsBefore;
   entered.others = pending.others;
   OperandRange operands = control.getSuccessorOperands(from, to);
   ValueRange inputs = to.getSuccessorInputs();
@@ -206,7 +247,10 @@ Pending BarrierInserter::enter(RegionBranchOpInterface control,
       entered.rows[input] |= written;
       isNamed = true;
     }
-    if (!isNamed)
+    auto made = row.getDefiningOp<uprog::RowOp>();
+    if (!isNamed && made && made.getInTurn())
+      entered.lastTurns[made] |= written;
+    else if (!isNamed)
       for (Place place : getPlaces(row))
         entered.places[place] |= written;
   }

@@ -86,6 +86,7 @@ def Batch_StrategyAttr : EnumAttr<Batch_Dialect, Batch_Strategy, "strategy"> {
     | `lockstep` | runs in lock step, a program counter per instance |
     | `mask` | the same, with calls on the stack of the host |
     | `lazy` | runs ahead of the kernels, and waits where it needs a tensor |
+    | `replicate` | runs on every unit, with the kernels of the instance |
 
     `batch-choose-strategy` chooses; an entry whose source has one keeps it.
 

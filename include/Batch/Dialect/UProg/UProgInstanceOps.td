@@ -51,21 +51,27 @@ def UProg_BufferOp : UProg_Op<"buffer", [
 }
 
 def UProg_RowOp : UProg_Op<"row", [
-    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a copy of a buffer that is free";
   let description = [{
     The first copy that is none of the rows in parentheses, which may lie anywhere.
-    They are fewer than the buffer has copies.
+    They are fewer than the buffer has copies. With `in_turn`, it is the copy after the
+    one that this op has given before: so units that are a round of a loop ahead
+    write another row than the one that others still read.
 
     ```mlir
     %next = uprog.row @h avoiding(%now)
+    %word = uprog.row @word in_turn
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$buffer, Variadic<UProg_RowType>:$avoided);
+  let arguments = (ins FlatSymbolRefAttr:$buffer, Variadic<UProg_RowType>:$avoided,
+                       UnitAttr:$in_turn);
   let results = (outs UProg_RowType:$row);
   let assemblyFormat = [{
-    $buffer (`avoiding` `(` $avoided^ `)`)? attr-dict
+    $buffer (`avoiding` `(` $avoided^ `)`)? (`in_turn` $in_turn^)? attr-dict
   }];
+  let hasVerifier = 1;
 }
 
 def UProg_ParameterRowOp : UProg_Op<"parameter_row", [
@@ -299,7 +305,7 @@ def UProg_ArgumentOp : UProg_Op<"argument", [Pure]> {
   let assemblyFormat = "$number `of` $instance attr-dict `:` type($value)";
 }
 
-def UProg_ResultOp : UProg_Op<"result"> {
+def UProg_ResultOp : UProg_Op<"result", [MemoryEffects<[MemWrite]>]> {
   let summary = "the units hand over a result of an instance";
   let description = [{
     A tensor is copied to where the host reads it.

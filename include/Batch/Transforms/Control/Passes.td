@@ -16,6 +16,7 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
     Gives the entry a `batch.strategy`, unless the source gives one; an option that
     says another is an error. `auto` is the first that is legal: `linearize`, where
     control reads nothing but inputs and parameters, elements of tensors among them;
+    `replicate`, where mini-batches have one instance (`instances`);
     `lazy`, where an instance computes at least 2^22 operations on elements between
     two waits, by an estimate; `lockstep`; `lazy`, which also walks data structures;
     `none`, one instance at a time. With `gpu`, `lazy` is not legal. Remarks say which
@@ -38,7 +39,10 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
   let options = [
     Option<"strategy", "strategy", "::mlir::batch::Strategy",
            /*default=*/"::mlir::batch::Strategy::Auto",
-           "'auto', 'linearize', 'lockstep', 'mask' (call by call), 'lazy' or 'none'">,
+           "'auto', 'linearize', 'lockstep', 'mask' (call by call), 'lazy', "
+           "'replicate' or 'none'">,
+    Option<"instances", "instances", "int64_t", /*default=*/"64",
+           "Instances that a mini-batch has, for 'auto'">,
     Option<"gpu", "gpu", "bool", /*default=*/"false",
            "The program is for a GPU, where control cannot wait">,
   ];
