@@ -11,6 +11,7 @@
 #   %long                 "--long" in a long run, else nothing
 #   %random               how many random programs and forests
 #   %recursions           how many random recursive programs
+#   %instances            how many random programs of loops and branches
 #   %reads                how many random programs that read at computed indices
 #
 # Parameters (lit -D name=value): long=1 runs the tests of the feature `long` too.
@@ -109,6 +110,7 @@ config.substitutions += [
       config.python, helpers)),
     ("%long", "--long" if long else ""),
     ("%recursions", "--programs=2000" if long else "--programs=20"),
+    ("%instances", "--programs=400" if long else "--programs=20"),
     ("%reads", "--programs=2000" if long else "--programs=20"),
     ("%random", "--programs=100 --forests=100" if long else
      "--programs=5 --forests=20"),

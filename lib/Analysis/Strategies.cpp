@@ -21,9 +21,10 @@
 using namespace mlir;
 using namespace mlir::batch;
 
+/// A type as messages have it.
 static std::string toText(Type type) {
   std::string text;
-  llvm::raw_string_ostream(text) << type;
+  llvm::raw_string_ostream(text) << "'" << type << "'";
   return text;
 }
 
@@ -192,9 +193,9 @@ Strategy Strategies::choose(int64_t instances) {
 LogicalResult Strategies::emitError(const Obstacle &obstacle) {
   InFlightDiagnostic error = mlir::emitError(obstacle.loc) << obstacle.text;
   std::string legal;
-  for (Strategy other : {Strategy::Linearize, Strategy::Lockstep,
-                         Strategy::Mask, Strategy::Lazy, Strategy::Replicate,
-                         Strategy::None}) {
+  for (Strategy other :
+       {Strategy::Linearize, Strategy::Lockstep, Strategy::Mask, Strategy::Lazy,
+        Strategy::Replicate, Strategy::None}) {
     if (!isLegal(other))
       continue;
     if (!legal.empty())

@@ -46,6 +46,9 @@ RESIDUAL = ["blockdrop", "blockdrop_given", "skipnet38", "skipnet101"]
 # Loops and branches that read tensors: golden cases alone, but for skipnet101
 # (check_skipnet101.py).
 DECIDING = ["seq2seq", "seq2seq_forced", "berxit"] + RESIDUAL
+# Loops and branches without recursion: strategy `replicate` runs them, too.
+REPLICATED = ["nasrnn", "nasrnn_add", "lstm10", "attention", "attention_masked", "seq2seq",
+              "seq2seq_forced", "blockdrop", "blockdrop_given", "skipnet38"]
 # Decoding with a draft, which speculative_models.py writes.
 SPECULATIVE = ["specdec", "specdec_sample"]
 # Those that wait for tensors (strategy `lazy`): golden cases, but for beam search

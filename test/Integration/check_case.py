@@ -5,7 +5,8 @@ All nodes, at every batch size up to the number of instances, on one and two
 threads; with every policy and order of tasks, and every layout of kernels where
 the model is one of ED-Batch's. Models whose control reads tensors run in lock step,
 in every way; those that wait for them, as often as their decisions say; some do both.
-Those in lock step and those with no other test run on the emulator too.
+Those in lock step and those with no other test run on the emulator too. Those of loops
+and branches also run instance by instance (strategy `replicate`).
 """
 
 import itertools
@@ -93,6 +94,20 @@ def check_control(checks, path, case, inputs, folder, expect, options):
                                                    *choice, params=params))
 
 
+def check_instances(checks, path, case, inputs, folder, expect, options):
+    params = os.path.join(case, "params.safetensors")
+    for level in ("auto", "device"):
+        program = checks.run("compile replicate, level %s" % level, lambda:
+                             batchtest.compile_model(
+                                 path, os.path.join(folder, level + ".so"), None,
+                                 "--strategy=replicate", "--level=" + level, *options))
+        for batch, threads in ((None, 1), (1, 2), (3, 2)) if program else ():
+            checks.run("replicate, level %s, batch %s, %d threads" % (
+                level, batch, threads), lambda: batchtest.run_model(
+                    program, inputs, expect, *input_tensors(case), params=params,
+                    batch=batch, threads=threads))
+
+
 def check_emulator(checks, path, case, inputs, folder, expect, rounding, options):
     """Sums of a GPU have another order."""
     program = checks.run("compile for the emulator", lambda: batchtest.compile_model(
@@ -129,6 +144,8 @@ def main(model, case):
             checks.exit()
     if model in batchtest.FURTHER:
         check_emulator(*given, 1e-5, sizes(model, meta))
+    if model in batchtest.REPLICATED:
+        check_instances(*given, sizes(model, meta))
     waiting = model in batchtest.WAITING + batchtest.DECIDING
     strategy = ["--strategy=lazy"] if waiting else []
     program = checks.run("compile", lambda: batchtest.compile_model(

@@ -83,9 +83,10 @@ struct Flags {
                "takes 'replicate' where control depends on tensors")};
   cl::opt<batch::InstanceLevel> instanceLevel{
       "level", cl::init(batch::InstanceLevel::Auto), cl::cat(category),
-      cl::desc("Who runs an instance of strategy 'replicate': 'block' (a worker "
-               "by itself), 'device' (all together) or 'auto' (the latter for "
-               "those that are too few for all workers)")};
+      cl::desc(
+          "Who runs an instance of strategy 'replicate': 'block' (a worker "
+          "by itself), 'device' (all together) or 'auto' (the latter for "
+          "those that are too few for all workers)")};
   cl::opt<batch::PolicyOption> policy{"policy", cl::cat(category),
                                       cl::desc(batch::getPolicyHelp())};
   cl::opt<std::string> policyTable{

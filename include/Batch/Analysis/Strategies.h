@@ -20,8 +20,8 @@ namespace mlir::batch {
 inline constexpr double kOperationsPerWait = 1 << 22;
 
 /// Mini-batches of at most so many instances are run by `replicate`, where
-/// control depends on tensors: with more of them, weights that are read once for
-/// all are worth more than units that share one instance.
+/// control depends on tensors: with more of them, weights that are read once
+/// for all are worth more than units that share one instance.
 inline constexpr int64_t kFewInstances = 1;
 
 /// Decides for each control strategy whether it is legal for a program and, if

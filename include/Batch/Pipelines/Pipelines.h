@@ -37,14 +37,16 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       llvm::cl::init(Strategy::Auto)};
   Option<int64_t> instances{
       *this, "instances",
-      llvm::cl::desc("Instances that a mini-batch has: with one, strategy 'auto' "
-                     "takes 'replicate' where control depends on tensors"),
+      llvm::cl::desc(
+          "Instances that a mini-batch has: with one, strategy 'auto' "
+          "takes 'replicate' where control depends on tensors"),
       llvm::cl::init(64)};
   Option<InstanceLevel> level{
       *this, "level",
-      llvm::cl::desc("Who runs an instance of strategy 'replicate': 'block' (one "
-                     "unit), 'device' (all units together) or 'auto' (the "
-                     "latter for those that are too few for all units)"),
+      llvm::cl::desc(
+          "Who runs an instance of strategy 'replicate': 'block' (one "
+          "unit), 'device' (all units together) or 'auto' (the "
+          "latter for those that are too few for all units)"),
       llvm::cl::init(InstanceLevel::Auto)};
   Option<bool> coarsen{
       *this, "coarsen",

@@ -165,8 +165,8 @@ InstanceCode::InstanceCode(OpBuilder &builder, Operation *op,
 void InstanceCode::addTo(Field counter, Value amount) {
   Value counts = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                        unit.number, cb.constant(0));
-  amount = arith::SelectOp::create(builder, loc, counts, amount,
-                                   cb.constant(0));
+  amount =
+      arith::SelectOp::create(builder, loc, counts, amount, cb.constant(0));
   Value before = cb.loadCell(unit.state, counter);
   cb.storeCell(unit.state, counter,
                arith::AddIOp::create(builder, loc, before, amount));
@@ -189,10 +189,11 @@ Value InstanceCode::nextRound(uprog::NextRoundOp op,
   Value most = cb.loadCell(unit.state, kUnitMaxRounds);
   Value may = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle,
                                     rounds, most);
-  // The first unit tells the host; an instance ends in its innermost loop first.
+  // The first unit tells the host; an instance ends in its innermost loop
+  // first.
   Value next = arith::AddIOp::create(builder, loc, most, cb.constant(1));
-  Value isFirst = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::eq, rounds, next);
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        rounds, next);
   Value tells = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       unit.number, cb.constant(0));
   tells = arith::AndIOp::create(builder, loc, tells, isFirst);
@@ -248,9 +249,10 @@ Value InstanceCode::row(uprog::RowOp op, ValueRange avoided,
     for (Value other : avoided) {
       Value differs = arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::ne, copy, other);
-      isFree = isFree ? arith::AndIOp::create(builder, loc, isFree, differs)
-                            .getResult()
-                      : differs;
+      isFree =
+          isFree
+              ? arith::AndIOp::create(builder, loc, isFree, differs).getResult()
+              : differs;
     }
     row = arith::SelectOp::create(builder, loc, isFree, copy, row);
   }
@@ -272,8 +274,8 @@ Value InstanceCode::checkIndex(Value index, Value extent, int64_t place) {
         inner.constant(0), inner.constant(place),
         LLVM::AtomicOrdering::monotonic, LLVM::AtomicOrdering::monotonic,
         StringRef(), kCellBytes);
-    Value isFirst =
-        LLVM::ExtractValueOp::create(then, loc, exchanged, ArrayRef<int64_t>{1});
+    Value isFirst = LLVM::ExtractValueOp::create(then, loc, exchanged,
+                                                 ArrayRef<int64_t>{1});
     scf::IfOp::create(then, loc, isFirst, [&](OpBuilder &first, Location loc) {
       ContextBuilder(first, loc, unit.context)
           .storeCell(record, kIndexErrorIndex, index);
@@ -303,9 +305,9 @@ Value InstanceCode::parameterRow(uprog::ParameterRowOp op, Value index,
   std::optional<int64_t> known = getConstantIntValue(op.getIndex());
   if (!known || *known != 0)
     index = checkIndex(index, cb.countRows(number), tables.getIndex(op));
-  Value base = cb.loadCell(
-      cb.loadField(ContextField::sources),
-      cb.constant(number * kSourceCells + kSourceBase.cell()));
+  Value base =
+      cb.loadCell(cb.loadField(ContextField::sources),
+                  cb.constant(number * kSourceCells + kSourceBase.cell()));
   Value offset = arith::MulIOp::create(
       builder, loc, index, cb.constant(getRowBytes(source.getRow())));
   return arith::AddIOp::create(builder, loc, base, offset);
@@ -319,10 +321,10 @@ Value InstanceCode::load(uprog::LoadOp op, Value row, ValueRange indices,
     std::optional<int64_t> known = getConstantIntValue(op.getIndices()[dim]);
     bool isInside = known && *known >= 0 && *known < type.getDimSize(dim);
     Value cell = cb.toCell(index);
-    cells.push_back(isInside ? cell
-                             : checkIndex(cell,
-                                          cb.constant(type.getDimSize(dim)),
-                                          tables.getIndex(op) + dim));
+    cells.push_back(isInside
+                        ? cell
+                        : checkIndex(cell, cb.constant(type.getDimSize(dim)),
+                                     tables.getIndex(op) + dim));
   }
   return cb.loadElement(type, row, cells);
 }
@@ -337,8 +339,7 @@ void InstanceCode::copy(RankedTensorType type, Value from, Value to) {
     share = arith::DivUIOp::create(builder, loc, share, unit.count);
     return arith::MulIOp::create(builder, loc, share, cb.constant(piece));
   };
-  Value next =
-      arith::AddIOp::create(builder, loc, unit.number, cb.constant(1));
+  Value next = arith::AddIOp::create(builder, loc, unit.number, cb.constant(1));
   cb.copyBytes(from, to, getShare(unit.number), getShare(next));
   addTo(kUnitCopiedBytes, cb.constant(bytes));
 }
@@ -367,8 +368,8 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
   llvm::for_each(inputs, [&](Value input) { task.storeOperand(input); });
   for (auto [index, output] : llvm::enumerate(outputs)) {
     // In place: the row is that of the operand that the kernel inserts into.
-    bool inPlace = llvm::is_contained(site.getInputs(),
-                                      site.getOutputs()[index]);
+    bool inPlace =
+        llvm::is_contained(site.getInputs(), site.getOutputs()[index]);
     task.storeResult(index, inPlace ? Value() : output);
   }
   Value scratch;
@@ -389,8 +390,8 @@ static SmallVector<unsigned> getTaskArguments(KernelOp kernel) {
 
 /// Each operand has a cell for each task.
 Value InstanceCode::tasks(uprog::TasksOp op) {
-  auto kernel = op->getParentOfType<ModuleOp>().lookupSymbol<KernelOp>(
-      op.getKernel());
+  auto kernel =
+      op->getParentOfType<ModuleOp>().lookupSymbol<KernelOp>(op.getKernel());
   return allocateCells(builder, op,
                        getTaskArguments(kernel).size() * op.getRoom());
 }
@@ -399,8 +400,8 @@ void InstanceCode::putTask(uprog::PutTaskOp op, Value tasks, Value index,
                            ValueRange inputs) {
   auto list = op.getTasks().getDefiningOp<uprog::TasksOp>();
   for (auto [position, input] : llvm::enumerate(inputs)) {
-    Value cell = arith::AddIOp::create(
-        builder, loc, index, cb.constant(position * list.getRoom()));
+    Value cell = arith::AddIOp::create(builder, loc, index,
+                                       cb.constant(position * list.getRoom()));
     cb.storeCell(tasks, cell, cb.toCell(input));
   }
 }
@@ -431,8 +432,7 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
   Value step = allocateCells(builder, op, kStepCells);
   for (int64_t cell = 0; cell < kStepCells; ++cell)
     cb.storeCell(step, cb.constant(cell), cb.constant(0));
-  cb.storeCell(step, kStepKernel,
-               cb.constant(getKernelNumber(module, kernel)));
+  cb.storeCell(step, kStepKernel, cb.constant(getKernelNumber(module, kernel)));
   cb.storeCell(step, kStepCount, count);
   cb.storeCell(step, kStepOperands, toAddress(operands));
   cb.storeCell(step, kStepResults, toAddress(results));
@@ -463,8 +463,8 @@ void InstanceCode::result(int64_t number, Value instance, Value value,
   if (type)
     return copy(cast<RankedTensorType>(*type), value,
                 cb.loadCell(cells, instance));
-  Value isFirst = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::eq, unit.number, cb.constant(0));
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        unit.number, cb.constant(0));
   scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &then, Location loc) {
     ContextBuilder inner(then, loc, unit.context);
     inner.storeCell(cells, instance, inner.toCell(value));
@@ -475,8 +475,7 @@ void InstanceCode::result(int64_t number, Value instance, Value value,
 Value InstanceCode::listLength(Value list) { return cb.listLength(list); }
 
 Value InstanceCode::listElement(Value list, Value index, Type type) {
-  Value entry =
-      arith::AddIOp::create(builder, loc, cb.listBegin(list), index);
+  Value entry = arith::AddIOp::create(builder, loc, cb.listBegin(list), index);
   Value cell = cb.loadEntry(entry);
   return isa<uprog::RowType, rec::ListType>(type) ? cell
                                                   : cb.fromCell(cell, type);

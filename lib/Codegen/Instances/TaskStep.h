@@ -17,8 +17,8 @@ namespace mlir::batch {
 /// of it.
 Value allocateCells(OpBuilder &builder, Operation *op, int64_t cells);
 
-/// Emits a BatchStep of one task, on the stack of the function around, for which
-/// room is taken once per call of it.
+/// Emits a BatchStep of one task, on the stack of the function around, for
+/// which room is taken once per call of it.
 class TaskStep {
 public:
   /// `code` is that of the kernel's operator. `op` is what runs the task, at
@@ -33,7 +33,9 @@ public:
   void storeResult(unsigned index, Value row);
   /// The scratch memory that the task needs, given the operands: an i64; null
   /// if it needs none.
-  Value getScratchBytes() const { return needsScratch ? scratchBytes : Value(); }
+  Value getScratchBytes() const {
+    return needsScratch ? scratchBytes : Value();
+  }
   /// Returns the address of the step of kernel number `number`. `scratch` is an
   /// i64, or null.
   Value finish(int64_t number, Value scratch);

@@ -193,14 +193,13 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
   for (unsigned index = 0; index < op.getNumResults(); ++index) {
     bool isOperand = inPlace && inPlace[index] >= 0;
     rows.push_back(isOperand ? adaptor.getInputs()[inPlace[index]]
-                             : allocate(cb.constant(layout.getResultBytes(
-                                   kernel, index))));
+                             : allocate(cb.constant(
+                                   layout.getResultBytes(kernel, index))));
     task.storeResult(index, isOperand ? Value() : rows.back());
   }
   Value bytes = task.getScratchBytes();
   Value scratch = bytes ? allocate(bytes) : Value();
-  Value step =
-      task.finish(layout.getKernel(kernel.getSymNameAttr()), scratch);
+  Value step = task.finish(layout.getKernel(kernel.getSymNameAttr()), scratch);
   callOperator(rewriter, loc, function, step, scratch);
   rewriter.replaceOp(op, rows);
   return success();

@@ -464,9 +464,10 @@ static json::Object describeInstances(DictionaryAttr instances) {
   for (auto loop :
        instances.getAs<ArrayAttr>("loops").getAsValueRange<StringAttr>())
     loops.push_back(loop.str());
-  return json::Object{{key::bytes, instances.getAs<IntegerAttr>("bytes").getInt()},
-                      {key::tasks, instances.getAs<IntegerAttr>("tasks").getInt()},
-                      {key::loops, std::move(loops)}};
+  return json::Object{
+      {key::bytes, instances.getAs<IntegerAttr>("bytes").getInt()},
+      {key::tasks, instances.getAs<IntegerAttr>("tasks").getInt()},
+      {key::loops, std::move(loops)}};
 }
 
 FailureOr<json::Value> ObjectLayout::describeAdts() const {

@@ -64,15 +64,14 @@ SmallVector<AheadTask> batch::findAheadTasks(Block &body, ValueRange rounds,
                                              const Sharedness &sharedness) {
   SmallVector<AheadTask> tasks;
   for (auto invoke : body.getOps<InvokeOp>()) {
-    auto kernel =
-        SymbolTable::lookupNearestSymbolFrom<KernelOp>(invoke,
-                                                       invoke.getKernelAttr());
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
+        invoke, invoke.getKernelAttr());
     SetVector<Operation *> code;
     bool isAhead = llvm::all_of(
         llvm::enumerate(invoke.getInputs()), [&](const auto &input) {
           return kernel.isShared(input.index()) ||
-                 succeeded(listCode(input.value(), body, rounds, sharedness,
-                                    code));
+                 succeeded(
+                     listCode(input.value(), body, rounds, sharedness, code));
         });
     if (isAhead && isReadOnly(invoke) && isWorthIt(kernel))
       tasks.push_back({invoke, code.takeVector()});

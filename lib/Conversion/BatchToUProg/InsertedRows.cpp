@@ -21,8 +21,8 @@ static bool isLastUse(OpOperand &operand) {
          !isLiveAfter(operand.get(), op);
 }
 
-/// Decides for one operand that `invoke` inserts into: everything that its value
-/// may be must come from kernels, each time by a last use.
+/// Decides for one operand that `invoke` inserts into: everything that its
+/// value may be must come from kernels, each time by a last use.
 bool InsertedRows::place(InvokeOp invoke, OpOperand &root) {
   if (!isLastUse(root))
     return false;
@@ -34,11 +34,11 @@ bool InsertedRows::place(InvokeOp invoke, OpOperand &root) {
     if (incoming.empty() && !reached[i].getDefiningOp<InvokeOp>())
       return false;
     for (OpOperand *operand : incoming) {
-      bool isOwn = isLastUse(*operand) &&
-                   llvm::all_of(flow.getOrigins(operand->get()),
-                                [](Value origin) {
-                                  return bool(origin.getDefiningOp<InvokeOp>());
-                                });
+      bool isOwn =
+          isLastUse(*operand) &&
+          llvm::all_of(flow.getOrigins(operand->get()), [](Value origin) {
+            return bool(origin.getDefiningOp<InvokeOp>());
+          });
       if (isOwn)
         reached.insert(operand->get());
       else if (isa<LoopLikeOpInterface>(operand->getOwner()))

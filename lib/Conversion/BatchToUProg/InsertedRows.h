@@ -15,9 +15,9 @@
 namespace mlir::batch {
 
 /// Decides which kernels that insert a slice into an operand write into the
-/// operand's row: where nothing reads that row afterwards, and a kernel has made
-/// it for this alone. A tensor that is something else's, and enters a loop that
-/// inserts into it, is to be copied before the loop.
+/// operand's row: where nothing reads that row afterwards, and a kernel has
+/// made it for this alone. A tensor that is something else's, and enters a loop
+/// that inserts into it, is to be copied before the loop.
 class InsertedRows {
 public:
   explicit InsertedRows(func::FuncOp function);

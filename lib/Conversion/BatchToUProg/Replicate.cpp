@@ -148,8 +148,8 @@ Value Replicator::getValue(OpOperand &operand) {
     SourceOp source = getOrCreateSource(
         module, symbols, cast<RankedTensorType>(value.getType()), *parameter);
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    found = uprog::ParameterRowOp::create(
-        builder, loc, rowType, FlatSymbolRefAttr::get(source), zero);
+    found = uprog::ParameterRowOp::create(builder, loc, rowType,
+                                          FlatSymbolRefAttr::get(source), zero);
   }
   if (!inserted.isCopied(operand))
     return found;
@@ -159,8 +159,7 @@ Value Replicator::getValue(OpOperand &operand) {
   return own;
 }
 
-SmallVector<Value>
-Replicator::getValues(MutableArrayRef<OpOperand> operands) {
+SmallVector<Value> Replicator::getValues(MutableArrayRef<OpOperand> operands) {
   return llvm::map_to_vector(
       operands, [&](OpOperand &operand) { return getValue(operand); });
 }
@@ -198,9 +197,9 @@ LogicalResult Replicator::convert(InvokeOp invoke) {
     mapping.map(result, row);
     outputs.push_back(row);
   }
-  Value step = uprog::SiteOp::create(
-      builder, loc, uprog::StepType::get(builder.getContext()),
-      invoke.getKernelAttr(), perTask, outputs);
+  Value step = uprog::SiteOp::create(builder, loc,
+                                     uprog::StepType::get(builder.getContext()),
+                                     invoke.getKernelAttr(), perTask, outputs);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   uprog::RunOp::create(builder, loc, op.getSymName(), step, one,
                        /*inputs=*/ValueRange());
@@ -211,16 +210,16 @@ LogicalResult Replicator::convert(InvokeOp invoke) {
 LogicalResult Replicator::convert(tensor::ExtractOp extract) {
   Location loc = extract.getLoc();
   RankedTensorType type = extract.getTensor().getType();
-  SmallVector<Value> indices =
-      getValues(extract.getIndicesMutable());
+  SmallVector<Value> indices = getValues(extract.getIndicesMutable());
   Value row = mapping.lookupOrNull(extract.getTensor());
   auto parameter = sharedness.getParameter(extract.getTensor());
   RankedTensorType read = getReadRow(type);
   if (!row && parameter && read && read.hasStaticShape()) {
     SourceOp source = getOrCreateSource(module, symbols, read, *parameter);
-    Value index = read == type ? arith::ConstantIndexOp::create(builder, loc, 0)
-                                     .getResult()
-                               : indices.front();
+    Value index =
+        read == type
+            ? arith::ConstantIndexOp::create(builder, loc, 0).getResult()
+            : indices.front();
     if (read != type)
       indices.erase(indices.begin());
     row = uprog::ParameterRowOp::create(builder, loc, rowType,
@@ -231,9 +230,9 @@ LogicalResult Replicator::convert(tensor::ExtractOp extract) {
     return extract.emitError("strategy 'replicate' reads elements of tensors "
                              "of static shape only, not of a ")
            << type;
-  mapping.map(extract.getResult(),
-              uprog::LoadOp::create(builder, loc, row, indices, type)
-                  .getResult());
+  mapping.map(
+      extract.getResult(),
+      uprog::LoadOp::create(builder, loc, row, indices, type).getResult());
   return success();
 }
 
@@ -250,12 +249,11 @@ LogicalResult Replicator::convert(tensor::ExtractSliceOp slice) {
   if (slice.isDynamicOffset(0))
     index = mapping.lookup(slice.getDynamicOffset(0));
   else
-    index = arith::ConstantIndexOp::create(builder, loc,
-                                           slice.getStaticOffset(0));
+    index =
+        arith::ConstantIndexOp::create(builder, loc, slice.getStaticOffset(0));
   mapping.map(slice.getResult(),
-              uprog::ParameterRowOp::create(builder, loc, rowType,
-                                            FlatSymbolRefAttr::get(source),
-                                            index)
+              uprog::ParameterRowOp::create(
+                  builder, loc, rowType, FlatSymbolRefAttr::get(source), index)
                   .getResult());
   return success();
 }
@@ -361,8 +359,8 @@ LogicalResult Replicator::convertCounted(const CountedLoop &loop) {
       findAheadTasks(loop.body, loop.rounds, sharedness);
   uprog::ForOp converted;
   if (tasks.empty()) {
-    if (failed(convertRounds(loop, loop.lower, loop.upper, loop.inits,
-                             [](Value) {}, converted)))
+    if (failed(convertRounds(
+            loop, loop.lower, loop.upper, loop.inits, [](Value) {}, converted)))
       return failure();
     mapping.map(loop.op->getResults(), converted.getResults());
     return success();
@@ -383,10 +381,10 @@ LogicalResult Replicator::convertCounted(const CountedLoop &loop) {
     end = arith::MinUIOp::create(builder, loc, end, loop.upper);
     auto toNumber = [&](Value round) -> Value {
       Value number = arith::SubIOp::create(builder, loc, round, begin);
-      return loop.step ? arith::CeilDivUIOp::create(builder, loc, number,
-                                                    loop.step)
-                             .getResult()
-                       : number;
+      return loop.step
+                 ? arith::CeilDivUIOp::create(builder, loc, number, loop.step)
+                       .getResult()
+                 : number;
     };
     Value count = toNumber(end);
     SmallVector<SmallVector<Value>> rows(tasks.size());
@@ -418,20 +416,16 @@ LogicalResult Replicator::convertCounted(const CountedLoop &loop) {
 }
 
 /// True for the number 1.
-static bool isOne(Value value) {
-  return matchPattern(value, m_One());
-}
+static bool isOne(Value value) { return matchPattern(value, m_One()); }
 
 LogicalResult Replicator::convert(scf::ForOp loop) {
-  Value step =
-      isOne(loop.getStep()) ? Value() : mapping.lookup(loop.getStep());
+  Value step = isOne(loop.getStep()) ? Value() : mapping.lookup(loop.getStep());
   BlockArgument number = loop.getBody()->getArgument(0);
-  return convertCounted({loop, *loop.getBody(),
-                         mapping.lookup(loop.getLowerBound()),
-                         mapping.lookup(loop.getUpperBound()), step, number,
-                         [&](Value round) { mapping.map(number, round); },
-                         loop.getRegionIterArgs(),
-                         getValues(loop.getInitArgsMutable())});
+  return convertCounted(
+      {loop, *loop.getBody(), mapping.lookup(loop.getLowerBound()),
+       mapping.lookup(loop.getUpperBound()), step, number,
+       [&](Value round) { mapping.map(number, round); },
+       loop.getRegionIterArgs(), getValues(loop.getInitArgsMutable())});
 }
 
 /// "a loop at model.mlir:10:5"
@@ -480,8 +474,8 @@ LogicalResult Replicator::convert(scf::IfOp branch) {
                            converted.getCaseRegions().front())))
     return failure();
   if (!branch.getElseRegion().empty() &&
-      failed(convertRegion(branch.getElseRegion(),
-                           converted.getDefaultRegion())))
+      failed(
+          convertRegion(branch.getElseRegion(), converted.getDefaultRegion())))
     return failure();
   mapping.map(branch.getResults(), converted.getResults());
   return success();
@@ -511,10 +505,10 @@ LogicalResult Replicator::convert(rec::FoldOp loop) {
       loop.getLists(), [&](Value list) { return mapping.lookup(list); });
   auto mapElements = [&](Value round) {
     for (auto [list, element] : llvm::zip_equal(lists, loop.getElements()))
-      mapping.map(element, uprog::ListElementOp::create(
-                               builder, loc, convertType(element.getType()),
-                               list, round)
-                               .getResult());
+      mapping.map(element,
+                  uprog::ListElementOp::create(
+                      builder, loc, convertType(element.getType()), list, round)
+                      .getResult());
   };
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value length = uprog::ListLengthOp::create(
@@ -584,7 +578,8 @@ LogicalResult Replicator::convert(Operation *op) {
 
 LogicalResult Replicator::convertBlock(Block &block) {
   for (Operation &op : block)
-    if (!isa<func::ReturnOp>(op) && !ahead.contains(&op) && failed(convert(&op)))
+    if (!isa<func::ReturnOp>(op) && !ahead.contains(&op) &&
+        failed(convert(&op)))
       return failure();
   return success();
 }
@@ -620,8 +615,8 @@ uprog::ProgramOp Replicator::makeInstanceProgram(StringRef name) {
   uprog::EnterInstanceOp::create(builder, loc, instance);
   Block &block = entry.getBody().front();
   if (failed(mapArguments(instance)) || failed(convertBlock(block)) ||
-      failed(convertReturn(cast<func::ReturnOp>(block.getTerminator()),
-                           instance)))
+      failed(
+          convertReturn(cast<func::ReturnOp>(block.getTerminator()), instance)))
     return {};
   uprog::YieldOp::create(builder, loc);
   eraseDeadCode(instances);
@@ -635,9 +630,8 @@ static void makeExecutor(func::FuncOp entry, uprog::ProgramOp alone,
                          uprog::ProgramOp together) {
   Location loc = entry.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(entry->getBlock());
-  auto program =
-      beginProgram(builder, loc, getExecutorName(entry.getSymName()),
-                   uprog::Level::Device, {});
+  auto program = beginProgram(builder, loc, getExecutorName(entry.getSymName()),
+                              uprog::Level::Device, {});
   program->setAttr(kExecutorAttr, builder.getUnitAttr());
   Type index = builder.getIndexType();
   Value count = uprog::InstancesOp::create(builder, loc, index);
@@ -655,9 +649,9 @@ static void makeExecutor(func::FuncOp entry, uprog::ProgramOp alone,
   if (together) {
     auto loop = uprog::ForOp::create(builder, loc, first, count);
     builder.setInsertionPointToStart(&loop.getBody().front());
-    uprog::RefOp::create(
-        builder, loc, FlatSymbolRefAttr::get(together.getSymNameAttr()),
-        ValueRange(loop.getBody().getArgument(0)));
+    uprog::RefOp::create(builder, loc,
+                         FlatSymbolRefAttr::get(together.getSymNameAttr()),
+                         ValueRange(loop.getBody().getArgument(0)));
     builder.setInsertionPointAfter(loop);
   }
   uprog::YieldOp::create(builder, loc);

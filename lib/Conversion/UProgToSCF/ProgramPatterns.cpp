@@ -175,8 +175,8 @@ class InstanceEmitter : OpEmitter {
 public:
   InstanceEmitter(Operation *op, ConversionPatternRewriter &rewriter,
                   InstanceProgramState &state)
-      : OpEmitter(op, rewriter), tables(state.tables),
-        code(b, op, state.unit) {}
+      : OpEmitter(op, rewriter), tables(state.tables), code(b, op, state.unit) {
+  }
 
   using Values = SmallVector<Value>;
 
@@ -196,8 +196,7 @@ public:
     return {};
   }
   Values lower(uprog::SiteOp op, uprog::SiteOp::Adaptor operands) {
-    return {
-        code.site(op, operands.getInputs(), operands.getOutputs(), tables)};
+    return {code.site(op, operands.getInputs(), operands.getOutputs(), tables)};
   }
   Values lower(uprog::PartOp op, uprog::PartOp::Adaptor operands) {
     return {code.part(op, operands.getWhole(), toI64(operands.getIndex()))};
@@ -314,19 +313,17 @@ LogicalResult batch::convertProgram(
                      LaneListOp, EnterBlockOp, uprog::TakeLanesOp, LaneOpsOp,
                      LeaveFrameOp>(converter, makeLanes, patterns);
   addProgramPatterns<InstanceEmitter, uprog::RowOp, uprog::ParameterRowOp,
-                     uprog::LoadOp, uprog::CopyOp, uprog::SiteOp,
-                     uprog::PartOp, uprog::TasksOp, uprog::PutTaskOp,
-                     uprog::BatchOp,
+                     uprog::LoadOp, uprog::CopyOp, uprog::SiteOp, uprog::PartOp,
+                     uprog::TasksOp, uprog::PutTaskOp, uprog::BatchOp,
                      uprog::InstancesOp, uprog::EnterInstanceOp,
                      uprog::NextRoundOp, uprog::ArgumentOp, uprog::ResultOp,
                      uprog::ListLengthOp, uprog::ListElementOp>(
       converter, instances, patterns);
   addPatterns(converter, patterns);
   ConversionTarget target(*program.getContext());
-  target
-      .addLegalDialect<arith::ArithDialect, func::FuncDialect, gpu::GPUDialect,
-                       LLVM::LLVMDialect, math::MathDialect,
-                       NVVM::NVVMDialect, scf::SCFDialect>();
+  target.addLegalDialect<arith::ArithDialect, func::FuncDialect,
+                         gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect,
+                         NVVM::NVVMDialect, scf::SCFDialect>();
   target.addIllegalDialect<BatchDialect, uprog::UProgDialect>();
   return applyPartialConversion(program.getOperation(), target,
                                 std::move(patterns));

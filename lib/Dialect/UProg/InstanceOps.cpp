@@ -13,11 +13,11 @@ using namespace mlir::uprog;
 
 LogicalResult BufferOp::verify() {
   auto type = cast<RankedTensorType>(getType());
-  if (!type.hasStaticShape() ||
-      !batch::isElementType(type.getElementType()))
+  if (!type.hasStaticShape() || !batch::isElementType(type.getElementType()))
     return emitOpError("is for ")
-           << type << ", which no row holds: its shape must be static, and its "
-                      "elements numbers";
+           << type
+           << ", which no row holds: its shape must be static, and its "
+              "elements numbers";
   if (static_cast<int64_t>(getCopies()) < 1)
     return emitOpError("has ") << getCopies() << " copies; 1 is the least";
   return success();
@@ -67,9 +67,8 @@ LogicalResult LoadOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 LogicalResult LoadOp::verify() {
   int64_t rank = cast<RankedTensorType>(getType()).getRank();
   if (static_cast<int64_t>(getIndices().size()) != rank)
-    return emitOpError("has ")
-           << getIndices().size() << " indices, but the tensor has rank "
-           << rank;
+    return emitOpError("has ") << getIndices().size()
+                               << " indices, but the tensor has rank " << rank;
   return success();
 }
 
@@ -134,7 +133,8 @@ LogicalResult SiteOp::verifySymbolUses(SymbolTableCollection &) {
 /// Checks what uses the room as well.
 LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
   if (static_cast<int64_t>(getRoom()) < 1)
-    return emitOpError("has room for ") << getRoom() << " tasks; 1 is the least";
+    return emitOpError("has room for ")
+           << getRoom() << " tasks; 1 is the least";
   FailureOr<batch::KernelOp> kernel = findKernel(*this, getKernelAttr());
   if (failed(kernel))
     return failure();

@@ -119,9 +119,8 @@ void Uniformity::visitControl(RegionBranchOpInterface control) {
 /// True if the results depend on the operands alone: they are computed from
 /// them, or read where these say.
 static bool isFunction(Operation *op) {
-  return isa_and_nonnull<UProgDialect, batch::BatchDialect,
-                         arith::ArithDialect, math::MathDialect>(
-      op->getDialect());
+  return isa_and_nonnull<UProgDialect, batch::BatchDialect, arith::ArithDialect,
+                         math::MathDialect>(op->getDialect());
 }
 
 void Uniformity::visit(Operation *op) {

@@ -93,6 +93,7 @@ private:
   bool conflicts(const Pending &pending, const Accesses &accesses) const;
   void visit(Block &block, Pending &pending);
   void visitControl(RegionBranchOpInterface control, Pending &pending);
+  void visitLoop(RegionBranchOpInterface loop, Pending &pending);
   Pending enter(RegionBranchOpInterface control, RegionBranchPoint from,
                 RegionSuccessor to, const Pending &pending) const;
 
@@ -142,8 +143,8 @@ SmallVector<Place> BarrierInserter::getPlaces(Value row) const {
   SmallVector<Place> places;
   for (Value origin : flow.getOrigins(row)) {
     auto made = origin.getDefiningOp<uprog::RowOp>();
-    places.push_back(
-        made ? made.getBufferAttr().getAsOpaquePointer() : nullptr);
+    places.push_back(made ? made.getBufferAttr().getAsOpaquePointer()
+                          : nullptr);
   }
   return places;
 }
@@ -205,7 +206,10 @@ void BarrierInserter::visit(Block &block, Pending &pending) {
       continue;
     }
     if (auto control = dyn_cast<RegionBranchOpInterface>(op)) {
-      visitControl(control, pending);
+      if (isa<LoopLikeOpInterface>(op))
+        visitLoop(control, pending);
+      else
+        visitControl(control, pending);
       continue;
     }
     if (auto row = dyn_cast<uprog::RowOp>(op))
@@ -285,6 +289,23 @@ void BarrierInserter::visitControl(RegionBranchOpInterface control,
           state);
   }
   pending = before[nullptr];
+}
+
+/// What is pending before a loop concerns its first round alone. If that needs
+/// a barrier that other rounds do not, it comes before the loop.
+void BarrierInserter::visitLoop(RegionBranchOpInterface loop,
+                                Pending &pending) {
+  if (barriers.contains(loop))
+    pending = {};
+  Pending none;
+  visitControl(loop, none);
+  SetVector<Operation *> ofAllRounds = barriers;
+  visitControl(loop, pending);
+  if (barriers.size() == ofAllRounds.size())
+    return;
+  barriers = std::move(ofAllRounds);
+  barriers.insert(loop);
+  pending = std::move(none);
 }
 
 void BarrierInserter::run() {

@@ -214,11 +214,10 @@ unsigned Outliner::levelOf(Operation *op, unsigned marked) const {
 void Outliner::followControl(Operation *op) {
   bool view = isa<tensor::ExtractSliceOp>(op);
   bool follows =
-      replicates &&
-      (isa<tensor::ExtractOp>(op) ||
-       llvm::any_of(op->getOperands(), [&](Value operand) {
-         return dependsOnControl.contains(operand);
-       }));
+      replicates && (isa<tensor::ExtractOp>(op) ||
+                     llvm::any_of(op->getOperands(), [&](Value operand) {
+                       return dependsOnControl.contains(operand);
+                     }));
   for (Value result : op->getResults())
     if (follows || (!view && carriesTensor(result.getType())))
       dependsOnControl.insert(result);

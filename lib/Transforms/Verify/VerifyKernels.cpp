@@ -55,9 +55,8 @@ static LogicalResult verifyExtent(tensor::DimOp dim,
 
 /// Checks that `op`, which is neither control nor a call, computes no tensor
 /// itself.
-static LogicalResult verifyComputation(Operation *op,
-                                       const Sharedness &sharedness,
-                                       bool hasDepths) {
+static LogicalResult
+verifyComputation(Operation *op, const Sharedness &sharedness, bool hasDepths) {
   bool makesTensor =
       llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
   return TypeSwitch<Operation *, LogicalResult>(op)

@@ -220,13 +220,13 @@ struct Descriptor {
   std::vector<SourceInfo> sources; ///< source 0 is unused
   std::vector<KernelInfo> kernels;
   int64_t memo = 0;
-  std::optional<LaunchInfo> launch;     ///< of objects for a device
-  std::optional<LockstepInfo> lockstep; ///< instead of an inspector
+  std::optional<LaunchInfo> launch;       ///< of objects for a device
+  std::optional<LockstepInfo> lockstep;   ///< instead of an inspector
   std::optional<ReplicateInfo> replicate; ///< the same
-  bool separable = false;               ///< several workers may inspect
-  bool waits = false;                   ///< the inspector calls await()
-  Policy policy = Policy::Depth;        ///< unless the user wants another
-  StateMachine stateMachine;            ///< of Policy::StateMachine
+  bool separable = false;                 ///< several workers may inspect
+  bool waits = false;                     ///< the inspector calls await()
+  Policy policy = Policy::Depth;          ///< unless the user wants another
+  StateMachine stateMachine;              ///< of Policy::StateMachine
   bool hasInspect = false, hasExecute = false, hasUnbatched = false;
   /// Where and why the compiler found no way to make batched code, if so.
   std::string notBatched;

@@ -415,6 +415,32 @@ EXAMPLE
 func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   return %n : i64
 }
+// ----- batch-replicate
+// OPTIONS: --batch-replicate=level=device
+batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @f.rows of @f(
+    %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
+    -> tensor<?x4xf32> {
+  uprog.yield %x : tensor<?x4xf32>
+}
+EXAMPLE
+// ----- uprog-insert-barriers
+batch.kernel @f(%n: index) -> tensor<i1> {
+  %c = arith.constant dense<true> : tensor<i1>
+  batch.yield %c : tensor<i1>
+}
+uprog.operator @f.rows(%n: index) {
+  uprog.yield
+}
+uprog.buffer @y : tensor<i1> copies(1)
+uprog.program @p(%one: index) level(device) {
+  %y = uprog.row @y
+  %writes_y = uprog.site @f(%one : index) into(%y)
+  EXAMPLE
+  uprog.yield
+}
 // ----- convert-batch-to-uprog
 !vec = tensor<4xf32>
 batch.table @h : !vec group(0)

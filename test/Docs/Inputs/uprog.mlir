@@ -104,3 +104,117 @@ uprog.program @p() level(device) {
   EXAMPLE
   uprog.yield
 }
+// ----- uprog.row
+uprog.buffer @h : tensor<4xf32> copies(2)
+uprog.buffer @word : tensor<i32> copies(2)
+uprog.program @p(%now: !uprog.row) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.parameter_row
+batch.source @E : tensor<4xf32> parameter(0)
+uprog.program @p(%word: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.part
+uprog.program @p(%xs: !uprog.row, %i: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.load
+uprog.program @p(%row: !uprog.row, %block: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.copy
+uprog.program @p(%argument: !uprog.row, %own: !uprog.row) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.site
+batch.kernel @cell(%x: tensor<4xf32>, %h: tensor<4xf32>, %t: index) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @cell.rows(%n: index) {
+  uprog.yield
+}
+uprog.program @p(%x: !uprog.row, %h: !uprog.row, %t: index, %next: !uprog.row, %one: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.tasks
+batch.kernel @input(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @input.rows(%n: index) {
+  uprog.yield
+}
+uprog.program @p() level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.put_task
+batch.kernel @input(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @input.rows(%n: index) {
+  uprog.yield
+}
+uprog.program @p(%x: !uprog.row, %t: index) level(device) {
+  %tasks = uprog.tasks @input room(64)
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.batch
+batch.kernel @input(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @input.rows(%n: index) {
+  uprog.yield
+}
+uprog.program @p(%xs: !uprog.row, %n: index) level(device) {
+  %tasks = uprog.tasks @input room(64)
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.instances
+uprog.program @p() level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.units
+uprog.program @p() level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.enter_instance
+uprog.program @p(%instance: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.next_round
+uprog.program @p(%goes_on: i1) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.argument
+uprog.program @p(%instance: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.result
+uprog.program @p(%instance: index, %count: i32, %h: !uprog.row) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.list_length
+uprog.program @p(%tokens: !rec.list<index>) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.list_element
+uprog.program @p(%tokens: !rec.list<index>, %i: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}

@@ -204,6 +204,7 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     }
     // becomes, besides, with level=device,
     uprog.buffer @f.0 : tensor<4xf32> copies(1)
+    ...
     uprog.program @main.instance.together(%i: index) level(device) {
       uprog.enter_instance %i
       %x = uprog.argument 0 of %i : !uprog.row

@@ -52,8 +52,8 @@ inline constexpr StringLiteral kReductionAttr = "uprog.reduction";
 inline constexpr StringLiteral kPackingsAttr = "uprog.packings";
 /// A module's list of what checked indices are of, for messages.
 inline constexpr StringLiteral kIndicesAttr = "uprog.indices";
-/// On a module whose programs run single instances and have code: the `bytes` of
-/// memory that units need for an instance, and the names of `loops`.
+/// On a module whose programs run single instances and have code: the `bytes`
+/// of memory that units need for an instance, and the names of `loops`.
 inline constexpr StringLiteral kInstancesAttr = "uprog.instances";
 
 } // namespace mlir::uprog

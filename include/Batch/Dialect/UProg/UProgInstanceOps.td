@@ -14,7 +14,6 @@
 #ifndef BATCH_DIALECT_UPROG_INSTANCE_OPS_TD
 #define BATCH_DIALECT_UPROG_INSTANCE_OPS_TD
 
-include "Batch/Dialect/Rec/RecTypes.td"
 include "Batch/Dialect/UProg/UProgBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -25,6 +24,9 @@ include "mlir/Interfaces/ViewLikeInterface.td"
 def UProg_Datum
     : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat, UProg_RowType],
                 "a number or a row">;
+
+def UProg_List
+    : Type<CPred<"::llvm::isa<::mlir::rec::ListType>($_self)">, "a list">;
 
 //===----------------------------------------------------------------------===//
 // Buffers and rows
@@ -331,7 +333,7 @@ def UProg_ListLengthOp : UProg_Op<"list_length", [Pure]> {
     %n = uprog.list_length %tokens : !rec.list<index>
     ```
   }];
-  let arguments = (ins Rec_ListType:$list);
+  let arguments = (ins UProg_List:$list);
   let results = (outs Index:$length);
   let assemblyFormat = "$list attr-dict `:` type($list)";
 }
@@ -345,7 +347,7 @@ def UProg_ListElementOp : UProg_Op<"list_element", [Pure]> {
     %word = uprog.list_element %tokens[%i] : !rec.list<index> -> index
     ```
   }];
-  let arguments = (ins Rec_ListType:$list, Index:$index);
+  let arguments = (ins UProg_List:$list, Index:$index);
   let results = (outs AnyType:$element);
   let assemblyFormat = [{
     $list `[` $index `]` attr-dict `:` type($list) `->` type($element)

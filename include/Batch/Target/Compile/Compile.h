@@ -36,7 +36,7 @@ struct OptionNames<Device> {
 /// What `compileToSharedObject` makes.
 struct CompileOptions {
   Strategy strategy = Strategy::Auto;
-  int64_t instances = 64;  ///< of a mini-batch, for strategy `auto`
+  int64_t instances = 64; ///< of a mini-batch, for strategy `auto`
   InstanceLevel level = InstanceLevel::Auto; ///< of strategy `replicate`
   /// None: the module's own, else "depth".
   PolicyOption policy;

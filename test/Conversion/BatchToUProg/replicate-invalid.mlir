@@ -1,0 +1,81 @@
+// RUN: batch-opt %s --split-input-file --batch-replicate --verify-diagnostics
+
+// Recursion needs a stack.
+func.func private @down(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %end = arith.cmpi eq, %n, %zero : index
+  %y = scf.if %end -> tensor<4xf32> {
+    scf.yield %x : tensor<4xf32>
+  } else {
+    %m = arith.subi %n, %one : index
+    %z = func.call @down(%x, %m) : (tensor<4xf32>, index) -> tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32>
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  // expected-error @+2 {{strategy 'replicate' runs no recursion, which this calls}}
+  // expected-note @+1 {{legal strategies: 'linearize', 'lockstep', 'mask', 'lazy' and 'none', which runs one instance at a time}}
+  %y = func.call @down(%x, %n) : (tensor<4xf32>, index) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+func.func @main(%t: !rec.adt<@Tree>) -> index
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  // expected-error @+2 {{strategy 'replicate' does not run 'rec.match'}}
+  // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none'}}
+  %n = rec.match %t : !rec.adt<@Tree> -> index {
+  case @leaf(%word: index) {
+    rec.yield %word : index
+  }
+  case @node(%l: !rec.adt<@Tree>, %r: !rec.adt<@Tree>) {
+    %zero = arith.constant 0 : index
+    rec.yield %zero : index
+  } }
+  return %n : index
+}
+
+// -----
+
+// expected-error @+2 {{strategy 'replicate' has no place for a '!rec.list<index>', which is a result}}
+// expected-note @+1 {{legal strategies}}
+func.func @main(%words: !rec.list<index>) -> !rec.list<index>
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  return %words : !rec.list<index>
+}
+
+// -----
+
+batch.kernel @sum(%xs: tensor<?x4xf32>) -> tensor<4xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %y = linalg.reduce { arith.addf } ins(%xs : tensor<?x4xf32>) outs(%zero : tensor<4xf32>)
+      dimensions = [0]
+  batch.yield %y : tensor<4xf32>
+}
+func.func @main(%xs: tensor<?x4xf32>) -> tensor<4xf32>
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  // expected-error @+2 {{strategy 'replicate' has no place for a 'tensor<?x4xf32>', which this reads}}
+  // expected-note @+1 {{legal strategies}}
+  %y = batch.invoke @sum(%xs) : (tensor<?x4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  // expected-error @+1 {{kernel @k has no operator; run batch-vectorize-kernels first}}
+  %y = batch.invoke @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

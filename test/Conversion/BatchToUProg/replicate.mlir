@@ -1,0 +1,265 @@
+// RUN: batch-opt %s --split-input-file --batch-replicate=level=device | FileCheck %s
+// RUN: batch-opt %s --split-input-file --batch-replicate \
+// RUN:   | FileCheck %s --check-prefix=AUTO
+// RUN: batch-opt %s --split-input-file --batch-replicate=level=block \
+// RUN:   | FileCheck %s --check-prefix=BLOCK
+// RUN: batch-opt %s --split-input-file --batch-replicate -o /dev/null \
+// RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REMARK
+
+// Loops hand on where tensors lie: swapping two costs nothing. A new tensor goes to a
+// copy that neither of those is in that are still read.
+// CHECK:       uprog.buffer @add.0 : tensor<4xf32> copies(3)
+// CHECK-LABEL: uprog.program @fibonacci.instance.together(
+// CHECK-SAME:    %[[I:.*]]: index) level(device) {
+// CHECK-NEXT:    uprog.enter_instance %[[I]]
+// CHECK-NEXT:    %[[X:.*]] = uprog.argument 0 of %[[I]] : !uprog.row
+// CHECK-NEXT:    %[[Y:.*]] = uprog.argument 1 of %[[I]] : !uprog.row
+// CHECK-NEXT:    %[[N:.*]] = uprog.argument 2 of %[[I]] : index
+// CHECK:         %[[LAST:.*]]:2 = uprog.for %{{.*}} to %[[N]] iter(%[[A:.*]] = %[[X]], %[[B:.*]] = %[[Y]]) : !uprog.row, !uprog.row {
+// CHECK-NEXT:      %[[C:.*]] = uprog.row @add.0 avoiding(%[[A]], %[[B]])
+// CHECK-NEXT:      %[[STEP:.*]] = uprog.site @add(%[[A]], %[[B]] : !uprog.row, !uprog.row) into(%[[C]])
+// CHECK:           uprog.run @add.rows step(%[[STEP]])
+// CHECK-NEXT:      uprog.yield %[[B]], %[[C]] : !uprog.row, !uprog.row
+// CHECK:         uprog.result 0 of %[[I]] = %[[LAST]]#1 : !uprog.row, tensor<4xf32>
+// CHECK-LABEL: uprog.program @fibonacci.execute() level(device) attributes {batch.executor} {
+// CHECK:         %[[COUNT:.*]] = uprog.instances
+// CHECK:         uprog.for %[[I:.*]] = %{{.*}} to %[[COUNT]] {
+// CHECK-NEXT:      uprog.ref @fibonacci.instance.together(%[[I]]) : index
+
+// Each unit runs as many instances by itself as all others do, and what is left all
+// run together.
+// AUTO-LABEL: uprog.program @fibonacci.instance(%{{.*}}: index) level(block)
+// AUTO-LABEL: uprog.program @fibonacci.instance.together(%{{.*}}: index) level(device)
+// AUTO-LABEL: uprog.program @fibonacci.execute
+// AUTO-NEXT:    %[[COUNT:.*]] = uprog.instances
+// AUTO:         %[[UNITS:.*]] = uprog.units
+// AUTO-NEXT:    %[[REST:.*]] = arith.remui %[[COUNT]], %[[UNITS]]
+// AUTO-NEXT:    %[[FIRST:.*]] = arith.subi %[[COUNT]], %[[REST]]
+// AUTO-NEXT:    uprog.run @fibonacci.instance tasks(%[[FIRST]])
+// AUTO-NEXT:    uprog.for %{{.*}} = %[[FIRST]] to %[[COUNT]] {
+// AUTO-NEXT:      uprog.ref @fibonacci.instance.together
+// BLOCK-NOT:  together
+// BLOCK:      uprog.run @fibonacci.instance tasks
+// BLOCK-NOT:  uprog.ref
+batch.kernel @add(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %z = arith.addf %x, %y : tensor<4xf32>
+  batch.yield %z : tensor<4xf32>
+}
+uprog.operator @add.rows of @add(
+    %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %y: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
+  %z = arith.addf %x, %y : tensor<?x4xf32>
+  uprog.yield %z : tensor<?x4xf32>
+}
+func.func @fibonacci(%x: tensor<4xf32>, %y: tensor<4xf32>, %n: index) -> tensor<4xf32>
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %a, %b = scf.for %i = %zero to %n step %one iter_args(%a = %x, %b = %y)
+      -> (tensor<4xf32>, tensor<4xf32>) {
+    %c = batch.invoke @add(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %b, %c : tensor<4xf32>, tensor<4xf32>
+  }
+  return %b : tensor<4xf32>
+}
+
+
+// -----
+
+// Control reads an element; what nothing hands on takes turns in two copies. Nothing
+// bounds this loop, so its rounds are counted.
+// CHECK:       uprog.buffer @halve.0 : tensor<4xf32> copies(2)
+// CHECK:       uprog.buffer @halve.1 : tensor<i1> copies(2)
+// CHECK-LABEL: uprog.program @ends.instance.together
+// CHECK:         uprog.while iter(%[[A:.*]] = %{{.*}}, %[[N:.*]] = %{{.*}}) : !uprog.row, i64 {
+// CHECK-NEXT:      %[[B:.*]] = uprog.row @halve.0 avoiding(%[[A]])
+// CHECK-NEXT:      %[[C:.*]] = uprog.row @halve.1 in_turn
+// CHECK-NEXT:      uprog.site @halve(%[[A]] : !uprog.row) into(%[[B]], %[[C]])
+// CHECK:           %[[GO:.*]] = uprog.load %[[C]][] : tensor<i1>
+// CHECK-NEXT:      %[[MAY:.*]] = uprog.next_round "a loop at replicate.mlir:[[#]]:12"
+// CHECK-NEXT:      %[[AGAIN:.*]] = arith.andi %[[GO]], %[[MAY]] : i1
+// CHECK-NEXT:      uprog.condition(%[[AGAIN]]) %[[B]], %[[N]] : !uprog.row, i64
+// CHECK:         uprog.result 1 of %{{.*}} = %{{.*}} : i64
+batch.kernel @halve(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<i1>) {
+  %c = arith.constant dense<true> : tensor<i1>
+  batch.yield %x, %c : tensor<4xf32>, tensor<i1>
+}
+uprog.operator @halve.rows of @halve(
+    %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
+    -> (tensor<?x4xf32>, tensor<?xi1>) {
+  %c = tensor.empty(%n) : tensor<?xi1>
+  uprog.yield %x, %c : tensor<?x4xf32>, tensor<?xi1>
+}
+func.func @ends(%x: tensor<4xf32>) -> (tensor<4xf32>, i64)
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %y, %n = scf.while (%a = %x, %n = %zero) : (tensor<4xf32>, i64) -> (tensor<4xf32>, i64) {
+    %b, %c = batch.invoke @halve(%a) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<i1>)
+    %go = tensor.extract %c[] : tensor<i1>
+    scf.condition(%go) %b, %n : tensor<4xf32>, i64
+  } do {
+  ^bb0(%b: tensor<4xf32>, %n: i64):
+    %m = arith.addi %n, %one : i64
+    scf.yield %b, %m : tensor<4xf32>, i64
+  }
+  return %y, %n : tensor<4xf32>, i64
+}
+
+
+// -----
+
+// A slice is inserted in place. The argument gets a copy of its own before the loop.
+// CHECK:       uprog.buffer @cache.own : tensor<8x4xf32> copies(1)
+// CHECK-LABEL: uprog.program @cache.instance.together
+// CHECK:         %[[ARGUMENT:.*]] = uprog.argument 1
+// CHECK:         %[[OWN:.*]] = uprog.row @cache.own
+// CHECK-NEXT:    uprog.copy %[[ARGUMENT]] to %[[OWN]] : tensor<8x4xf32>
+// CHECK-NEXT:    %[[LAST:.*]] = uprog.for {{.*}} iter(%[[C:.*]] = %[[OWN]]) : !uprog.row {
+// CHECK-NEXT:      uprog.site @put(%{{.*}}, %[[C]], %{{.*}} : !uprog.row, !uprog.row, index) into(%[[C]])
+// CHECK:           uprog.yield %[[C]] : !uprog.row
+
+// Not here: the tensor before is a result, too.
+// CHECK:         %[[OTHER:.*]] = uprog.row @put.0
+// CHECK-NEXT:    uprog.site @put(%{{.*}}, %[[LAST]], %{{.*}}) into(%[[OTHER]])
+
+// REMARK: remark: [Passed] Inserts | {{.*}}inserts into the row of argument #1 of kernel @put
+// REMARK: remark: [Missed] Inserts | {{.*}}copies argument #1 of kernel @put: something else reads that row
+batch.kernel @put(%x: tensor<4xf32>, %cache: tensor<8x4xf32>, %i: index)
+    -> (tensor<8x4xf32> {batch.in_place = 1 : i64}) {
+  %next = tensor.insert_slice %x into %cache[%i, 0] [1, 4] [1, 1]
+      : tensor<4xf32> into tensor<8x4xf32>
+  batch.yield %next : tensor<8x4xf32>
+}
+uprog.operator @put.rows of @put(
+    %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %cache: tensor<?x8x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %i: tensor<?xindex> {uprog.operand = #uprog.operand<scalar>}) -> tensor<?x8x4xf32> {
+  uprog.yield %cache : tensor<?x8x4xf32>
+}
+func.func @cache(%x: tensor<4xf32>, %cache: tensor<8x4xf32>, %n: index)
+    -> (tensor<8x4xf32>, tensor<8x4xf32>)
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %last = scf.for %i = %zero to %n step %one iter_args(%c = %cache) -> tensor<8x4xf32> {
+    %d = batch.invoke @put(%x, %c, %i)
+        : (tensor<4xf32>, tensor<8x4xf32>, index) -> tensor<8x4xf32>
+    scf.yield %d : tensor<8x4xf32>
+  }
+  %other = batch.invoke @put(%x, %last, %zero)
+      : (tensor<4xf32>, tensor<8x4xf32>, index) -> tensor<8x4xf32>
+  return %last, %other : tensor<8x4xf32>, tensor<8x4xf32>
+}
+
+
+// -----
+
+// Products with rows of a parameter that the rounds of a fold name run ahead, for 64
+// rounds together.
+// CHECK:       uprog.buffer @input.0 : tensor<64x4xf32> copies(1)
+// CHECK-LABEL: uprog.program @fold.instance.together
+// CHECK:         %[[LIST:.*]] = uprog.argument 0 of %{{.*}} : !rec.list<index>
+// CHECK:         %[[LENGTH:.*]] = uprog.list_length %[[LIST]]
+// CHECK:         uprog.for %[[BEGIN:.*]] = %{{.*}} to %[[LENGTH]] step %{{.*}} iter(%[[H:.*]] = %{{.*}}) : !uprog.row {
+// CHECK:           %[[END:.*]] = arith.minui %{{.*}}, %[[LENGTH]]
+// CHECK-NEXT:      %[[COUNT:.*]] = arith.subi %[[END]], %[[BEGIN]]
+// CHECK-NEXT:      %[[TASKS:.*]] = uprog.tasks @input room(64)
+// CHECK:           uprog.for %[[T:.*]] = %{{.*}} to %[[COUNT]] {
+// CHECK-NEXT:        %[[ROUND:.*]] = arith.addi %[[BEGIN]], %[[T]]
+// CHECK-NEXT:        %[[WORD:.*]] = uprog.list_element %[[LIST]][%[[ROUND]]]
+// CHECK-NEXT:        %[[X:.*]] = uprog.parameter_row @E[%[[WORD]]]
+// CHECK-NEXT:        uprog.put_task %[[TASKS]][%[[T]]] = %[[X]] : !uprog.row
+// CHECK:           %[[YS:.*]] = uprog.row @input.0
+// CHECK-NEXT:      %[[STEP:.*]] = uprog.batch %[[TASKS]] count(%[[COUNT]]) into(%[[YS]])
+// CHECK-NEXT:      uprog.run @input.rows step(%[[STEP]]) tasks(%[[COUNT]])
+// CHECK-NEXT:      %[[LAST:.*]] = uprog.for %[[I:.*]] = %[[BEGIN]] to %[[END]] iter(%[[S:.*]] = %[[H]]) : !uprog.row {
+// CHECK-NEXT:        %[[J:.*]] = arith.subi %[[I]], %[[BEGIN]]
+// CHECK-NEXT:        %[[Y:.*]] = uprog.part %[[YS]][%[[J]]] : tensor<64x4xf32>
+// CHECK-NEXT:        %[[Z:.*]] = uprog.row @add.0 avoiding(%[[S]])
+// CHECK-NEXT:        uprog.site @add(%[[S]], %[[Y]] : !uprog.row, !uprog.row) into(%[[Z]])
+// CHECK-NOT:         uprog.parameter_row
+// CHECK:             uprog.yield %[[Z]]
+// CHECK:           uprog.yield %[[LAST]]
+batch.kernel @input(%w: tensor<4x4xf32> {batch.parameter = 1 : i64, batch.shared}, %x: tensor<4xf32>)
+    -> tensor<4xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %y = linalg.matvec ins(%w, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%zero : tensor<4xf32>)
+      -> tensor<4xf32>
+  batch.yield %y : tensor<4xf32>
+}
+uprog.operator @input.rows of @input(
+    %n: index, %w: tensor<4x4xf32> {uprog.operand = #uprog.operand<shared(1)>},
+    %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
+  uprog.yield %x : tensor<?x4xf32>
+}
+batch.kernel @add(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %z = arith.addf %x, %y : tensor<4xf32>
+  batch.yield %z : tensor<4xf32>
+}
+uprog.operator @add.rows of @add(
+    %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %y: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
+  uprog.yield %x : tensor<?x4xf32>
+}
+func.func @fold(%words: !rec.list<index>, %h: tensor<4xf32>,
+                %E: tensor<?x4xf32> {batch.shared = "E"},
+                %W: tensor<4x4xf32> {batch.shared = "W"}) -> tensor<4xf32>
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %last = rec.fold %w in %words init(%s = %h) : !rec.list<index> -> tensor<4xf32> {
+    %x = tensor.extract_slice %E[%w, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
+    %y = batch.invoke @input(%W, %x) : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %z = batch.invoke @add(%s, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    rec.yield %z : tensor<4xf32>
+  }
+  return %last : tensor<4xf32>
+}
+
+
+// -----
+
+// Branches hand through what they do not change.
+// CHECK-LABEL: uprog.program @skip.instance.together
+// CHECK:         %[[X:.*]] = uprog.argument 0
+// CHECK:         %[[C:.*]] = uprog.argument 1 of %{{.*}} : i1
+// CHECK:         %[[NUMBER:.*]] = arith.index_castui %[[C]] : i1 to index
+// CHECK-NEXT:    %[[Y:.*]] = uprog.branch %[[NUMBER]] -> !uprog.row
+// CHECK-NEXT:    case 1 {
+// CHECK-NEXT:      %[[N:.*]] = uprog.row @neg.0
+// CHECK:           uprog.yield %[[N]] : !uprog.row
+// CHECK-NEXT:    }
+// CHECK-NEXT:    default {
+// CHECK-NEXT:      uprog.yield %[[X]] : !uprog.row
+// CHECK:         uprog.branch %{{.*}} -> !uprog.row
+// CHECK-NEXT:    case 3 {
+// CHECK:           uprog.site @neg(%[[Y]] : !uprog.row)
+// CHECK:         default {
+// CHECK-NEXT:      uprog.yield %[[X]] : !uprog.row
+batch.kernel @neg(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %z = arith.negf %x : tensor<4xf32>
+  batch.yield %z : tensor<4xf32>
+}
+uprog.operator @neg.rows of @neg(
+    %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
+    -> tensor<?x4xf32> {
+  uprog.yield %x : tensor<?x4xf32>
+}
+func.func @skip(%x: tensor<4xf32>, %c: i1, %k: index) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %y = scf.if %c -> tensor<4xf32> {
+    %n = batch.invoke @neg(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %n : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  %z = scf.index_switch %k -> tensor<4xf32>
+  case 3 {
+    %n = batch.invoke @neg(%y) : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %n : tensor<4xf32>
+  }
+  default {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %y, %z : tensor<4xf32>, tensor<4xf32>
+}

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""check_instances.py: strategy `replicate`, whose units run single instances together.
+
+Models with loops and branches, alone and together, in batches of 1, 7 and 64, on one to
+three workers: bits of the unbatched code. How many barriers, copies and tasks there are,
+memory that does not grow with the rounds of a loop, and every error.
+"""
+
+import json
+import os
+import subprocess
+
+import batchtest
+
+checks = batchtest.Checks("single instances")
+scratch = batchtest.temporary()
+
+# A loop that ends by what it computes, or never; a row of a parameter at an index that
+# is computed.
+LOOP = """
+!vec = tensor<16xf32>
+func.func @main(%x: !vec {batch.name = "x"}, %word: i32 {batch.name = "word"},
+                %E: tensor<?x16xf32> {batch.shared = "E"})
+    -> (!vec {batch.name = "y"}, i64 {batch.name = "n"}) attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %small = arith.constant 0.02 : f32
+  %shrink = arith.constant dense<0.75> : !vec
+  %y, %n = scf.while (%v = %x, %n = %zero) : (!vec, i64) -> (!vec, i64) {
+    %size = math.absf %v : !vec
+    %e = tensor.extract %size[%c0] : !vec
+    %more = arith.cmpf ugt, %e, %small : f32
+    scf.condition(%more) %v, %n : !vec, i64
+  } do {
+  ^bb0(%v: !vec, %n: i64):
+    %next = arith.mulf %v, %shrink : !vec
+    %m = arith.addi %n, %one : i64
+    scf.yield %next, %m : !vec, i64
+  }
+  %i = arith.index_cast %word : i32 to index
+  %row = tensor.extract_slice %E[%i, 0] [1, 16] [1, 1] : tensor<?x16xf32> to !vec
+  %z = arith.addf %y, %row : !vec
+  return %z, %n : !vec, i64
+}
+"""
+
+
+def compiled(name, text=None, *options):
+    path = os.path.join(batchtest.MODELS, name + ".mlir")
+    if text:
+        path = batchtest.write_lines(os.path.join(scratch, name + ".mlir"), [text])
+    return checks.run("compile " + " ".join((name,) + options), lambda:
+                      batchtest.compile_model(path, os.path.join(
+                          scratch, "-".join((name,) + options).replace("/", "_") + ".so"),
+                          None, "--strategy=replicate", *options))
+
+
+def run(program, inputs, *options, **more):
+    return batchtest.run_model(program, inputs, *options, **more)
+
+
+def words(name, lengths):
+    return batchtest.write_lines(os.path.join(scratch, name), [
+        json.dumps({"tokens": [(7 * i + length) % 90 for i in range(length)]})
+        for length in lengths])
+
+
+def check_bits():
+    """Every way to run a batch gives the bits of the unbatched code."""
+    sentences = words("sentences", [(5 * i) % 80 for i in range(64)])
+    for name, inputs, options in (
+            ("seq2seq", "random:3,64", ["--size=H=16", "--size=V=40"]),
+            ("attention", "random:3,64", ["--size=D=8", "--size=HEADS=3"]),
+            ("nasrnn", sentences, ["--size=H=16"]),
+            ("lstm10", sentences, ["--size=H=16"])):
+        for level in ("auto", "block", "device"):
+            program = compiled(name, None, "--level=" + level, *options)
+            for batch, threads in ((1, 2), (7, 1), (7, 2), (64, 3)) if program else ():
+                checks.run("%s, level %s, batch %d, %d threads" % (
+                    name, level, batch, threads),
+                    lambda: run(program, inputs, batch=batch, threads=threads))
+
+
+def check_counts():
+    """A barrier a round, and two for 64 rounds that run ahead; memory of any length."""
+    program = compiled("nasrnn", None, "--size=H=16", "--level=device")
+    found = {}
+    for length in (1, 10, 64, 65, 100, 1000, 100000) if program else ():
+        found[length] = checks.run("%d words" % length, lambda: run(
+            program, words("words%d" % length, [length]), threads=2, check=False))
+    reports = {length: report for length, report in found.items() if report}
+    if len(reports) == 7:
+        for length in (10, 64, 65, 100, 1000):
+            checks.equal("barriers of %d words" % length,
+                         reports[length]["barriers"] - reports[1]["barriers"],
+                         length - 1 + 2 * ((length - 1) // 64))
+        checks.equal("memory of 10 and of 100,000 words",
+                     *(reports[length]["memory_bytes"]["scratch"]
+                       for length in (10, 100000)))
+        checks.equal("copies of results alone", reports[1000]["copied_bytes"],
+                     reports[1]["copied_bytes"])
+    program = compiled("seq2seq", None, "--size=H=16", "--size=V=40", "--level=device")
+    report = program and checks.run("seq2seq", lambda: run(
+        program, "random:3,1", threads=2))
+    if report:
+        rounds = (report["tasks"] - 1) // 2
+        checks.expect("seq2seq: at most 4 barriers a round",
+                      rounds > 3 and report["barriers"] <= 4 * rounds + 3,
+                      "%d in %d rounds" % (report["barriers"], rounds))
+        checks.equal("seq2seq: one launch", report["launches"], 1)
+    program = compiled("attention", None, "--size=D=8", "--size=HEADS=3", "--level=device")
+    report = program and checks.run("attention", lambda: run(
+        program, "random:3,1", threads=2))
+    if report:
+        cache, rows = 3 * 64 * 64, 32 * 3 * 64
+        checks.equal("attention: copies of caches before, of results after",
+                     report["copied_bytes"], 4 * cache + rows)
+        checks.expect("attention: at most 5 barriers a step",
+                      report["barriers"] <= 5 * 32 + 3, report["barriers"])
+
+
+def fails(what, text, *command):
+    """The command ends with exit code 1 and this text."""
+    done = subprocess.run([batchtest.tool(command[0]), *command[1:]],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
+    error = done.stderr.decode()
+    checks.expect(what, done.returncode == 1 and text in error,
+                  "exit code %d: %s" % (done.returncode, error))
+
+
+def check_errors():
+    program = compiled("loop", LOOP)
+    if not program:
+        return
+    tensors = os.path.join(scratch, "tensors")
+    rows = {"ok": [1.0] * 16, "never": [float("nan")] * 16}
+    batchtest.write_safetensors(tensors, {
+        name: ("F32", [16], row) for name, row in rows.items()})
+
+    def lines(name, *instances):
+        return batchtest.write_lines(os.path.join(scratch, name), [
+            json.dumps({"x": {"tensor": row}, "word": word}) for row, word in instances])
+
+    good = lines("good", ("ok", 3), ("ok", 0))
+    given = ["--params=random:1", "--input-tensors=" + tensors]
+    checks.run("a loop that ends", lambda: run(program, good, *given[1:]))
+    endless = lines("endless", ("ok", 1), ("never", 1), ("ok", 2))
+    for threads in (1, 2):
+        command = ["batch-run", program, "--inputs=" + endless,
+                   "--threads=%d" % threads, "--max-steps=50"] + given
+        fails("a loop without an end, %d threads" % threads,
+              "instance 1: has run 50 rounds without an end, the last one in a loop at "
+              "loop.mlir:", *command)
+        out = os.path.join(scratch, "partial.safetensors")
+        fails("results of the others, %d threads" % threads, "instance 1: ", *command,
+              "--partial-results", "--outputs=" + out)
+        outputs = batchtest.read_safetensors(out)
+        checks.equal("rounds of the others", [outputs["n"][2][i] for i in (0, 2)],
+                     [14, 14])
+        outside = lines("outside", ("ok", 3), ("ok", 1000000))
+        fails("an index out of range, %d threads" % threads,
+              "instance 1: index 1000000 is out of range", "batch-run", program,
+              "--inputs=" + outside, "--threads=%d" % threads, *given)
+    for option in ("--trace=" + os.path.join(scratch, "t"), "--policy=greedy",
+                   "--refill", "--max-fibers=2"):
+        fails(option, option.split("=")[0] + " is for models that", "batch-run", program,
+              "--inputs=" + good, option, *given)
+    model = os.path.join(scratch, "loop.mlir")
+    fails("an unknown level", "use 'auto', 'block' or 'device'", "batch-compile", model,
+          "--strategy=replicate", "--level=warp", "-o", os.path.join(scratch, "x.so"))
+    fails("recursion", "strategy 'replicate' runs no recursion", "batch-compile",
+          os.path.join(batchtest.MODELS, "fib.mlir"), "--strategy=replicate", "-o",
+          os.path.join(scratch, "x.so"))
+    fails("data structures", "strategy 'replicate'", "batch-compile",
+          os.path.join(batchtest.MODELS, "treernn.mlir"), "--strategy=replicate", "-o",
+          os.path.join(scratch, "x.so"))
+
+
+check_bits()
+check_counts()
+check_errors()
+checks.exit()
