@@ -13,9 +13,11 @@
 #include "Batch/Target/ABI/SymbolNames.h"
 #include "TaskStep.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -47,20 +49,29 @@ void InstanceTables::placeBuffers(ModuleOp module) {
   for (auto buffer : module.getOps<uprog::BufferOp>())
     buffers[buffer.getSymNameAttr()] =
         take(buffer.getCopies() * getRowBytes(buffer.getType()));
+  bufferBytes = bytes;
 }
 
-void InstanceTables::placeScratch(ModuleOp module) {
+void InstanceTables::placeSites(ModuleOp module, bool onDevice) {
+  struct Place {
+    int64_t scratch, step;
+  };
   // By kernel: the places of its sites, in program order.
-  llvm::StringMap<SmallVector<int64_t>> places;
+  llvm::StringMap<SmallVector<Place>> places;
   for (auto program : module.getOps<uprog::ProgramOp>()) {
     llvm::StringMap<size_t> sites;
     program.walk([&](uprog::SiteOp site) {
-      SmallVector<int64_t> &known = places[site.getKernel()];
-      size_t number = sites[site.getKernel()]++;
-      if (number == known.size())
-        known.push_back(
-            take(getCode(module, site.getKernel()).getTaskScratch()));
-      scratch[site] = known[number];
+      StringRef name = site.getKernel();
+      auto kernel = module.lookupSymbol<KernelOp>(name);
+      SmallVector<Place> &known = places[name];
+      size_t number = sites[name]++;
+      if (number == known.size()) {
+        int64_t cells = onDevice ? TaskStep::countCells(kernel) : 0;
+        known.push_back({take(getCode(module, name).getTaskScratch()),
+                         take(cells * kCellBytes)});
+      }
+      scratch[site] = known[number].scratch;
+      steps[site] = known[number].step;
     });
   }
 }
@@ -103,11 +114,20 @@ void InstanceTables::numberLoops(ModuleOp module) {
   });
 }
 
-InstanceTables::InstanceTables(ModuleOp module) {
+InstanceTables::InstanceTables(ModuleOp module, bool onDevice) {
   placeBuffers(module);
-  placeScratch(module);
+  placeSites(module, onDevice);
   numberIndices(module);
   numberLoops(module);
+}
+
+void InstanceTables::addCopies(const IRMapping &copies) {
+  for (auto [op, copy] : copies.getOperationMap())
+    for (auto *table : {&scratch, &steps, &indexOf, &loopOf})
+      if (table->contains(op)) {
+        int64_t known = table->lookup(op);
+        (*table)[copy] = known;
+      }
 }
 
 void InstanceTables::save(ModuleOp module) const {
@@ -130,20 +150,44 @@ void InstanceTables::save(ModuleOp module) const {
 // Units
 //===----------------------------------------------------------------------===//
 
+/// An i64 of this thread alone, 0 at first.
+static Value makeOwnCell(OpBuilder &builder, Location loc, ContextBuilder &cb,
+                         unsigned space) {
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), space);
+  Value cell = LLVM::AllocaOp::create(builder, loc, pointer,
+                                      builder.getI64Type(), cb.constant(1));
+  LLVM::StoreOp::create(builder, loc, cb.constant(0), cell);
+  return cell;
+}
+
 InstanceUnit batch::makeInstanceUnit(OpBuilder &builder, Location loc,
                                      Value context, Value number, Value count,
-                                     bool together) {
+                                     const UnitThreads &threads) {
   ContextBuilder cb(builder, loc, context);
-  InstanceUnit unit{context, {}, {}, number, count};
+  InstanceUnit unit;
+  unit.threads = threads;
+  unit.context = context;
+  unit.number = number;
+  unit.count = count;
   Value units = cb.loadField(ContextField::units);
   unit.state = LLVM::IntToPtrOp::create(builder, loc, context.getType(),
                                         cb.loadCell(units, number));
-  unit.memory = cb.loadCell(unit.state, together ? kUnitCommon : kUnitOwn);
-  if (!together) {
-    unit.number = cb.constant(0);
-    unit.count = cb.constant(1);
-  }
+  unit.own = cb.loadCell(unit.state, kUnitOwn);
+  unit.memory = cb.loadCell(unit.state, kUnitCommon);
+  for (Value *cell : {&unit.instance, &unit.rounds, &unit.progress})
+    *cell = makeOwnCell(builder, loc, cb, threads.stackSpace);
   return unit;
+}
+
+InstanceUnit batch::makeAlone(OpBuilder &builder, Location loc,
+                              const InstanceUnit &unit) {
+  ContextBuilder cb(builder, loc, unit.context);
+  InstanceUnit alone = unit;
+  alone.memory = unit.own;
+  alone.number = cb.constant(0);
+  alone.count = cb.constant(1);
+  alone.together = false;
+  return alone;
 }
 
 InstanceCode::InstanceCode(OpBuilder &builder, Operation *op,
@@ -151,15 +195,70 @@ InstanceCode::InstanceCode(OpBuilder &builder, Operation *op,
     : builder(builder), op(op), loc(op->getLoc()), unit(unit),
       cb(builder, loc, unit.context) {}
 
-/// One unit of those that run an instance together counts.
-void InstanceCode::addTo(Field counter, Value amount) {
-  Value counts = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       unit.number, cb.constant(0));
-  amount = arith::SelectOp::create(builder, loc, counts, amount,
-                                   cb.constant(0));
-  Value before = cb.loadCell(unit.state, counter);
-  cb.storeCell(unit.state, counter,
-               arith::AddIOp::create(builder, loc, before, amount));
+Value InstanceCode::isZero(Value value) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, value,
+                               cb.constant(0));
+}
+
+/// Whether this is the unit's first thread; null if there is no other.
+Value InstanceCode::leads() {
+  return unit.threads.isGroup() ? isZero(unit.threads.thread) : Value();
+}
+
+/// Whether this thread tells others what all threads know: one of all units.
+Value InstanceCode::tells() {
+  Value place = unit.number;
+  if (unit.threads.isGroup())
+    place = arith::OrIOp::create(builder, loc, place, unit.threads.thread);
+  return isZero(place);
+}
+
+void InstanceCode::when(Value condition, function_ref<void()> body) {
+  if (!condition)
+    return body();
+  auto choice =
+      scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(choice.thenBlock()->getTerminator());
+  body();
+}
+
+void InstanceCode::addTo(Field counter, Value amount, Value condition) {
+  when(condition, [&] {
+    Value before = cb.loadCell(unit.state, counter);
+    cb.storeCell(unit.state, counter,
+                 arith::AddIOp::create(builder, loc, before, amount));
+  });
+}
+
+/// The unit begins its share of a task, which counts.
+void InstanceCode::tellProgress(int64_t kernel) {
+  const UnitThreads &threads = unit.threads;
+  addTo(unit.together ? kUnitShares : kUnitTasks, cb.constant(1), leads());
+  if (!threads.progress)
+    return;
+  constexpr int64_t lowHalf = (int64_t(1) << kProgressShift) - 1;
+  Value last = LLVM::LoadOp::create(builder, loc, builder.getI64Type(),
+                                    unit.progress);
+  Value tasks =
+      arith::OrIOp::create(builder, loc, last, cb.constant(lowHalf));
+  tasks = arith::AddIOp::create(builder, loc, tasks, cb.constant(1));
+  Value now = arith::OrIOp::create(builder, loc, tasks, cb.constant(kernel));
+  LLVM::StoreOp::create(builder, loc, now, unit.progress);
+  when(leads(), [&] {
+    LLVM::StoreOp::create(builder, loc, now, threads.progress, kCellBytes,
+                          /*isVolatile=*/false, /*isNonTemporal=*/false,
+                          /*isInvariantGroup=*/false,
+                          LLVM::AtomicOrdering::monotonic,
+                          threads.deviceScope);
+  });
+}
+
+Value InstanceCode::lastKernel() {
+  constexpr int64_t lowHalf = (int64_t(1) << kProgressShift) - 1;
+  Value last = LLVM::LoadOp::create(builder, loc, builder.getI64Type(),
+                                    unit.progress);
+  return arith::AndIOp::create(builder, loc, last, cb.constant(lowHalf));
 }
 
 Value InstanceCode::instances() {
@@ -167,31 +266,27 @@ Value InstanceCode::instances() {
 }
 
 void InstanceCode::enterInstance(Value instance) {
-  cb.storeCell(unit.state, kUnitInstance, instance);
-  cb.storeCell(unit.state, kUnitRounds, cb.constant(0));
+  LLVM::StoreOp::create(builder, loc, instance, unit.instance);
+  LLVM::StoreOp::create(builder, loc, cb.constant(0), unit.rounds);
 }
 
 Value InstanceCode::nextRound(uprog::NextRoundOp op,
                               const InstanceTables &tables) {
-  Value before = cb.loadCell(unit.state, kUnitRounds);
+  Type i64 = builder.getI64Type();
+  Value before = LLVM::LoadOp::create(builder, loc, i64, unit.rounds);
   Value rounds = arith::AddIOp::create(builder, loc, before, cb.constant(1));
-  cb.storeCell(unit.state, kUnitRounds, rounds);
+  LLVM::StoreOp::create(builder, loc, rounds, unit.rounds);
   Value most = cb.loadCell(unit.state, kUnitMaxRounds);
   Value may = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle,
                                     rounds, most);
-  // The first unit tells the host; an instance ends in its innermost loop first.
+  // One thread tells the host; an instance ends in its innermost loop first.
   Value next = arith::AddIOp::create(builder, loc, most, cb.constant(1));
   Value isFirst = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::eq, rounds, next);
-  Value tells = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                      unit.number, cb.constant(0));
-  tells = arith::AndIOp::create(builder, loc, tells, isFirst);
-  scf::IfOp::create(builder, loc, tells, [&](OpBuilder &then, Location loc) {
-    ContextBuilder inner(then, loc, unit.context);
-    inner.storeCell(inner.loadPointer(unit.state, kUnitEnds),
-                    inner.loadCell(unit.state, kUnitInstance),
-                    inner.constant(tables.getLoop(op)));
-    scf::YieldOp::create(then, loc);
+  when(arith::AndIOp::create(builder, loc, tells(), isFirst), [&] {
+    cb.storeCell(cb.loadPointer(unit.state, kUnitEnds),
+                 LLVM::LoadOp::create(builder, loc, i64, unit.instance),
+                 cb.constant(tables.getLoop(op)));
   });
   return may;
 }
@@ -241,7 +336,7 @@ Value InstanceCode::checkIndex(Value index, Value extent, int64_t place) {
                       then.getI64Type()),
         inner.constant(0), inner.constant(place),
         LLVM::AtomicOrdering::monotonic, LLVM::AtomicOrdering::monotonic,
-        StringRef(), kCellBytes);
+        unit.threads.deviceScope, kCellBytes);
     Value isFirst =
         LLVM::ExtractValueOp::create(then, loc, exchanged, ArrayRef<int64_t>{1});
     scf::IfOp::create(then, loc, isFirst, [&](OpBuilder &first, Location loc) {
@@ -297,20 +392,46 @@ Value InstanceCode::load(uprog::LoadOp op, Value row, ValueRange indices,
   return cb.loadElement(type, row, cells);
 }
 
-/// Each unit copies as much as the others, in whole pieces.
+/// Copies and zeros are shared out in pieces of so many bytes.
+static constexpr int64_t kPiece = 64;
+
+/// Where the share of this thread begins, in bytes, or that of the next one.
+Value InstanceCode::shareOf(Value pieces, bool next) {
+  Value number = unit.number, count = unit.count;
+  if (unit.threads.isGroup()) {
+    Value threads = cb.constant(unit.threads.threads);
+    number = arith::MulIOp::create(builder, loc, number, threads);
+    number = arith::AddIOp::create(builder, loc, number, unit.threads.thread);
+    count = arith::MulIOp::create(builder, loc, count, threads);
+  }
+  if (next)
+    number = arith::AddIOp::create(builder, loc, number, cb.constant(1));
+  Value share = arith::MulIOp::create(builder, loc, pieces, number);
+  share = arith::DivUIOp::create(builder, loc, share, count);
+  return arith::MulIOp::create(builder, loc, share, cb.constant(kPiece));
+}
+
+/// Each thread of all units copies as much as the others, in whole pieces.
 void InstanceCode::copy(RankedTensorType type, Value from, Value to) {
-  constexpr int64_t piece = 64;
   int64_t bytes = getRowBytes(type);
-  Value pieces = cb.constant(bytes / piece);
-  auto getShare = [&](Value number) -> Value {
-    Value share = arith::MulIOp::create(builder, loc, pieces, number);
-    share = arith::DivUIOp::create(builder, loc, share, unit.count);
-    return arith::MulIOp::create(builder, loc, share, cb.constant(piece));
-  };
-  Value next =
-      arith::AddIOp::create(builder, loc, unit.number, cb.constant(1));
-  cb.copyBytes(from, to, getShare(unit.number), getShare(next));
-  addTo(kUnitCopiedBytes, cb.constant(bytes));
+  Value pieces = cb.constant(bytes / kPiece);
+  cb.copyBytes(from, to, shareOf(pieces, false), shareOf(pieces, true));
+  addTo(kUnitCopiedBytes, cb.constant(bytes), tells());
+}
+
+void InstanceCode::clearBuffers(const InstanceTables &tables) {
+  Value pieces = cb.constant(tables.getBufferBytes() / kPiece);
+  auto loop = scf::ForOp::create(builder, loc, shareOf(pieces, false),
+                                 shareOf(pieces, true), cb.constant(kPiece));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(loop.getBody()->getTerminator());
+  Value place = arith::AddIOp::create(builder, loc, unit.memory,
+                                      loop.getInductionVar());
+  Value zeros = LLVM::ZeroOp::create(
+      builder, loc, VectorType::get(kPiece / 4, builder.getI32Type()));
+  LLVM::StoreOp::create(
+      builder, loc, zeros,
+      LLVM::IntToPtrOp::create(builder, loc, unit.context.getType(), place));
 }
 
 //===----------------------------------------------------------------------===//
@@ -322,22 +443,35 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
   auto module = site->getParentOfType<ModuleOp>();
   auto kernel = module.lookupSymbol<KernelOp>(site.getKernel());
   uprog::CodeAttr code = getCode(module, site.getKernel());
-  TaskStep task(builder, op, unit.context, kernel, code);
-  llvm::for_each(inputs, [&](Value input) { task.storeOperand(input); });
-  for (auto [index, output] : llvm::enumerate(outputs)) {
-    // In place: the row is that of the operand that the kernel inserts into.
-    bool inPlace = llvm::is_contained(site.getInputs(),
-                                      site.getOutputs()[index]);
-    task.storeResult(index, inPlace ? Value() : output);
-  }
-  Value scratch;
-  if (task.getScratchBytes())
-    scratch = arith::AddIOp::create(builder, loc, unit.memory,
-                                    cb.constant(tables.getScratch(site)));
   auto kernels = module.getOps<KernelOp>();
   int64_t number = std::distance(kernels.begin(), llvm::find(kernels, kernel));
-  addTo(kUnitTasks, cb.constant(1));
-  return task.finish(number, scratch);
+  tellProgress(number);
+  auto store = [&](Value room) {
+    TaskStep task(builder, op, unit.context, kernel, code, room);
+    llvm::for_each(inputs, [&](Value input) { task.storeOperand(input); });
+    for (auto [index, output] : llvm::enumerate(outputs)) {
+      // In place: the row is that of the operand that the kernel inserts into.
+      bool inPlace = llvm::is_contained(site.getInputs(),
+                                        site.getOutputs()[index]);
+      task.storeResult(index, inPlace ? Value() : output);
+    }
+    Value scratch;
+    if (task.getScratchBytes())
+      scratch = arith::AddIOp::create(builder, loc, unit.memory,
+                                      cb.constant(tables.getScratch(site)));
+    return task.finish(number, scratch);
+  };
+  if (!unit.threads.isGroup())
+    return store(/*room=*/Value());
+  // All threads read the step: first the last one there, then this one.
+  Value place = arith::AddIOp::create(builder, loc, unit.own,
+                                      cb.constant(tables.getStep(site)));
+  Value room = LLVM::IntToPtrOp::create(builder, loc, unit.context.getType(),
+                                        place);
+  gpu::BarrierOp::create(builder, loc);
+  when(leads(), [&] { store(room); });
+  gpu::BarrierOp::create(builder, loc);
+  return room;
 }
 
 Value InstanceCode::argument(int64_t number, Value instance, Type type) {
@@ -353,13 +487,7 @@ void InstanceCode::result(int64_t number, Value instance, Value value,
   if (type)
     return copy(cast<RankedTensorType>(*type), value,
                 cb.loadCell(cells, instance));
-  Value isFirst = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::eq, unit.number, cb.constant(0));
-  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &then, Location loc) {
-    ContextBuilder inner(then, loc, unit.context);
-    inner.storeCell(cells, instance, inner.toCell(value));
-    scf::YieldOp::create(then, loc);
-  });
+  when(tells(), [&] { cb.storeCell(cells, instance, cb.toCell(value)); });
 }
 
 Value InstanceCode::listLength(Value list) { return cb.listLength(list); }

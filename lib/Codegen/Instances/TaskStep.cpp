@@ -15,6 +15,30 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
+/// The arguments of a kernel that are not shared.
+static SmallVector<unsigned> listPerTask(KernelOp kernel) {
+  SmallVector<unsigned> perTask;
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    if (!kernel.isShared(i))
+      perTask.push_back(i);
+  return perTask;
+}
+
+int64_t TaskStep::countCells(KernelOp kernel) {
+  int64_t operands = listPerTask(kernel).size();
+  // As the constructor takes them.
+  return kStepCells + operands * (kOperandCells + 2) + 1 +
+         kernel.getNumResults();
+}
+
+Value TaskStep::takeCells(int64_t cells) {
+  if (!room)
+    return allocateCells(cells);
+  Value begin = cb.address(room, cb.constant(taken), builder.getI64Type());
+  taken += cells;
+  return begin;
+}
+
 /// Stack memory for `cells` cells, taken once per call of the function even if
 /// the op is in a loop.
 Value TaskStep::allocateCells(int64_t cells) {
@@ -34,18 +58,15 @@ Value TaskStep::toCell(Value pointer) {
 }
 
 TaskStep::TaskStep(OpBuilder &builder, Operation *op, Value context,
-                   KernelOp kernel, uprog::CodeAttr code)
+                   KernelOp kernel, uprog::CodeAttr code, Value room)
     : builder(builder), op(op), loc(op->getLoc()), cb(builder, loc, context),
-      kernel(kernel), code(code) {
-  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    if (!kernel.isShared(i))
-      perTask.push_back(i);
-  operands = allocateCells(perTask.size() * kOperandCells);
-  values = allocateCells(perTask.size());
-  offsets = allocateCells(perTask.size());
-  zeroIndex = allocateCells(1);
-  results = allocateCells(kernel.getNumResults());
-  step = allocateCells(kStepCells);
+      kernel(kernel), code(code), perTask(listPerTask(kernel)), room(room) {
+  step = takeCells(kStepCells);
+  operands = takeCells(perTask.size() * kOperandCells);
+  values = takeCells(perTask.size());
+  offsets = takeCells(perTask.size());
+  zeroIndex = takeCells(1);
+  results = takeCells(kernel.getNumResults());
   zero = cb.constant(0);
   cb.storeCell(zeroIndex, zero, zero);
   scratchBytes = cb.constant(code.getTaskScratch());

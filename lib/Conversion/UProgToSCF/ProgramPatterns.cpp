@@ -176,7 +176,7 @@ public:
   InstanceEmitter(Operation *op, ConversionPatternRewriter &rewriter,
                   InstanceProgramState &state)
       : OpEmitter(op, rewriter), tables(state.tables),
-        code(b, op, state.unit) {}
+        code(b, op, state.getUnit(op)) {}
 
   using Values = SmallVector<Value>;
 
