@@ -507,6 +507,9 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
         lookupEntry(getOperation()).getOperation());
     if (InstanceProgram(getOperation()).getStrategy() != Strategy::Replicate)
       return;
+    // A module that has its executor already stays as it is.
+    if (getOperation().lookupSymbol(getExecutorName(entry.getSymName())))
+      return;
     std::string name = getInstanceProgramName(entry.getSymName());
     uprog::ProgramOp together =
         Replicator(entry).makeInstanceProgram(name + ".together");
