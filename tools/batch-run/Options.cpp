@@ -541,6 +541,7 @@ void checkTogether(Options &options) {
 void batchrun::checkControl(const Options &options,
                             const batchrt::Descriptor &descriptor) {
   const bool lockstep = descriptor.lockstep.has_value();
+  const bool bounded = descriptor.waits || descriptor.replicate;
   for (const auto &[name, control] : options.given)
     if (lockstep && control == Control::Inspected)
       raise(name, " is for models that run batches of tasks, but control of "
@@ -549,7 +550,7 @@ void batchrun::checkControl(const Options &options,
       raise(name, " is for models whose control waits for tensors (strategy "
                   "'lazy'); leave it out");
     else if (!lockstep && (control == Control::Lockstep ||
-                           (control == Control::Bounded && !descriptor.waits)))
+                           (control == Control::Bounded && !bounded)))
       raise(name,
             " is for models whose control runs in lock step, but this model "
             "runs batches of tasks; leave it out");
