@@ -174,7 +174,8 @@ InstanceUnit batch::makeInstanceUnit(OpBuilder &builder, Location loc,
                                         cb.loadCell(units, number));
   unit.own = cb.loadCell(unit.state, kUnitOwn);
   unit.memory = cb.loadCell(unit.state, kUnitCommon);
-  for (Value *cell : {&unit.instance, &unit.rounds, &unit.progress})
+  for (Value *cell :
+       {&unit.instance, &unit.rounds, &unit.progress, &unit.shares})
     *cell = makeOwnCell(builder, loc, cb, threads.stackSpace);
   return unit;
 }
@@ -231,20 +232,30 @@ void InstanceCode::addTo(Field counter, Value amount, Value condition) {
   });
 }
 
+/// The low half of a BatchBlockControl's progress: the kernel.
+static constexpr int64_t kKernelMask = (int64_t(1) << kProgressShift) - 1;
+
+Value InstanceCode::loadOwn(Value cell) {
+  return LLVM::LoadOp::create(builder, loc, builder.getI64Type(), cell);
+}
+
 /// The unit begins its share of a task, which counts.
-void InstanceCode::tellProgress(int64_t kernel) {
+void InstanceCode::beginTask(int64_t kernel) {
   const UnitThreads &threads = unit.threads;
-  addTo(unit.together ? kUnitShares : kUnitTasks, cb.constant(1), leads());
-  if (!threads.progress)
-    return;
-  constexpr int64_t lowHalf = (int64_t(1) << kProgressShift) - 1;
-  Value last = LLVM::LoadOp::create(builder, loc, builder.getI64Type(),
-                                    unit.progress);
-  Value tasks =
-      arith::OrIOp::create(builder, loc, last, cb.constant(lowHalf));
-  tasks = arith::AddIOp::create(builder, loc, tasks, cb.constant(1));
+  Value one = cb.constant(1);
+  if (!threads.isGroup())
+    return addTo(unit.together ? kUnitShares : kUnitTasks, one, Value());
+  // A thread would wait long for a count in global memory.
+  Value tasks = arith::OrIOp::create(builder, loc, loadOwn(unit.progress),
+                                     cb.constant(kKernelMask));
+  tasks = arith::AddIOp::create(builder, loc, tasks, one);
   Value now = arith::OrIOp::create(builder, loc, tasks, cb.constant(kernel));
   LLVM::StoreOp::create(builder, loc, now, unit.progress);
+  if (unit.together) {
+    Value shares =
+        arith::AddIOp::create(builder, loc, loadOwn(unit.shares), one);
+    LLVM::StoreOp::create(builder, loc, shares, unit.shares);
+  }
   when(leads(), [&] {
     LLVM::StoreOp::create(builder, loc, now, threads.progress, kCellBytes,
                           /*isVolatile=*/false, /*isNonTemporal=*/false,
@@ -255,10 +266,19 @@ void InstanceCode::tellProgress(int64_t kernel) {
 }
 
 Value InstanceCode::lastKernel() {
-  constexpr int64_t lowHalf = (int64_t(1) << kProgressShift) - 1;
-  Value last = LLVM::LoadOp::create(builder, loc, builder.getI64Type(),
-                                    unit.progress);
-  return arith::AndIOp::create(builder, loc, last, cb.constant(lowHalf));
+  return arith::AndIOp::create(builder, loc, loadOwn(unit.progress),
+                               cb.constant(kKernelMask));
+}
+
+void InstanceCode::storeCounts() {
+  Value shares = loadOwn(unit.shares);
+  Value tasks = arith::ShRUIOp::create(builder, loc, loadOwn(unit.progress),
+                                       cb.constant(kProgressShift));
+  tasks = arith::SubIOp::create(builder, loc, tasks, shares);
+  when(leads(), [&] {
+    cb.storeCell(unit.state, kUnitTasks, tasks);
+    cb.storeCell(unit.state, kUnitShares, shares);
+  });
 }
 
 Value InstanceCode::instances() {
@@ -272,9 +292,8 @@ void InstanceCode::enterInstance(Value instance) {
 
 Value InstanceCode::nextRound(uprog::NextRoundOp op,
                               const InstanceTables &tables) {
-  Type i64 = builder.getI64Type();
-  Value before = LLVM::LoadOp::create(builder, loc, i64, unit.rounds);
-  Value rounds = arith::AddIOp::create(builder, loc, before, cb.constant(1));
+  Value rounds = arith::AddIOp::create(builder, loc, loadOwn(unit.rounds),
+                                       cb.constant(1));
   LLVM::StoreOp::create(builder, loc, rounds, unit.rounds);
   Value most = cb.loadCell(unit.state, kUnitMaxRounds);
   Value may = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle,
@@ -285,7 +304,7 @@ Value InstanceCode::nextRound(uprog::NextRoundOp op,
       builder, loc, arith::CmpIPredicate::eq, rounds, next);
   when(arith::AndIOp::create(builder, loc, tells(), isFirst), [&] {
     cb.storeCell(cb.loadPointer(unit.state, kUnitEnds),
-                 LLVM::LoadOp::create(builder, loc, i64, unit.instance),
+                 loadOwn(unit.instance),
                  cb.constant(tables.getLoop(op)));
   });
   return may;
@@ -395,8 +414,8 @@ Value InstanceCode::load(uprog::LoadOp op, Value row, ValueRange indices,
 /// Copies and zeros are shared out in pieces of so many bytes.
 static constexpr int64_t kPiece = 64;
 
-/// Where the share of this thread begins, in bytes, or that of the next one.
-Value InstanceCode::shareOf(Value pieces, bool next) {
+/// Where the share of this thread begins and ends, in bytes.
+std::pair<Value, Value> InstanceCode::shareOf(int64_t bytes) {
   Value number = unit.number, count = unit.count;
   if (unit.threads.isGroup()) {
     Value threads = cb.constant(unit.threads.threads);
@@ -404,25 +423,29 @@ Value InstanceCode::shareOf(Value pieces, bool next) {
     number = arith::AddIOp::create(builder, loc, number, unit.threads.thread);
     count = arith::MulIOp::create(builder, loc, count, threads);
   }
-  if (next)
-    number = arith::AddIOp::create(builder, loc, number, cb.constant(1));
-  Value share = arith::MulIOp::create(builder, loc, pieces, number);
-  share = arith::DivUIOp::create(builder, loc, share, count);
-  return arith::MulIOp::create(builder, loc, share, cb.constant(kPiece));
+  Value pieces = cb.constant(bytes / kPiece);
+  auto getBegin = [&](Value number) -> Value {
+    Value share = arith::MulIOp::create(builder, loc, pieces, number);
+    share = arith::DivUIOp::create(builder, loc, share, count);
+    return arith::MulIOp::create(builder, loc, share, cb.constant(kPiece));
+  };
+  Value begin = getBegin(number);
+  Value next = arith::AddIOp::create(builder, loc, number, cb.constant(1));
+  return {begin, getBegin(next)};
 }
 
 /// Each thread of all units copies as much as the others, in whole pieces.
 void InstanceCode::copy(RankedTensorType type, Value from, Value to) {
   int64_t bytes = getRowBytes(type);
-  Value pieces = cb.constant(bytes / kPiece);
-  cb.copyBytes(from, to, shareOf(pieces, false), shareOf(pieces, true));
+  auto [begin, end] = shareOf(bytes);
+  cb.copyBytes(from, to, begin, end);
   addTo(kUnitCopiedBytes, cb.constant(bytes), tells());
 }
 
 void InstanceCode::clearBuffers(const InstanceTables &tables) {
-  Value pieces = cb.constant(tables.getBufferBytes() / kPiece);
-  auto loop = scf::ForOp::create(builder, loc, shareOf(pieces, false),
-                                 shareOf(pieces, true), cb.constant(kPiece));
+  auto [begin, end] = shareOf(tables.getBufferBytes());
+  auto loop =
+      scf::ForOp::create(builder, loc, begin, end, cb.constant(kPiece));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop.getBody()->getTerminator());
   Value place = arith::AddIOp::create(builder, loc, unit.memory,
@@ -445,7 +468,7 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
   uprog::CodeAttr code = getCode(module, site.getKernel());
   auto kernels = module.getOps<KernelOp>();
   int64_t number = std::distance(kernels.begin(), llvm::find(kernels, kernel));
-  tellProgress(number);
+  beginTask(number);
   auto store = [&](Value room) {
     TaskStep task(builder, op, unit.context, kernel, code, room);
     llvm::for_each(inputs, [&](Value input) { task.storeOperand(input); });

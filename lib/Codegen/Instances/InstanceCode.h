@@ -72,8 +72,9 @@ struct InstanceUnit {
   Value count;   ///< an i64: how many these are
   bool together = true;
   /// Of each thread, an !llvm.ptr to i64s: the present instance; the rounds that
-  /// it has taken; what the unit is at, as a BatchBlockControl says it.
-  Value instance, rounds, progress;
+  /// it has taken; of a group, what the unit is at, as a BatchBlockControl says
+  /// it, and the tasks that it has run together with others.
+  Value instance, rounds, progress, shares;
 };
 
 /// Loads the state of unit `number` of `count` that run an instance together.
@@ -109,6 +110,8 @@ public:
   void countBarrier() { addTo(abi::kUnitBarriers, cb.constant(1), tells()); }
   /// The kernel, an i64, whose task the unit has begun last.
   Value lastKernel();
+  /// Stores the numbers of tasks, which threads of a group keep to themselves.
+  void storeCounts();
   /// The units clear their buffers, padding too.
   void clearBuffers(const InstanceTables &tables);
 
@@ -117,9 +120,10 @@ private:
   Value leads();
   Value tells();
   void when(Value condition, function_ref<void()> body);
-  Value shareOf(Value pieces, bool next);
+  std::pair<Value, Value> shareOf(int64_t bytes);
+  Value loadOwn(Value cell);
   void addTo(abi::Field counter, Value amount, Value condition);
-  void tellProgress(int64_t kernel);
+  void beginTask(int64_t kernel);
   Value checkIndex(Value index, Value extent, int64_t place);
 
   OpBuilder &builder;

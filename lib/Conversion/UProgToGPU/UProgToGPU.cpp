@@ -256,11 +256,9 @@ void KernelEmitter::emitBarrier(Operation *op) {
       number = rewriter.getRemappedValue(number);
     Value step = number ? arith::IndexCastOp::create(b, i32, number).getResult()
                         : arith::ConstantIntOp::create(b, i32, 0).getResult();
-    if (kernel.instances.unit.state) {
-      InstanceCode code(b, op, kernel.instances.unit);
-      code.countBarrier();
-      step = arith::TruncIOp::create(b, i32, code.lastKernel());
-    }
+    if (kernel.instances.unit.state)
+      step = arith::TruncIOp::create(
+          b, i32, InstanceCode(b, op, kernel.instances.unit).lastKernel());
     func::CallOp::create(
         b, kernel.barrier,
         ValueRange{kernel.control, count, step, kernel.watchdog});
@@ -645,6 +643,7 @@ void KernelEmitter::lowerInstances(uprog::ProgramOp program) {
     return kernel.isInTask(op);
   };
   inlineBody(program, /*plan=*/Value(), /*lanes=*/Value());
+  InstanceCode(b, program, unit).storeCounts();
   endKernel(program, function, kInstancesLaunchBlocks, sharedBytes);
 }
 
