@@ -188,9 +188,9 @@ Strategy Strategies::choose() {
 LogicalResult Strategies::emitError(const Obstacle &obstacle) {
   InFlightDiagnostic error = mlir::emitError(obstacle.loc) << obstacle.text;
   std::string legal;
-  for (Strategy other : {Strategy::Linearize, Strategy::Lockstep,
-                         Strategy::Mask, Strategy::Lazy, Strategy::Replicate,
-                         Strategy::None}) {
+  for (Strategy other :
+       {Strategy::Linearize, Strategy::Lockstep, Strategy::Mask, Strategy::Lazy,
+        Strategy::Replicate, Strategy::None}) {
     if (!isLegal(other))
       continue;
     if (!legal.empty())

@@ -260,8 +260,7 @@ void InstanceCode::beginTask(int64_t kernel) {
     LLVM::StoreOp::create(builder, loc, now, threads.progress, kCellBytes,
                           /*isVolatile=*/false, /*isNonTemporal=*/false,
                           /*isInvariantGroup=*/false,
-                          LLVM::AtomicOrdering::monotonic,
-                          threads.deviceScope);
+                          LLVM::AtomicOrdering::monotonic, threads.deviceScope);
   });
 }
 
@@ -292,19 +291,18 @@ void InstanceCode::enterInstance(Value instance) {
 
 Value InstanceCode::nextRound(uprog::NextRoundOp op,
                               const InstanceTables &tables) {
-  Value rounds = arith::AddIOp::create(builder, loc, loadOwn(unit.rounds),
-                                       cb.constant(1));
+  Value rounds =
+      arith::AddIOp::create(builder, loc, loadOwn(unit.rounds), cb.constant(1));
   LLVM::StoreOp::create(builder, loc, rounds, unit.rounds);
   Value most = cb.loadCell(unit.state, kUnitMaxRounds);
   Value may = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle,
                                     rounds, most);
   // One thread tells the host; an instance ends in its innermost loop first.
   Value next = arith::AddIOp::create(builder, loc, most, cb.constant(1));
-  Value isFirst = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::eq, rounds, next);
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        rounds, next);
   when(arith::AndIOp::create(builder, loc, tells(), isFirst), [&] {
-    cb.storeCell(cb.loadPointer(unit.state, kUnitEnds),
-                 loadOwn(unit.instance),
+    cb.storeCell(cb.loadPointer(unit.state, kUnitEnds), loadOwn(unit.instance),
                  cb.constant(tables.getLoop(op)));
   });
   return may;
@@ -332,9 +330,10 @@ Value InstanceCode::row(uprog::RowOp op, ValueRange avoided,
     for (Value other : avoided) {
       Value differs = arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::ne, copy, other);
-      isFree = isFree ? arith::AndIOp::create(builder, loc, isFree, differs)
-                            .getResult()
-                      : differs;
+      isFree =
+          isFree
+              ? arith::AndIOp::create(builder, loc, isFree, differs).getResult()
+              : differs;
     }
     row = arith::SelectOp::create(builder, loc, isFree, copy, row);
   }
@@ -356,8 +355,8 @@ Value InstanceCode::checkIndex(Value index, Value extent, int64_t place) {
         inner.constant(0), inner.constant(place),
         LLVM::AtomicOrdering::monotonic, LLVM::AtomicOrdering::monotonic,
         unit.threads.deviceScope, kCellBytes);
-    Value isFirst =
-        LLVM::ExtractValueOp::create(then, loc, exchanged, ArrayRef<int64_t>{1});
+    Value isFirst = LLVM::ExtractValueOp::create(then, loc, exchanged,
+                                                 ArrayRef<int64_t>{1});
     scf::IfOp::create(then, loc, isFirst, [&](OpBuilder &first, Location loc) {
       ContextBuilder(first, loc, unit.context)
           .storeCell(record, kIndexErrorIndex, index);
@@ -387,9 +386,9 @@ Value InstanceCode::parameterRow(uprog::ParameterRowOp op, Value index,
   std::optional<int64_t> known = getConstantIntValue(op.getIndex());
   if (!known || *known != 0)
     index = checkIndex(index, cb.countRows(number), tables.getIndex(op));
-  Value base = cb.loadCell(
-      cb.loadField(ContextField::sources),
-      cb.constant(number * kSourceCells + kSourceBase.cell()));
+  Value base =
+      cb.loadCell(cb.loadField(ContextField::sources),
+                  cb.constant(number * kSourceCells + kSourceBase.cell()));
   Value offset = arith::MulIOp::create(
       builder, loc, index, cb.constant(getRowBytes(source.getRow())));
   return arith::AddIOp::create(builder, loc, base, offset);
@@ -403,10 +402,10 @@ Value InstanceCode::load(uprog::LoadOp op, Value row, ValueRange indices,
     std::optional<int64_t> known = getConstantIntValue(op.getIndices()[dim]);
     bool isInside = known && *known >= 0 && *known < type.getDimSize(dim);
     Value cell = cb.toCell(index);
-    cells.push_back(isInside ? cell
-                             : checkIndex(cell,
-                                          cb.constant(type.getDimSize(dim)),
-                                          tables.getIndex(op) + dim));
+    cells.push_back(isInside
+                        ? cell
+                        : checkIndex(cell, cb.constant(type.getDimSize(dim)),
+                                     tables.getIndex(op) + dim));
   }
   return cb.loadElement(type, row, cells);
 }
@@ -444,12 +443,11 @@ void InstanceCode::copy(RankedTensorType type, Value from, Value to) {
 
 void InstanceCode::clearBuffers(const InstanceTables &tables) {
   auto [begin, end] = shareOf(tables.getBufferBytes());
-  auto loop =
-      scf::ForOp::create(builder, loc, begin, end, cb.constant(kPiece));
+  auto loop = scf::ForOp::create(builder, loc, begin, end, cb.constant(kPiece));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop.getBody()->getTerminator());
-  Value place = arith::AddIOp::create(builder, loc, unit.memory,
-                                      loop.getInductionVar());
+  Value place =
+      arith::AddIOp::create(builder, loc, unit.memory, loop.getInductionVar());
   Value zeros = LLVM::ZeroOp::create(
       builder, loc, VectorType::get(kPiece / 4, builder.getI32Type()));
   LLVM::StoreOp::create(
@@ -474,8 +472,8 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
     llvm::for_each(inputs, [&](Value input) { task.storeOperand(input); });
     for (auto [index, output] : llvm::enumerate(outputs)) {
       // In place: the row is that of the operand that the kernel inserts into.
-      bool inPlace = llvm::is_contained(site.getInputs(),
-                                        site.getOutputs()[index]);
+      bool inPlace =
+          llvm::is_contained(site.getInputs(), site.getOutputs()[index]);
       task.storeResult(index, inPlace ? Value() : output);
     }
     Value scratch;
@@ -489,8 +487,8 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
   // All threads read the step: first the last one there, then this one.
   Value place = arith::AddIOp::create(builder, loc, unit.own,
                                       cb.constant(tables.getStep(site)));
-  Value room = LLVM::IntToPtrOp::create(builder, loc, unit.context.getType(),
-                                        place);
+  Value room =
+      LLVM::IntToPtrOp::create(builder, loc, unit.context.getType(), place);
   gpu::BarrierOp::create(builder, loc);
   when(leads(), [&] { store(room); });
   gpu::BarrierOp::create(builder, loc);
@@ -516,8 +514,7 @@ void InstanceCode::result(int64_t number, Value instance, Value value,
 Value InstanceCode::listLength(Value list) { return cb.listLength(list); }
 
 Value InstanceCode::listElement(Value list, Value index, Type type) {
-  Value entry =
-      arith::AddIOp::create(builder, loc, cb.listBegin(list), index);
+  Value entry = arith::AddIOp::create(builder, loc, cb.listBegin(list), index);
   Value cell = cb.loadEntry(entry);
   return isa<uprog::RowType, rec::ListType>(type) ? cell
                                                   : cb.fromCell(cell, type);

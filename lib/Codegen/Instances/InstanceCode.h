@@ -71,9 +71,9 @@ struct InstanceUnit {
   Value number;  ///< an i64: of the unit among those together
   Value count;   ///< an i64: how many these are
   bool together = true;
-  /// Of each thread, an !llvm.ptr to i64s: the present instance; the rounds that
-  /// it has taken; of a group, what the unit is at, as a BatchBlockControl says
-  /// it, and the tasks that it has run together with others.
+  /// Of each thread, an !llvm.ptr to i64s: the present instance; the rounds
+  /// that it has taken; of a group, what the unit is at, as a BatchBlockControl
+  /// says it, and the tasks that it has run together with others.
   Value instance, rounds, progress, shares;
 };
 
@@ -86,7 +86,8 @@ InstanceUnit makeAlone(OpBuilder &builder, Location loc,
                        const InstanceUnit &unit);
 
 /// Emits that code at the insertion point of a builder. Rows and lists are
-/// i64s, and so are numbers of instances. All threads of a unit run it together.
+/// i64s, and so are numbers of instances. All threads of a unit run it
+/// together.
 class InstanceCode {
 public:
   InstanceCode(OpBuilder &builder, Operation *op, const InstanceUnit &unit);

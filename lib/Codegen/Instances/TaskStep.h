@@ -31,7 +31,9 @@ public:
   void storeResult(unsigned index, Value row);
   /// The scratch memory that the task needs, given the operands: an i64; null
   /// if it needs none.
-  Value getScratchBytes() const { return needsScratch ? scratchBytes : Value(); }
+  Value getScratchBytes() const {
+    return needsScratch ? scratchBytes : Value();
+  }
   /// Returns the address of the step of kernel number `number`. `scratch` is an
   /// i64, or null.
   Value finish(int64_t number, Value scratch);

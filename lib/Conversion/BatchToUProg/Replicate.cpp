@@ -121,8 +121,8 @@ Value Replicator::getValue(OpOperand &operand) {
     SourceOp source = getOrCreateSource(
         module, symbols, cast<RankedTensorType>(value.getType()), *parameter);
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    found = uprog::ParameterRowOp::create(
-        builder, loc, rowType, FlatSymbolRefAttr::get(source), zero);
+    found = uprog::ParameterRowOp::create(builder, loc, rowType,
+                                          FlatSymbolRefAttr::get(source), zero);
   }
   if (!inserted.isCopied(operand))
     return found;
@@ -132,8 +132,7 @@ Value Replicator::getValue(OpOperand &operand) {
   return own;
 }
 
-SmallVector<Value>
-Replicator::getValues(MutableArrayRef<OpOperand> operands) {
+SmallVector<Value> Replicator::getValues(MutableArrayRef<OpOperand> operands) {
   return llvm::map_to_vector(
       operands, [&](OpOperand &operand) { return getValue(operand); });
 }
@@ -171,9 +170,9 @@ LogicalResult Replicator::convert(InvokeOp invoke) {
     mapping.map(result, row);
     outputs.push_back(row);
   }
-  Value step = uprog::SiteOp::create(
-      builder, loc, uprog::StepType::get(builder.getContext()),
-      invoke.getKernelAttr(), perTask, outputs);
+  Value step = uprog::SiteOp::create(builder, loc,
+                                     uprog::StepType::get(builder.getContext()),
+                                     invoke.getKernelAttr(), perTask, outputs);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   uprog::RunOp::create(builder, loc, op.getSymName(), step, one,
                        /*inputs=*/ValueRange());
@@ -184,16 +183,16 @@ LogicalResult Replicator::convert(InvokeOp invoke) {
 LogicalResult Replicator::convert(tensor::ExtractOp extract) {
   Location loc = extract.getLoc();
   RankedTensorType type = extract.getTensor().getType();
-  SmallVector<Value> indices =
-      getValues(extract.getIndicesMutable());
+  SmallVector<Value> indices = getValues(extract.getIndicesMutable());
   Value row = mapping.lookupOrNull(extract.getTensor());
   auto parameter = sharedness.getParameter(extract.getTensor());
   RankedTensorType read = getReadRow(type);
   if (!row && parameter && read && read.hasStaticShape()) {
     SourceOp source = getOrCreateSource(module, symbols, read, *parameter);
-    Value index = read == type ? arith::ConstantIndexOp::create(builder, loc, 0)
-                                     .getResult()
-                               : indices.front();
+    Value index =
+        read == type
+            ? arith::ConstantIndexOp::create(builder, loc, 0).getResult()
+            : indices.front();
     if (read != type)
       indices.erase(indices.begin());
     row = uprog::ParameterRowOp::create(builder, loc, rowType,
@@ -204,9 +203,9 @@ LogicalResult Replicator::convert(tensor::ExtractOp extract) {
     return extract.emitError("strategy 'replicate' reads elements of tensors "
                              "of static shape only, not of a ")
            << type;
-  mapping.map(extract.getResult(),
-              uprog::LoadOp::create(builder, loc, row, indices, type)
-                  .getResult());
+  mapping.map(
+      extract.getResult(),
+      uprog::LoadOp::create(builder, loc, row, indices, type).getResult());
   return success();
 }
 
@@ -223,12 +222,11 @@ LogicalResult Replicator::convert(tensor::ExtractSliceOp slice) {
   if (slice.isDynamicOffset(0))
     index = mapping.lookup(slice.getDynamicOffset(0));
   else
-    index = arith::ConstantIndexOp::create(builder, loc,
-                                           slice.getStaticOffset(0));
+    index =
+        arith::ConstantIndexOp::create(builder, loc, slice.getStaticOffset(0));
   mapping.map(slice.getResult(),
-              uprog::ParameterRowOp::create(builder, loc, rowType,
-                                            FlatSymbolRefAttr::get(source),
-                                            index)
+              uprog::ParameterRowOp::create(
+                  builder, loc, rowType, FlatSymbolRefAttr::get(source), index)
                   .getResult());
   return success();
 }
@@ -258,18 +256,18 @@ LogicalResult Replicator::convertRegion(Region &from, Region &to,
   for (auto [argument, value] :
        llvm::zip_equal(own, to.front().getArguments().take_back(own.size())))
     mapping.map(argument, value);
-  for (auto [argument, value] : llvm::zip_equal(
-           block.getArguments().take_back(others.size()), others))
+  for (auto [argument, value] :
+       llvm::zip_equal(block.getArguments().take_back(others.size()), others))
     mapping.map(argument, value);
   return convertBlock(block);
 }
 
 LogicalResult Replicator::convert(scf::ForOp loop) {
   SmallVector<Value> inits = getValues(loop.getInitArgsMutable());
-  auto converted = uprog::ForOp::create(
-      builder, loop.getLoc(), mapping.lookup(loop.getLowerBound()),
-      mapping.lookup(loop.getUpperBound()), mapping.lookup(loop.getStep()),
-      inits);
+  auto converted = uprog::ForOp::create(builder, loop.getLoc(),
+                                        mapping.lookup(loop.getLowerBound()),
+                                        mapping.lookup(loop.getUpperBound()),
+                                        mapping.lookup(loop.getStep()), inits);
   if (inits.empty())
     converted.getBody().front().back().erase();
   mapping.map(loop.getResults(), converted.getResults());
@@ -322,8 +320,8 @@ LogicalResult Replicator::convert(scf::IfOp branch) {
                            converted.getCaseRegions().front())))
     return failure();
   if (!branch.getElseRegion().empty() &&
-      failed(convertRegion(branch.getElseRegion(),
-                           converted.getDefaultRegion())))
+      failed(
+          convertRegion(branch.getElseRegion(), converted.getDefaultRegion())))
     return failure();
   mapping.map(branch.getResults(), converted.getResults());
   return success();
@@ -456,8 +454,8 @@ uprog::ProgramOp Replicator::makeInstanceProgram(StringRef name) {
   uprog::EnterInstanceOp::create(builder, loc, instance);
   Block &block = entry.getBody().front();
   if (failed(mapArguments(instance)) || failed(convertBlock(block)) ||
-      failed(convertReturn(cast<func::ReturnOp>(block.getTerminator()),
-                           instance)))
+      failed(
+          convertReturn(cast<func::ReturnOp>(block.getTerminator()), instance)))
     return {};
   uprog::YieldOp::create(builder, loc);
   planBuffers(instances);
@@ -470,9 +468,8 @@ static void makeExecutor(func::FuncOp entry, uprog::ProgramOp alone,
                          uprog::ProgramOp together) {
   Location loc = entry.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(entry->getBlock());
-  auto program =
-      beginProgram(builder, loc, getExecutorName(entry.getSymName()),
-                   uprog::Level::Device, {});
+  auto program = beginProgram(builder, loc, getExecutorName(entry.getSymName()),
+                              uprog::Level::Device, {});
   program->setAttr(kExecutorAttr, builder.getUnitAttr());
   Type index = builder.getIndexType();
   Value count = uprog::InstancesOp::create(builder, loc, index);
@@ -490,9 +487,9 @@ static void makeExecutor(func::FuncOp entry, uprog::ProgramOp alone,
   if (together) {
     auto loop = uprog::ForOp::create(builder, loc, first, count);
     builder.setInsertionPointToStart(&loop.getBody().front());
-    uprog::RefOp::create(
-        builder, loc, FlatSymbolRefAttr::get(together.getSymNameAttr()),
-        ValueRange(loop.getBody().getArgument(0)));
+    uprog::RefOp::create(builder, loc,
+                         FlatSymbolRefAttr::get(together.getSymNameAttr()),
+                         ValueRange(loop.getBody().getArgument(0)));
     builder.setInsertionPointAfter(loop);
   }
   uprog::YieldOp::create(builder, loc);

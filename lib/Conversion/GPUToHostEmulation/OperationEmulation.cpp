@@ -503,7 +503,8 @@ OperationEmulation::convertToBF16(NVVM::ConvertF32x2ToBF16x2Op op) {
   return success();
 }
 
-/// Threads have stacks of their own; only loads and stores know what lies there.
+/// Threads have stacks of their own; only loads and stores know what lies
+/// there.
 static LogicalResult checkAlloca(LLVM::AllocaOp op) {
   auto isAccess = [&](Operation *user) {
     auto store = dyn_cast<LLVM::StoreOp>(user);

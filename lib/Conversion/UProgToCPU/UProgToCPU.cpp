@@ -31,8 +31,8 @@ struct WorkerProgram {
   int64_t rowSplit, stageRows; ///< options of the pass
   bool alone;                  ///< of block level
   InstanceProgramState instances;
-  func::FuncOp function = {};  ///< over (context, worker, workers, others)
-  Value lanes = {};            ///< of the worker, if the program has lanes
+  func::FuncOp function = {}; ///< over (context, worker, workers, others)
+  Value lanes = {};           ///< of the worker, if the program has lanes
 
   Value getContext() { return function.getArgument(0); }
   Value getWorker() { return function.getArgument(1); }
@@ -361,8 +361,8 @@ class ConvertUProgToCPUPass
     for (uprog::ProgramOp program : programs)
       if (failed(lower(program, symbols, tables)))
         return signalPassFailure();
-    for (auto buffer : llvm::make_early_inc_range(
-             getOperation().getOps<uprog::BufferOp>()))
+    for (auto buffer :
+         llvm::make_early_inc_range(getOperation().getOps<uprog::BufferOp>()))
       buffer.erase();
   }
 

@@ -52,8 +52,8 @@ struct Kernel {
   gpu::GPUModuleOp device;
   LaunchShape shape;
   const VendorFacts &vendor;
-  func::FuncOp barrier; ///< of all blocks, if they run one plan
-  MachineOp machine;    ///< of a program that has lanes
+  func::FuncOp barrier;           ///< of all blocks, if they run one plan
+  MachineOp machine;              ///< of a program that has lanes
   InstanceProgramState instances; ///< of a program that runs single instances
   /// The number of the step at barriers in a plan.
   DenseMap<Operation *, Value> stepNumbers{};
@@ -629,9 +629,9 @@ void KernelEmitter::lowerInstances(uprog::ProgramOp program) {
   kernel.packings = ContextBuilder(b, b.getLoc(), kernel.context)
                         .loadField(ContextField::packings);
   InstanceProgramState &instances = kernel.instances;
-  InstanceUnit unit = makeInstanceUnit(b, b.getLoc(), kernel.context,
-                                       kernel.unit, kernel.units,
-                                       getThreads(kernel));
+  InstanceUnit unit =
+      makeInstanceUnit(b, b.getLoc(), kernel.context, kernel.unit, kernel.units,
+                       getThreads(kernel));
   InstanceUnit alone = makeAlone(b, b.getLoc(), unit);
   int64_t sharedBytes = loadParameters();
   for (const InstanceUnit &buffers : {unit, alone})
@@ -696,8 +696,8 @@ class ConvertUProgToGPUPass
       if (group == Level::Device && !barrier)
         barrier = uprog::addDeviceBarrier(device, vendor);
       LaunchShape shape{group, blockSize, clusterSize};
-      Kernel kernel{device,  shape,   vendor,
-                    barrier, *findMachine(program), {tables}};
+      Kernel kernel{device,  shape, vendor, barrier, *findMachine(program),
+                    {tables}};
       if (failed(lower(program, kernel)))
         return signalPassFailure();
     }
@@ -726,8 +726,7 @@ static bool canCopy(uprog::RefOp ref) {
   uprog::ProgramOp callee = findCallee(ref);
   return callee.getLevel() ==
              ref->getParentOfType<uprog::ProgramOp>().getLevel() &&
-         !callee
-              .walk([](uprog::RefOp) { return WalkResult::interrupt(); })
+         !callee.walk([](uprog::RefOp) { return WalkResult::interrupt(); })
               .wasInterrupted();
 }
 
@@ -770,9 +769,9 @@ LogicalResult ConvertUProgToGPUPass::lower(uprog::ProgramOp program,
       [&](const TypeConverter &converter, RewritePatternSet &patterns) {
         addProgramPatterns<KernelEmitter, uprog::ProgramOp, uprog::RunOp,
                            uprog::ReduceOp, uprog::CompactOp, uprog::RefOp,
-                           uprog::BarrierOp, uprog::UnitsOp,
-                           uprog::PlanSizeOp, uprog::PlanStepOp,
-                           uprog::StepKernelOp, uprog::StepTasksOp,
-                           uprog::StepBarrierOp>(converter, kernel, patterns);
+                           uprog::BarrierOp, uprog::UnitsOp, uprog::PlanSizeOp,
+                           uprog::PlanStepOp, uprog::StepKernelOp,
+                           uprog::StepTasksOp, uprog::StepBarrierOp>(
+            converter, kernel, patterns);
       });
 }

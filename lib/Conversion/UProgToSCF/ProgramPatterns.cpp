@@ -196,8 +196,7 @@ public:
     return {};
   }
   Values lower(uprog::SiteOp op, uprog::SiteOp::Adaptor operands) {
-    return {
-        code.site(op, operands.getInputs(), operands.getOutputs(), tables)};
+    return {code.site(op, operands.getInputs(), operands.getOutputs(), tables)};
   }
   Values lower(uprog::InstancesOp, uprog::InstancesOp::Adaptor) {
     return {toIndex(code.instances())};
@@ -304,10 +303,9 @@ LogicalResult batch::convertProgram(
       converter, instances, patterns);
   addPatterns(converter, patterns);
   ConversionTarget target(*program.getContext());
-  target
-      .addLegalDialect<arith::ArithDialect, func::FuncDialect, gpu::GPUDialect,
-                       LLVM::LLVMDialect, math::MathDialect,
-                       NVVM::NVVMDialect, scf::SCFDialect>();
+  target.addLegalDialect<arith::ArithDialect, func::FuncDialect,
+                         gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect,
+                         NVVM::NVVMDialect, scf::SCFDialect>();
   target.addIllegalDialect<BatchDialect, uprog::UProgDialect>();
   return applyPartialConversion(program.getOperation(), target,
                                 std::move(patterns));

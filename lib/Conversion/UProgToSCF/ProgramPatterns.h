@@ -116,7 +116,8 @@ using MakeLaneCode =
 /// True if a program runs single instances.
 bool runsInstances(uprog::ProgramOp program);
 
-/// A unit of a program that runs single instances, and the tables of its module.
+/// A unit of a program that runs single instances, and the tables of its
+/// module.
 struct InstanceProgramState {
   InstanceTables &tables;
   InstanceUnit unit = {};  ///< as most ops of the program see it

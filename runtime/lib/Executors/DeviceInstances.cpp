@@ -48,9 +48,8 @@ private:
 std::string DeviceInstances::describe(int64_t progress) const {
   const std::vector<KernelInfo> &kernels = descriptor().kernels;
   const size_t kernel = lowOf(progress);
-  return kernel < kernels.size()
-             ? concat("kernel '", kernels[kernel].name, "'")
-             : "control";
+  return kernel < kernels.size() ? concat("kernel '", kernels[kernel].name, "'")
+                                 : "control";
 }
 
 void DeviceInstances::run(ResultCopies copies) {

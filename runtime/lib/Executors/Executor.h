@@ -13,10 +13,10 @@
 namespace batchrt {
 
 /// Runs the mini-batch that is loaded: plans of tasks, lanes in lock step, or
-/// single instances, on the workers of the host or on a device. Calls come in the order listed
-/// here; each may be repeated, and those after it must then be repeated too.
-/// Where control waits for tensors, run(), runTimed() and runTraced() do all of
-/// it, and the two before are not called.
+/// single instances, on the workers of the host or on a device. Calls come in
+/// the order listed here; each may be repeated, and those after it must then be
+/// repeated too. Where control waits for tensors, run(), runTimed() and
+/// runTraced() do all of it, and the two before are not called.
 class Executor {
 public:
   explicit Executor(MiniBatch &batch) : batch(batch) {}

@@ -32,8 +32,7 @@ std::string InstanceExecutor::failure(int64_t instance) const {
   if (end == 0)
     return "";
   return concat("has run ", batch.options.lockstep.maxSteps,
-                " rounds without an end, the last one in ",
-                info.loops[end - 1],
+                " rounds without an end, the last one in ", info.loops[end - 1],
                 "; allow more with --max-steps=N, or write the results of the "
                 "others with --partial-results");
 }

@@ -96,7 +96,8 @@ void InstanceImage::writeUnits(const MiniBatch &batch,
                                const ImagePlaces &places) const {
   BlockUnit *states = places.here<BlockUnit>(unitsAt);
   for (int64_t u = 0; u < units; ++u) {
-    places.here<BatchUnit *>(unitList)[u] = places.there<BlockUnit>(unitsAt) + u;
+    places.here<BatchUnit *>(unitList)[u] =
+        places.there<BlockUnit>(unitsAt) + u;
     states[u] = {};
     states[u].own = places.there<char>(own[u]);
     states[u].common = places.there<char>(common);
