@@ -101,10 +101,8 @@ findInstanceObstacle(Operation *op, const TensorCode &code,
 
 /// An obstacle to running single instances on all units.
 static std::optional<Obstacle>
-findInstanceObstacle(const InstanceProgram &program, bool gpu) {
+findInstanceObstacle(const InstanceProgram &program) {
   func::FuncOp entry = program.getEntry();
-  if (gpu)
-    return Obstacle{entry.getLoc(), "strategy 'replicate' is for CPUs only"};
   if (!entry.getBody().hasOneBlock())
     return Obstacle{entry.getLoc(),
                     "strategy 'replicate' needs structured control, and this "
@@ -153,7 +151,7 @@ std::optional<Obstacle> Strategies::find(Strategy strategy) const {
   case Strategy::Mask:
     return StepProgram(program, /*tailCalls=*/true).getObstacle();
   case Strategy::Replicate:
-    return findInstanceObstacle(program, gpu);
+    return findInstanceObstacle(program);
   case Strategy::None:
   case Strategy::Auto:
     return std::nullopt;

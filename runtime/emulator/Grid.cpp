@@ -17,7 +17,9 @@ static constexpr uint64_t switchTime = 10;
 /// A kernel whose threads all wait for this much virtual time waits for ever.
 static constexpr uint64_t longTime = uint64_t(3600) * 1'000'000'000;
 /// A thread that has returned to the same atomic load this often polls.
-static constexpr int returnsOfPoll = 4;
+/// Barriers of all blocks look at the clock at every 16th turn, which is among
+/// these.
+static constexpr int returnsOfPoll = 16;
 
 Grid::Grid(GlobalMemory &memory, EmulatorCounters &counters,
            const EmulatedLaunch &launch,

@@ -13,9 +13,11 @@
 #include "Batch/Target/ABI/SymbolNames.h"
 #include "TaskStep.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -47,29 +49,52 @@ void InstanceTables::placeBuffers(ModuleOp module) {
   for (auto buffer : module.getOps<uprog::BufferOp>())
     buffers[buffer.getSymNameAttr()] =
         take(buffer.getCopies() * getRowBytes(buffer.getType()));
+  bufferBytes = bytes;
 }
 
-void InstanceTables::placeScratch(ModuleOp module) {
+/// The cells of the step that a `uprog.batch` makes.
+static int64_t countBatchCells(KernelOp kernel) {
+  return kStepCells +
+         static_cast<int64_t>(listPerTask(kernel).size()) * kOperandCells +
+         kernel.getNumResults();
+}
+
+void InstanceTables::placeSites(ModuleOp module, bool onDevice) {
+  struct Place {
+    int64_t scratch, cells;
+  };
   // By kernel: the places of its sites, in program order.
-  llvm::StringMap<SmallVector<int64_t>> places;
+  llvm::StringMap<SmallVector<Place>> places;
   for (auto program : module.getOps<uprog::ProgramOp>()) {
     llvm::StringMap<size_t> sites;
-    auto place = [&](Operation *site, StringRef kernel, int64_t tasks) {
-      SmallVector<int64_t> &known = places[kernel];
-      size_t number = sites[kernel]++;
+    auto place = [&](Operation *op, StringRef name, int64_t bytes,
+                     int64_t count) {
+      SmallVector<Place> &known = places[name];
+      size_t number = sites[name]++;
       if (number == known.size())
-        known.push_back(take(tasks * getCode(module, kernel).getTaskScratch()));
-      scratch[site] = known[number];
-      mostTasks = std::max(mostTasks, tasks);
+        known.push_back({take(bytes), take(onDevice ? count * kCellBytes : 0)});
+      scratch[op] = known[number].scratch;
+      cells[op] = known[number].cells;
     };
     program.walk([&](Operation *op) {
-      if (auto site = dyn_cast<uprog::SiteOp>(op))
-        return place(op, site.getKernel(), 1);
-      auto batch = dyn_cast<uprog::BatchOp>(op);
-      if (!batch)
+      uprog::TasksOp tasks;
+      if (auto list = dyn_cast<uprog::TasksOp>(op))
+        tasks = list;
+      else if (auto batch = dyn_cast<uprog::BatchOp>(op))
+        tasks = batch.getTasks().getDefiningOp<uprog::TasksOp>();
+      auto site = dyn_cast<uprog::SiteOp>(op);
+      if (!site && !tasks)
         return;
-      auto tasks = batch.getTasks().getDefiningOp<uprog::TasksOp>();
-      place(op, tasks.getKernel(), tasks.getRoom());
+      StringRef name = site ? site.getKernel() : tasks.getKernel();
+      auto kernel = module.lookupSymbol<KernelOp>(name);
+      int64_t bytes = getCode(module, name).getTaskScratch();
+      if (site)
+        return place(op, name, bytes, TaskStep::countCells(kernel));
+      int64_t room = tasks.getRoom();
+      mostTasks = std::max(mostTasks, room);
+      if (isa<uprog::TasksOp>(op))
+        return place(op, name, /*bytes=*/0, room * listPerTask(kernel).size());
+      place(op, name, room * bytes, countBatchCells(kernel));
     });
   }
 }
@@ -112,11 +137,20 @@ void InstanceTables::numberLoops(ModuleOp module) {
   });
 }
 
-InstanceTables::InstanceTables(ModuleOp module) {
+InstanceTables::InstanceTables(ModuleOp module, bool onDevice) {
   placeBuffers(module);
-  placeScratch(module);
+  placeSites(module, onDevice);
   numberIndices(module);
   numberLoops(module);
+}
+
+void InstanceTables::addCopies(const IRMapping &copies) {
+  for (auto [op, copy] : copies.getOperationMap())
+    for (auto *table : {&scratch, &cells, &indexOf, &loopOf})
+      if (table->contains(op)) {
+        int64_t known = table->lookup(op);
+        (*table)[copy] = known;
+      }
 }
 
 void InstanceTables::save(ModuleOp module) const {
@@ -140,20 +174,48 @@ void InstanceTables::save(ModuleOp module) const {
 // Units
 //===----------------------------------------------------------------------===//
 
+/// An i64 of this thread alone, 0 at first.
+static Value makeOwnCell(OpBuilder &builder, Location loc, unsigned space) {
+  auto constant = [&](int64_t number) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(),
+                                        number);
+  };
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), space);
+  Value cell = LLVM::AllocaOp::create(builder, loc, pointer,
+                                      builder.getI64Type(), constant(1));
+  LLVM::StoreOp::create(builder, loc, constant(0), cell);
+  return cell;
+}
+
 InstanceUnit batch::makeInstanceUnit(OpBuilder &builder, Location loc,
                                      Value context, Value number, Value count,
-                                     bool together) {
+                                     const UnitThreads &threads) {
   ContextBuilder cb(builder, loc, context);
-  InstanceUnit unit{context, {}, {}, number, count};
+  InstanceUnit unit;
+  unit.threads = threads;
+  unit.context = context;
+  unit.number = number;
+  unit.count = count;
   Value units = cb.loadField(ContextField::units);
   unit.state = LLVM::IntToPtrOp::create(builder, loc, context.getType(),
                                         cb.loadCell(units, number));
-  unit.memory = cb.loadCell(unit.state, together ? kUnitCommon : kUnitOwn);
-  if (!together) {
-    unit.number = cb.constant(0);
-    unit.count = cb.constant(1);
-  }
+  unit.own = cb.loadCell(unit.state, kUnitOwn);
+  unit.memory = cb.loadCell(unit.state, kUnitCommon);
+  for (Value *cell :
+       {&unit.instance, &unit.rounds, &unit.progress, &unit.shares})
+    *cell = makeOwnCell(builder, loc, threads.stackSpace);
   return unit;
+}
+
+InstanceUnit batch::makeAlone(OpBuilder &builder, Location loc,
+                              const InstanceUnit &unit) {
+  ContextBuilder cb(builder, loc, unit.context);
+  InstanceUnit alone = unit;
+  alone.memory = unit.own;
+  alone.number = cb.constant(0);
+  alone.count = cb.constant(1);
+  alone.together = false;
+  return alone;
 }
 
 InstanceCode::InstanceCode(OpBuilder &builder, Operation *op,
@@ -161,15 +223,89 @@ InstanceCode::InstanceCode(OpBuilder &builder, Operation *op,
     : builder(builder), op(op), loc(op->getLoc()), unit(unit),
       cb(builder, loc, unit.context) {}
 
-/// One unit of those that run an instance together counts.
-void InstanceCode::addTo(Field counter, Value amount) {
-  Value counts = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       unit.number, cb.constant(0));
-  amount =
-      arith::SelectOp::create(builder, loc, counts, amount, cb.constant(0));
-  Value before = cb.loadCell(unit.state, counter);
-  cb.storeCell(unit.state, counter,
-               arith::AddIOp::create(builder, loc, before, amount));
+Value InstanceCode::isZero(Value value) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, value,
+                               cb.constant(0));
+}
+
+/// Whether this is the unit's first thread; null if there is no other.
+Value InstanceCode::leads() {
+  return unit.threads.isGroup() ? isZero(unit.threads.thread) : Value();
+}
+
+/// Whether this thread tells others what all threads know: one of all units.
+Value InstanceCode::tells() {
+  Value place = unit.number;
+  if (unit.threads.isGroup())
+    place = arith::OrIOp::create(builder, loc, place, unit.threads.thread);
+  return isZero(place);
+}
+
+void InstanceCode::when(Value condition, function_ref<void()> body) {
+  if (!condition)
+    return body();
+  auto choice =
+      scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(choice.thenBlock()->getTerminator());
+  body();
+}
+
+void InstanceCode::addTo(Field counter, Value amount, Value condition) {
+  when(condition, [&] {
+    Value before = cb.loadCell(unit.state, counter);
+    cb.storeCell(unit.state, counter,
+                 arith::AddIOp::create(builder, loc, before, amount));
+  });
+}
+
+/// The low half of a BatchBlockControl's progress: the kernel.
+static constexpr int64_t kKernelMask = (int64_t(1) << kProgressShift) - 1;
+
+Value InstanceCode::loadOwn(Value cell) {
+  return LLVM::LoadOp::create(builder, loc, builder.getI64Type(), cell);
+}
+
+/// The unit begins its share of `count` tasks, which count.
+void InstanceCode::beginTasks(int64_t kernel, Value count) {
+  const UnitThreads &threads = unit.threads;
+  if (!threads.isGroup())
+    return addTo(unit.together ? kUnitShares : kUnitTasks, count, Value());
+  // A thread would wait long for a count in global memory.
+  Value tasks = arith::AndIOp::create(builder, loc, loadOwn(unit.progress),
+                                      cb.constant(~kKernelMask));
+  Value more = arith::ShLIOp::create(builder, loc, count,
+                                     cb.constant(kProgressShift));
+  tasks = arith::AddIOp::create(builder, loc, tasks, more);
+  Value now = arith::OrIOp::create(builder, loc, tasks, cb.constant(kernel));
+  LLVM::StoreOp::create(builder, loc, now, unit.progress);
+  if (unit.together) {
+    Value shares =
+        arith::AddIOp::create(builder, loc, loadOwn(unit.shares), count);
+    LLVM::StoreOp::create(builder, loc, shares, unit.shares);
+  }
+  when(leads(), [&] {
+    LLVM::StoreOp::create(builder, loc, now, threads.progress, kCellBytes,
+                          /*isVolatile=*/false, /*isNonTemporal=*/false,
+                          /*isInvariantGroup=*/false,
+                          LLVM::AtomicOrdering::monotonic, threads.deviceScope);
+  });
+}
+
+Value InstanceCode::lastKernel() {
+  return arith::AndIOp::create(builder, loc, loadOwn(unit.progress),
+                               cb.constant(kKernelMask));
+}
+
+void InstanceCode::storeCounts() {
+  Value shares = loadOwn(unit.shares);
+  Value tasks = arith::ShRUIOp::create(builder, loc, loadOwn(unit.progress),
+                                       cb.constant(kProgressShift));
+  tasks = arith::SubIOp::create(builder, loc, tasks, shares);
+  when(leads(), [&] {
+    cb.storeCell(unit.state, kUnitTasks, tasks);
+    cb.storeCell(unit.state, kUnitShares, shares);
+  });
 }
 
 Value InstanceCode::instances() {
@@ -177,32 +313,25 @@ Value InstanceCode::instances() {
 }
 
 void InstanceCode::enterInstance(Value instance) {
-  cb.storeCell(unit.state, kUnitInstance, instance);
-  cb.storeCell(unit.state, kUnitRounds, cb.constant(0));
+  LLVM::StoreOp::create(builder, loc, instance, unit.instance);
+  LLVM::StoreOp::create(builder, loc, cb.constant(0), unit.rounds);
 }
 
 Value InstanceCode::nextRound(uprog::NextRoundOp op,
                               const InstanceTables &tables) {
-  Value before = cb.loadCell(unit.state, kUnitRounds);
-  Value rounds = arith::AddIOp::create(builder, loc, before, cb.constant(1));
-  cb.storeCell(unit.state, kUnitRounds, rounds);
+  Value rounds =
+      arith::AddIOp::create(builder, loc, loadOwn(unit.rounds), cb.constant(1));
+  LLVM::StoreOp::create(builder, loc, rounds, unit.rounds);
   Value most = cb.loadCell(unit.state, kUnitMaxRounds);
   Value may = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle,
                                     rounds, most);
-  // The first unit tells the host; an instance ends in its innermost loop
-  // first.
+  // One thread tells the host; an instance ends in its innermost loop first.
   Value next = arith::AddIOp::create(builder, loc, most, cb.constant(1));
   Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         rounds, next);
-  Value tells = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                      unit.number, cb.constant(0));
-  tells = arith::AndIOp::create(builder, loc, tells, isFirst);
-  scf::IfOp::create(builder, loc, tells, [&](OpBuilder &then, Location loc) {
-    ContextBuilder inner(then, loc, unit.context);
-    inner.storeCell(inner.loadPointer(unit.state, kUnitEnds),
-                    inner.loadCell(unit.state, kUnitInstance),
-                    inner.constant(tables.getLoop(op)));
-    scf::YieldOp::create(then, loc);
+  when(arith::AndIOp::create(builder, loc, tells(), isFirst), [&] {
+    cb.storeCell(cb.loadPointer(unit.state, kUnitEnds), loadOwn(unit.instance),
+                 cb.constant(tables.getLoop(op)));
   });
   return may;
 }
@@ -211,11 +340,22 @@ Value InstanceCode::nextRound(uprog::NextRoundOp op,
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Stores a number in a cell of the stack when the function is entered.
-void InstanceCode::storeAtBegin(Value cell, int64_t number) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfter(cell.getDefiningOp());
-  cb.storeCell(cell, cb.constant(0), cb.constant(number));
+/// The number of the copy whose turn it is. Each thread counts for itself.
+Value InstanceCode::takeTurn(uprog::RowOp op, Value copies) {
+  Value turn;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    auto function = op->getParentOfType<FunctionOpInterface>();
+    builder.setInsertionPointToStart(&function.getFunctionBody().front());
+    turn = makeOwnCell(builder, loc, unit.threads.stackSpace);
+  }
+  Value last = loadOwn(turn);
+  Value next = arith::AddIOp::create(builder, loc, last, cb.constant(1));
+  Value wraps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      next, copies);
+  next = arith::SelectOp::create(builder, loc, wraps, cb.constant(0), next);
+  LLVM::StoreOp::create(builder, loc, next, turn);
+  return last;
 }
 
 Value InstanceCode::row(uprog::RowOp op, ValueRange avoided,
@@ -229,17 +369,9 @@ Value InstanceCode::row(uprog::RowOp op, ValueRange avoided,
                                  cb.constant(offset + number * bytes));
   };
   if (op.getInTurn()) {
-    Value turn = allocateCells(builder, op, 1);
-    storeAtBegin(turn, 0);
-    Value zero = cb.constant(0), last = cb.loadCell(turn, zero);
-    Value next = arith::AddIOp::create(builder, loc, last, cb.constant(1));
-    Value wraps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        next, cb.constant(buffer.getCopies()));
-    cb.storeCell(turn, zero,
-                 arith::SelectOp::create(builder, loc, wraps, zero, next));
-    Value offset =
-        arith::MulIOp::create(builder, loc, last, cb.constant(bytes));
-    return arith::AddIOp::create(builder, loc, getCopy(0), offset);
+    Value turn = takeTurn(op, cb.constant(buffer.getCopies()));
+    Value place = arith::MulIOp::create(builder, loc, turn, cb.constant(bytes));
+    return arith::AddIOp::create(builder, loc, getCopy(0), place);
   }
   // From the last copy that may be needed to the first.
   Value row = getCopy(avoided.size());
@@ -273,7 +405,7 @@ Value InstanceCode::checkIndex(Value index, Value extent, int64_t place) {
                       then.getI64Type()),
         inner.constant(0), inner.constant(place),
         LLVM::AtomicOrdering::monotonic, LLVM::AtomicOrdering::monotonic,
-        StringRef(), kCellBytes);
+        unit.threads.deviceScope, kCellBytes);
     Value isFirst = LLVM::ExtractValueOp::create(then, loc, exchanged,
                                                  ArrayRef<int64_t>{1});
     scf::IfOp::create(then, loc, isFirst, [&](OpBuilder &first, Location loc) {
@@ -329,19 +461,49 @@ Value InstanceCode::load(uprog::LoadOp op, Value row, ValueRange indices,
   return cb.loadElement(type, row, cells);
 }
 
-/// Each unit copies as much as the others, in whole pieces.
-void InstanceCode::copy(RankedTensorType type, Value from, Value to) {
-  constexpr int64_t piece = 64;
-  int64_t bytes = getRowBytes(type);
-  Value pieces = cb.constant(bytes / piece);
-  auto getShare = [&](Value number) -> Value {
+/// Copies and zeros are shared out in pieces of so many bytes.
+static constexpr int64_t kPiece = 64;
+
+/// Where the share of this thread begins and ends, in bytes.
+std::pair<Value, Value> InstanceCode::shareOf(int64_t bytes) {
+  Value number = unit.number, count = unit.count;
+  if (unit.threads.isGroup()) {
+    Value threads = cb.constant(unit.threads.threads);
+    number = arith::MulIOp::create(builder, loc, number, threads);
+    number = arith::AddIOp::create(builder, loc, number, unit.threads.thread);
+    count = arith::MulIOp::create(builder, loc, count, threads);
+  }
+  Value pieces = cb.constant(bytes / kPiece);
+  auto getBegin = [&](Value number) -> Value {
     Value share = arith::MulIOp::create(builder, loc, pieces, number);
-    share = arith::DivUIOp::create(builder, loc, share, unit.count);
-    return arith::MulIOp::create(builder, loc, share, cb.constant(piece));
+    share = arith::DivUIOp::create(builder, loc, share, count);
+    return arith::MulIOp::create(builder, loc, share, cb.constant(kPiece));
   };
-  Value next = arith::AddIOp::create(builder, loc, unit.number, cb.constant(1));
-  cb.copyBytes(from, to, getShare(unit.number), getShare(next));
-  addTo(kUnitCopiedBytes, cb.constant(bytes));
+  Value begin = getBegin(number);
+  Value next = arith::AddIOp::create(builder, loc, number, cb.constant(1));
+  return {begin, getBegin(next)};
+}
+
+/// Each thread of all units copies as much as the others, in whole pieces.
+void InstanceCode::copy(RankedTensorType type, Value from, Value to) {
+  int64_t bytes = getRowBytes(type);
+  auto [begin, end] = shareOf(bytes);
+  cb.copyBytes(from, to, begin, end);
+  addTo(kUnitCopiedBytes, cb.constant(bytes), tells());
+}
+
+void InstanceCode::clearBuffers(const InstanceTables &tables) {
+  auto [begin, end] = shareOf(tables.getBufferBytes());
+  auto loop = scf::ForOp::create(builder, loc, begin, end, cb.constant(kPiece));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(loop.getBody()->getTerminator());
+  Value place =
+      arith::AddIOp::create(builder, loc, unit.memory, loop.getInductionVar());
+  Value zeros = LLVM::ZeroOp::create(
+      builder, loc, VectorType::get(kPiece / 4, builder.getI32Type()));
+  LLVM::StoreOp::create(
+      builder, loc, zeros,
+      LLVM::IntToPtrOp::create(builder, loc, unit.context.getType(), place));
 }
 
 //===----------------------------------------------------------------------===//
@@ -359,51 +521,68 @@ static int64_t getKernelNumber(ModuleOp module, KernelOp kernel) {
   return std::distance(kernels.begin(), llvm::find(kernels, kernel));
 }
 
+/// Cells that all threads of the unit read after `store` has written them: the
+/// address of `count` cells.
+Value InstanceCode::shareCells(Operation *op, int64_t count,
+                               const InstanceTables &tables,
+                               function_ref<void(Value)> store) {
+  if (!unit.threads.isGroup()) {
+    Value room = allocateCells(builder, op, count);
+    store(room);
+    return room;
+  }
+  Value place = arith::AddIOp::create(builder, loc, unit.own,
+                                      cb.constant(tables.getCells(op)));
+  Value room =
+      LLVM::IntToPtrOp::create(builder, loc, unit.context.getType(), place);
+  // All have read what is there: first the last cells, then these.
+  gpu::BarrierOp::create(builder, loc);
+  when(leads(), [&] { store(room); });
+  gpu::BarrierOp::create(builder, loc);
+  return room;
+}
+
 Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
                          ValueRange outputs, const InstanceTables &tables) {
   auto module = site->getParentOfType<ModuleOp>();
   auto kernel = module.lookupSymbol<KernelOp>(site.getKernel());
-  uprog::CodeAttr code = getCode(module, site.getKernel());
-  TaskStep task(builder, op, unit.context, kernel, code);
-  llvm::for_each(inputs, [&](Value input) { task.storeOperand(input); });
-  for (auto [index, output] : llvm::enumerate(outputs)) {
-    // In place: the row is that of the operand that the kernel inserts into.
-    bool inPlace =
-        llvm::is_contained(site.getInputs(), site.getOutputs()[index]);
-    task.storeResult(index, inPlace ? Value() : output);
-  }
-  Value scratch;
-  if (task.getScratchBytes())
-    scratch = scratchOf(site, tables);
-  addTo(kUnitTasks, cb.constant(1));
-  return task.finish(getKernelNumber(module, kernel), scratch);
-}
-
-/// The arguments of a kernel that each task has one of.
-static SmallVector<unsigned> getTaskArguments(KernelOp kernel) {
-  SmallVector<unsigned> arguments;
-  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    if (!kernel.isShared(i))
-      arguments.push_back(i);
-  return arguments;
+  int64_t number = getKernelNumber(module, kernel);
+  beginTasks(number, cb.constant(1));
+  return shareCells(
+      site, TaskStep::countCells(kernel), tables, [&](Value room) {
+        TaskStep task(builder, op, unit.context, kernel,
+                      getCode(module, site.getKernel()), room);
+        llvm::for_each(inputs, [&](Value input) { task.storeOperand(input); });
+        for (auto [index, output] : llvm::enumerate(outputs)) {
+          // In place: the row is that of the operand that the kernel inserts
+          // into.
+          bool inPlace =
+              llvm::is_contained(site.getInputs(), site.getOutputs()[index]);
+          task.storeResult(index, inPlace ? Value() : output);
+        }
+        task.finish(number, task.getScratchBytes() ? scratchOf(site, tables)
+                                                   : Value());
+      });
 }
 
 /// Each operand has a cell for each task.
-Value InstanceCode::tasks(uprog::TasksOp op) {
-  auto kernel =
-      op->getParentOfType<ModuleOp>().lookupSymbol<KernelOp>(op.getKernel());
-  return allocateCells(builder, op,
-                       getTaskArguments(kernel).size() * op.getRoom());
+Value InstanceCode::tasks(uprog::TasksOp op, const InstanceTables &tables) {
+  auto kernel = op->getParentOfType<ModuleOp>().lookupSymbol<KernelOp>(
+      op.getKernel());
+  return shareCells(op, listPerTask(kernel).size() * op.getRoom(), tables,
+                    [](Value) {});
 }
 
 void InstanceCode::putTask(uprog::PutTaskOp op, Value tasks, Value index,
                            ValueRange inputs) {
   auto list = op.getTasks().getDefiningOp<uprog::TasksOp>();
-  for (auto [position, input] : llvm::enumerate(inputs)) {
-    Value cell = arith::AddIOp::create(builder, loc, index,
-                                       cb.constant(position * list.getRoom()));
-    cb.storeCell(tasks, cell, cb.toCell(input));
-  }
+  when(leads(), [&] {
+    for (auto [position, input] : llvm::enumerate(inputs)) {
+      Value cell = arith::AddIOp::create(
+          builder, loc, index, cb.constant(position * list.getRoom()));
+      cb.storeCell(tasks, cell, cb.toCell(input));
+    }
+  });
 }
 
 Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
@@ -411,34 +590,34 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
   auto module = op->getParentOfType<ModuleOp>();
   auto list = op.getTasks().getDefiningOp<uprog::TasksOp>();
   auto kernel = module.lookupSymbol<KernelOp>(list.getKernel());
-  size_t arguments = getTaskArguments(kernel).size();
-  auto toAddress = [&](Value pointer) -> Value {
+  int64_t number = getKernelNumber(module, kernel);
+  int64_t arguments = listPerTask(kernel).size();
+  Value zero = cb.constant(0);
+  auto addressOf = [&](Value base, int64_t cell) -> Value {
+    Value pointer =
+        cb.address(base, cb.constant(cell), builder.getI64Type());
     return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
                                     pointer);
   };
-  Value operands = allocateCells(builder, op, arguments * kOperandCells);
-  for (size_t i = 0; i < arguments; ++i) {
-    for (int64_t cell = 0; cell < kOperandCells; ++cell)
-      cb.storeCell(operands, cb.constant(i * kOperandCells + cell),
-                   cb.constant(0));
-    Value rows = cb.address(tasks, cb.constant(i * list.getRoom()),
-                            builder.getI64Type());
-    cb.storeCell(operands, cb.constant(i * kOperandCells + kOperandRows.cell()),
-                 toAddress(rows));
-  }
-  Value results = allocateCells(builder, op, outputs.size());
-  for (auto [index, output] : llvm::enumerate(outputs))
-    cb.storeCell(results, cb.constant(index), output);
-  Value step = allocateCells(builder, op, kStepCells);
-  for (int64_t cell = 0; cell < kStepCells; ++cell)
-    cb.storeCell(step, cb.constant(cell), cb.constant(0));
-  cb.storeCell(step, kStepKernel, cb.constant(getKernelNumber(module, kernel)));
-  cb.storeCell(step, kStepCount, count);
-  cb.storeCell(step, kStepOperands, toAddress(operands));
-  cb.storeCell(step, kStepResults, toAddress(results));
-  cb.storeCell(step, kStepScratch, scratchOf(op, tables));
-  addTo(kUnitTasks, count);
-  return step;
+  beginTasks(number, count);
+  return shareCells(op, countBatchCells(kernel), tables, [&](Value step) {
+    const int64_t operands = kStepCells;
+    const int64_t results = operands + arguments * kOperandCells;
+    for (int64_t cell = 0; cell < results; ++cell)
+      cb.storeCell(step, cb.constant(cell), zero);
+    cb.storeCell(step, kStepKernel, cb.constant(number));
+    cb.storeCell(step, kStepCount, count);
+    cb.storeCell(step, kStepOperands, addressOf(step, operands));
+    cb.storeCell(step, kStepResults, addressOf(step, results));
+    cb.storeCell(step, kStepScratch, scratchOf(op, tables));
+    for (int64_t i = 0; i < arguments; ++i)
+      cb.storeCell(
+          step,
+          cb.constant(operands + i * kOperandCells + kOperandRows.cell()),
+          addressOf(tasks, i * list.getRoom()));
+    for (auto [index, output] : llvm::enumerate(outputs))
+      cb.storeCell(step, cb.constant(results + index), output);
+  });
 }
 
 Value InstanceCode::part(uprog::PartOp op, Value whole, Value index) {
@@ -463,13 +642,7 @@ void InstanceCode::result(int64_t number, Value instance, Value value,
   if (type)
     return copy(cast<RankedTensorType>(*type), value,
                 cb.loadCell(cells, instance));
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        unit.number, cb.constant(0));
-  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &then, Location loc) {
-    ContextBuilder inner(then, loc, unit.context);
-    inner.storeCell(cells, instance, inner.toCell(value));
-    scf::YieldOp::create(then, loc);
-  });
+  when(tells(), [&] { cb.storeCell(cells, instance, cb.toCell(value)); });
 }
 
 Value InstanceCode::listLength(Value list) { return cb.listLength(list); }

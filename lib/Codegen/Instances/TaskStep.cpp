@@ -15,6 +15,29 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
+SmallVector<unsigned> batch::listPerTask(KernelOp kernel) {
+  SmallVector<unsigned> perTask;
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+    if (!kernel.isShared(i))
+      perTask.push_back(i);
+  return perTask;
+}
+
+int64_t TaskStep::countCells(KernelOp kernel) {
+  int64_t operands = listPerTask(kernel).size();
+  // As the constructor takes them.
+  return kStepCells + operands * (kOperandCells + 2) + 1 +
+         kernel.getNumResults();
+}
+
+Value TaskStep::takeCells(int64_t cells) {
+  if (!room)
+    return allocateCells(builder, op, cells);
+  Value begin = cb.address(room, cb.constant(taken), builder.getI64Type());
+  taken += cells;
+  return begin;
+}
+
 Value batch::allocateCells(OpBuilder &builder, Operation *op, int64_t cells) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = op->getLoc();
@@ -33,18 +56,15 @@ Value TaskStep::toCell(Value pointer) {
 }
 
 TaskStep::TaskStep(OpBuilder &builder, Operation *op, Value context,
-                   KernelOp kernel, uprog::CodeAttr code)
+                   KernelOp kernel, uprog::CodeAttr code, Value room)
     : builder(builder), op(op), loc(op->getLoc()), cb(builder, loc, context),
-      kernel(kernel), code(code) {
-  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    if (!kernel.isShared(i))
-      perTask.push_back(i);
-  operands = allocate(perTask.size() * kOperandCells);
-  values = allocate(perTask.size());
-  offsets = allocate(perTask.size());
-  zeroIndex = allocate(1);
-  results = allocate(kernel.getNumResults());
-  step = allocate(kStepCells);
+      kernel(kernel), code(code), perTask(listPerTask(kernel)), room(room) {
+  step = takeCells(kStepCells);
+  operands = takeCells(perTask.size() * kOperandCells);
+  values = takeCells(perTask.size());
+  offsets = takeCells(perTask.size());
+  zeroIndex = takeCells(1);
+  results = takeCells(kernel.getNumResults());
   zero = cb.constant(0);
   cb.storeCell(zeroIndex, zero, zero);
   scratchBytes = cb.constant(code.getTaskScratch());

@@ -13,18 +13,22 @@
 
 namespace mlir::batch {
 
+/// The arguments of a kernel that each task has one of.
+SmallVector<unsigned> listPerTask(KernelOp kernel);
 /// Room for cells on the stack of the function around `op`, taken once per call
 /// of it.
 Value allocateCells(OpBuilder &builder, Operation *op, int64_t cells);
 
-/// Emits a BatchStep of one task, on the stack of the function around, for
-/// which room is taken once per call of it.
+/// Emits a BatchStep of one task.
 class TaskStep {
 public:
   /// `code` is that of the kernel's operator. `op` is what runs the task, at
-  /// the builder's insertion point.
+  /// the builder's insertion point. The step lies in `room`, of as many cells
+  /// as countCells() says; null: on the stack of the function around, for which
+  /// room is taken once per call of it.
   TaskStep(OpBuilder &builder, Operation *op, Value context, KernelOp kernel,
-           uprog::CodeAttr code);
+           uprog::CodeAttr code, Value room = {});
+  static int64_t countCells(KernelOp kernel);
 
   /// Stores the next operand that is not shared: a number, the address of a row
   /// (i64), or a list (i64).
@@ -43,7 +47,7 @@ public:
 private:
   void storeField(abi::Field field, Value cell);
   void storeSegment(unsigned index, Value list);
-  Value allocate(int64_t cells) { return allocateCells(builder, op, cells); }
+  Value takeCells(int64_t cells);
   Value toCell(Value pointer);
 
   OpBuilder &builder;
@@ -54,6 +58,8 @@ private:
   uprog::CodeAttr code;
   SmallVector<unsigned> perTask; ///< arguments of the kernel
   int64_t position = 0;          ///< of the next operand
+  Value room;
+  int64_t taken = 0; ///< cells of the room
   Value operands, values, offsets, zeroIndex, results, step, zero;
   Value scratchBytes;
   bool needsScratch;

@@ -24,7 +24,7 @@ using arith::CmpIPredicate;
 //===----------------------------------------------------------------------===//
 
 LaneCode::LaneCode(OpBuilder &builder, Location loc, MachineOp machine,
-                   Value context, Value lanes, const LaneUnit &unit)
+                   Value context, Value lanes, const UnitThreads &unit)
     : builder(builder), loc(loc), machine(machine), layout(machine),
       cb(builder, loc, context), lanes(lanes), unit(unit) {}
 

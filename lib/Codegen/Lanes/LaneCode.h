@@ -15,24 +15,12 @@
 #ifndef BATCH_CODEGEN_LANES_LANECODE_H
 #define BATCH_CODEGEN_LANES_LANECODE_H
 
+#include "../UnitThreads.h"
 #include "Batch/Dialect/Batch/MachineLayout.h"
 #include "Batch/Target/ABI/ContextAccess.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace mlir::batch {
-
-/// The unit that runs the code: one thread, or all threads of a GPU's block.
-struct LaneUnit {
-  int64_t threads = 1;
-  Value thread; ///< the number of this one, an i64, if there are several
-  /// Where a host that may look at any time sees what the unit is at: the field
-  /// of a BatchBlockControl. Null: nobody looks.
-  Value progress;
-  /// The scopes of atomic operations: threads of a block, and of all blocks.
-  StringRef blockScope, deviceScope;
-
-  bool isGroup() const { return threads > 1; }
-};
 
 /// Emits that code at the insertion point of a builder. The threads of a group
 /// run it together, with a barrier before it and at the end of every section.
@@ -41,7 +29,7 @@ class LaneCode {
 public:
   /// `context` and `lanes` are !llvm.ptr to a BatchContext and a BatchLanes.
   LaneCode(OpBuilder &builder, Location loc, MachineOp machine, Value context,
-           Value lanes, const LaneUnit &unit = {});
+           Value lanes, const UnitThreads &unit = {});
 
   /// Makes the function that the code below calls: a lane hands over the
   /// results of its instance, if that has ended, and takes the next one.
@@ -170,7 +158,7 @@ private:
   MachineLayout layout;
   ContextBuilder cb;
   Value lanes;
-  LaneUnit unit;
+  UnitThreads unit;
   int64_t present = 0;           ///< the number of the block being emitted
   Share shared = Share::Nothing; ///< what threads share in the code so far
 };

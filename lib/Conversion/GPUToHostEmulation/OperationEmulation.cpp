@@ -172,7 +172,14 @@ OperationEmulation::getAtomicAccess(Operation *op, Value pointer, Type type,
   return AtomicAccess{bytes, *scope, *space};
 }
 
+/// True for memory of one thread, which only this one accesses.
+static bool isOwn(Value pointer) {
+  return pointer.getDefiningOp<LLVM::AllocaOp>() != nullptr;
+}
+
 LogicalResult OperationEmulation::convertLoad(LLVM::LoadOp op) {
+  if (isOwn(op.getAddr()))
+    return success();
   // The emulator must see every load.
   op.setInvariant(false);
   Type type = op.getType();
@@ -194,6 +201,8 @@ LogicalResult OperationEmulation::convertLoad(LLVM::LoadOp op) {
 }
 
 LogicalResult OperationEmulation::convertStore(LLVM::StoreOp op) {
+  if (isOwn(op.getAddr()))
+    return success();
   Type type = op.getValue().getType();
   if (op.getOrdering() == LLVM::AtomicOrdering::not_atomic)
     return check(op, EmulatorFunction::write, op.getAddr(), type,
@@ -494,6 +503,19 @@ OperationEmulation::convertToBF16(NVVM::ConvertF32x2ToBF16x2Op op) {
   return success();
 }
 
+/// Threads have stacks of their own; only loads and stores know what lies
+/// there.
+static LogicalResult checkAlloca(LLVM::AllocaOp op) {
+  auto isAccess = [&](Operation *user) {
+    auto store = dyn_cast<LLVM::StoreOp>(user);
+    return isa<LLVM::LoadOp>(user) || (store && store.getAddr() == op.getRes());
+  };
+  if (llvm::all_of(op->getUsers(), isAccess))
+    return success();
+  return op.emitOpError("is memory whose address goes elsewhere than to loads "
+                        "and stores, which the emulator does not support");
+}
+
 LogicalResult OperationEmulation::checkPlain(Operation *op) {
   Dialect *dialect = op->getDialect();
   bool known =
@@ -575,6 +597,7 @@ LogicalResult OperationEmulation::convert(Operation *op) {
         timer.erase();
         return success();
       })
+      .Case([&](LLVM::AllocaOp alloca) { return checkAlloca(alloca); })
       .Case([&](LLVM::LoadOp load) { return convertLoad(load); })
       .Case([&](LLVM::StoreOp store) { return convertStore(store); })
       .Case([&](LLVM::MaskedLoadOp load) { return convertMaskedLoad(load); })

@@ -291,10 +291,13 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
   b.setInsertionPointToStart(function.addEntryBlock());
   if (hasLanes(op))
     program.lanes = loadLanes(program.getContext(), program.getWorker());
-  if (runsInstances(op))
-    program.instances.unit = makeInstanceUnit(
-        b, b.getLoc(), program.getContext(), program.getWorker(),
-        program.getWorkers(), /*together=*/!program.alone);
+  if (runsInstances(op)) {
+    InstanceUnit unit =
+        makeInstanceUnit(b, b.getLoc(), program.getContext(),
+                         program.getWorker(), program.getWorkers());
+    program.instances.unit =
+        program.alone ? makeAlone(b, b.getLoc(), unit) : unit;
+  }
   inlineBody(op, program.getContext(), program.lanes,
              function.getArguments().drop_front(3));
   func::ReturnOp::create(b);
@@ -353,7 +356,7 @@ class ConvertUProgToCPUPass
     for (uprog::ProgramOp program : programs)
       if (failed(check(program, symbols)))
         return signalPassFailure();
-    InstanceTables tables(getOperation());
+    InstanceTables tables(getOperation(), /*onDevice=*/false);
     tables.save(getOperation());
     for (uprog::ProgramOp program : programs)
       if (failed(lower(program, symbols, tables)))
@@ -379,7 +382,7 @@ class ConvertUProgToCPUPass
   }
 
   LogicalResult lower(uprog::ProgramOp op, SymbolTable &symbols,
-                      const InstanceTables &tables) {
+                      InstanceTables &tables) {
     WorkerProgram program{symbols,
                           rowSplit,
                           stageRows,

@@ -44,6 +44,7 @@ struct ChooseExecutorPass
     if (programs.empty())
       return;
     auto lockstep = llvm::find_if(programs, batch::hasLanes);
+    auto instances = llvm::find_if(programs, batch::runsInstances);
     findLevels(programs);
     std::string why = "as the option says";
     Level group = given.value_or(Level::Device);
@@ -56,6 +57,15 @@ struct ChooseExecutorPass
       }
       group = Level::Block;
       why = "every block runs lanes of its own";
+    } else if (instances != programs.end()) {
+      if (given.value_or(Level::Device) != Level::Device) {
+        instances->emitError("this program runs single instances, on all "
+                             "blocks; use executor=device or auto, not ")
+            << stringifyLevel(*given);
+        return signalPassFailure();
+      }
+      group = Level::Device;
+      why = "all blocks run single instances";
     } else if (given && below && *given <= *below) {
       (*llvm::max_element(programs, isBelow))
               .emitError("blocks run tasks of a program of level ")

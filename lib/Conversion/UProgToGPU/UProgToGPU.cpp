@@ -33,6 +33,12 @@ static constexpr unsigned kSharedMemory = 3;
 /// The number of threads that exchange values without memory.
 static constexpr int64_t kWarp = 32;
 
+/// The program that a reference runs.
+static uprog::ProgramOp findCallee(uprog::RefOp ref) {
+  return SymbolTable::lookupNearestSymbolFrom<uprog::ProgramOp>(
+      ref->getParentOfType<ModuleOp>(), ref.getCalleeAttr());
+}
+
 namespace {
 
 struct LaunchShape {
@@ -46,14 +52,22 @@ struct Kernel {
   gpu::GPUModuleOp device;
   LaunchShape shape;
   const VendorFacts &vendor;
-  func::FuncOp barrier; ///< of all blocks, if they run one plan
-  MachineOp machine;    ///< of a program that has lanes
+  func::FuncOp barrier;           ///< of all blocks, if they run one plan
+  MachineOp machine;              ///< of a program that has lanes
+  InstanceProgramState instances; ///< of a program that runs single instances
   /// The number of the step at barriers in a plan.
   DenseMap<Operation *, Value> stepNumbers{};
   /// Loops in which a block runs tasks of another program, each by itself.
   DenseSet<Operation *> taskLoops{};
+  /// True for what a block runs by itself, as a task of another program.
+  bool isInTask(Operation *op) const {
+    while ((op = op->getParentOp()))
+      if (taskLoops.contains(op))
+        return true;
+    return false;
+  }
 
-  Value context; ///< of a program that has lanes
+  Value context; ///< of a program that has lanes or runs single instances
   Value block, thread;
   Value packings, control, blocks, watchdog;
   Value isFirst;         ///< whether this thread is the block's first one
@@ -87,6 +101,13 @@ public:
       gpu::BarrierOp::create(b);
     return {};
   }
+  Values lower(uprog::RefOp ref, uprog::RefOp::Adaptor) {
+    copyBody(findCallee(ref), ref.getInputs());
+    return {};
+  }
+  Values lower(uprog::UnitsOp units, uprog::UnitsOp::Adaptor) {
+    return {toIndex(isInTask(units) ? constant(1) : kernel.units)};
+  }
   Values lower(uprog::PlanSizeOp, uprog::PlanSizeOp::Adaptor) {
     return {toIndex(kernel.numSteps)};
   }
@@ -113,6 +134,7 @@ private:
                  Field blocksArgument, int64_t sharedBytes);
   void lowerPlans(uprog::ProgramOp program);
   void lowerLanes(uprog::ProgramOp program);
+  void lowerInstances(uprog::ProgramOp program);
   Value shuffle(Value value, int64_t offset, gpu::ShuffleMode mode);
   Value findCountCell();
   int64_t loadParameters();
@@ -121,13 +143,8 @@ private:
   void tell(Value value, Value where);
   void emitBarrier(Operation *op);
   void runProgram(uprog::RunOp run, Value tasks);
-  /// True for what a block runs by itself, as a task of another program.
-  bool isInTask(Operation *op) {
-    while ((op = op->getParentOp()))
-      if (kernel.taskLoops.contains(op))
-        return true;
-    return false;
-  }
+  void copyBody(uprog::ProgramOp program, ValueRange arguments);
+  bool isInTask(Operation *op) const { return kernel.isInTask(op); }
   /// The level of the blocks that run an op together.
   Level findGroupLevel(Operation *op) {
     return isInTask(op) ? Level::Block : kernel.shape.group;
@@ -206,6 +223,18 @@ void KernelEmitter::tell(Value value, Value where) {
       LLVM::AtomicOrdering::monotonic, kernel.vendor.deviceScope);
 }
 
+/// What runs the code of a block.
+static UnitThreads getThreads(const Kernel &kernel) {
+  UnitThreads block;
+  block.threads = kernel.shape.blockSize;
+  block.thread = kernel.thread;
+  block.progress = kernel.progress;
+  block.blockScope = kernel.vendor.blockScope;
+  block.deviceScope = kernel.vendor.deviceScope;
+  block.stackSpace = kernel.vendor.stackSpace;
+  return block;
+}
+
 /// The number of the step at an op of a plan's program: that of the nearest
 /// uprog.plan_step before it, or null.
 static Value findStepNumber(Operation *op) {
@@ -227,6 +256,9 @@ void KernelEmitter::emitBarrier(Operation *op) {
       number = rewriter.getRemappedValue(number);
     Value step = number ? arith::IndexCastOp::create(b, i32, number).getResult()
                         : arith::ConstantIntOp::create(b, i32, 0).getResult();
+    if (kernel.instances.unit.state)
+      step = arith::TruncIOp::create(
+          b, i32, InstanceCode(b, op, kernel.instances.unit).lastKernel());
     func::CallOp::create(
         b, kernel.barrier,
         ValueRange{kernel.control, count, step, kernel.watchdog});
@@ -278,19 +310,25 @@ static LogicalResult checkRun(uprog::RunOp run, gpu::GPUModuleOp device) {
   return success();
 }
 
+/// Copies the code of a program to the place where it runs.
+void KernelEmitter::copyBody(uprog::ProgramOp program, ValueRange arguments) {
+  Block &body = program.getBody().front();
+  IRMapping copies;
+  copies.map(body.getArguments(), arguments);
+  for (Operation &op : body.without_terminator())
+    b.clone(op, copies);
+  kernel.instances.tables.addCopies(copies);
+}
+
 /// Each block of a group runs every so many of a program's tasks.
 void KernelEmitter::runProgram(uprog::RunOp run, Value tasks) {
   auto loop = scf::ForOp::create(b, kernel.unit, toI64(tasks), kernel.units);
   kernel.taskLoops.insert(loop);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
-  Block &body = run.getProgram().getBody().front();
   SmallVector<Value> arguments = {toIndex(loop.getInductionVar())};
   llvm::append_range(arguments, run.getInputs());
-  IRMapping values;
-  values.map(body.getArguments(), arguments);
-  for (Operation &op : body.without_terminator())
-    b.clone(op, values);
+  copyBody(run.getProgram(), arguments);
 }
 
 SmallVector<Value> KernelEmitter::lower(uprog::RunOp run,
@@ -573,9 +611,47 @@ void KernelEmitter::lowerLanes(uprog::ProgramOp program) {
   endKernel(program, function, kLanesLaunchBlocks, sharedBytes);
 }
 
+/// All blocks run the program together.
+void KernelEmitter::lowerInstances(uprog::ProgramOp program) {
+  constexpr Field launch[] = {kInstancesLaunchContext, kInstancesLaunchControl,
+                              kInstancesLaunchBlocks, kInstancesLaunchWatchdog};
+  gpu::GPUFuncOp function =
+      beginKernel(program, countCells<BatchInstancesLaunch>(), launch);
+  auto argument = [&](Field field) -> Value {
+    return function.getArgument(field.cell());
+  };
+  kernel.context = argument(kInstancesLaunchContext);
+  kernel.control = argument(kInstancesLaunchControl);
+  kernel.blocks = argument(kInstancesLaunchBlocks);
+  kernel.watchdog = argument(kInstancesLaunchWatchdog);
+  findGroup();
+  findProgress();
+  kernel.packings = ContextBuilder(b, b.getLoc(), kernel.context)
+                        .loadField(ContextField::packings);
+  InstanceProgramState &instances = kernel.instances;
+  InstanceUnit unit =
+      makeInstanceUnit(b, b.getLoc(), kernel.context, kernel.unit, kernel.units,
+                       getThreads(kernel));
+  InstanceUnit alone = makeAlone(b, b.getLoc(), unit);
+  int64_t sharedBytes = loadParameters();
+  for (const InstanceUnit &buffers : {unit, alone})
+    InstanceCode(b, program, buffers).clearBuffers(instances.tables);
+  emitBarrier(program);
+  instances.unit = unit;
+  instances.alone = alone;
+  instances.isAlone = [&kernel = kernel](Operation *op) {
+    return kernel.isInTask(op);
+  };
+  inlineBody(program, /*plan=*/Value(), /*lanes=*/Value());
+  InstanceCode(b, program, unit).storeCounts();
+  endKernel(program, function, kInstancesLaunchBlocks, sharedBytes);
+}
+
 SmallVector<Value> KernelEmitter::lower(uprog::ProgramOp program,
                                         uprog::ProgramOp::Adaptor) {
-  if (kernel.machine)
+  if (runsInstances(program))
+    lowerInstances(program);
+  else if (kernel.machine)
     lowerLanes(program);
   else
     lowerPlans(program);
@@ -606,6 +682,8 @@ class ConvertUProgToGPUPass
       if (failed(check(program, device)))
         return signalPassFailure();
     const VendorFacts &vendor = *getChipFacts(chip).vendor;
+    InstanceTables tables(module, /*onDevice=*/true);
+    tables.save(module);
     func::FuncOp barrier;
     // The code of a program that others run is in theirs.
     auto others = llvm::partition(programs, [](uprog::ProgramOp program) {
@@ -618,12 +696,16 @@ class ConvertUProgToGPUPass
       if (group == Level::Device && !barrier)
         barrier = uprog::addDeviceBarrier(device, vendor);
       LaunchShape shape{group, blockSize, clusterSize};
-      Kernel kernel{device, shape, vendor, barrier, *findMachine(program)};
+      Kernel kernel{device,  shape, vendor, barrier, *findMachine(program),
+                    {tables}};
       if (failed(lower(program, kernel)))
         return signalPassFailure();
     }
     for (uprog::ProgramOp program : run)
       program.erase();
+    for (auto buffer :
+         llvm::make_early_inc_range(module.getOps<uprog::BufferOp>()))
+      buffer.erase();
     // One block per multiprocessor is enough and may use all registers.
     if (vendor.vendor == GPUVendor::NVIDIA)
       for (auto kernel : device.getOps<gpu::GPUFuncOp>())
@@ -638,6 +720,16 @@ class ConvertUProgToGPUPass
 };
 } // namespace
 
+/// True if the code of a program can be copied to a reference of it: a program
+/// of the same level in which no reference leads back.
+static bool canCopy(uprog::RefOp ref) {
+  uprog::ProgramOp callee = findCallee(ref);
+  return callee.getLevel() ==
+             ref->getParentOfType<uprog::ProgramOp>().getLevel() &&
+         !callee.walk([](uprog::RefOp) { return WalkResult::interrupt(); })
+              .wasInterrupted();
+}
+
 LogicalResult ConvertUProgToGPUPass::check(uprog::ProgramOp program,
                                            gpu::GPUModuleOp device) {
   FailureOr<MachineOp> machine = findMachine(program);
@@ -647,8 +739,6 @@ LogicalResult ConvertUProgToGPUPass::check(uprog::ProgramOp program,
     return program.emitError(
         "this program runs calls on the stack of the host, which blocks of a "
         "GPU do not have; compile with --strategy=lockstep");
-  if (runsInstances(program))
-    return program.emitError("strategy 'replicate' is for CPUs only");
   constexpr StringLiteral error =
       "this op cannot be lowered to a persistent kernel";
   return checkProgram(program, error, [&](Operation *op) -> LogicalResult {
@@ -657,7 +747,8 @@ LogicalResult ConvertUProgToGPUPass::check(uprog::ProgramOp program,
     auto barrier = dyn_cast<uprog::BarrierOp>(op);
     bool supported = !barrier || barrier.getLevel() == program.getLevel() ||
                      barrier.getLevel() == Level::Block;
-    return supported && !isa<uprog::RefOp>(op) ? success()
+    auto ref = dyn_cast<uprog::RefOp>(op);
+    return supported && (!ref || canCopy(ref)) ? success()
                                                : op->emitError(error);
   });
 }
@@ -669,25 +760,18 @@ LogicalResult ConvertUProgToGPUPass::lower(uprog::ProgramOp program,
       kernel.stepNumbers[op] = findStepNumber(op);
   });
   auto makeLanes = [&](ImplicitLocOpBuilder &b, Value lanes) {
-    LaneUnit block;
-    block.threads = kernel.shape.blockSize;
-    block.thread = kernel.thread;
-    block.progress = kernel.progress;
-    block.blockScope = kernel.vendor.blockScope;
-    block.deviceScope = kernel.vendor.deviceScope;
     return LaneCode(b, b.getLoc(), kernel.machine, kernel.context, lanes,
-                    block);
+                    getThreads(kernel));
   };
-  InstanceTables tables(getOperation());
-  InstanceProgramState instances{tables};
   return convertProgram(
       program, LLVM::LLVMPointerType::get(&getContext(), kGlobalMemory),
-      makeLanes, instances,
+      makeLanes, kernel.instances,
       [&](const TypeConverter &converter, RewritePatternSet &patterns) {
         addProgramPatterns<KernelEmitter, uprog::ProgramOp, uprog::RunOp,
-                           uprog::ReduceOp, uprog::CompactOp, uprog::BarrierOp,
-                           uprog::PlanSizeOp, uprog::PlanStepOp,
-                           uprog::StepKernelOp, uprog::StepTasksOp,
-                           uprog::StepBarrierOp>(converter, kernel, patterns);
+                           uprog::ReduceOp, uprog::CompactOp, uprog::RefOp,
+                           uprog::BarrierOp, uprog::UnitsOp, uprog::PlanSizeOp,
+                           uprog::PlanStepOp, uprog::StepKernelOp,
+                           uprog::StepTasksOp, uprog::StepBarrierOp>(
+            converter, kernel, patterns);
       });
 }

@@ -175,8 +175,8 @@ class InstanceEmitter : OpEmitter {
 public:
   InstanceEmitter(Operation *op, ConversionPatternRewriter &rewriter,
                   InstanceProgramState &state)
-      : OpEmitter(op, rewriter), tables(state.tables), code(b, op, state.unit) {
-  }
+      : OpEmitter(op, rewriter), tables(state.tables),
+        code(b, op, state.getUnit(op)) {}
 
   using Values = SmallVector<Value>;
 
@@ -202,7 +202,7 @@ public:
     return {code.part(op, operands.getWhole(), toI64(operands.getIndex()))};
   }
   Values lower(uprog::TasksOp op, uprog::TasksOp::Adaptor) {
-    return {code.tasks(op)};
+    return {code.tasks(op, tables)};
   }
   Values lower(uprog::PutTaskOp op, uprog::PutTaskOp::Adaptor operands) {
     code.putTask(op, operands.getTasks(), toI64(operands.getIndex()),
@@ -313,8 +313,9 @@ LogicalResult batch::convertProgram(
                      LaneListOp, EnterBlockOp, uprog::TakeLanesOp, LaneOpsOp,
                      LeaveFrameOp>(converter, makeLanes, patterns);
   addProgramPatterns<InstanceEmitter, uprog::RowOp, uprog::ParameterRowOp,
-                     uprog::LoadOp, uprog::CopyOp, uprog::SiteOp, uprog::PartOp,
-                     uprog::TasksOp, uprog::PutTaskOp, uprog::BatchOp,
+                     uprog::LoadOp, uprog::CopyOp, uprog::SiteOp,
+                     uprog::PartOp, uprog::TasksOp, uprog::PutTaskOp,
+                     uprog::BatchOp,
                      uprog::InstancesOp, uprog::EnterInstanceOp,
                      uprog::NextRoundOp, uprog::ArgumentOp, uprog::ResultOp,
                      uprog::ListLengthOp, uprog::ListElementOp>(

@@ -119,8 +119,14 @@ bool runsInstances(uprog::ProgramOp program);
 /// A unit of a program that runs single instances, and the tables of its
 /// module.
 struct InstanceProgramState {
-  const InstanceTables &tables;
-  InstanceUnit unit = {};
+  InstanceTables &tables;
+  InstanceUnit unit = {};  ///< as most ops of the program see it
+  InstanceUnit alone = {}; ///< as those see it that it runs by itself,
+  std::function<bool(Operation *)> isAlone = {}; ///< if there are any
+
+  const InstanceUnit &getUnit(Operation *op) const {
+    return isAlone && isAlone(op) ? alone : unit;
+  }
 };
 
 /// Lowers a program with all its code. Plans, steps, lanes and lists of lanes

@@ -24,9 +24,9 @@ using namespace mlir::batch;
 
 static constexpr VendorFacts kVendors[] = {
     {GPUVendor::NVIDIA, "sm_", "nvptx64-nvidia-cuda", "block", "device",
-     /*hasClock=*/true},
+     /*hasClock=*/true, /*stackSpace=*/0},
     {GPUVendor::AMD, "gfx", "amdgcn-amd-amdhsa", "workgroup", "agent",
-     /*hasClock=*/false},
+     /*hasClock=*/false, /*stackSpace=*/5},
 };
 static constexpr const VendorFacts &kNVIDIA = kVendors[0];
 

@@ -39,7 +39,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 16
+#define BATCH_ABI_VERSION 17
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
@@ -204,16 +204,16 @@ typedef enum BatchBlockChoice {
 /// One unit of a program that runs single instances. Only the unit itself reads
 /// and writes its own.
 typedef struct BatchUnit {
-  char *own;    ///< buffers of the instances that the unit runs by itself
-  char *common; ///< of those that all units run together
+  char *own;    ///< buffers of the instances that the unit runs by itself; on
+                ///< a device also the steps of all its tasks
+  char *common; ///< buffers of the instances that all units run together
   int64_t numInstances;
   int64_t maxRounds;   ///< that an instance may take of loops without a bound
-  int64_t rounds;      ///< that the present instance has taken
-  int64_t instance;    ///< the present one
   int64_t *ends;       ///< by instance: 0 if it ended well; else the loop, from
                        ///< 1 in the descriptor, in which it took too many
-  int64_t tasks;       ///< that the unit has run its share of
-  int64_t barriers;    ///< that it has reached
+  int64_t tasks;       ///< that the unit has run by itself
+  int64_t shares;      ///< that it has run its share of, with all others
+  int64_t barriers;    ///< of all units that it has reached
   int64_t copiedBytes; ///< of arguments that change, and of results
 } BatchUnit;
 
@@ -246,6 +246,14 @@ typedef struct BatchLanesLaunch {
   int64_t blocks;
 } BatchLanesLaunch;
 
+/// The same for a program of single instances.
+typedef struct BatchInstancesLaunch {
+  BatchContext *context;
+  struct BatchDeviceControl *control;
+  int64_t blocks;
+  int64_t watchdog; ///< as of plans
+} BatchInstancesLaunch;
+
 /// The progress of a block of a persistent kernel. Its first thread writes
 /// this, and the host reads it while the kernel runs.
 typedef struct BatchBlockControl {
@@ -253,7 +261,8 @@ typedef struct BatchBlockControl {
   uint32_t ended;    ///< 1: all its threads have come to the kernel's end
   int64_t progress;  ///< 0: no step has begun; else, in the high half and the
                      ///< low one, the last one's plan, from 1, and step; of
-                     ///< lanes: the steps so far and the program's block
+                     ///< lanes: the steps so far and the program's block; of
+                     ///< single instances: the tasks so far and the kernel
 } BatchBlockControl;
 
 /// The barrier of a persistent kernel's blocks, and the progress of each. All

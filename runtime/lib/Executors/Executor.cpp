@@ -28,6 +28,7 @@ static constexpr Kind kinds[] = {
     {Control::Lanes, /*device=*/false, makeWorkerLanes},
     {Control::Lanes, /*device=*/true, makeDeviceLanes},
     {Control::Instances, /*device=*/false, makeWorkerInstances},
+    {Control::Instances, /*device=*/true, makeDeviceInstances},
 };
 
 static Control getControl(const Descriptor &info) {

@@ -85,6 +85,8 @@ std::unique_ptr<Executor> makeWorkerInstances(MiniBatch &,
                                               const BoundParameters &);
 std::unique_ptr<Executor> makeDevicePlans(MiniBatch &, const BoundParameters &);
 std::unique_ptr<Executor> makeDeviceLanes(MiniBatch &, const BoundParameters &);
+std::unique_ptr<Executor> makeDeviceInstances(MiniBatch &,
+                                              const BoundParameters &);
 
 } // namespace batchrt
 

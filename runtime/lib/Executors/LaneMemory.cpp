@@ -14,20 +14,14 @@
 
 using namespace batchrt;
 
-/// The bytes of a row of a tensor; 0 for a number.
-static size_t rowBytesOf(const Type &type) {
-  return type.kind == Type::Tensor
-             ? RowLayout(type.shape, type.dtype).rowBytes()
-             : 0;
-}
-
 //===----------------------------------------------------------------------===//
 // Layout of the memory
 //===----------------------------------------------------------------------===//
 
 LaneMemory::LaneMemory(const Lockstep &lockstep, bool onDevice)
     : lockstep(lockstep), descriptor(lockstep.getDescriptor()),
-      info(*descriptor.lockstep), onDevice(onDevice) {
+      info(*descriptor.lockstep), onDevice(onDevice),
+      columns(onDevice ? InstanceColumns(descriptor) : InstanceColumns()) {
   for (const BlockInfo &block : info.blocks) {
     if (block.kernel < 0)
       continue;
@@ -44,13 +38,6 @@ LaneMemory::LaneMemory(const Lockstep &lockstep, bool onDevice)
   // made too many calls ends, and one more, which is read ahead.
   const int64_t frames = info.frames ? lockstep.getOptions().stackDepth + 3 : 1;
   frameCells = info.blocks.size() * frames;
-  // On the host, the context says where arguments and results are.
-  if (!onDevice)
-    return;
-  for (const Field &argument : descriptor.arguments)
-    argumentColumns.push_back({0, 0, rowBytesOf(argument.type)});
-  for (const Field &result : descriptor.results)
-    resultColumns.push_back({0, 0, rowBytesOf(result.type)});
 }
 
 bool LaneMemory::layOut(int64_t newInstances, int64_t units) {
@@ -107,24 +94,16 @@ void LaneMemory::place() {
 void LaneMemory::placeArguments(RegionLayout &layout) {
   contextAt = layout.add(onDevice ? sizeof(BatchContext) : 0, "the context");
   lists = layout.add(units() * sizeof(BatchLanes *), "addresses of lanes");
-  argumentList =
-      layout.add(argumentColumns.size() * 8, "addresses of arguments");
-  resultList = layout.add(resultColumns.size() * 8, "addresses of results");
-  for (Column &argument : argumentColumns) {
-    argument.cells = layout.add(room * 8, "arguments");
-    argument.rows = layout.add(room * argument.rowBytes, "rows of arguments");
-  }
+  columns.placeArguments(layout, room);
   allLanes = layout.add(mostLanes() * sizeof(int32_t), "numbers of lanes");
   costs = layout.add(info.blocks.size() * 8, "costs of blocks");
   states = layout.add(stateCells * 8, "the table of states");
 }
 
 void LaneMemory::placeResults(RegionLayout &layout) {
-  for (Column &result : resultColumns)
-    result.cells = layout.add(room * 8, "results");
+  columns.placeResultCells(layout, room);
   endOfIn = layout.end();
-  for (Column &result : resultColumns)
-    result.rows = layout.add(room * result.rowBytes, "rows of results");
+  columns.placeResultRows(layout, room);
   endOfOut = layout.end();
 }
 
@@ -174,23 +153,8 @@ void LaneMemory::placeLanes(RegionLayout &layout, Unit &unit) {
 // Initial contents of the memory
 //===----------------------------------------------------------------------===//
 
-/// Places as the host writes them, and as units see them.
-struct LaneMemory::Places {
-  char *staging;
-  uint64_t address;
-
-  template <class T>
-  T *here(size_t offset) const {
-    return reinterpret_cast<T *>(staging + offset);
-  }
-  template <class T>
-  T *there(size_t offset) const {
-    return reinterpret_cast<T *>(address + offset);
-  }
-};
-
 void LaneMemory::write(char *staging, uint64_t address) const {
-  const Places places{staging, address};
+  const ImagePlaces places{staging, address};
   int32_t *all = places.here<int32_t>(allLanes);
   std::iota(all, all + mostLanes(), 0);
   const std::vector<int64_t> &table = lockstep.stateTable();
@@ -216,7 +180,7 @@ void LaneMemory::write(char *staging, uint64_t address) const {
 }
 
 /// Writes one step for each block; later only its number of tasks changes.
-void LaneMemory::writeSteps(const Unit &unit, const Places &places) const {
+void LaneMemory::writeSteps(const Unit &unit, const ImagePlaces &places) const {
   const size_t blocks = info.blocks.size();
   std::fill_n(places.here<BatchStep>(unit.steps), 2 * blocks, BatchStep());
   size_t operand = unit.operands, result = unit.results;
@@ -257,7 +221,7 @@ void LaneMemory::writeSteps(const Unit &unit, const Places &places) const {
 }
 
 void LaneMemory::begin(char *staging, uint64_t address) const {
-  const Places places{staging, address};
+  const ImagePlaces places{staging, address};
   *places.here<int64_t>(counter) = 0;
   std::fill_n(places.here<int64_t>(endsAt), numInstances, 0);
   BatchLanes **heads = lanes(staging);
@@ -267,7 +231,7 @@ void LaneMemory::begin(char *staging, uint64_t address) const {
   }
 }
 
-void LaneMemory::writeHead(const Unit &unit, const Places &places) const {
+void LaneMemory::writeHead(const Unit &unit, const ImagePlaces &places) const {
   std::fill_n(places.here<int64_t>(unit.counters),
               2 * (frameCells + info.blocks.size()), 0);
   BatchLanes &head = *places.here<BatchLanes>(unit.head);
@@ -297,7 +261,7 @@ void LaneMemory::writeHead(const Unit &unit, const Places &places) const {
 }
 
 BatchLanes LaneMemory::counts(int64_t unit, char *staging) const {
-  const Places places{staging, 0};
+  const ImagePlaces places{staging, 0};
   BatchLanes counts = *places.here<BatchLanes>(unitList[unit].head);
   counts.runs = places.here<int64_t>(unitList[unit].counters) + 2 * frameCells;
   counts.laneRuns = counts.runs + info.blocks.size();
@@ -312,53 +276,15 @@ void LaneMemory::write(const BatchContext &host, uint64_t packings,
                        char *staging, uint64_t address) const {
   write(staging, address);
   begin(staging, address);
-  const Places places{staging, address};
+  const ImagePlaces places{staging, address};
   BatchContext &context = *places.here<BatchContext>(contextAt);
   context = {};
   context.packings = reinterpret_cast<decltype(context.packings)>(packings);
-  context.arguments = places.there<int64_t *>(argumentList);
-  context.results = places.there<int64_t *>(resultList);
   context.lanes = places.there<BatchLanes *>(lists);
-  for (size_t a = 0; a < argumentColumns.size(); ++a) {
-    const Column &argument = argumentColumns[a];
-    places.here<int64_t *>(argumentList)[a] =
-        places.there<int64_t>(argument.cells);
-    int64_t *cells = places.here<int64_t>(argument.cells);
-    for (int64_t i = 0; i < numInstances; ++i) {
-      cells[i] = host.arguments[a][i];
-      if (argument.rowBytes == 0)
-        continue;
-      size_t row = argument.rows + i * argument.rowBytes;
-      std::memcpy(staging + row, reinterpret_cast<const char *>(cells[i]),
-                  argument.rowBytes);
-      cells[i] = static_cast<int64_t>(address + row);
-    }
-  }
-  for (size_t r = 0; r < resultColumns.size(); ++r) {
-    const Column &result = resultColumns[r];
-    places.here<int64_t *>(resultList)[r] = places.there<int64_t>(result.cells);
-    int64_t *cells = places.here<int64_t>(result.cells);
-    for (int64_t i = 0; i < numInstances; ++i)
-      cells[i] = result.rowBytes ? static_cast<int64_t>(address + result.rows +
-                                                        i * result.rowBytes)
-                                 : 0;
-  }
+  columns.write(host, numInstances, places, context);
 }
 
 void LaneMemory::readResults(const BatchContext &host,
                              const char *staging) const {
-  for (size_t r = 0; r < resultColumns.size(); ++r) {
-    const Column &result = resultColumns[r];
-    for (int64_t i = 0; i < numInstances; ++i) {
-      if (ends(staging)[i] != 0)
-        continue;
-      int64_t &cell = host.results[r][i];
-      if (result.rowBytes)
-        std::memcpy(reinterpret_cast<char *>(cell),
-                    staging + result.rows + i * result.rowBytes,
-                    result.rowBytes);
-      else
-        std::memcpy(&cell, staging + result.cells + i * 8, 8);
-    }
-  }
+  columns.readResults(host, numInstances, ends(staging), staging);
 }

@@ -26,6 +26,7 @@
 #ifndef BATCH_RUNTIME_LIB_EXECUTORS_LANEMEMORY_H
 #define BATCH_RUNTIME_LIB_EXECUTORS_LANEMEMORY_H
 
+#include "InstanceColumns.h"
 #include "batch-runtime/ABI.h"
 #include "batch-runtime/Descriptor.h"
 #include "batch-runtime/DeviceArena.h"
@@ -95,19 +96,14 @@ private:
     size_t scratch = 0, rows = 0;
     std::vector<Variable> rowsOf; ///< by variable
   };
-  /// Offsets of an argument or a result of all instances.
-  struct Column {
-    size_t cells = 0, rows = 0, rowBytes = 0;
-  };
   void place();
   void placeArguments(RegionLayout &layout);
   void placeResults(RegionLayout &layout);
   void placeSteps(RegionLayout &layout, Unit &unit);
   void placeHead(RegionLayout &layout, Unit &unit);
   void placeLanes(RegionLayout &layout, Unit &unit);
-  struct Places;
-  void writeSteps(const Unit &unit, const Places &places) const;
-  void writeHead(const Unit &unit, const Places &places) const;
+  void writeSteps(const Unit &unit, const ImagePlaces &places) const;
+  void writeHead(const Unit &unit, const ImagePlaces &places) const;
 
   const Lockstep &lockstep;
   const Descriptor &descriptor;
@@ -121,8 +117,8 @@ private:
   size_t stateCells = 0;
   std::vector<Unit> unitList;
   std::vector<DeviceRegion> parts;
-  std::vector<Column> argumentColumns, resultColumns; ///< of a device
-  size_t contextAt = 0, lists = 0, argumentList = 0, resultList = 0;
+  InstanceColumns columns; ///< of a device
+  size_t contextAt = 0, lists = 0;
   size_t allLanes = 0, counter = 0, endsAt = 0;
   size_t costs = 0;  ///< of blocks
   size_t states = 0; ///< the table of a learned choice

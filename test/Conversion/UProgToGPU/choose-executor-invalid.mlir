@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --batch-choose-executor=executor=block --verify-diagnostics
+// RUN: batch-opt %s --batch-choose-executor=executor=block --split-input-file --verify-diagnostics
 
 // Who shares tasks out is of a level above those that run them.
 uprog.program @one(%task: index) level(block) {
@@ -8,5 +8,13 @@ uprog.program @one(%task: index) level(block) {
 uprog.program @main.execute(%plan: !batch.plan) level(device) {
   %steps = uprog.plan_size %plan
   uprog.run @one tasks(%steps)
+  uprog.yield
+}
+
+// -----
+
+// expected-error @+1 {{this program runs single instances, on all blocks; use executor=device or auto, not block}}
+uprog.program @main.execute() level(device) {
+  %n = uprog.instances
   uprog.yield
 }

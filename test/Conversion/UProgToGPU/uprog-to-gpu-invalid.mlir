@@ -93,3 +93,17 @@ gpu.module @device {
 uprog.program @p(%x: f32) level(device) {
   uprog.yield
 }
+
+// -----
+
+// A program that leads back to itself has no end of code.
+gpu.module @device {
+}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) {
+  uprog.yield
+}
+uprog.program @p() level(device) {
+  // expected-error @+1 {{this op cannot be lowered to a persistent kernel}}
+  uprog.ref @p()
+  uprog.yield
+}

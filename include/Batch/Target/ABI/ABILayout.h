@@ -126,6 +126,11 @@ BATCH_FIELD(kLanesLaunchContext, BatchLanesLaunch, context)
 BATCH_FIELD(kLanesLaunchControl, BatchLanesLaunch, control)
 BATCH_FIELD(kLanesLaunchBlocks, BatchLanesLaunch, blocks)
 
+BATCH_FIELD(kInstancesLaunchContext, BatchInstancesLaunch, context)
+BATCH_FIELD(kInstancesLaunchControl, BatchInstancesLaunch, control)
+BATCH_FIELD(kInstancesLaunchBlocks, BatchInstancesLaunch, blocks)
+BATCH_FIELD(kInstancesLaunchWatchdog, BatchInstancesLaunch, watchdog)
+
 BATCH_FIELD(kIndexErrorPlace, BatchIndexError, place)
 BATCH_FIELD(kIndexErrorIndex, BatchIndexError, index)
 /// Where it lies in the control words of a launch, in bytes.
@@ -202,10 +207,9 @@ BATCH_FIELD(kUnitOwn, BatchUnit, own)
 BATCH_FIELD(kUnitCommon, BatchUnit, common)
 BATCH_FIELD(kUnitNumInstances, BatchUnit, numInstances)
 BATCH_FIELD(kUnitMaxRounds, BatchUnit, maxRounds)
-BATCH_FIELD(kUnitRounds, BatchUnit, rounds)
-BATCH_FIELD(kUnitInstance, BatchUnit, instance)
 BATCH_FIELD(kUnitEnds, BatchUnit, ends)
 BATCH_FIELD(kUnitTasks, BatchUnit, tasks)
+BATCH_FIELD(kUnitShares, BatchUnit, shares)
 BATCH_FIELD(kUnitBarriers, BatchUnit, barriers)
 BATCH_FIELD(kUnitCopiedBytes, BatchUnit, copiedBytes)
 

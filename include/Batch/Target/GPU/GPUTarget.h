@@ -49,6 +49,7 @@ struct VendorFacts {
   llvm::StringLiteral blockScope, deviceScope;
   /// True if blocks can read a clock while they wait for others.
   bool hasClock;
+  unsigned stackSpace; ///< the address space of a thread's own memory
 };
 
 /// Facts about a chip.

@@ -1,0 +1,130 @@
+//===- DeviceInstances.cpp - Single instances on a device -----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceProgram.h"
+#include "InstanceExecutor.h"
+#include "InstanceImage.h"
+#include "batch-runtime/Error.h"
+
+#include <cstring>
+
+using namespace batchrt;
+
+namespace {
+/// Runs a program of single instances with one launch of its persistent kernel.
+class DeviceInstances : public InstanceExecutor {
+public:
+  DeviceInstances(MiniBatch &batch, const BoundParameters &parameters)
+      : InstanceExecutor(batch), parameters(parameters), image(descriptor()) {}
+
+  void inspect() override {
+    if (!runs)
+      runs =
+          std::make_unique<DeviceRuns>(batch.object, parameters, batch.options);
+  }
+  void prepare() override { prepareInstances(); }
+  void run(ResultCopies copies) override;
+  double runTimed() override;
+  RunCounters counters() const override;
+  void addMemory(MemoryUse &use) const override;
+
+private:
+  void copyResults() override;
+  std::string describe(int64_t progress) const;
+  void readOutcome(const Watchdog &watchdog);
+
+  const BoundParameters &parameters;
+  std::unique_ptr<DeviceRuns> runs;
+  InstanceImage image;
+  RunCounters counted;
+};
+} // namespace
+
+/// Names the kernel whose task a block has begun last.
+std::string DeviceInstances::describe(int64_t progress) const {
+  const std::vector<KernelInfo> &kernels = descriptor().kernels;
+  const size_t kernel = lowOf(progress);
+  return kernel < kernels.size() ? concat("kernel '", kernels[kernel].name, "'")
+                                 : "control";
+}
+
+void DeviceInstances::run(ResultCopies copies) {
+  const LaunchShape &shape = runs->shape();
+  image.layOut(batch, shape.blocks);
+  runs->begin(image.bytes(), image.outEnd(), image.regions());
+  DeviceArena &memory = runs->memory();
+  DeviceProgram &program = runs->onDevice();
+  image.write(batch, program.packingRegions(), program.packings(),
+              memory.staging(), memory.address());
+  runs->copyIn(image.inEnd());
+
+  Watchdog watchdog = runs->makeWatchdog(image.control(), shape.blocks);
+  watchdog.executor += ", single instances";
+  watchdog.describe = [&](int64_t progress) { return describe(progress); };
+  BatchInstancesLaunch arguments = {};
+  setAddress(arguments.context, memory.address(image.context()));
+  setAddress(arguments.control, watchdog.control);
+  arguments.blocks = shape.blocks;
+  arguments.watchdog = static_cast<int64_t>(watchdog.nanoseconds());
+  forget(); // until this run has succeeded
+  const bool withRun = copies == ResultCopies::WithRun;
+  runs->launch(shape, arguments, watchdog, image.outBegin(),
+               withRun ? image.outEnd() : image.inEnd());
+  readOutcome(watchdog);
+  if (withRun)
+    image.readResults(batch, memory.staging());
+  checkEnds();
+  uncollected = !withRun;
+}
+
+/// Reads all that the run has said but results.
+void DeviceInstances::readOutcome(const Watchdog &watchdog) {
+  const char *staging = runs->memory().staging();
+  const char *control = staging + image.control();
+  checkControl(control, watchdog);
+  runs->checkProgress(watchdog, [&](int64_t block) {
+    const BatchUnit unit = image.unit(block, staging);
+    return makeProgress(unit.tasks + unit.shares, anyLow);
+  });
+  BatchDeviceControl words;
+  std::memcpy(&words, control, sizeof(words));
+  batch.indexError = words.indexError;
+  std::copy_n(image.ends(staging), ends.size(), ends.begin());
+  counted = {};
+  for (int64_t u = 0; u < watchdog.blocks; ++u)
+    addCounts(counted, image.unit(u, staging), u == 0);
+  counted.barriers = words.generation;
+}
+
+void DeviceInstances::copyResults() {
+  runs->copyOut(image.inEnd(), image.outEnd());
+  image.readResults(batch, runs->memory().staging());
+}
+
+double DeviceInstances::runTimed() {
+  run(ResultCopies::WhenCollected);
+  return runs->kernelTime();
+}
+
+RunCounters DeviceInstances::counters() const {
+  RunCounters counters = counted;
+  if (runs)
+    runs->addCounters(counters);
+  return counters;
+}
+
+void DeviceInstances::addMemory(MemoryUse &use) const {
+  InstanceExecutor::addMemory(use);
+  if (runs)
+    use.device += runs->bytes();
+}
+
+std::unique_ptr<Executor>
+batchrt::makeDeviceInstances(MiniBatch &batch,
+                             const BoundParameters &parameters) {
+  return std::make_unique<DeviceInstances>(batch, parameters);
+}

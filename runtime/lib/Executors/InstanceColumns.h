@@ -1,0 +1,64 @@
+//===- InstanceColumns.h - Arguments and results on a device ----*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_EXECUTORS_INSTANCECOLUMNS_H
+#define BATCH_RUNTIME_LIB_EXECUTORS_INSTANCECOLUMNS_H
+
+#include "batch-runtime/ABI.h"
+#include "batch-runtime/Descriptor.h"
+#include "batch-runtime/DeviceArena.h"
+
+namespace batchrt {
+
+/// Places as the host writes them, and as units see them.
+struct ImagePlaces {
+  char *staging;
+  uint64_t address;
+
+  template <class T>
+  T *here(size_t offset) const {
+    return reinterpret_cast<T *>(staging + offset);
+  }
+  template <class T>
+  T *there(size_t offset) const {
+    return reinterpret_cast<T *>(address + offset);
+  }
+};
+
+/// Where the arguments and results of all instances lie on a device: a cell of
+/// each, and rows of those that are tensors.
+class InstanceColumns {
+public:
+  /// None: on the host, the context says where arguments and results are.
+  InstanceColumns() = default;
+  explicit InstanceColumns(const Descriptor &descriptor);
+
+  // Parts of the image, each of which has room for `room` instances.
+  void placeArguments(RegionLayout &layout, int64_t room);
+  void placeResultCells(RegionLayout &layout, int64_t room);
+  void placeResultRows(RegionLayout &layout, int64_t room);
+
+  /// Writes the arguments, which `host` has, and where results go.
+  void write(const BatchContext &host, int64_t instances,
+             const ImagePlaces &places, BatchContext &context) const;
+  /// Hands over the results of instances whose entry of `ends` is 0.
+  void readResults(const BatchContext &host, int64_t instances,
+                   const int64_t *ends, const char *staging) const;
+
+private:
+  /// Offsets of an argument or a result of all instances.
+  struct Column {
+    size_t cells = 0, rows = 0, rowBytes = 0;
+  };
+
+  std::vector<Column> arguments, results;
+  size_t argumentList = 0, resultList = 0;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_EXECUTORS_INSTANCECOLUMNS_H

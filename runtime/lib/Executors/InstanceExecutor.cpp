@@ -1,0 +1,65 @@
+//===- InstanceExecutor.cpp - Runs single instances -----------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "InstanceExecutor.h"
+#include "batch-runtime/Error.h"
+
+using namespace batchrt;
+
+void InstanceExecutor::prepareInstances() {
+  batch.enter(MiniBatch::Cells::Addresses);
+  batch.reset();
+  const int64_t instances = batch.numInstances();
+  ends.assign(instances, 0);
+  results.resize(descriptor().results.size());
+  for (size_t r = 0; r < results.size(); ++r) {
+    const Type &type = descriptor().results[r].type;
+    if (type.kind != Type::Tensor)
+      continue;
+    const int64_t bytes = RowLayout(type.shape, type.dtype).rowBytes();
+    char *rows = results[r].reserve(instances * bytes, "results");
+    for (int64_t i = 0; i < instances; ++i)
+      batch.results(r)[i] = reinterpret_cast<int64_t>(rows + i * bytes);
+  }
+}
+
+std::string InstanceExecutor::failure(int64_t instance) const {
+  const int64_t end = ends.empty() ? 0 : ends[instance];
+  if (end == 0)
+    return "";
+  return concat("has run ", batch.options.lockstep.maxSteps,
+                " rounds without an end, the last one in ", info.loops[end - 1],
+                "; allow more with --max-steps=N, or write the results of the "
+                "others with --partial-results");
+}
+
+void InstanceExecutor::checkEnds() const {
+  if (batch.options.lockstep.partialResults)
+    return;
+  for (int64_t i = 0; i < batch.numInstances(); ++i)
+    if (std::string why = failure(i); !why.empty())
+      raise("instance ", batch.forest().firstInstance + i, ": ", why);
+}
+
+void InstanceExecutor::addCounts(RunCounters &counters, const BatchUnit &unit,
+                                 bool isFirst) {
+  // All units have their share of the same tasks.
+  counters.tasks += unit.tasks + (isFirst ? unit.shares : 0);
+  counters.batches = counters.tasks;
+  counters.barriers += unit.barriers;
+  counters.copiedBytes += unit.copiedBytes;
+}
+
+std::vector<StepTime> InstanceExecutor::runTraced() {
+  raise("control of this object runs with the kernels, without steps that "
+        "are known before; leave out --trace");
+}
+
+void InstanceExecutor::addMemory(MemoryUse &use) const {
+  for (const Buffer &rows : results)
+    use.scratch += rows.capacity();
+}

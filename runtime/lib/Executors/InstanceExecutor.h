@@ -1,0 +1,49 @@
+//===- InstanceExecutor.h - Runs single instances ---------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_EXECUTORS_INSTANCEEXECUTOR_H
+#define BATCH_RUNTIME_LIB_EXECUTORS_INSTANCEEXECUTOR_H
+
+#include "Executor.h"
+
+namespace batchrt {
+
+/// The common base of executors of single instances. These read arguments and
+/// write results as unbatched code does: numbers in cells, tensors where cells
+/// say.
+class InstanceExecutor : public Executor {
+public:
+  explicit InstanceExecutor(MiniBatch &batch)
+      : Executor(batch), info(*descriptor().replicate) {}
+
+  std::vector<StepTime> runTraced() override;
+  const char *tensor(const Type &, int64_t cell) const override {
+    return reinterpret_cast<const char *>(cell);
+  }
+  std::string failure(int64_t instance) const override;
+  void addMemory(MemoryUse &use) const override;
+
+protected:
+  /// Gets ready for a run, with rows for the results that are tensors.
+  void prepareInstances();
+  /// Raises an error if an instance has no results, unless partial results are
+  /// wanted.
+  void checkEnds() const;
+  /// Adds what a unit has counted.
+  static void addCounts(RunCounters &counters, const BatchUnit &unit,
+                        bool isFirst);
+
+  const ReplicateInfo &info;
+  std::vector<int64_t> ends; ///< by instance
+
+private:
+  std::vector<Buffer> results;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_EXECUTORS_INSTANCEEXECUTOR_H

@@ -1,0 +1,130 @@
+// RUN: batch-opt %s --convert-uprog-to-gpu | FileCheck %s
+
+// All blocks run one instance after the other together, or a block runs one by
+// itself: the code of both programs is in the executor's.
+gpu.module @device {
+  func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
+    return
+  }
+  func.func private @k.rows.stage1(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
+    return
+  }
+}
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
+    attributes {uprog.code = #uprog.code<stages = 2, task_scratch = 0>} {
+  uprog.yield
+}
+// CHECK-LABEL: gpu.func @main_execute(
+// CHECK-SAME:      %[[CONTEXT:.*]]: !llvm.ptr<1>, %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i64, %[[WATCHDOG:.*]]: i64)
+// CHECK:         %[[ID:.*]] = gpu.block_id x
+// CHECK:         %[[BLOCK:.*]] = arith.index_cast %[[ID]] : index to i64
+// CHECK:         %[[X:.*]] = gpu.thread_id x
+// CHECK:         %[[THREAD:.*]] = arith.index_cast %[[X]] : index to i64
+// CHECK:         %[[PROGRESS:.*]] = llvm.getelementptr %{{.*}}[8]
+// CHECK:         %[[PACKINGS:.*]] = llvm.load {{.*}} -> !llvm.ptr<1>
+
+// Where the unit's own memory and that of all lie; cells of the thread.
+// CHECK:         llvm.inttoptr
+// CHECK:         %[[OWN:.*]] = llvm.load {{.*}} -> i64
+// CHECK:         %[[COMMON:.*]] = llvm.load {{.*}} -> i64
+// CHECK:         %[[INSTANCE:.*]] = llvm.alloca
+// CHECK:         %[[ROUNDS:.*]] = llvm.alloca
+// CHECK:         %[[NOW:.*]] = llvm.alloca
+// CHECK:         %[[SHARES:.*]] = llvm.alloca
+
+// Buffers are cleared, those of all by all.
+// CHECK:         scf.for
+// CHECK-NEXT:      arith.addi %[[COMMON]]
+// CHECK:         scf.for
+// CHECK-NEXT:      arith.addi %[[OWN]]
+// CHECK:         func.call @device_barrier
+
+// A block runs an instance: the first thread stores the step.
+// CHECK:         scf.for %[[TASK:.*]] = %[[BLOCK]] to %{{.*}} step %[[BLOCKS]]
+// CHECK:           llvm.store %{{.*}}, %[[INSTANCE]]
+// CHECK:           %[[ROW:.*]] = arith.addi %[[OWN]]
+// CHECK:           scf.if
+// CHECK-NEXT:        llvm.store %{{.*}}, %[[PROGRESS]] atomic syncscope("device") monotonic
+// CHECK:           %[[PLACE:.*]] = arith.addi %[[OWN]]
+// CHECK:           %[[STEP:.*]] = llvm.inttoptr %[[PLACE]]
+// CHECK-NEXT:      gpu.barrier
+// CHECK:           %[[LEADS:.*]] = arith.cmpi eq, %[[THREAD]]
+// CHECK-NEXT:      scf.if %[[LEADS]] {
+// CHECK:             llvm.store %[[ROW]],
+// CHECK:           gpu.barrier
+// CHECK:           %[[NONE:.*]] = arith.constant 0 : i64
+// CHECK-NEXT:      %[[ONE:.*]] = arith.constant 1 : i64
+// CHECK-NEXT:      func.call @k.rows.stage0(%[[STEP]], %[[PACKINGS]], %[[NONE]], %[[ONE]])
+// CHECK-NEXT:      gpu.barrier
+// CHECK-NEXT:      func.call @k.rows.stage1(%[[STEP]], %[[PACKINGS]], %[[NONE]], %[[ONE]])
+// CHECK-NEXT:      gpu.barrier
+// CHECK:           scf.for
+// CHECK:             llvm.load {{.*}} -> vector<16xi32>
+// CHECK:             llvm.store {{.*}} : vector<16xi32>
+
+// Barriers of all blocks name the last kernel.
+// CHECK:         %[[LAST:.*]] = llvm.load %[[NOW]]
+// CHECK:         %[[LOW:.*]] = arith.andi %[[LAST]]
+// CHECK:         %[[KERNEL:.*]] = arith.trunci %[[LOW]] : i64 to i32
+// CHECK-NEXT:    func.call @device_barrier(%[[CONTROL]], %{{.*}}, %[[KERNEL]], %[[WATCHDOG]])
+
+// All blocks run an instance.
+// CHECK:         scf.for
+// CHECK:           %[[ROW:.*]] = arith.addi %[[COMMON]]
+// CHECK:           llvm.store %{{.*}}, %[[SHARES]]
+// CHECK:           arith.addi %[[OWN]]
+// CHECK:           gpu.barrier
+// CHECK:             llvm.store %[[ROW]],
+// CHECK:           gpu.barrier
+// CHECK:           func.call @k.rows.stage0(%{{.*}}, %[[PACKINGS]], %[[BLOCK]], %[[BLOCKS]])
+// CHECK:           func.call @device_barrier
+// CHECK:           func.call @k.rows.stage1(%{{.*}}, %[[PACKINGS]], %[[BLOCK]], %[[BLOCKS]])
+// CHECK:           func.call @device_barrier
+
+// Every thread loads what control reads; one stores the result.
+// CHECK:           %[[FIRST:.*]] = llvm.load {{.*}} : !llvm.ptr<1> -> f32
+// CHECK:           %[[ANY:.*]] = arith.ori %[[BLOCK]], %[[THREAD]]
+// CHECK:           %[[TELLS:.*]] = arith.cmpi eq, %[[ANY]]
+// CHECK-NEXT:      scf.if %[[TELLS]] {
+// CHECK:             arith.bitcast %[[FIRST]]
+// CHECK:             llvm.store
+// CHECK:         gpu.return
+// CHECK-NOT:     uprog.buffer
+uprog.buffer @b : tensor<4xf32> copies(2)
+uprog.program @one(%instance: index) level(block) {
+  uprog.enter_instance %instance
+  %x = uprog.argument 0 of %instance : !uprog.row
+  %y = uprog.row @b
+  %step = uprog.site @k(%x : !uprog.row) into(%y)
+  %one = arith.constant 1 : index
+  uprog.run @k.rows step(%step) tasks(%one)
+  uprog.barrier block
+  uprog.result 0 of %instance = %y : !uprog.row, tensor<4xf32>
+  uprog.yield
+}
+uprog.program @all(%instance: index) level(device) {
+  uprog.enter_instance %instance
+  %x = uprog.argument 0 of %instance : !uprog.row
+  %y = uprog.row @b
+  %step = uprog.site @k(%x : !uprog.row) into(%y)
+  %one = arith.constant 1 : index
+  uprog.run @k.rows step(%step) tasks(%one)
+  uprog.barrier device
+  %zero = arith.constant 0 : index
+  %first = uprog.load %y[%zero] : tensor<4xf32>
+  uprog.result 0 of %instance = %first : f32
+  uprog.yield
+}
+uprog.program @main.execute() level(device) {
+  %n = uprog.instances
+  %units = uprog.units
+  uprog.run @one tasks(%n)
+  uprog.barrier device
+  uprog.for %i = %units to %n {
+    uprog.ref @all(%i) : index
+  }
+  uprog.yield
+}
