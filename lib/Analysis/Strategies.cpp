@@ -12,6 +12,7 @@
 #include "Batch/Analysis/TensorCode.h"
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Analysis/WorkEstimate.h"
+#include "Batch/Dialect/Batch/ElementTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -65,11 +66,12 @@ static std::optional<Obstacle> findWaitObstacle(const InstanceProgram &program,
 }
 
 /// True for a type that a program of single instances has a place for.
-static bool isInstanceType(Type type, const Sharedness &sharedness,
-                           Value value) {
-  if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return tensor.hasStaticShape() || sharedness.getParameter(value);
-  return type.isIntOrIndexOrFloat();
+static bool isInstanceType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return isElementType(type);
+  return tensor.hasStaticShape() && tensor.getNumElements() > 0 &&
+         isElementType(tensor.getElementType());
 }
 
 /// An obstacle in control to running single instances on all units.
@@ -84,7 +86,8 @@ findInstanceObstacle(Operation *op, const TensorCode &code,
       isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
     for (Value operand : op->getOperands())
       if (!isa<rec::ListType>(operand.getType()) &&
-          !isInstanceType(operand.getType(), sharedness, operand))
+          !sharedness.getParameter(operand) &&
+          !isInstanceType(operand.getType()))
         return Obstacle{op->getLoc(),
                         (Twine("strategy 'replicate' has no place for a ") +
                          toText(operand.getType()) + ", which this reads")
@@ -110,9 +113,7 @@ findInstanceObstacle(const InstanceProgram &program) {
   Sharedness sharedness(program);
   TensorCode code(program, sharedness);
   for (Type type : entry.getResultTypes())
-    if (!type.isIntOrIndexOrFloat() &&
-        !(isa<RankedTensorType>(type) &&
-          cast<RankedTensorType>(type).hasStaticShape()))
+    if (!isInstanceType(type))
       return Obstacle{entry.getLoc(),
                       ("strategy 'replicate' has no place for a " +
                        toText(type) + ", which is a result")};

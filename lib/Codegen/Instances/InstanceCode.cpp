@@ -274,8 +274,8 @@ void InstanceCode::beginTasks(int64_t kernel, Value count) {
   // A thread would wait long for a count in global memory.
   Value tasks = arith::AndIOp::create(builder, loc, loadOwn(unit.progress),
                                       cb.constant(~kKernelMask));
-  Value more = arith::ShLIOp::create(builder, loc, count,
-                                     cb.constant(kProgressShift));
+  Value more =
+      arith::ShLIOp::create(builder, loc, count, cb.constant(kProgressShift));
   tasks = arith::AddIOp::create(builder, loc, tasks, more);
   Value now = arith::OrIOp::create(builder, loc, tasks, cb.constant(kernel));
   LLVM::StoreOp::create(builder, loc, now, unit.progress);
@@ -560,15 +560,15 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
               llvm::is_contained(site.getInputs(), site.getOutputs()[index]);
           task.storeResult(index, inPlace ? Value() : output);
         }
-        task.finish(number, task.getScratchBytes() ? scratchOf(site, tables)
-                                                   : Value());
+        task.finish(number,
+                    task.getScratchBytes() ? scratchOf(site, tables) : Value());
       });
 }
 
 /// Each operand has a cell for each task.
 Value InstanceCode::tasks(uprog::TasksOp op, const InstanceTables &tables) {
-  auto kernel = op->getParentOfType<ModuleOp>().lookupSymbol<KernelOp>(
-      op.getKernel());
+  auto kernel =
+      op->getParentOfType<ModuleOp>().lookupSymbol<KernelOp>(op.getKernel());
   return shareCells(op, listPerTask(kernel).size() * op.getRoom(), tables,
                     [](Value) {});
 }
@@ -594,8 +594,7 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
   int64_t arguments = listPerTask(kernel).size();
   Value zero = cb.constant(0);
   auto addressOf = [&](Value base, int64_t cell) -> Value {
-    Value pointer =
-        cb.address(base, cb.constant(cell), builder.getI64Type());
+    Value pointer = cb.address(base, cb.constant(cell), builder.getI64Type());
     return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
                                     pointer);
   };
@@ -612,20 +611,19 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
     cb.storeCell(step, kStepScratch, scratchOf(op, tables));
     for (int64_t i = 0; i < arguments; ++i)
       cb.storeCell(
-          step,
-          cb.constant(operands + i * kOperandCells + kOperandRows.cell()),
+          step, cb.constant(operands + i * kOperandCells + kOperandRows.cell()),
           addressOf(tasks, i * list.getRoom()));
     for (auto [index, output] : llvm::enumerate(outputs))
       cb.storeCell(step, cb.constant(results + index), output);
   });
 }
 
-Value InstanceCode::part(uprog::PartOp op, Value whole, Value index) {
+Value InstanceCode::slice(uprog::SliceOp op, Value whole, Value index) {
   auto type = cast<RankedTensorType>(op.getType());
-  auto part = RankedTensorType::get(type.getShape().drop_front(),
+  auto one = RankedTensorType::get(type.getShape().drop_front(),
                                     type.getElementType());
   Value offset = arith::MulIOp::create(builder, loc, index,
-                                       cb.constant(getRowBytes(part)));
+                                       cb.constant(getRowBytes(one)));
   return arith::AddIOp::create(builder, loc, whole, offset);
 }
 

@@ -103,7 +103,7 @@ public:
   void copy(RankedTensorType type, Value from, Value to);
   Value site(uprog::SiteOp op, ValueRange inputs, ValueRange outputs,
              const InstanceTables &tables);
-  Value part(uprog::PartOp op, Value whole, Value index);
+  Value slice(uprog::SliceOp op, Value whole, Value index);
   /// The address of the room.
   Value tasks(uprog::TasksOp op, const InstanceTables &tables);
   void putTask(uprog::PutTaskOp op, Value tasks, Value index,

@@ -401,7 +401,7 @@ LogicalResult Replicator::convertCounted(const CountedLoop &loop) {
           auto buffer = symbols.lookup<uprog::BufferOp>(
               whole.getDefiningOp<uprog::RowOp>().getBuffer());
           mapping.map(result,
-                      uprog::PartOp::create(builder, loc, rowType, whole,
+                      uprog::SliceOp::create(builder, loc, rowType, whole,
                                             number, buffer.getTypeAttr())
                           .getResult());
         }

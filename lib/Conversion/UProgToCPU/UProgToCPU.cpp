@@ -62,7 +62,7 @@ public:
   Values lower(uprog::BarrierOp barrier, uprog::BarrierOp::Adaptor) {
     // Workers are the units of the device; units below run on one worker.
     if (barrier.getLevel() == uprog::Level::Device)
-      meet(barrier);
+      waitForAll(barrier);
     return {};
   }
   Values lower(uprog::UnitsOp, uprog::UnitsOp::Adaptor) {
@@ -93,7 +93,7 @@ private:
     return ContextBuilder(b, b.getLoc(), program.getContext());
   }
   /// A barrier of all workers.
-  void meet(Operation *op) {
+  void waitForAll(Operation *op) {
     if (program.instances.unit.state)
       InstanceCode(b, op, program.instances.unit).countBarrier();
     builder().call(RuntimeFunction::barrier, program.getWorker());
@@ -230,7 +230,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
   int64_t first = 0;
   for (int64_t stage : sharing.getBarriers()) {
     call(zero, tasks, worker, workers, cb.constant(first), cb.constant(stage));
-    meet(run);
+    waitForAll(run);
     first = stage;
   }
   call(zero, tasks, worker, workers, cb.constant(first), cb.constant(stages));

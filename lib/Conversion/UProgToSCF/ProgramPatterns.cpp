@@ -198,8 +198,8 @@ public:
   Values lower(uprog::SiteOp op, uprog::SiteOp::Adaptor operands) {
     return {code.site(op, operands.getInputs(), operands.getOutputs(), tables)};
   }
-  Values lower(uprog::PartOp op, uprog::PartOp::Adaptor operands) {
-    return {code.part(op, operands.getWhole(), toI64(operands.getIndex()))};
+  Values lower(uprog::SliceOp op, uprog::SliceOp::Adaptor operands) {
+    return {code.slice(op, operands.getWhole(), toI64(operands.getIndex()))};
   }
   Values lower(uprog::TasksOp op, uprog::TasksOp::Adaptor) {
     return {code.tasks(op, tables)};
@@ -313,9 +313,8 @@ LogicalResult batch::convertProgram(
                      LaneListOp, EnterBlockOp, uprog::TakeLanesOp, LaneOpsOp,
                      LeaveFrameOp>(converter, makeLanes, patterns);
   addProgramPatterns<InstanceEmitter, uprog::RowOp, uprog::ParameterRowOp,
-                     uprog::LoadOp, uprog::CopyOp, uprog::SiteOp,
-                     uprog::PartOp, uprog::TasksOp, uprog::PutTaskOp,
-                     uprog::BatchOp,
+                     uprog::LoadOp, uprog::CopyOp, uprog::SiteOp, uprog::SliceOp,
+                     uprog::TasksOp, uprog::PutTaskOp, uprog::BatchOp,
                      uprog::InstancesOp, uprog::EnterInstanceOp,
                      uprog::NextRoundOp, uprog::ArgumentOp, uprog::ResultOp,
                      uprog::ListLengthOp, uprog::ListElementOp>(

@@ -176,7 +176,7 @@ func.func @cache(%x: tensor<4xf32>, %cache: tensor<8x4xf32>, %n: index)
 // CHECK-NEXT:      uprog.run @input.rows step(%[[STEP]]) tasks(%[[COUNT]])
 // CHECK-NEXT:      %[[LAST:.*]] = uprog.for %[[I:.*]] = %[[BEGIN]] to %[[END]] iter(%[[S:.*]] = %[[H]]) : !uprog.row {
 // CHECK-NEXT:        %[[J:.*]] = arith.subi %[[I]], %[[BEGIN]]
-// CHECK-NEXT:        %[[Y:.*]] = uprog.part %[[YS]][%[[J]]] : tensor<64x4xf32>
+// CHECK-NEXT:        %[[Y:.*]] = uprog.slice %[[YS]][%[[J]]] : tensor<64x4xf32>
 // CHECK-NEXT:        %[[Z:.*]] = uprog.row @add.0 avoiding(%[[S]])
 // CHECK-NEXT:        uprog.site @add(%[[S]], %[[Y]] : !uprog.row, !uprog.row) into(%[[Z]])
 // CHECK-NOT:         uprog.parameter_row

@@ -39,7 +39,7 @@ uprog.buffer @xs : tensor<64x4xf32> copies(1)
 // CHECK:         %[[TASKS:.*]] = uprog.tasks @cell room(64)
 // CHECK:         uprog.put_task %[[TASKS]][%{{.*}}] = %[[ROW]], %{{.*}} : !uprog.row, index
 // CHECK:         %{{.*}} = uprog.batch %[[TASKS]] count(%{{.*}}) into(%[[XS:.*]], %{{.*}})
-// CHECK:         %{{.*}} = uprog.part %[[XS]][%{{.*}}] : tensor<64x4xf32>
+// CHECK:         %{{.*}} = uprog.slice %[[XS]][%{{.*}}] : tensor<64x4xf32>
 // CHECK:         uprog.result 0 of %[[I]] = %[[N]] : index
 // CHECK:         uprog.result 1 of %[[I]] = %{{.*}} : !uprog.row, tensor<4xf32>
 
@@ -79,7 +79,7 @@ uprog.program @instance(%i: index) level(device) {
   %cs = uprog.row @c
   %step = uprog.batch %tasks count(%one) into(%xs, %cs)
   uprog.run @cell.rows step(%step) tasks(%one)
-  %first = uprog.part %xs[%zero] : tensor<64x4xf32>
+  %first = uprog.slice %xs[%zero] : tensor<64x4xf32>
   uprog.result 0 of %i = %n : index
   uprog.result 1 of %i = %first : !uprog.row, tensor<4xf32>
   uprog.yield

@@ -117,7 +117,7 @@ uprog.program @p(%word: index) level(device) {
   EXAMPLE
   uprog.yield
 }
-// ----- uprog.part
+// ----- uprog.slice
 uprog.program @p(%xs: !uprog.row, %i: index) level(device) {
   EXAMPLE
   uprog.yield

@@ -8,14 +8,19 @@
 // RUN:   | FileCheck %s --check-prefix=GPU
 // RUN: batch-opt %s --split-input-file --batch-choose-strategy=strategy=mask \
 // RUN:   | FileCheck %s --check-prefix=MASK
+// RUN: batch-opt %s --split-input-file --batch-choose-strategy=instances=1 -o - 2>/dev/null \
+// RUN:   --remark-format=emitRemark --remarks-filter=batch \
+// RUN:   | FileCheck %s --check-prefix=ONE
 // RUN: not batch-opt %s --split-input-file --batch-choose-strategy=strategy=eager 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: there is no 'eager'; use 'auto', 'none', 'linearize', 'lockstep', 'mask' or 'lazy'
+// UNKNOWN: there is no 'eager'; use 'auto', 'none', 'linearize', 'lockstep', 'mask', 'lazy' or 'replicate'
 
 // Control reads the inputs alone.
 // REMARK: [[#@LINE+5]]:1: remark: {{.*}}strategy 'linearize': control reads nothing but the inputs
 // CHECK-LABEL: func.func @ahead
+// ONE-LABEL:   func.func @ahead
+// ONE-SAME:      batch.strategy = #batch.strategy<linearize>
 // CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
 // MASK-LABEL:  func.func @ahead
 // MASK-SAME:     batch.strategy = #batch.strategy<mask>
@@ -55,7 +60,10 @@ func.func @element(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} 
 // A computed tensor decides which branch is taken; little is computed.
 // REMARK: [[#@LINE+8]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here, and an instance computes 6 operations between two waits, fewer than
 // REMARK-NOT: is not legal
+// With one instance in a mini-batch, all units run it together.
 // CHECK-LABEL: func.func @lanes
+// ONE-LABEL:   func.func @lanes
+// ONE-SAME:      batch.strategy = #batch.strategy<replicate>
 // CHECK-SAME:    batch.strategy = #batch.strategy<lockstep>
 func.func @lanes(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant 0 : index

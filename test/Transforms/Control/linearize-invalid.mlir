@@ -6,7 +6,7 @@ func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
   %zero = arith.constant 0 : index
   %t = math.tanh %x : tensor<4xf32>
   // expected-error @+2 {{control depends on a tensor here, so the program is not structural and strategy 'linearize' cannot batch it}}
-  // expected-note @+1 {{legal strategies: 'lockstep', 'mask', 'lazy' and 'none', which runs one instance at a time}}
+  // expected-note @+1 {{legal strategies: 'lockstep', 'mask', 'lazy', 'replicate' and 'none', which runs one instance at a time}}
   %v = tensor.extract %t[%zero] : tensor<4xf32>
   return %v : f32
 }

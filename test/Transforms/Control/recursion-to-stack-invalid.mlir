@@ -6,7 +6,7 @@ rec.adt @Tree {
 
 // Lockstep control does not walk data structures; another strategy does.
 // expected-error @+2 {{this value is of type '!rec.adt<@Tree>', a data structure, which strategies 'lockstep' and 'mask' do not walk}}
-// expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
+// expected-note @+1 {{legal strategies: 'linearize', 'lazy', 'replicate' and 'none', which runs one instance at a time}}
 func.func @main(%t: !rec.adt<@Tree>) -> i64 attributes {batch.entry} {
   %zero = arith.constant 0 : i64
   return %zero : i64

@@ -170,7 +170,7 @@ uprog.program @batches(%i: index) level(device) {
   %as = uprog.row @as
   %t = uprog.batch %tasks count(%one) into(%as)
   uprog.run @f.rows step(%t) tasks(%one)
-  %part = uprog.part %as[%zero] : tensor<8x4xf32>
+  %part = uprog.slice %as[%zero] : tensor<8x4xf32>
   %b = uprog.row @b
   %u = uprog.site @f(%part : !uprog.row) into(%b)
   uprog.run @f.rows step(%u) tasks(%one)

@@ -92,7 +92,7 @@ def UProg_ParameterRowOp : UProg_Op<"parameter_row", [
   let assemblyFormat = "$source `[` $index `]` attr-dict";
 }
 
-def UProg_PartOp : UProg_Op<"part", [
+def UProg_SliceOp : UProg_Op<"slice", [
     Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
   let summary = "one of the tensors that a tensor consists of";
   let description = [{
@@ -100,7 +100,7 @@ def UProg_PartOp : UProg_Op<"part", [
     dimension, which is in range.
 
     ```mlir
-    %x = uprog.part %xs[%i] : tensor<64x256xf32>
+    %x = uprog.slice %xs[%i] : tensor<64x256xf32>
     ```
   }];
   let arguments = (ins UProg_RowType:$whole, Index:$index,
@@ -216,7 +216,7 @@ def UProg_BatchOp : UProg_Op<"batch", [MemoryEffects<[MemRead]>]> {
   let description = [{
     The first `count` tasks that are listed. `into` has a row for each result of the
     kernel: a tensor with one more dimension in front, in which each task writes the
-    tensor of its number (`uprog.part`). The step is for one `uprog.run`.
+    tensor of its number (`uprog.slice`). The step is for one `uprog.run`.
 
     ```mlir
     %step = uprog.batch %tasks count(%n) into(%xs)
