@@ -27,6 +27,9 @@ MMA = {"tf32": ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
 # A program in lock step, without its suffix.
 WALK = os.path.join(batchtest.ROOT, "test", "Integration", "GPU", "Inputs", "walk")
 
+# Programs of single instances.
+INSTANCES = ("attention", "seq2seq")
+
 
 def sizes_option(model, size):
     named = sequences.named_sizes(model, size)
@@ -34,11 +37,13 @@ def sizes_option(model, size):
 
 
 def persistent(model, size, options):
-    """What batch-opt prints of a model. One without a size runs in lock step."""
+    """What batch-opt prints of a model. One without a size has a strategy: it runs in
+    lock step, or single instances."""
+    strategy = "replicate" if model in INSTANCES else "lockstep"
     return batchtest.call(
         "batch-opt", os.path.join(batchtest.MODELS, model + ".mlir"),
         "--autobatch=" + (sizes_option(model, size) if size
-                          else "strategy=lockstep"),
+                          else "strategy=" + strategy),
         "--gpu-persistent=" + options)
 
 
@@ -105,6 +110,21 @@ def check_barriers(checks, model):
                          wanted)
 
 
+def check_instances(checks, model):
+    """Control reads what other blocks have written, and what it counts for that lies in
+    registers."""
+    module = checks.run("%s, single instances, becomes PTX" % model,
+                        lambda: persistent(model, None, "chip=sm_90a format=isa"))
+    if not module:
+        return
+    ptx = assembly(module)
+    for what in "ld.global.nc", ".local", ".volatile", "__nv_":
+        checks.equal("%s, single instances: no %s" % (model, what),
+                     ptx.count(what), 0)
+    checks.expect("%s, single instances: has a barrier of all blocks" % model,
+                  "ld.acquire.gpu.global" in ptx)
+
+
 def check_tensor_cores(checks, model, precision):
     """The k loops of a model at hidden 64: its leaf has three products that read
     the same row, its node three of [left, right] and two of one child each."""
@@ -146,7 +166,8 @@ def check_amd(checks, model, chip):
 
 
 def check_ptxas(checks, model, size, chip, options=""):
-    where = "at %d" % size if size else "in lock step"
+    where = ("at %d" % size if size else "as single instances" if model in INSTANCES
+             else "in lock step")
     name = "%s %s on %s%s" % (os.path.basename(model), where, chip, options)
     folder = batchtest.temporary()
     ptx, cubin = (os.path.join(folder, "k." + e) for e in ("ptx", "cubin"))
@@ -200,12 +221,16 @@ def main(arguments):
         check_ptxas(checks, "dagrnn", 256, "sm_80", " executor=block")
         check_ptxas(checks, "treelstm_nary", 256, "sm_90", " executor=cluster")
         check_ptxas(checks, WALK, None, "sm_90")
+        # Seq2seq spills: blocks run instances together, and each another.
+        check_ptxas(checks, "attention", None, "sm_90")
     else:
         for model in batchtest.EVERY:
             check_model(checks, model)
         check_barriers(checks, "treelstm_nary")
         for precision in MMA:
             check_tensor_cores(checks, "treelstm_nary", precision)
+        for model in INSTANCES:
+            check_instances(checks, model)
         check_amd(checks, "treelstm_nary", "gfx90a")
         check_amd(checks, "mvrnn", "gfx942")
     checks.exit()

@@ -5,7 +5,8 @@ not there or was never written.
 
 Results are within 1e-5 of unbatched code, and have the same bits on one block and on
 four, with every seed of the scheduler, whether blocks run instances together or each
-another. An index out of range and a loop without an end are errors that name them.
+another. An index out of range, a loop without an end and a barrier that takes too long
+are errors that name them.
 """
 
 import argparse
@@ -22,14 +23,27 @@ file = batchtest.temporary_paths()
 
 # Sizes, and instances of a run.
 MODELS = {"seq2seq": ("H=16 V=30", 5), "attention": ("HEADS=2 D=8 SLOTS=34", 5),
-          "nasrnn": ("H=16", 5), "lstm10": ("H=16", 2), "blockdrop": ("", 2)}
+          "nasrnn": ("H=16", 5), "lstm10": ("H=16", 2), "blockdrop": ("", 2),
+          "instances": ("", 9)}
+# Of a small image, with so many blocks per group.
+SMALL = 4, (1, 1, 1)
 
 
 def source(name):
     if name in batchtest.RESIDUAL:
-        return batchtest.write_lines(
-            file(name + ".mlir"), [residual_models.write(name, 4, (1, 1, 1))])
+        return batchtest.write_lines(file(name + ".mlir"),
+                                     [residual_models.write(name, *SMALL)])
+    if name == "instances":
+        return os.path.join(batchtest.ROOT, "test", "Integration", "GPU", "Inputs",
+                            name + ".mlir")
     return os.path.join(batchtest.MODELS, name + ".mlir")
+
+
+def parameters(name):
+    if name not in batchtest.RESIDUAL:
+        return "random:1"
+    residual_models.write_params(name, file("params"), *SMALL)
+    return file("params")
 
 
 def compiled(name, sizes, level, device="emulator"):
@@ -52,13 +66,13 @@ def run(program, inputs, *options, **more):
     return batchtest.contents(out), report
 
 
-def check(name, level, program, inputs, wanted, counts):
+def check(name, level, program, inputs, wanted, counts, params):
     """Returns the results, which are `wanted` if there are such."""
     for blocks, seed in [(1, 0)] + [(4, seed) for seed in range(seeds)]:
         what = "%s, level %s, %d blocks, seed %d" % (name, level, blocks, seed)
         found = checks.run(what, lambda: run(
             program, inputs, "--blocks=%d" % blocks, "--seed=%d" % seed,
-            "--check-unbatched=1e-5"))
+            "--check-unbatched=1e-5", params=params))
         if not found:
             continue
         results, report = found
@@ -70,15 +84,55 @@ def check(name, level, program, inputs, wanted, counts):
     return wanted
 
 
+def expect_error(what, texts, call):
+    try:
+        call()
+        checks.expect(what + ": an error", False)
+    except batchtest.ToolError as error:
+        for text in texts:
+            checks.expect("%s: says '%s'" % (what, text), text in str(error), str(error))
+
+
+def check_errors():
+    batchtest.write_safetensors(file("params"), {
+        "E": ("F32", [10, 5], [1 + i for i in range(50)]), "w": ("F32", [5], [0.9] * 5)})
+    batchtest.write_safetensors(file("xs"), {
+        "xs": ("F32", [3, 5], [i / 7 for i in range(15)])})
+    lines = [{"i": i, "n": 9 * i, "xs": {"tensor": "xs"}} for i in (1, 0, 9, 3, 4)]
+    bad = [dict(line, i=3 * line["i"]) for line in lines]
+    starts = "--input-tensors=" + file("xs")
+    inputs = batchtest.write_lines(file("inputs"), lines)
+    program = checks.run("compile for errors", lambda: compiled("instances", "", "auto"))
+
+    def start(inputs, *options):
+        return run(program, inputs, starts, "--blocks=4", *options, params=file("params"))
+
+    checks.run("lists of tensors", lambda: start(inputs, "--check-unbatched=1e-5"))
+    expect_error("an index out of range", ("instance 2: index 27 is out of range for "
+                                           "parameter 'E' with 10 rows",),
+                 lambda: start(batchtest.write_lines(file("bad"), bad)))
+    expect_error("too many rounds",
+                 ("instance 2: has run 30 rounds without an end, the last one in a loop "
+                  "at instances", "--max-steps=N"),
+                 lambda: start(inputs, "--max-steps=30"))
+    expect_error("results of the others", ("instance 2: has run", "instance 4: has run"),
+                 lambda: start(inputs, "--max-steps=30", "--partial-results"))
+    expect_error("a watchdog of a nanosecond",
+                 ("executor device, single instances: block ", "waited more than",
+                  " at barrier ", "in kernel 'main_"),
+                 lambda: start(inputs, "--watchdog=1e-9"))
+
+
 for name, (sizes, instances) in MODELS.items():
-    inputs, wanted = "random:1,%d" % instances, None
+    inputs, params, wanted = "random:1,%d" % instances, parameters(name), None
     cpu = checks.run("compile %s for the CPU" % name,
                      lambda: compiled(name, sizes, "auto", "cpu"))
     _, counts = checks.run(name + " on the CPU",
-                           lambda: run(cpu, inputs, "--check-unbatched"))
+                           lambda: run(cpu, inputs, "--check-unbatched", params=params))
     for level in ("auto", "device", "block"):
         program = checks.run("compile %s, level %s" % (name, level),
                              lambda: compiled(name, sizes, level))
         if program:
-            wanted = check(name, level, program, inputs, wanted, counts)
+            wanted = check(name, level, program, inputs, wanted, counts, params)
+check_errors()
 checks.exit()

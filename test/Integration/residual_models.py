@@ -572,10 +572,10 @@ def write(name, size=SIZE, blocks=None):
     return (Model(name, size, blocks) if blocks else example(name)).text()
 
 
-def write_params(name, path):
-    """Parameters of the example: sums of products keep their size, norms are close to
+def write_params(name, path, size=SIZE, blocks=None):
+    """Parameters of write(): sums of products keep their size, norms are close to
     none."""
-    model = example(name)
+    model = Model(name, size, blocks) if blocks else example(name)
     model.entry()
     shapes, tensors, generator = model.shapes(), {}, random.Random(1)
     for parameter, kind in model.parameters.items():

@@ -20,7 +20,7 @@ namespace mlir::batch {
 inline constexpr double kOperationsPerWait = 1 << 22;
 
 /// Mini-batches of at most so many instances are run by `replicate`, where
-/// control depends on tensors: with more of them, weights that are read once
+/// control depends on tensors: with more of them, parameters that are read once
 /// for all are worth more than units that share one instance.
 inline constexpr int64_t kFewInstances = 1;
 

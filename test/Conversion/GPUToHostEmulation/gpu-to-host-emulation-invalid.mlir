@@ -197,3 +197,14 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%p: !llvm.ptr<1>, %n: i64) kernel {
+    // expected-error @below {{is memory whose address goes elsewhere than to loads and stores, which the emulator does not support}}
+    %own = llvm.alloca %n x i64 : (i64) -> !llvm.ptr
+    llvm.store %own, %p : !llvm.ptr, !llvm.ptr<1>
+    gpu.return
+  }
+}

@@ -155,5 +155,19 @@ gpu.module @kernels {
     llvm.store %x, %p : i32, !llvm.ptr<1>
     gpu.return
   }
+
+  // Nor are those of memory of the thread.
+  // CHECK-LABEL: func.func @own.emulate
+  // CHECK: %[[OWN:.*]] = llvm.alloca
+  // CHECK-NEXT: llvm.store %{{.*}}, %[[OWN]]
+  // CHECK-NEXT: llvm.load %[[OWN]]
+  gpu.func @own(%p: !llvm.ptr<1>, %n: i64) kernel {
+    %one = llvm.mlir.constant(1 : i64) : i64
+    %own = llvm.alloca %one x i64 : (i64) -> !llvm.ptr
+    llvm.store %n, %own : i64, !llvm.ptr
+    %x = llvm.load %own : !llvm.ptr -> i64
+    llvm.store %x, %p : i64, !llvm.ptr<1>
+    gpu.return
+  }
 }
 }

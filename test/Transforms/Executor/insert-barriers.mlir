@@ -142,7 +142,7 @@ uprog.program @reads(%i: index) level(block) {
 
 // -----
 
-// The listed operands of several tasks count, and a part of a row is that row.
+// The listed operands of several tasks count, and a slice of a row is that row.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
