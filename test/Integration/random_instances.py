@@ -217,11 +217,18 @@ def main():
     folder = options.keep or batchtest.temporary()
     os.makedirs(folder, exist_ok=True)
     checks = batchtest.Checks("random programs of single instances")
+    refused = 0
     for number in range(options.first, options.first + options.programs):
         generator = random.Random("%d %d" % (options.seed, number))
         path = os.path.join(folder, "program%d.mlir" % number)
         batchtest.write_lines(path, [Program(generator).write()])
         inputs = "random:%d,%d" % (number, options.instances)
+        try:
+            batchtest.compile_model(path, os.path.join(folder, "none.so"), None, "-O0",
+                                    "--strategy=none")
+        except batchtest.ToolError:
+            refused += 1  # inserts that no kernel does, whatever the strategy
+            continue
         for level, ways in WAYS.items():
             what = "program %d, level %s" % (number, level)
             program = checks.run(what, lambda: batchtest.compile_model(
@@ -230,6 +237,8 @@ def main():
             for way in ways if program else ():
                 checks.run("%s %s" % (what, " ".join(way)), lambda: batchtest.run_model(
                     program, inputs, *way))
+    checks.expect("few programs are refused", refused <= options.programs // 10,
+                  "%d of %d" % (refused, options.programs))
     checks.exit()
 
 
