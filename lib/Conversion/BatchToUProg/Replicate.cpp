@@ -665,7 +665,9 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     auto entry = dyn_cast_or_null<func::FuncOp>(
         lookupEntry(getOperation()).getOperation());
     InstanceProgram program(getOperation());
-    if (program.getStrategy() != Strategy::Replicate)
+    // A module that has its executor already stays as it is.
+    if (program.getStrategy() != Strategy::Replicate ||
+        getOperation().lookupSymbol(getExecutorName(entry.getSymName())))
       return;
     Strategies strategies(program);
     if (const auto &obstacle = strategies.getObstacle(Strategy::Replicate)) {

@@ -39,7 +39,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 17
+#define BATCH_ABI_VERSION 16
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
@@ -213,7 +213,7 @@ typedef struct BatchUnit {
                        ///< 1 in the descriptor, in which it took too many
   int64_t tasks;       ///< that the unit has run by itself
   int64_t shares;      ///< that it has run its share of, with all others
-  int64_t barriers;    ///< of all units that it has reached
+  int64_t barriers;    ///< of all units that it has reached, on the host
   int64_t copiedBytes; ///< of arguments that change, and of results
 } BatchUnit;
 
