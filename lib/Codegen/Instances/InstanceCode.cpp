@@ -621,9 +621,9 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
 Value InstanceCode::slice(uprog::SliceOp op, Value whole, Value index) {
   auto type = cast<RankedTensorType>(op.getType());
   auto one = RankedTensorType::get(type.getShape().drop_front(),
-                                    type.getElementType());
-  Value offset = arith::MulIOp::create(builder, loc, index,
-                                       cb.constant(getRowBytes(one)));
+                                   type.getElementType());
+  Value offset =
+      arith::MulIOp::create(builder, loc, index, cb.constant(getRowBytes(one)));
   return arith::AddIOp::create(builder, loc, whole, offset);
 }
 

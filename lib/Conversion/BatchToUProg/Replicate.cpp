@@ -402,7 +402,7 @@ LogicalResult Replicator::convertCounted(const CountedLoop &loop) {
               whole.getDefiningOp<uprog::RowOp>().getBuffer());
           mapping.map(result,
                       uprog::SliceOp::create(builder, loc, rowType, whole,
-                                            number, buffer.getTypeAttr())
+                                             number, buffer.getTypeAttr())
                           .getResult());
         }
     };

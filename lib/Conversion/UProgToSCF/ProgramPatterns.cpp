@@ -313,9 +313,9 @@ LogicalResult batch::convertProgram(
                      LaneListOp, EnterBlockOp, uprog::TakeLanesOp, LaneOpsOp,
                      LeaveFrameOp>(converter, makeLanes, patterns);
   addProgramPatterns<InstanceEmitter, uprog::RowOp, uprog::ParameterRowOp,
-                     uprog::LoadOp, uprog::CopyOp, uprog::SiteOp, uprog::SliceOp,
-                     uprog::TasksOp, uprog::PutTaskOp, uprog::BatchOp,
-                     uprog::InstancesOp, uprog::EnterInstanceOp,
+                     uprog::LoadOp, uprog::CopyOp, uprog::SiteOp,
+                     uprog::SliceOp, uprog::TasksOp, uprog::PutTaskOp,
+                     uprog::BatchOp, uprog::InstancesOp, uprog::EnterInstanceOp,
                      uprog::NextRoundOp, uprog::ArgumentOp, uprog::ResultOp,
                      uprog::ListLengthOp, uprog::ListElementOp>(
       converter, instances, patterns);

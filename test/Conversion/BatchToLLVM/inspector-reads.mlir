@@ -33,6 +33,7 @@ func.func @main(%n: tensor<index>, %x: tensor<2x20xi16>) -> (i16, i16, i16)
 // ends the run with what is said under its number; the constant one is in range.
 // CHECK:         arith.muli %{{.*}}, %c128_i64
 // CHECK-NEXT:    %[[START:.*]] = arith.addi
+// CHECK-NEXT:    %[[LINE:.*]] = arith.index_cast %c1 : index to i64
 // CHECK-NEXT:    %[[INDEX:.*]] = arith.index_cast %[[I]] : index to i64
 // CHECK-NEXT:    %[[LIMIT:.*]] = arith.constant 20 : i64
 // CHECK-NEXT:    %[[OUTSIDE:.*]] = arith.cmpi uge, %[[INDEX]], %[[LIMIT]] : i64
@@ -44,7 +45,7 @@ func.func @main(%n: tensor<index>, %x: tensor<2x20xi16>) -> (i16, i16, i16)
 // CHECK:         %[[ALONG:.*]] = arith.muli %[[INDEX]], %c2_i64
 // CHECK-NEXT:    %[[COLUMN:.*]] = arith.addi %[[START]], %[[ALONG]]
 // CHECK-NOT:     scf.if
-// CHECK:         arith.muli %{{.*}}, %c64_i64
+// CHECK:         arith.muli %[[LINE]], %c64_i64
 // CHECK-NEXT:    %[[ELEMENT:.*]] = arith.addi %[[COLUMN]]
 // CHECK-NEXT:    %[[HERE:.*]] = llvm.inttoptr %[[ELEMENT]]
 // CHECK-NEXT:    llvm.load %[[HERE]] : !llvm.ptr -> i16

@@ -17,10 +17,10 @@
 // UNKNOWN: there is no 'eager'; use 'auto', 'none', 'linearize', 'lockstep', 'mask', 'lazy' or 'replicate'
 
 // Control reads the inputs alone.
-// REMARK: [[#@LINE+5]]:1: remark: {{.*}}strategy 'linearize': control reads nothing but the inputs
-// CHECK-LABEL: func.func @ahead
 // ONE-LABEL:   func.func @ahead
 // ONE-SAME:      batch.strategy = #batch.strategy<linearize>
+// REMARK: [[#@LINE+5]]:1: remark: {{.*}}strategy 'linearize': control reads nothing but the inputs
+// CHECK-LABEL: func.func @ahead
 // CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
 // MASK-LABEL:  func.func @ahead
 // MASK-SAME:     batch.strategy = #batch.strategy<mask>
@@ -57,13 +57,13 @@ func.func @element(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} 
 
 // -----
 
-// A computed tensor decides which branch is taken; little is computed.
-// REMARK: [[#@LINE+8]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here, and an instance computes 6 operations between two waits, fewer than
-// REMARK-NOT: is not legal
-// With one instance in a mini-batch, all units run it together.
-// CHECK-LABEL: func.func @lanes
+// A computed tensor decides which branch is taken; little is computed. With one
+// instance in a mini-batch, all units run it together.
 // ONE-LABEL:   func.func @lanes
 // ONE-SAME:      batch.strategy = #batch.strategy<replicate>
+// REMARK: [[#@LINE+8]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here, and an instance computes 6 operations between two waits, fewer than
+// REMARK-NOT: is not legal
+// CHECK-LABEL: func.func @lanes
 // CHECK-SAME:    batch.strategy = #batch.strategy<lockstep>
 func.func @lanes(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant 0 : index

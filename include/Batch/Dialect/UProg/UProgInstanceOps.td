@@ -239,6 +239,8 @@ def UProg_BatchOp : UProg_Op<"batch", [MemoryEffects<[MemRead]>]> {
 def UProg_InstancesOp : UProg_Op<"instances", [Pure]> {
   let summary = "number of instances of the mini-batch";
   let description = [{
+    How many there are for all units to run; their numbers begin with 0.
+
     ```mlir
     %n = uprog.instances
     ```
@@ -329,6 +331,8 @@ def UProg_ResultOp : UProg_Op<"result", [MemoryEffects<[MemWrite]>]> {
 def UProg_ListLengthOp : UProg_Op<"list_length", [Pure]> {
   let summary = "the length of a list of an instance";
   let description = [{
+    How many elements a list that is an argument has; 0 if it is empty.
+
     ```mlir
     %n = uprog.list_length %tokens : !rec.list<index>
     ```
