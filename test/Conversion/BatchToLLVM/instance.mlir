@@ -32,10 +32,7 @@ batch.kernel @cell(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tenso
 // one, in one part, in all its stages.
 // CHECK-LABEL: func.func private @encode.body(
 // CHECK:         func.call @encode(
-// CHECK:         %[[ZERO:.*]] = arith.constant 0 : i64
-// CHECK-NEXT:    %[[ONE:.*]] = arith.constant 1 : i64
-// CHECK-NEXT:    llvm.inttoptr
-// CHECK:         func.call @cell.rows(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[ZERO]], %[[ONE]], %[[ZERO]], %[[ONE]], %[[ZERO]], %[[STAGES:.*]])
+// CHECK:         func.call @cell.rows(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[ZERO:.*]], %[[ONE:.*]], %[[ZERO]], %[[ONE]], %[[ZERO]], %[[STAGES:.*]])
 func.func private @encode(%t: !rec.adt<@Nat>, %w: tensor<4xf32>) -> tensor<4xf32> {
   %h = rec.match %t : !rec.adt<@Nat> -> tensor<4xf32> {
   case @zero(%x: tensor<4xf32>) {
