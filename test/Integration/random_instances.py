@@ -17,7 +17,9 @@ import random
 
 import batchtest
 
-ROWS, COLUMNS = 4, 5
+# So many columns that a product is written while it is still read, if by mistake that
+# is the same row.
+ROWS, COLUMNS = 4, 150
 TYPES = {"v": "tensor<%dxf32>" % COLUMNS, "c": "tensor<%dx%dxf32>" % (ROWS, COLUMNS)}
 WAYS = {"auto": ([], ["--batch=1"], ["--batch=7", "--threads=2"], ["--threads=3"]),
         "device": (["--threads=2"], ["--batch=5", "--threads=3"]),
@@ -41,7 +43,7 @@ class Program:
     def tensor(self, scope, kind):
         """One that was made lately, or any."""
         known = scope[kind]
-        return self.pick(known[-3:] if self.chance() < 0.6 else known)
+        return self.pick(known[-3:] if self.chance() < 0.8 else known)
 
     def position(self, indent, scope):
         """A row of a cache: a number of control, in range."""
@@ -104,8 +106,27 @@ class Program:
         kinds = [self.pick("vvc") for _ in range(self.count(1, 4))]
         return kinds, [self.tensor(scope, kind) for kind in kinds]
 
-    def end(self, indent, op, scope, kinds, extra=("", "")):
-        values = ([extra[0]] if extra[0] else []) + [self.tensor(scope, k) for k in kinds]
+    def next(self, indent, scope, kind, handed):
+        """What a round hands on: something new of what it was handed, another such
+        tensor, or any."""
+        way = self.chance()
+        same = [name for name, other in handed if other == kind]
+        if way < 0.25 or not same:
+            return self.tensor(scope, kind)
+        if way < 0.5:
+            return self.pick(same)
+        value = self.emit(indent, "arith.subf %s, %s : %s" % (
+            self.pick(same), self.tensor(scope, kind), TYPES[kind]))
+        if kind == "v" and way < 0.8:
+            value = self.emit(indent, "linalg.matvec ins(%%W, %s : tensor<%dx%dxf32>, %s) "
+                              "outs(%%b : %s) -> %s" % (
+                                  value, COLUMNS, COLUMNS, TYPES[kind], TYPES[kind],
+                                  TYPES[kind]))
+        return self.emit(indent, "math.tanh %s : %s" % (value, TYPES[kind]))
+
+    def end(self, indent, op, scope, kinds, extra=("", ""), handed=()):
+        values = [extra[0]] if extra[0] else []
+        values += [self.next(indent, scope, kind, handed) for kind in kinds]
         types = ([extra[1]] if extra[0] else []) + [TYPES[k] for k in kinds]
         self.lines.append("  " * indent + "%s %s : %s" % (op, ", ".join(values),
                                                           ", ".join(types)))
@@ -146,7 +167,8 @@ class Program:
                               name, len(kinds), number, upper, step, ", ".join(
                                   "%s = %s" % pair for pair in zip(arguments, inits)),
                               ", ".join(TYPES[k] for k in kinds)))
-        self.end(indent + 1, "scf.yield", self.statements(indent + 1, inner, depth), kinds)
+        self.end(indent + 1, "scf.yield", self.statements(indent + 1, inner, depth), kinds,
+                 handed=list(zip(arguments, kinds)))
         self.lines.append("  " * indent + "}")
         self.results(scope, name, kinds)
 
@@ -166,11 +188,11 @@ class Program:
         inner["n"].append(arguments[0])
         inner = self.statements(indent + 1, inner, 0)
         few = self.emit(indent + 1, "arith.cmpi ult, %s, %%c%d : index" % (
-            arguments[0], self.count(1, 3)))
+            arguments[0], self.count(2, 3)))
         more = self.emit(indent + 1, "arith.andi %s, %s : i1" % (
             few, self.condition(indent + 1, inner)))
         self.end(indent + 1, "scf.condition(%s)" % more, inner, kinds,
-                 (arguments[0], "index"))
+                 (arguments[0], "index"), list(zip(arguments[1:], kinds)))
         self.lines.append("  " * indent + "} do {")
         after = ["%%b%d_%d" % (base, i) for i in range(len(kinds) + 1)]
         self.lines.append("  " * indent + "^bb0(%s):" % ", ".join(
@@ -181,7 +203,8 @@ class Program:
         inner["n"].append(after[0])
         inner = self.statements(indent + 1, inner, depth)
         following = self.emit(indent + 1, "arith.addi %s, %%c1 : index" % after[0])
-        self.end(indent + 1, "scf.yield", inner, kinds, (following, "index"))
+        self.end(indent + 1, "scf.yield", inner, kinds, (following, "index"),
+                 list(zip(after[1:], kinds)))
         self.lines.append("  " * indent + "}")
         self.results(scope, name, kinds, first=1)
         scope["n"].append(name + "#0")
@@ -191,12 +214,18 @@ class Program:
         for value in (0, 1, 2, 3):
             self.lines.append("    %%c%d = arith.constant %d : index" % (value, value))
         self.lines.append("    %many = arith.constant 70 : index")
-        scope = self.statements(2, scope, 3)
-        for _ in range(2):
-            inner = self.statements(2, scope, 2)
-            scope = {kind: scope[kind] + inner[kind] for kind in scope}
-        results = [self.tensor(scope, kind) for kind in "vvc"] + [self.pick(scope["n"])]
-        types = [TYPES[kind] for kind in "vvc"] + ["index"]
+        for depth in (3, 2, 2):
+            scope = self.statements(2, scope, depth)
+        # Nothing that was computed is for nothing.
+        results = []
+        for kind in "vc":
+            results.append(scope[kind][0])
+            for name in scope[kind][1:]:
+                value = self.emit(2, "arith.subf %s, %s : %s" % (
+                    results[-1], name, TYPES[kind]))
+                results[-1] = self.emit(2, "math.tanh %s : %s" % (value, TYPES[kind]))
+        results += [self.tensor(scope, kind) for kind in "vc"] + [self.pick(scope["n"])]
+        types = [TYPES[kind] for kind in "vcvc"] + ["index"]
         return """func.func @main(%%x: %(v)s, %%y: %(v)s, %%c: %(c)s, %%n: index,
     %%W: tensor<%(n)dx%(n)dxf32> {batch.shared = "W"}, %%b: %(v)s {batch.shared = "b"},
     %%E: tensor<?x%(n)dxf32> {batch.shared = "E"})
