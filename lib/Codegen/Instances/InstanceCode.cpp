@@ -23,12 +23,6 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
-static int64_t getRowBytes(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return TableLayout(tensor.getShape(), elementBytes(tensor.getElementType()))
-      .getRowBytes();
-}
-
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -48,14 +42,16 @@ int64_t InstanceTables::take(int64_t size) {
 void InstanceTables::placeBuffers(ModuleOp module) {
   for (auto buffer : module.getOps<uprog::BufferOp>())
     buffers[buffer.getSymNameAttr()] =
-        take(buffer.getCopies() * getRowBytes(buffer.getType()));
+        take(buffer.getCopies() *
+             getRowBytes(cast<RankedTensorType>(buffer.getType())));
   bufferBytes = bytes;
 }
 
 /// The cells of the step that a `uprog.batch` makes.
 static int64_t countBatchCells(KernelOp kernel) {
   return kStepCells +
-         static_cast<int64_t>(listPerTask(kernel).size()) * kOperandCells +
+         static_cast<int64_t>(kernel.getTaskArguments().size()) *
+             kOperandCells +
          kernel.getNumResults();
 }
 
@@ -93,7 +89,8 @@ void InstanceTables::placeSites(ModuleOp module, bool onDevice) {
       int64_t room = tasks.getRoom();
       mostTasks = std::max(mostTasks, room);
       if (isa<uprog::TasksOp>(op))
-        return place(op, name, /*bytes=*/0, room * listPerTask(kernel).size());
+        return place(op, name, /*bytes=*/0,
+                     room * kernel.getTaskArguments().size());
       place(op, name, room * bytes, countBatchCells(kernel));
     });
   }
@@ -362,7 +359,7 @@ Value InstanceCode::row(uprog::RowOp op, ValueRange avoided,
                         const InstanceTables &tables) {
   auto buffer = op->getParentOfType<ModuleOp>().lookupSymbol<uprog::BufferOp>(
       op.getBuffer());
-  int64_t bytes = getRowBytes(buffer.getType());
+  int64_t bytes = getRowBytes(cast<RankedTensorType>(buffer.getType()));
   int64_t offset = tables.getOffset(buffer.getSymNameAttr());
   auto getCopy = [&](int64_t number) -> Value {
     return arith::AddIOp::create(builder, loc, unit.memory,
@@ -441,7 +438,8 @@ Value InstanceCode::parameterRow(uprog::ParameterRowOp op, Value index,
       cb.loadCell(cb.loadField(ContextField::sources),
                   cb.constant(number * kSourceCells + kSourceBase.cell()));
   Value offset = arith::MulIOp::create(
-      builder, loc, index, cb.constant(getRowBytes(source.getRow())));
+      builder, loc, index,
+      cb.constant(getRowBytes(cast<RankedTensorType>(source.getRow()))));
   return arith::AddIOp::create(builder, loc, base, offset);
 }
 
@@ -569,7 +567,7 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
 Value InstanceCode::tasks(uprog::TasksOp op, const InstanceTables &tables) {
   auto kernel =
       op->getParentOfType<ModuleOp>().lookupSymbol<KernelOp>(op.getKernel());
-  return shareCells(op, listPerTask(kernel).size() * op.getRoom(), tables,
+  return shareCells(op, kernel.getTaskArguments().size() * op.getRoom(), tables,
                     [](Value) {});
 }
 
@@ -591,7 +589,7 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
   auto list = op.getTasks().getDefiningOp<uprog::TasksOp>();
   auto kernel = module.lookupSymbol<KernelOp>(list.getKernel());
   int64_t number = getKernelNumber(module, kernel);
-  int64_t arguments = listPerTask(kernel).size();
+  int64_t arguments = kernel.getTaskArguments().size();
   Value zero = cb.constant(0);
   auto addressOf = [&](Value base, int64_t cell) -> Value {
     Value pointer = cb.address(base, cb.constant(cell), builder.getI64Type());

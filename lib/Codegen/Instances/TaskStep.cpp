@@ -15,16 +15,8 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
-SmallVector<unsigned> batch::listPerTask(KernelOp kernel) {
-  SmallVector<unsigned> perTask;
-  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    if (!kernel.isShared(i))
-      perTask.push_back(i);
-  return perTask;
-}
-
 int64_t TaskStep::countCells(KernelOp kernel) {
-  int64_t operands = listPerTask(kernel).size();
+  int64_t operands = kernel.getTaskArguments().size();
   // As the constructor takes them.
   return kStepCells + operands * (kOperandCells + 2) + 1 +
          kernel.getNumResults();
@@ -58,7 +50,8 @@ Value TaskStep::toCell(Value pointer) {
 TaskStep::TaskStep(OpBuilder &builder, Operation *op, Value context,
                    KernelOp kernel, uprog::CodeAttr code, Value room)
     : builder(builder), op(op), loc(op->getLoc()), cb(builder, loc, context),
-      kernel(kernel), code(code), perTask(listPerTask(kernel)), room(room) {
+      kernel(kernel), code(code), perTask(kernel.getTaskArguments()),
+      room(room) {
   step = takeCells(kStepCells);
   operands = takeCells(perTask.size() * kOperandCells);
   values = takeCells(perTask.size());

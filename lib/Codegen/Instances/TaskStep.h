@@ -13,8 +13,6 @@
 
 namespace mlir::batch {
 
-/// The arguments of a kernel that each task has one of.
-SmallVector<unsigned> listPerTask(KernelOp kernel);
 /// Room for cells on the stack of the function around `op`, taken once per call
 /// of it.
 Value allocateCells(OpBuilder &builder, Operation *op, int64_t cells);

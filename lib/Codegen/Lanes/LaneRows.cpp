@@ -109,10 +109,7 @@ void LaneCode::clearRows(const MachineLayout::Variable &entry) {
 
 Value LaneCode::resultRow(InvokeOp invoke, OpResult result, Value place,
                           Value lane) {
-  auto type = cast<RankedTensorType>(result.getType());
-  int64_t rowBytes =
-      TableLayout(type.getShape(), elementBytes(type.getElementType()))
-          .getRowBytes();
+  int64_t rowBytes = getRowBytes(cast<RankedTensorType>(result.getType()));
   Value steps = array(kLanesSteps);
   // Only masked blocks have rows for results that else are in variables'.
   if (layout.isInPlace(result))

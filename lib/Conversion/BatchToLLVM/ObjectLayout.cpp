@@ -9,6 +9,7 @@
 
 #include "Batch/Dialect/Batch/ElementTypes.h"
 #include "Batch/Dialect/Batch/MachineLayout.h"
+#include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Target/ABI/ABILayout.h"
 #include "Batch/Target/ABI/SymbolNames.h"
@@ -17,17 +18,11 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace mlir::batch;
 namespace json = llvm::json;
 namespace key = batchrt::key;
-
-int64_t mlir::batch::getRowBytes(RankedTensorType type) {
-  return TableLayout(type.getShape(), elementBytes(type.getElementType()))
-      .getRowBytes();
-}
 
 ObjectLayout::ObjectLayout(ModuleOp module) : module(module), variants(module) {
   for (auto kernel : module.getOps<KernelOp>())
@@ -65,12 +60,7 @@ int64_t ObjectLayout::numberCounted(Operation *op) {
     std::string text = "a loop";
     if (auto function = dyn_cast<func::FuncOp>(op))
       text = ("function '" + function.getSymName() + "'").str();
-    // An object does not depend on the folder that it is made in.
-    if (auto place = op->getLoc()->findInstanceOf<FileLineColLoc>())
-      text += (" at " + llvm::sys::path::filename(place.getFilename()) + ":" +
-               Twine(place.getLine()) + ":" + Twine(place.getColumn()))
-                  .str();
-    counted.push_back(std::move(text));
+    counted.push_back(text + describePlace(op->getLoc()));
   }
   return it->second;
 }

@@ -112,10 +112,6 @@ private:
   bool waits = false, transientTables = false;
 };
 
-/// The bytes of storage of a tensor of that type (see ABI.h): the last
-/// dimension is padded to a multiple of 64 bytes.
-int64_t getRowBytes(RankedTensorType type);
-
 } // namespace mlir::batch
 
 #endif // BATCH_CONVERSION_BATCHTOLLVM_OBJECTLAYOUT_H

@@ -15,12 +15,15 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// True if a kernel multiplies and makes all its results.
+/// True if a kernel multiplies and makes all its results, which are slices of
+/// tensors with those of all rounds.
 static bool isWorthIt(KernelOp kernel) {
-  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
-    if (kernel.getResultAttr(i, kInPlaceAttr) ||
-        !cast<RankedTensorType>(kernel.getResultTypes()[i]).hasStaticShape())
+  for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
+    auto type = cast<RankedTensorType>(kernel.getResultTypes()[i]);
+    if (kernel.getResultAttr(i, kInPlaceAttr) || !type.hasStaticShape() ||
+        type.getRank() == 0)
       return false;
+  }
   return kernel
       .walk([](Operation *op) {
         return getContraction(op) ? WalkResult::interrupt()
@@ -29,10 +32,13 @@ static bool isWorthIt(KernelOp kernel) {
       .wasInterrupted();
 }
 
-/// True if only tasks, and control that reads elements, use the results.
-static bool isReadOnly(InvokeOp invoke) {
-  return llvm::all_of(invoke->getUsers(),
-                      llvm::IsaPred<InvokeOp, tensor::ExtractOp>);
+/// True if only tasks, and control that reads elements, use the results, and
+/// none of them changes one in place: nothing hands them on.
+static bool isReadOnly(InvokeOp invoke, const InsertedRows &inserted) {
+  return llvm::all_of(invoke->getUses(), [&](OpOperand &use) {
+    return isa<InvokeOp, tensor::ExtractOp>(use.getOwner()) &&
+           !inserted.isRoot(use);
+  });
 }
 
 /// Lists what computes `value` in `body`. Fails if it depends on something that
@@ -61,7 +67,8 @@ static LogicalResult listCode(Value value, Block &body, ValueRange rounds,
 }
 
 SmallVector<AheadTask> batch::findAheadTasks(Block &body, ValueRange rounds,
-                                             const Sharedness &sharedness) {
+                                             const Sharedness &sharedness,
+                                             const InsertedRows &inserted) {
   SmallVector<AheadTask> tasks;
   for (auto invoke : body.getOps<InvokeOp>()) {
     auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
@@ -73,7 +80,7 @@ SmallVector<AheadTask> batch::findAheadTasks(Block &body, ValueRange rounds,
                  succeeded(
                      listCode(input.value(), body, rounds, sharedness, code));
         });
-    if (isAhead && isReadOnly(invoke) && isWorthIt(kernel))
+    if (isAhead && isReadOnly(invoke, inserted) && isWorthIt(kernel))
       tasks.push_back({invoke, code.takeVector()});
   }
   return tasks;

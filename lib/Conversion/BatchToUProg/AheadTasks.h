@@ -10,6 +10,7 @@
 
 #include "Batch/Analysis/Sharedness.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "InsertedRows.h"
 
 namespace mlir::batch {
 
@@ -25,7 +26,8 @@ struct AheadTask {
 /// are worth it: their kernels multiply. `rounds` are the arguments of the body
 /// that follow from the number of the round; others are handed on.
 SmallVector<AheadTask> findAheadTasks(Block &body, ValueRange rounds,
-                                      const Sharedness &sharedness);
+                                      const Sharedness &sharedness,
+                                      const InsertedRows &inserted);
 
 } // namespace mlir::batch
 

@@ -67,6 +67,7 @@ InsertedRows::InsertedRows(func::FuncOp function) : flow(function) {
                                  .str();
       if (place(invoke, root)) {
         roots[result] = &root;
+        rooted.insert(&root);
         remark::passed(invoke.getLoc(), name)
             << "inserts into the row of " + argument;
       } else {

@@ -24,6 +24,8 @@ public:
 
   /// The operand whose row result `result` of an invocation is written into.
   OpOperand *getRoot(OpResult result) const { return roots.lookup(result); }
+  /// True if a result is written into the row of this operand.
+  bool isRoot(OpOperand &operand) const { return rooted.contains(&operand); }
   /// True if a loop gets a copy of this operand, not the operand.
   bool isCopied(OpOperand &initial) const { return copied.contains(&initial); }
 
@@ -32,7 +34,7 @@ private:
 
   StructuredFlow flow;
   DenseMap<OpResult, OpOperand *> roots;
-  DenseSet<OpOperand *> copied;
+  DenseSet<OpOperand *> rooted, copied;
 };
 
 } // namespace mlir::batch

@@ -49,10 +49,8 @@ static constexpr int64_t kMostTurnBytes = 1 << 16;
 
 /// Lets the row of a loop's temporary take turns with another one.
 static void takeTurns(uprog::RowOp row, uprog::BufferOp buffer) {
-  auto type = cast<RankedTensorType>(buffer.getType());
-  TableLayout layout(type.getShape(), elementBytes(type.getElementType()));
-  if (!row->getParentOfType<LoopLikeOpInterface>() ||
-      layout.getRowBytes() > kMostTurnBytes)
+  int64_t bytes = getRowBytes(cast<RankedTensorType>(buffer.getType()));
+  if (!row->getParentOfType<LoopLikeOpInterface>() || bytes > kMostTurnBytes)
     return;
   row.setInTurn(true);
   buffer.setCopies(2);

@@ -20,7 +20,6 @@
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/Support/Path.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_REPLICATEPASS
@@ -63,7 +62,7 @@ public:
 private:
   Type convertType(Type type);
   uprog::RowOp makeRow(Location loc, const Twine &name, Type type);
-  LogicalResult mapArguments(Value instance);
+  void mapArguments(Value instance);
   Value getValue(OpOperand &operand);
   SmallVector<Value> getValues(MutableArrayRef<OpOperand> operands);
   LogicalResult convertBlock(Block &block);
@@ -84,7 +83,7 @@ private:
   LogicalResult runAhead(const CountedLoop &loop, const AheadTask &task,
                          Value begin, Value count,
                          SmallVectorImpl<Value> &results);
-  LogicalResult convertReturn(func::ReturnOp end, Value instance);
+  void convertReturn(func::ReturnOp end, Value instance);
 
   func::FuncOp entry;
   ModuleOp module;
@@ -114,7 +113,6 @@ Type Replicator::convertType(Type type) {
 
 /// A row of a new buffer.
 uprog::RowOp Replicator::makeRow(Location loc, const Twine &name, Type type) {
-  OpBuilder::InsertionGuard guard(builder);
   OpBuilder atModule(module.getContext());
   auto buffer = uprog::BufferOp::create(
       atModule, loc, atModule.getStringAttr(name), TypeAttr::get(type),
@@ -124,7 +122,7 @@ uprog::RowOp Replicator::makeRow(Location loc, const Twine &name, Type type) {
                               FlatSymbolRefAttr::get(unique), ValueRange());
 }
 
-LogicalResult Replicator::mapArguments(Value instance) {
+void Replicator::mapArguments(Value instance) {
   int64_t number = 0;
   for (BlockArgument argument : entry.getArguments()) {
     if (sharedness.getParameter(argument))
@@ -134,7 +132,6 @@ LogicalResult Replicator::mapArguments(Value instance) {
         builder.getI64IntegerAttr(number++), instance);
     mapping.map(argument, value);
   }
-  return success();
 }
 
 /// What stands for an operand of control or of a kernel.
@@ -356,7 +353,7 @@ LogicalResult Replicator::runAhead(const CountedLoop &loop,
 LogicalResult Replicator::convertCounted(const CountedLoop &loop) {
   Location loc = loop.op->getLoc();
   SmallVector<AheadTask> tasks =
-      findAheadTasks(loop.body, loop.rounds, sharedness);
+      findAheadTasks(loop.body, loop.rounds, sharedness, inserted);
   uprog::ForOp converted;
   if (tasks.empty()) {
     if (failed(convertRounds(
@@ -428,17 +425,6 @@ LogicalResult Replicator::convert(scf::ForOp loop) {
        loop.getRegionIterArgs(), getValues(loop.getInitArgsMutable())});
 }
 
-/// "a loop at model.mlir:10:5"
-static std::string describeLoop(Operation *loop) {
-  std::string text = "a loop";
-  // An object does not depend on the folder that it is made in.
-  if (auto place = loop->getLoc()->findInstanceOf<FileLineColLoc>())
-    text += (" at " + llvm::sys::path::filename(place.getFilename()) + ":" +
-             Twine(place.getLine()) + ":" + Twine(place.getColumn()))
-                .str();
-  return text;
-}
-
 LogicalResult Replicator::convert(scf::WhileOp loop) {
   Location loc = loop.getLoc();
   SmallVector<Value> inits = getValues(loop.getInitsMutable());
@@ -454,7 +440,7 @@ LogicalResult Replicator::convert(scf::WhileOp loop) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(condition);
   Value may = uprog::NextRoundOp::create(builder, loc, builder.getI1Type(),
-                                         describeLoop(loop));
+                                         "a loop" + describePlace(loc));
   condition.getConditionMutable().assign(
       arith::AndIOp::create(builder, loc, condition.getCondition(), may));
   mapping.map(loop.getResults(), converted.getResults());
@@ -520,7 +506,7 @@ LogicalResult Replicator::convert(rec::FoldOp loop) {
                          getValues(loop.getInitsMutable())});
 }
 
-LogicalResult Replicator::convertReturn(func::ReturnOp end, Value instance) {
+void Replicator::convertReturn(func::ReturnOp end, Value instance) {
   for (OpOperand &operand : end->getOpOperands()) {
     Type type = operand.get().getType();
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -529,7 +515,6 @@ LogicalResult Replicator::convertReturn(func::ReturnOp end, Value instance) {
         builder.getI64IntegerAttr(operand.getOperandNumber()), instance,
         getValue(operand), tensor ? TypeAttr::get(tensor) : TypeAttr());
   }
-  return success();
 }
 
 LogicalResult Replicator::convert(Operation *op) {
@@ -614,10 +599,10 @@ uprog::ProgramOp Replicator::makeInstanceProgram(StringRef name) {
   Value instance = instances.getArgument(0);
   uprog::EnterInstanceOp::create(builder, loc, instance);
   Block &block = entry.getBody().front();
-  if (failed(mapArguments(instance)) || failed(convertBlock(block)) ||
-      failed(
-          convertReturn(cast<func::ReturnOp>(block.getTerminator()), instance)))
+  mapArguments(instance);
+  if (failed(convertBlock(block)))
     return {};
+  convertReturn(cast<func::ReturnOp>(block.getTerminator()), instance);
   uprog::YieldOp::create(builder, loc);
   eraseDeadCode(instances);
   planBuffers(instances);

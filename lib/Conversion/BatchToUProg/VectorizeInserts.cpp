@@ -254,10 +254,8 @@ void KernelBatcher::placeInserts() {
                  .str();
       continue;
     }
-    auto type = cast<RankedTensorType>(op.getResult(0).getType());
     int64_t bytes =
-        TableLayout(type.getShape(), elementBytes(type.getElementType()))
-            .getRowBytes();
+        getRowBytes(cast<RankedTensorType>(op.getResult(0).getType()));
     copied += bytes;
     StringRef reason = reasons.lookup(&op);
     remark::missed(op.getLoc(), name)

@@ -27,6 +27,14 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void KernelOp::print(OpAsmPrinter &printer) { printFunction(printer, *this); }
 
+SmallVector<unsigned> KernelOp::getTaskArguments() {
+  SmallVector<unsigned> arguments;
+  for (unsigned i = 0; i < getNumArguments(); ++i)
+    if (!isShared(i))
+      arguments.push_back(i);
+  return arguments;
+}
+
 bool KernelOp::isShared(unsigned index) {
   return static_cast<bool>(getArgAttr(index, kSharedAttr));
 }

@@ -388,6 +388,11 @@ FailureOr<AffineMap> Primitives::getMap(MLIRContext *context) const {
   return AffineMap::get(rank, 0, results, context);
 }
 
+int64_t mlir::batch::getRowBytes(RankedTensorType type) {
+  return TableLayout(type.getShape(), elementBytes(type.getElementType()))
+      .getRowBytes();
+}
+
 FailureOr<AffineMap>
 mlir::batch::applyLayoutPrimitives(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<int64_t> row, StringRef primitives,

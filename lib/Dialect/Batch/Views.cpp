@@ -54,6 +54,15 @@ RankedTensorType mlir::batch::getReadRow(RankedTensorType tensor) {
                                                           : getRows(tensor);
 }
 
+std::string mlir::batch::describePlace(Location loc) {
+  auto place = loc->findInstanceOf<FileLineColLoc>();
+  if (!place)
+    return "";
+  return (" at " + llvm::sys::path::filename(place.getFilename()) + ":" +
+          Twine(place.getLine()) + ":" + Twine(place.getColumn()))
+      .str();
+}
+
 std::string mlir::batch::describeDimension(int64_t dim, StringRef parameter,
                                            Type type, Location loc,
                                            StringRef verb) {
@@ -65,11 +74,8 @@ std::string mlir::batch::describeDimension(int64_t dim, StringRef parameter,
   else
     out << "parameter '" << parameter << '\'';
   out << " of type " << type;
-  // An object does not depend on the folder that it is made in.
-  if (auto place = loc->findInstanceOf<FileLineColLoc>())
-    out << ", " << verb << " at "
-        << llvm::sys::path::filename(place.getFilename()) << ':'
-        << place.getLine() << ':' << place.getColumn();
+  if (std::string place = describePlace(loc); !place.empty())
+    out << ", " << verb << place;
   return text;
 }
 

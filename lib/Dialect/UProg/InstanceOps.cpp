@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "InstanceOps.h"
 #include "Batch/Dialect/Batch/ElementTypes.h"
 #include "Batch/Dialect/UProg/UProg.h"
 
@@ -96,10 +97,7 @@ static FailureOr<batch::KernelOp> findKernel(Operation *op,
 /// Checks the operands that a task of a kernel gets, but shared ones.
 static LogicalResult verifyInputs(Operation *op, batch::KernelOp kernel,
                                   ValueRange inputs) {
-  SmallVector<unsigned> perTask;
-  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    if (!kernel.isShared(i))
-      perTask.push_back(i);
+  SmallVector<unsigned> perTask = kernel.getTaskArguments();
   if (perTask.size() != inputs.size())
     return op->emitOpError("has ")
            << inputs.size() << " operands for a task, but @"
@@ -123,11 +121,33 @@ static LogicalResult verifyOutputs(Operation *op, batch::KernelOp kernel,
          << " has " << kernel.getNumResults();
 }
 
+/// Checks that a site writes into the row of an operand only what the kernel
+/// inserts into that operand.
+static LogicalResult verifyInPlace(SiteOp site, batch::KernelOp kernel) {
+  SmallVector<unsigned> perTask = kernel.getTaskArguments();
+  for (auto [index, output] : llvm::enumerate(site.getOutputs())) {
+    if (!llvm::is_contained(site.getInputs(), output))
+      continue;
+    auto root =
+        kernel.getResultAttrOfType<IntegerAttr>(index, batch::kInPlaceAttr);
+    const auto *position =
+        root ? llvm::find(perTask, static_cast<unsigned>(root.getInt()))
+             : perTask.end();
+    if (position == perTask.end() ||
+        site.getInputs()[position - perTask.begin()] != output)
+      return site.emitOpError("has the row of an operand for result #")
+             << index << ", but @" << kernel.getSymName()
+             << " does not insert that result into this operand";
+  }
+  return success();
+}
+
 LogicalResult SiteOp::verifySymbolUses(SymbolTableCollection &) {
   FailureOr<batch::KernelOp> kernel = findKernel(*this, getKernelAttr());
-  if (failed(kernel) || failed(verifyInputs(*this, *kernel, getInputs())))
+  if (failed(kernel) || failed(verifyInputs(*this, *kernel, getInputs())) ||
+      failed(verifyOutputs(*this, *kernel, getOutputs())))
     return failure();
-  return verifyOutputs(*this, *kernel, getOutputs());
+  return verifyInPlace(*this, *kernel);
 }
 
 /// Checks what uses the room as well.
@@ -167,4 +187,184 @@ LogicalResult ResultOp::verify() {
     return emitOpError("needs the type of the tensor after '!uprog.row', and "
                        "only there");
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Rows and instances
+//===----------------------------------------------------------------------===//
+
+namespace {
+class InstanceVerifier {
+public:
+  explicit InstanceVerifier(ProgramOp program)
+      : module(program->getParentOfType<ModuleOp>()),
+        entry(batch::lookupEntry(module)) {
+    for (unsigned i = 0; entry && i < entry.getNumArguments(); ++i)
+      if (!entry.getArgAttr(i, batch::kSharedAttr))
+        arguments.push_back(entry.getArgumentTypes()[i]);
+  }
+
+  LogicalResult verify(Operation *op);
+
+private:
+  Type getType(Value row);
+  LogicalResult checkRow(Operation *op, Value row, Type type);
+  LogicalResult checkInputs(Operation *op, batch::KernelOp kernel,
+                            ValueRange inputs);
+  LogicalResult checkOutputs(Operation *op, batch::KernelOp kernel,
+                             ValueRange outputs, ArrayRef<int64_t> leading);
+  LogicalResult checkArgument(ArgumentOp op);
+  LogicalResult checkResult(ResultOp op);
+  batch::KernelOp getKernel(StringRef name) {
+    return module.lookupSymbol<batch::KernelOp>(name);
+  }
+
+  ModuleOp module;
+  FunctionOpInterface entry;
+  SmallVector<Type> arguments; ///< of an instance
+};
+} // namespace
+
+/// What a datum of `type` is in a program.
+static bool isDatumOrList(Type datum, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !rec::isRaggedTensor(tensor))
+    return isDatumOf(datum, type);
+  return datum == rec::ListType::get(RankedTensorType::get(
+                      tensor.getShape().drop_front(), tensor.getElementType()));
+}
+
+/// The type of the tensor in a row; null if the op that made it does not say.
+Type InstanceVerifier::getType(Value row) {
+  if (auto made = row.getDefiningOp<RowOp>()) {
+    auto buffer = module.lookupSymbol<BufferOp>(made.getBuffer());
+    return buffer ? buffer.getType() : Type();
+  }
+  if (auto parameter = row.getDefiningOp<ParameterRowOp>()) {
+    auto source = module.lookupSymbol<batch::SourceOp>(parameter.getSource());
+    return source ? source.getRow() : Type();
+  }
+  if (auto slice = row.getDefiningOp<SliceOp>()) {
+    auto type = cast<RankedTensorType>(slice.getType());
+    return RankedTensorType::get(type.getShape().drop_front(),
+                                 type.getElementType());
+  }
+  auto argument = row.getDefiningOp<ArgumentOp>();
+  return argument && argument.getNumber() < arguments.size()
+             ? arguments[argument.getNumber()]
+             : Type();
+}
+
+LogicalResult InstanceVerifier::checkRow(Operation *op, Value row, Type type) {
+  Type known = isa<RowType>(row.getType()) ? getType(row) : Type();
+  if (!known || known == type)
+    return success();
+  return op->emitOpError("takes a row for a ")
+         << type << ", but it is of a " << known;
+}
+
+LogicalResult InstanceVerifier::checkInputs(Operation *op,
+                                            batch::KernelOp kernel,
+                                            ValueRange inputs) {
+  // Their number is checked where the kernel is named.
+  for (auto [number, input] :
+       llvm::zip(kernel ? kernel.getTaskArguments() : SmallVector<unsigned>(),
+                 inputs))
+    if (failed(checkRow(op, input, kernel.getArgumentTypes()[number])))
+      return failure();
+  return success();
+}
+
+LogicalResult InstanceVerifier::checkOutputs(Operation *op,
+                                             batch::KernelOp kernel,
+                                             ValueRange outputs,
+                                             ArrayRef<int64_t> leading) {
+  for (auto [result, output] : llvm::zip(
+           kernel ? kernel.getResultTypes() : ArrayRef<Type>(), outputs)) {
+    auto type = cast<RankedTensorType>(result);
+    if (!leading.empty() && type.getRank() == 0)
+      return op->emitOpError("makes numbers, ")
+             << type << ": several of them lie in no tensor";
+    SmallVector<int64_t> shape(leading);
+    llvm::append_range(shape, type.getShape());
+    if (failed(checkRow(op, output,
+                        RankedTensorType::get(shape, type.getElementType()))))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult InstanceVerifier::checkArgument(ArgumentOp op) {
+  if (!entry)
+    return success();
+  if (op.getNumber() >= arguments.size())
+    return op.emitOpError("has number ")
+           << op.getNumber() << ", but an instance has " << arguments.size()
+           << " arguments";
+  Type type = arguments[op.getNumber()];
+  if (isDatumOrList(op.getValue().getType(), type))
+    return success();
+  return op.emitOpError("is a ")
+         << op.getValue().getType() << ", but the argument is a " << type;
+}
+
+LogicalResult InstanceVerifier::checkResult(ResultOp op) {
+  if (op.getType() && failed(checkRow(op, op.getValue(), *op.getType())))
+    return failure();
+  if (!entry)
+    return success();
+  if (op.getNumber() >= entry.getNumResults())
+    return op.emitOpError("has number ")
+           << op.getNumber() << ", but an instance has "
+           << entry.getNumResults() << " results";
+  Type given = op.getType().value_or(op.getValue().getType());
+  Type type = entry.getResultTypes()[op.getNumber()];
+  if (given == type)
+    return success();
+  return op.emitOpError("is a ") << given << ", but the result is a " << type;
+}
+
+LogicalResult InstanceVerifier::verify(Operation *op) {
+  if (auto load = dyn_cast<LoadOp>(op))
+    return checkRow(op, load.getRow(), load.getType());
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return checkRow(op, slice.getWhole(), slice.getType());
+  if (auto copy = dyn_cast<CopyOp>(op))
+    return success(succeeded(checkRow(op, copy.getFrom(), copy.getType())) &&
+                   succeeded(checkRow(op, copy.getTo(), copy.getType())));
+  if (auto site = dyn_cast<SiteOp>(op)) {
+    batch::KernelOp kernel = getKernel(site.getKernel());
+    return success(succeeded(checkInputs(op, kernel, site.getInputs())) &&
+                   succeeded(checkOutputs(op, kernel, site.getOutputs(), {})));
+  }
+  if (auto put = dyn_cast<PutTaskOp>(op))
+    return checkInputs(
+        op, getKernel(put.getTasks().getDefiningOp<TasksOp>().getKernel()),
+        put.getInputs());
+  if (auto batch = dyn_cast<BatchOp>(op)) {
+    auto tasks = batch.getTasks().getDefiningOp<TasksOp>();
+    return checkOutputs(op, getKernel(tasks.getKernel()), batch.getOutputs(),
+                        static_cast<int64_t>(tasks.getRoom()));
+  }
+  if (auto element = dyn_cast<ListElementOp>(op)) {
+    Type type =
+        cast<rec::ListType>(element.getList().getType()).getElementType();
+    if (isDatumOrList(element.getElement().getType(), type))
+      return success();
+    return op->emitOpError("is a ")
+           << element.getElement().getType()
+           << ", but the list has elements of type " << type;
+  }
+  if (auto argument = dyn_cast<ArgumentOp>(op))
+    return checkArgument(argument);
+  if (auto result = dyn_cast<ResultOp>(op))
+    return checkResult(result);
+  return success();
+}
+
+LogicalResult uprog::verifyInstances(ProgramOp program) {
+  InstanceVerifier verifier(program);
+  WalkResult result = program.getBody().walk(
+      [&](Operation *op) { return WalkResult(verifier.verify(op)); });
+  return failure(result.wasInterrupted());
 }

@@ -8,6 +8,7 @@
 #include "Batch/Dialect/Batch/TableLayout.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Dialect/UProg/Uniformity.h"
+#include "InstanceOps.h"
 
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -374,6 +375,8 @@ LogicalResult ProgramOp::verify() {
 }
 
 LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &) {
+  if (failed(verifyInstances(*this)))
+    return failure();
   return verifyUniformity(*this);
 }
 

@@ -31,7 +31,6 @@ public:
 
   void prepare() override;
   void run(ResultCopies) override {
-    prepare();
     WorkerJob job(batch, batch.context());
     batch.workers.run(WorkerJob::run, &job);
     checkEnds();

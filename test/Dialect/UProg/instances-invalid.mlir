@@ -142,38 +142,148 @@ uprog.program @p(%i: index) level(device) {
 
 // -----
 
-// What a unit lists for itself says nothing of others, but what it reads of an
-// instance is equal on all: barriers may follow from it.
-batch.kernel @k(%n: index) -> tensor<i1> {
-  %c = arith.constant dense<true> : tensor<i1>
-  batch.yield %c : tensor<i1>
+// The row of an operand is for what is inserted into it.
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
 }
-uprog.buffer @c : tensor<i1> copies(1)
-uprog.program @alone(%i: index) level(block) {
-  %c = uprog.row @c
-  %go = uprog.load %c[] : tensor<i1>
-  %number = arith.index_castui %go : i1 to index
-  uprog.branch %number
-  case 1 {
-    uprog.barrier block
-  }
+uprog.program @p(%i: index) level(device) {
+  %a = uprog.argument 0 of %i : !uprog.row
+  // expected-error @+1 {{has the row of an operand for result #0, but @k does not insert that result into this operand}}
+  %s = uprog.site @k(%a : !uprog.row) into(%a)
   uprog.yield
 }
-uprog.program @together(%i: index) level(device) {
-  %c = uprog.row @c
-  %go = uprog.load %c[] : tensor<i1>
-  %number = arith.index_castui %go : i1 to index
-  uprog.branch %number
-  case 1 {
-    uprog.barrier device
-  }
+
+// -----
+
+uprog.buffer @x : tensor<4xf32> copies(1)
+uprog.program @p(%i: index) level(device) {
+  %x = uprog.row @x
+  // expected-error @+1 {{takes a row for a 'tensor<8xf32>', but it is of a 'tensor<4xf32>'}}
+  %e = uprog.load %x[%i] : tensor<8xf32>
   uprog.yield
 }
-uprog.program @main.execute() level(device) {
-  %n = uprog.instances
-  uprog.run @alone tasks(%n)
-  uprog.for %i = %n to %n {
-    uprog.ref @together(%i) : index
-  }
+
+// -----
+
+batch.kernel @k(%n: index) -> tensor<8xf32> {
+  %x = arith.constant dense<0.0> : tensor<8xf32>
+  batch.yield %x : tensor<8xf32>
+}
+uprog.buffer @x : tensor<4xf32> copies(1)
+uprog.program @p(%i: index) level(device) {
+  %x = uprog.row @x
+  // expected-error @+1 {{takes a row for a 'tensor<8xf32>', but it is of a 'tensor<4xf32>'}}
+  %s = uprog.site @k(%i : index) into(%x)
+  uprog.yield
+}
+
+// -----
+
+batch.kernel @k(%x: tensor<4xf32>) {
+  batch.yield
+}
+batch.source @E : tensor<8xf32> parameter(0)
+uprog.program @p(%i: index) level(device) {
+  %x = uprog.parameter_row @E[%i]
+  %s = uprog.tasks @k room(2)
+  // expected-error @+1 {{takes a row for a 'tensor<4xf32>', but it is of a 'tensor<8xf32>'}}
+  uprog.put_task %s[%i] = %x : !uprog.row
+  uprog.yield
+}
+
+// -----
+
+// Results of several tasks are slices of a tensor with as many as there is room for.
+batch.kernel @k(%n: index) -> tensor<4xf32> {
+  %x = arith.constant dense<0.0> : tensor<4xf32>
+  batch.yield %x : tensor<4xf32>
+}
+uprog.buffer @xs : tensor<2x4xf32> copies(1)
+uprog.program @p(%i: index) level(device) {
+  %s = uprog.tasks @k room(3)
+  %xs = uprog.row @xs
+  // expected-error @+1 {{takes a row for a 'tensor<3x4xf32>', but it is of a 'tensor<2x4xf32>'}}
+  %step = uprog.batch %s count(%i) into(%xs)
+  uprog.yield
+}
+
+// -----
+
+batch.kernel @k(%n: index) -> tensor<f32> {
+  %x = arith.constant dense<0.0> : tensor<f32>
+  batch.yield %x : tensor<f32>
+}
+uprog.buffer @xs : tensor<2xf32> copies(1)
+uprog.program @p(%i: index) level(device) {
+  %s = uprog.tasks @k room(2)
+  %xs = uprog.row @xs
+  // expected-error @+1 {{makes numbers, 'tensor<f32>': several of them lie in no tensor}}
+  %step = uprog.batch %s count(%i) into(%xs)
+  uprog.yield
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>, %W: tensor<4xf32> {batch.shared = "W"}) -> tensor<4xf32>
+    attributes {batch.entry} {
+  return %x : tensor<4xf32>
+}
+uprog.program @p(%i: index) level(device) {
+  // expected-error @+1 {{has number 1, but an instance has 1 arguments}}
+  %a = uprog.argument 1 of %i : !uprog.row
+  uprog.yield
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>, %W: tensor<4xf32> {batch.shared = "W"}) -> tensor<4xf32>
+    attributes {batch.entry} {
+  return %x : tensor<4xf32>
+}
+uprog.program @p(%i: index) level(device) {
+  // expected-error @+1 {{is a 'index', but the argument is a 'tensor<4xf32>'}}
+  %a = uprog.argument 0 of %i : index
+  uprog.yield
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>, %W: tensor<4xf32> {batch.shared = "W"}) -> tensor<4xf32>
+    attributes {batch.entry} {
+  return %x : tensor<4xf32>
+}
+uprog.program @p(%i: index) level(device) {
+  // expected-error @+1 {{has number 2, but an instance has 1 results}}
+  uprog.result 2 of %i = %i : index
+  uprog.yield
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>, %W: tensor<4xf32> {batch.shared = "W"}) -> tensor<4xf32>
+    attributes {batch.entry} {
+  return %x : tensor<4xf32>
+}
+uprog.program @p(%i: index) level(device) {
+  // expected-error @+1 {{is a 'index', but the result is a 'tensor<4xf32>'}}
+  uprog.result 0 of %i = %i : index
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p(%i: index, %list: !rec.list<f32>) level(device) {
+  // expected-error @+1 {{is a 'index', but the list has elements of type 'f32'}}
+  %e = uprog.list_element %list[%i] : !rec.list<f32> -> index
+  uprog.yield
+}
+
+// -----
+
+uprog.buffer @x : tensor<4xf32> copies(3)
+uprog.program @p(%i: index) level(device) {
+  %a = uprog.row @x
+  // expected-error @+1 {{is in turn, but avoids rows; it can do only one}}
+  %b = uprog.row @x avoiding(%a) in_turn
   uprog.yield
 }

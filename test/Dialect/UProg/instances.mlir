@@ -13,6 +13,13 @@ uprog.operator @cell.rows(%n: index) {
   uprog.yield
 }
 
+batch.kernel @input(%x: tensor<4xf32>, %i: index) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @input.rows(%n: index) {
+  uprog.yield
+}
+
 // Buffers are memory for tensors, with copies.
 // CHECK: uprog.buffer @x : tensor<4xf32> copies(2)
 uprog.buffer @x : tensor<4xf32> copies(2)
@@ -36,9 +43,9 @@ uprog.buffer @xs : tensor<64x4xf32> copies(1)
 // CHECK:           %[[GO:.*]] = uprog.load %[[C]][] : tensor<i1>
 // CHECK:           %[[MAY:.*]] = uprog.next_round "a loop"
 // CHECK:         uprog.copy %{{.*}} to %{{.*}} : tensor<4xf32>
-// CHECK:         %[[TASKS:.*]] = uprog.tasks @cell room(64)
+// CHECK:         %[[TASKS:.*]] = uprog.tasks @input room(64)
 // CHECK:         uprog.put_task %[[TASKS]][%{{.*}}] = %[[ROW]], %{{.*}} : !uprog.row, index
-// CHECK:         %{{.*}} = uprog.batch %[[TASKS]] count(%{{.*}}) into(%[[XS:.*]], %{{.*}})
+// CHECK:         %{{.*}} = uprog.batch %[[TASKS]] count(%{{.*}}) into(%[[XS:.*]])
 // CHECK:         %{{.*}} = uprog.slice %[[XS]][%{{.*}}] : tensor<64x4xf32>
 // CHECK:         uprog.result 0 of %[[I]] = %[[N]] : index
 // CHECK:         uprog.result 1 of %[[I]] = %{{.*}} : !uprog.row, tensor<4xf32>
@@ -73,12 +80,11 @@ uprog.program @instance(%i: index) level(device) {
   }
   %own = uprog.row @x avoiding(%last)
   uprog.copy %last to %own : tensor<4xf32>
-  %tasks = uprog.tasks @cell room(64)
+  %tasks = uprog.tasks @input room(64)
   uprog.put_task %tasks[%zero] = %row, %n : !uprog.row, index
   %xs = uprog.row @xs
-  %cs = uprog.row @c
-  %step = uprog.batch %tasks count(%one) into(%xs, %cs)
-  uprog.run @cell.rows step(%step) tasks(%one)
+  %step = uprog.batch %tasks count(%one) into(%xs)
+  uprog.run @input.rows step(%step) tasks(%one)
   %first = uprog.slice %xs[%zero] : tensor<64x4xf32>
   uprog.result 0 of %i = %n : index
   uprog.result 1 of %i = %first : !uprog.row, tensor<4xf32>

@@ -96,3 +96,34 @@ uprog.program @tasks(%plan: !batch.plan) level(device) {
   uprog.barrier device
   uprog.yield
 }
+
+// So is what units read of an instance that they run together.
+uprog.buffer @c : tensor<i1> copies(1)
+uprog.program @alone(%i: index) level(block) {
+  %c = uprog.row @c
+  %go = uprog.load %c[] : tensor<i1>
+  %number = arith.index_castui %go : i1 to index
+  uprog.branch %number
+  case 1 {
+    uprog.barrier block
+  }
+  uprog.yield
+}
+uprog.program @together(%i: index) level(device) {
+  %c = uprog.row @c
+  %go = uprog.load %c[] : tensor<i1>
+  %number = arith.index_castui %go : i1 to index
+  uprog.branch %number
+  case 1 {
+    uprog.barrier device
+  }
+  uprog.yield
+}
+uprog.program @main.execute() level(device) {
+  %n = uprog.instances
+  uprog.run @alone tasks(%n)
+  uprog.for %i = %n to %n {
+    uprog.ref @together(%i) : index
+  }
+  uprog.yield
+}

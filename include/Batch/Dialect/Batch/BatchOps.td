@@ -70,6 +70,8 @@ def Batch_KernelOp : Batch_Op<"kernel", [
     Region *getCallableRegion() { return &getBody(); }
     /// True if argument `index` is equal for all tasks.
     bool isShared(unsigned index);
+    /// The arguments that each task has one of, in order.
+    SmallVector<unsigned> getTaskArguments();
     /// True if argument `index` has a per-task extent.
     bool isRagged(unsigned index);
     /// Position of result `index` among the results in the same table, and the

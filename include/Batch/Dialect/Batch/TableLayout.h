@@ -69,6 +69,9 @@ private:
 
 /// The bytes of an element in memory; an i1 takes one, an index eight.
 int64_t elementBytes(Type type);
+/// The bytes of a tensor of that type in row-major order (see ABI.h): the last
+/// dimension is padded to a multiple of 64 bytes.
+int64_t getRowBytes(RankedTensorType type);
 
 /// The result of applying a user's primitives, `split(1, 16)`,
 /// `reorder(1, 0, 2)` and `fuse(0, 1)`, one after another to the dimensions of

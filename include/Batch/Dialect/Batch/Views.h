@@ -35,6 +35,10 @@ RankedTensorType getReadRow(RankedTensorType tensor);
 /// The name of parameter `parameter` of the entry; empty if there is none.
 StringRef getParameterName(ModuleOp module, int64_t parameter);
 
+/// " at model.mlir:10:5" where the file of `loc` is known, else empty. It has
+/// no folder: an object does not depend on the one that it is made in.
+std::string describePlace(Location loc);
+
 /// What an index is of, in words: dimension `dim` of a tensor of type `type`,
 /// which is "read" or "written" (`verb`) at `loc`; of parameter `parameter`,
 /// unless that is empty.

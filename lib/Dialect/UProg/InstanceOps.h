@@ -1,0 +1,21 @@
+//===- InstanceOps.h - Checks of programs of instances ----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_LIB_DIALECT_UPROG_INSTANCEOPS_H
+#define BATCH_LIB_DIALECT_UPROG_INSTANCEOPS_H
+
+#include "Batch/Dialect/UProg/UProg.h"
+
+namespace mlir::uprog {
+
+/// Checks what ops of a program say of rows against what the rows are, as far as
+/// the ops that made these say it, and arguments and results against the entry.
+LogicalResult verifyInstances(ProgramOp program);
+
+} // namespace mlir::uprog
+
+#endif // BATCH_LIB_DIALECT_UPROG_INSTANCEOPS_H
