@@ -263,3 +263,68 @@ func.func @skip(%x: tensor<4xf32>, %c: i1, %k: index) -> (tensor<4xf32>, tensor<
   }
   return %y, %z : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A product that is one number does not run ahead, and neither does one whose result
+// changes in place: that would hand on a slice of what the next rounds overwrite.
+batch.kernel @dot(%w: tensor<4xf32> {batch.parameter = 1 : i64, batch.shared}, %x: tensor<4xf32>)
+    -> tensor<f32> {
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %y = linalg.dot ins(%w, %x : tensor<4xf32>, tensor<4xf32>) outs(%zero : tensor<f32>)
+      -> tensor<f32>
+  batch.yield %y : tensor<f32>
+}
+uprog.operator @dot.rows of @dot(
+    %n: index, %w: tensor<4xf32> {uprog.operand = #uprog.operand<shared(1)>},
+    %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
+  %y = tensor.empty(%n) : tensor<?xf32>
+  uprog.yield %y : tensor<?xf32>
+}
+batch.kernel @outer(%x: tensor<4xf32>, %w: tensor<8x4xf32> {batch.parameter = 2 : i64, batch.shared})
+    -> tensor<8xf32> {
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  %y = linalg.matvec ins(%w, %x : tensor<8x4xf32>, tensor<4xf32>) outs(%zero : tensor<8xf32>)
+      -> tensor<8xf32>
+  batch.yield %y : tensor<8xf32>
+}
+uprog.operator @outer.rows of @outer(
+    %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %w: tensor<8x4xf32> {uprog.operand = #uprog.operand<shared(2)>}) -> tensor<?x8xf32> {
+  %y = tensor.empty(%n) : tensor<?x8xf32>
+  uprog.yield %y : tensor<?x8xf32>
+}
+batch.kernel @set(%x: tensor<f32>, %v: tensor<8xf32>, %h: tensor<8xf32>)
+    -> (tensor<8xf32> {batch.in_place = 1 : i64}) {
+  %next = tensor.insert_slice %x into %v[0] [1] [1] : tensor<f32> into tensor<8xf32>
+  batch.yield %next : tensor<8xf32>
+}
+uprog.operator @set.rows of @set(
+    %n: index, %x: tensor<?xf32> {uprog.operand = #uprog.operand<gather>},
+    %v: tensor<?x8xf32> {uprog.operand = #uprog.operand<gather>},
+    %h: tensor<?x8xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x8xf32> {
+  uprog.yield %v : tensor<?x8xf32>
+}
+// CHECK-LABEL: uprog.program @stays.instance.together
+// CHECK-NOT:     uprog.batch
+// CHECK:         uprog.site @dot
+// CHECK:         %[[V:.*]] = uprog.row @outer.0 avoiding(%[[H:.*]])
+// CHECK-NEXT:    uprog.site @outer
+// CHECK:         uprog.site @set(%{{.*}}, %[[V]], %[[H]] : !uprog.row, !uprog.row, !uprog.row) into(%[[V]])
+// CHECK-NOT:     uprog.batch
+// CHECK-LABEL: uprog.program @stays.execute
+func.func @stays(%words: !rec.list<index>, %h: tensor<8xf32>,
+                 %E: tensor<?x4xf32> {batch.shared = "E"},
+                 %d: tensor<4xf32> {batch.shared = "d"},
+                 %W: tensor<8x4xf32> {batch.shared = "W"}) -> tensor<8xf32>
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %last = rec.fold %w in %words init(%s = %h) : !rec.list<index> -> tensor<8xf32> {
+    %x = tensor.extract_slice %E[%w, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
+    %y = batch.invoke @dot(%d, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>
+    %v = batch.invoke @outer(%x, %W) : (tensor<4xf32>, tensor<8x4xf32>) -> tensor<8xf32>
+    %z = batch.invoke @set(%y, %v, %s)
+        : (tensor<f32>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    rec.yield %z : tensor<8xf32>
+  }
+  return %last : tensor<8xf32>
+}

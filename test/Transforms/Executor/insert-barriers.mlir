@@ -215,3 +215,110 @@ uprog.program @main.execute() level(device) {
   }
   uprog.yield
 }
+
+// -----
+
+// A temporary that takes turns in two copies needs one barrier a round: a unit that is
+// ahead writes the other copy.
+batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @f.rows(%n: index) {
+  uprog.yield
+}
+uprog.buffer @t : tensor<4xf32> copies(2)
+uprog.buffer @a : tensor<4xf32> copies(2)
+// CHECK-LABEL: uprog.program @in_turn
+// CHECK:         uprog.for
+// CHECK-NOT:       uprog.barrier
+// CHECK:           uprog.run @f.rows
+// CHECK:           uprog.barrier device
+// CHECK-NEXT:      uprog.run @f.rows
+// CHECK-NEXT:      uprog.yield
+uprog.program @in_turn(%i: index) level(device) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %x = uprog.argument 0 of %i : !uprog.row
+  %last = uprog.for %k = %zero to %i iter(%now = %x) : !uprog.row {
+    %t = uprog.row @t in_turn
+    %s = uprog.site @f(%x : !uprog.row) into(%t)
+    uprog.run @f.rows step(%s) tasks(%one)
+    %next = uprog.row @a avoiding(%now)
+    %u = uprog.site @f(%t : !uprog.row) into(%next)
+    uprog.run @f.rows step(%u) tasks(%one)
+    uprog.yield %next : !uprog.row
+  }
+  uprog.yield
+}
+
+// -----
+
+// Two copies are not enough for a loop that waits nowhere else: what a round has read
+// may be written two rounds later.
+batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @f.rows(%n: index) {
+  uprog.yield
+}
+uprog.buffer @t : tensor<4xf32> copies(2)
+// CHECK-LABEL: uprog.program @copies
+// CHECK:         uprog.for
+// CHECK-NEXT:      %[[T:.*]] = uprog.row @t in_turn
+// CHECK-NEXT:      uprog.barrier device
+// CHECK-NEXT:      uprog.copy %{{.*}} to %[[T]]
+uprog.program @copies(%i: index) level(device) {
+  %zero = arith.constant 0 : index
+  %x = uprog.argument 0 of %i : !uprog.row
+  uprog.for %k = %zero to %i {
+    %t = uprog.row @t in_turn
+    uprog.copy %x to %t : tensor<4xf32>
+  }
+  uprog.yield
+}
+
+// -----
+
+// A barrier that only the first round needs comes before the loop.
+batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+batch.kernel @g(%x: tensor<4xf32>) -> tensor<i1> {
+  %c = arith.constant dense<true> : tensor<i1>
+  batch.yield %c : tensor<i1>
+}
+uprog.operator @f.rows(%n: index) {
+  uprog.yield
+}
+uprog.operator @g.rows(%n: index) {
+  uprog.yield
+}
+uprog.buffer @a : tensor<4xf32> copies(1)
+uprog.buffer @c : tensor<i1> copies(2)
+// CHECK-LABEL: uprog.program @first_round
+// CHECK:         uprog.run @f.rows
+// CHECK-NEXT:    uprog.barrier device
+// CHECK-NEXT:    uprog.while {
+// CHECK-NOT:       uprog.barrier
+// CHECK:           uprog.run @g.rows
+// CHECK-NEXT:      uprog.barrier device
+// CHECK-NEXT:      uprog.load
+// CHECK-NOT:       uprog.barrier
+// CHECK:         uprog.yield
+uprog.program @first_round(%i: index) level(device) {
+  %one = arith.constant 1 : index
+  %x = uprog.argument 0 of %i : !uprog.row
+  %a = uprog.row @a
+  %s = uprog.site @f(%x : !uprog.row) into(%a)
+  uprog.run @f.rows step(%s) tasks(%one)
+  uprog.while {
+    %c = uprog.row @c in_turn
+    %t = uprog.site @g(%a : !uprog.row) into(%c)
+    uprog.run @g.rows step(%t) tasks(%one)
+    %go = uprog.load %c[] : tensor<i1>
+    uprog.condition(%go)
+  } do {
+    uprog.yield
+  }
+  uprog.yield
+}
