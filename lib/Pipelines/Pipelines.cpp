@@ -79,6 +79,9 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   strategy.gpu = options.gpu;
   strategy.instances = options.instances;
   pm.addPass(createChooseStrategyPass(strategy));
+  OrderLoopsPassOptions order;
+  order.order = options.order;
+  pm.addPass(createOrderLoopsPass(order));
   pm.addPass(createInsertForcesPass());
   // Blocks of a machine are kernels of their own, with the same code.
   pm.addPass(createRecursionToStackPass());

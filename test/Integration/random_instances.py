@@ -7,7 +7,7 @@ Random programs of loops and branches that depend on tensors, run by strategy
 unbatched code. Loops and branches hand tensors on as they are, swapped, twice, from
 outside; slices are inserted into tensors that a loop carries, that are inputs, or that
 something else reads afterwards; loops know their number of rounds, so that products
-run ahead, or do not. Programs with the same seed and number are the same, so that
+run ahead, layer after layer or as a wavefront, or do not. Programs with the same seed and number are the same, so that
 --first runs one again; --keep writes its file to a folder.
 """
 
@@ -21,9 +21,14 @@ import batchtest
 # is the same row.
 ROWS, COLUMNS = 4, 150
 TYPES = {"v": "tensor<%dxf32>" % COLUMNS, "c": "tensor<%dx%dxf32>" % (ROWS, COLUMNS)}
-WAYS = {"auto": ([], ["--batch=1"], ["--batch=7", "--threads=2"], ["--threads=3"]),
-        "device": (["--threads=2"], ["--batch=5", "--threads=3"]),
-        "block": (["--threads=2"],)}
+WAYS = {
+    ("--level=auto",): ([], ["--batch=1"], ["--batch=7", "--threads=2"], ["--threads=3"]),
+    ("--level=device",): (["--threads=2"], ["--batch=5", "--threads=3"]),
+    ("--level=block",): (["--threads=2"],),
+    ("--level=device", "--order=layers"): (["--threads=2"], ["--batch=5", "--threads=3"]),
+    ("--level=device", "--order=wavefront"): (["--threads=2"],
+                                              ["--batch=5", "--threads=3"]),
+}
 
 
 class Program:
@@ -258,11 +263,11 @@ def main():
         except batchtest.ToolError:
             refused += 1  # inserts that no kernel does, whatever the strategy
             continue
-        for level, ways in WAYS.items():
-            what = "program %d, level %s" % (number, level)
+        for chosen, ways in WAYS.items():
+            what = "program %d, %s" % (number, " ".join(chosen))
             program = checks.run(what, lambda: batchtest.compile_model(
-                path, os.path.join(folder, "%s%d.so" % (level, number)), None, "-O1",
-                "--strategy=replicate", "--level=" + level))
+                path, os.path.join(folder, "program.so"), None, "-O1",
+                "--strategy=replicate", *chosen))
             for way in ways if program else ():
                 checks.run("%s %s" % (what, " ".join(way)), lambda: batchtest.run_model(
                     program, inputs, *way))

@@ -87,6 +87,12 @@ struct Flags {
           "Who runs an instance of strategy 'replicate': 'block' (a worker "
           "by itself), 'device' (all together) or 'auto' (the latter for "
           "those that are too few for all workers)")};
+  cl::opt<batch::LoopOrder> order{
+      "order", cl::init(batch::LoopOrder::Auto), cl::cat(category),
+      cl::desc("The order of tasks in loops of strategy 'replicate': 'rounds' "
+               "(round after round), 'layers' (layer after layer of a group "
+               "of rounds), 'wavefront' (all layers together, each a round "
+               "behind the one before) or 'auto'")};
   cl::opt<batch::PolicyOption> policy{"policy", cl::cat(category),
                                       cl::desc(batch::getPolicyHelp())};
   cl::opt<std::string> policyTable{
@@ -123,6 +129,7 @@ struct Flags {
     options.strategy = strategy;
     options.instances = instances;
     options.level = instanceLevel;
+    options.order = order;
     options.policy = policy.getValue();
     options.policyTable = policyTable;
     options.sizes.assign(sizes.begin(), sizes.end());

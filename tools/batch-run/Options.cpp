@@ -108,7 +108,8 @@ COMPILING (for a .mlir or .mlirbc; handed on to batch-compile)
   --device=cpu|cuda|emulator --executor=auto|device|cluster|block --chip=NAME
   --shared-memory=BYTES     of a GPU's block, for weights (default: all)
   --precision=f32|tf32|bf16
-  --strategy=S --level=auto|block|device --instances=N --size=H=64 --tuning=FILE --target=TRIPLE --cpu=NAME
+  --strategy=S --level=auto|block|device --order=auto|rounds|layers|wavefront
+  --instances=N --size=H=64 --tuning=FILE --target=TRIPLE --cpu=NAME
   --explain                 print what the compiler decided and why, pass by pass,
                             each with its line of the model; without --inputs
                             that is all, with them the model runs afterwards
@@ -345,6 +346,7 @@ std::vector<Option> deviceOptions(Options &options) {
        }},
       {"strategy", Option::Required, hand(options, "strategy")},
       {"level", Option::Required, hand(options, "level")},
+      {"order", Option::Required, hand(options, "order")},
       {"instances", Option::Required, hand(options, "instances")},
   };
 }

@@ -48,6 +48,14 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
           "unit), 'device' (all units together) or 'auto' (the "
           "latter for those that are too few for all units)"),
       llvm::cl::init(InstanceLevel::Auto)};
+  Option<LoopOrder> order{
+      *this, "order",
+      llvm::cl::desc("The order of tasks in loops of strategy 'replicate': "
+                     "'rounds' (round after round), 'layers' (layer after "
+                     "layer of a group of rounds), 'wavefront' (all layers "
+                     "together, each a round behind the one before) or "
+                     "'auto'"),
+      llvm::cl::init(LoopOrder::Auto)};
   Option<bool> coarsen{
       *this, "coarsen",
       llvm::cl::desc("Make kernels of blocks of tensor code, not of single "

@@ -376,8 +376,11 @@ Value InstanceCode::row(uprog::RowOp op, ValueRange avoided,
     Value copy = getCopy(number);
     Value isFree;
     for (Value other : avoided) {
-      Value differs = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::ne, copy, other);
+      // The other row may be a slice of the copy.
+      Value place = arith::SubIOp::create(builder, loc, other, copy);
+      Value differs = arith::CmpIOp::create(builder, loc,
+                                            arith::CmpIPredicate::uge, place,
+                                            cb.constant(bytes));
       isFree =
           isFree
               ? arith::AndIOp::create(builder, loc, isFree, differs).getResult()

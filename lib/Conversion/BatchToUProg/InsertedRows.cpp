@@ -47,6 +47,7 @@ bool InsertedRows::place(InvokeOp invoke, OpOperand &root) {
         return false;
     }
   }
+  changed.insert_range(reached);
   copied.insert_range(copies);
   return true;
 }
@@ -67,7 +68,6 @@ InsertedRows::InsertedRows(func::FuncOp function) : flow(function) {
                                  .str();
       if (place(invoke, root)) {
         roots[result] = &root;
-        rooted.insert(&root);
         remark::passed(invoke.getLoc(), name)
             << "inserts into the row of " + argument;
       } else {

@@ -24,8 +24,8 @@ public:
 
   /// The operand whose row result `result` of an invocation is written into.
   OpOperand *getRoot(OpResult result) const { return roots.lookup(result); }
-  /// True if a result is written into the row of this operand.
-  bool isRoot(OpOperand &operand) const { return rooted.contains(&operand); }
+  /// True if a row that `value` may be in is written into.
+  bool isChanged(Value value) const { return changed.contains(value); }
   /// True if a loop gets a copy of this operand, not the operand.
   bool isCopied(OpOperand &initial) const { return copied.contains(&initial); }
 
@@ -34,7 +34,8 @@ private:
 
   StructuredFlow flow;
   DenseMap<OpResult, OpOperand *> roots;
-  DenseSet<OpOperand *> rooted, copied;
+  DenseSet<Value> changed;
+  DenseSet<OpOperand *> copied;
 };
 
 } // namespace mlir::batch

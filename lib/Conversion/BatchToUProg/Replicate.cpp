@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AheadTasks.h"
+#include "Batch/Analysis/LoopLayers.h"
 #include "Batch/Analysis/Strategies.h"
 #include "Batch/Conversion/BatchToUProg/Passes.h"
 #include "Batch/Dialect/Batch/Views.h"
@@ -29,21 +29,66 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The rounds of a loop whose tasks run ahead together, where they can.
+/// The most rounds of a group, whose tasks run together where they can.
 static constexpr int64_t kAheadRounds = 64;
 
 namespace {
 
 /// A loop that knows its number of rounds.
 struct CountedLoop {
-  Operation *op;
+  LoopLikeOpInterface op;
   Block &body;
   Value lower, upper, step; ///< of the program
-  ValueRange rounds;        ///< arguments of the body, known from the number
-  /// Maps these, given the number.
+  /// Maps what follows from the number of a round, given that.
   std::function<void(Value)> mapRound;
-  Block::BlockArgListType carried; ///< the other arguments
+  Block::BlockArgListType carried; ///< the other arguments of the body
   SmallVector<Value> inits;        ///< of the program
+
+  MutableArrayRef<OpOperand> getYielded() const {
+    return *LoopLikeOpInterface(op).getYieldedValuesMutable();
+  }
+};
+
+/// A result of a task, and the row with the tensors of all rounds of a group.
+using StoredResult = std::pair<Value, Value>;
+
+/// Rounds of a loop whose layers run one after the other.
+struct RoundGroup {
+  const CountedLoop &loop;
+  const LoopLayers &layers;
+  Value begin, end;
+  SmallVector<StoredResult> stored = {}; ///< for later layers
+
+  /// True for the ops of a layer that are not free.
+  bool isOf(unsigned layer, Operation &op) const {
+    return !op.hasTrait<OpTrait::IsTerminator>() && !layers.isFree(&op) &&
+           layers.getLayer(&op) == layer;
+  }
+  /// The layer in which a use of a result is read.
+  unsigned getReader(OpOperand &use) const {
+    Operation *reader = loop.body.findAncestorOpInBlock(*use.getOwner());
+    if (reader != loop.body.getTerminator())
+      return layers.getLayer(reader);
+    return layers.getArgumentLayer(&use - loop.getYielded().data());
+  }
+  /// The last layer in which a result is read.
+  unsigned getLastReader(Value result) const {
+    unsigned last = 0;
+    for (OpOperand &use : result.getUses())
+      last = std::max(last, getReader(use));
+    return last;
+  }
+  /// What rounds hand on in a layer.
+  SmallVector<unsigned> getCarried(unsigned layer) const {
+    auto isOf = [&](unsigned index) {
+      return layers.getArgumentLayer(index) == layer;
+    };
+    return llvm::filter_to_vector(llvm::seq<unsigned>(loop.carried.size()),
+                                  isOf);
+  }
+  OpOperand &getYielded(unsigned index) const {
+    return loop.getYielded()[index];
+  }
 };
 
 /// Makes the program that runs one instance of an entry: its control, with a
@@ -77,12 +122,16 @@ private:
   LogicalResult convert(scf::IndexSwitchOp branch);
   LogicalResult convert(rec::FoldOp loop);
   LogicalResult convertCounted(const CountedLoop &loop);
-  LogicalResult convertRounds(const CountedLoop &loop, Value lower, Value upper,
-                              ValueRange inits, function_ref<void(Value)> begin,
-                              uprog::ForOp &converted);
-  LogicalResult runAhead(const CountedLoop &loop, const AheadTask &task,
-                         Value begin, Value count,
-                         SmallVectorImpl<Value> &results);
+  LoopLayers findLayers(LoopLikeOpInterface loop);
+  Value makeGroupRow(OpResult result);
+  void mapStored(ArrayRef<StoredResult> stored, Value number);
+  Value countRounds(const CountedLoop &loop, Value begin, Value end);
+  LogicalResult runAhead(RoundGroup &group, InvokeOp invoke);
+  LogicalResult convertOps(const RoundGroup &group, unsigned layer);
+  LogicalResult convertLayer(RoundGroup &group, unsigned layer,
+                             MutableArrayRef<Value> carried);
+  LogicalResult convertWavefront(RoundGroup &group,
+                                 MutableArrayRef<Value> carried);
   void convertReturn(func::ReturnOp end, Value instance);
 
   func::FuncOp entry;
@@ -95,7 +144,8 @@ private:
   OpBuilder builder;
   Type rowType;
   IRMapping mapping;
-  DenseSet<Operation *> ahead; ///< tasks that have run ahead
+  /// The rows of results that later layers of a loop read.
+  DenseMap<Value, Value> places;
 };
 
 } // namespace
@@ -187,7 +237,7 @@ LogicalResult Replicator::convert(InvokeOp invoke) {
     Value row;
     if (OpOperand *root = inserted.getRoot(result))
       row = inputs[root->getOperandNumber()];
-    else
+    else if (!(row = places.lookup(result)))
       row = makeRow(loc,
                     kernel.getSymName() + "." + Twine(result.getResultNumber()),
                     type);
@@ -273,64 +323,103 @@ LogicalResult Replicator::convertRegion(Region &from, Region &to) {
   return convertBlock(from.front());
 }
 
-/// Makes a loop of the rounds from `lower` to `upper`. `begin` comes first in
-/// each, with its number.
-LogicalResult Replicator::convertRounds(const CountedLoop &loop, Value lower,
-                                        Value upper, ValueRange inits,
-                                        function_ref<void(Value)> begin,
-                                        uprog::ForOp &converted) {
-  converted = uprog::ForOp::create(builder, loop.op->getLoc(), lower, upper,
-                                   loop.step, inits);
-  Block &block = converted.getBody().front();
-  if (inits.empty())
-    block.back().erase();
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(&block);
-  mapping.map(loop.carried, converted.getRegionIterArgs());
-  loop.mapRound(block.getArgument(0));
-  begin(block.getArgument(0));
-  return convertBlock(loop.body);
+/// True if a kernel multiplies and makes all its results, which are slices of
+/// tensors with those of many rounds.
+static bool runsAhead(KernelOp kernel) {
+  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+    if (kernel.getResultAttr(i, kInPlaceAttr))
+      return false;
+  return kernel
+      .walk([](Operation *op) {
+        return getContraction(op) ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
-/// Runs a task of `count` rounds, the first of which has number `begin`.
-/// `results` get a row for each result, with the tensors of all rounds.
-LogicalResult Replicator::runAhead(const CountedLoop &loop,
-                                   const AheadTask &task, Value begin,
-                                   Value count,
-                                   SmallVectorImpl<Value> &results) {
-  InvokeOp invoke = task.invoke;
+/// The layers of a loop of tasks. With order `rounds`, all but those that need
+/// nothing of the loop but the number of the round are one layer.
+LoopLayers Replicator::findLayers(LoopLikeOpInterface loop) {
+  auto isStored = [&](Value value) {
+    auto invoke = value.getDefiningOp<InvokeOp>();
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return invoke && type.hasStaticShape() && type.getRank() > 0 &&
+           !inserted.getRoot(cast<OpResult>(value)) &&
+           !inserted.isChanged(value);
+  };
+  auto multiplies = [&](Operation *op) {
+    auto invoke = dyn_cast<InvokeOp>(op);
+    return invoke && llvm::all_of(invoke->getResults(), isStored) &&
+           runsAhead(symbols.lookup<KernelOp>(invoke.getKernel()));
+  };
+  return LoopLayers(loop, {multiplies, multiplies, isStored});
+}
+
+/// A row for the tensors that many rounds give for a result.
+Value Replicator::makeGroupRow(OpResult result) {
+  auto type = cast<RankedTensorType>(result.getType());
+  SmallVector<int64_t> shape = {kAheadRounds};
+  llvm::append_range(shape, type.getShape());
+  StringRef kernel = cast<InvokeOp>(result.getOwner()).getKernel();
+  return makeRow(result.getLoc(),
+                 kernel + "." + Twine(result.getResultNumber()),
+                 RankedTensorType::get(shape, type.getElementType()));
+}
+
+/// Maps stored results to those of a round, the `number`th of its group.
+void Replicator::mapStored(ArrayRef<StoredResult> stored, Value number) {
+  for (auto [result, whole] : stored) {
+    auto buffer = symbols.lookup<uprog::BufferOp>(
+        whole.getDefiningOp<uprog::RowOp>().getBuffer());
+    mapping.map(result,
+                uprog::SliceOp::create(builder, result.getLoc(), rowType, whole,
+                                       number, buffer.getTypeAttr())
+                    .getResult());
+  }
+}
+
+/// The number of rounds from `begin` to before `end`.
+Value Replicator::countRounds(const CountedLoop &loop, Value begin, Value end) {
+  Location loc = loop.op->getLoc();
+  Value count = arith::SubIOp::create(builder, loc, end, begin);
+  return loop.step
+             ? arith::CeilDivUIOp::create(builder, loc, count, loop.step)
+                   .getResult()
+             : count;
+}
+
+/// Runs a task of all rounds of a group.
+LogicalResult Replicator::runAhead(RoundGroup &group, InvokeOp invoke) {
   Location loc = invoke.getLoc();
   auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
   Value tasks = uprog::TasksOp::create(
       builder, loc, uprog::TasksType::get(builder.getContext()),
       invoke.getKernelAttr(), builder.getI64IntegerAttr(kAheadRounds));
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value count = countRounds(group.loop, group.begin, group.end);
   auto put = uprog::ForOp::create(builder, loc, zero, count);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&put.getBody().front());
     Value number = put.getBody().getArgument(0), round = number;
-    if (loop.step)
-      round = arith::MulIOp::create(builder, loc, round, loop.step);
-    IRMapping outer = mapping;
-    loop.mapRound(arith::AddIOp::create(builder, loc, begin, round));
-    for (Operation *op : task.operandCode)
-      if (failed(convert(op)))
+    if (group.loop.step)
+      round = arith::MulIOp::create(builder, loc, round, group.loop.step);
+    group.loop.mapRound(
+        arith::AddIOp::create(builder, loc, group.begin, round));
+    mapStored(group.stored, number);
+    for (Operation &op : group.loop.body)
+      if (group.layers.isFree(&op) && failed(convert(&op)))
         return failure();
     SmallVector<Value> inputs;
     for (OpOperand &operand : invoke.getInputsMutable())
       if (!kernel.isShared(operand.getOperandNumber()))
         inputs.push_back(getValue(operand));
     uprog::PutTaskOp::create(builder, loc, tasks, number, inputs);
-    mapping = outer;
   }
+  SmallVector<Value> results;
   for (OpResult result : invoke->getResults()) {
-    auto type = cast<RankedTensorType>(result.getType());
-    SmallVector<int64_t> shape = {kAheadRounds};
-    llvm::append_range(shape, type.getShape());
-    results.push_back(makeRow(
-        loc, kernel.getSymName() + "." + Twine(result.getResultNumber()),
-        RankedTensorType::get(shape, type.getElementType())));
+    results.push_back(makeGroupRow(result));
+    group.stored.emplace_back(result, results.back());
   }
   // The rows of its operands have addresses of their own.
   auto read = ReadAttr::get(builder.getContext(), ReadKind::Rows,
@@ -348,66 +437,271 @@ LogicalResult Replicator::runAhead(const CountedLoop &loop,
   return success();
 }
 
-/// Converts a loop. If some tasks can run ahead, it becomes a loop of as many
-/// rounds as run ahead together.
-LogicalResult Replicator::convertCounted(const CountedLoop &loop) {
-  Location loc = loop.op->getLoc();
-  SmallVector<AheadTask> tasks =
-      findAheadTasks(loop.body, loop.rounds, sharedness, inserted);
-  uprog::ForOp converted;
-  if (tasks.empty()) {
-    if (failed(convertRounds(
-            loop, loop.lower, loop.upper, loop.inits, [](Value) {}, converted)))
+/// Converts the ops of a layer, and what any layer may need of the round.
+LogicalResult Replicator::convertOps(const RoundGroup &group, unsigned layer) {
+  for (Operation &op : group.loop.body.without_terminator())
+    if ((group.layers.isFree(&op) || group.isOf(layer, op)) &&
+        failed(convert(&op)))
       return failure();
-    mapping.map(loop.op->getResults(), converted.getResults());
+  return success();
+}
+
+/// Runs the rounds of a group for a layer, and replaces what it hands on in
+/// `carried`. What later layers read has a row for each round.
+LogicalResult Replicator::convertLayer(RoundGroup &group, unsigned layer,
+                                       MutableArrayRef<Value> carried) {
+  const CountedLoop &loop = group.loop;
+  SmallVector<unsigned> own = group.getCarried(layer);
+  SmallVector<Value> inits = llvm::map_to_vector(
+      own, [&](unsigned index) { return carried[index]; });
+  SmallVector<StoredResult> made;
+  for (Operation &op : loop.body)
+    if (group.isOf(layer, op))
+      for (OpResult result : op.getResults())
+        if (group.getLastReader(result) > layer)
+          made.emplace_back(result, makeGroupRow(result));
+  Location loc = loop.op->getLoc();
+  auto rounds = uprog::ForOp::create(builder, loc, group.begin, group.end,
+                                     loop.step, inits);
+  Block &block = rounds.getBody().front();
+  if (inits.empty())
+    block.back().erase();
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(&block);
+    for (auto [index, argument] :
+         llvm::zip_equal(own, rounds.getRegionIterArgs()))
+      mapping.map(loop.carried[index], argument);
+    Value round = block.getArgument(0);
+    loop.mapRound(round);
+    Value number = countRounds(loop, group.begin, round);
+    mapStored(group.stored, number);
+    mapStored(made, number);
+    for (auto [result, whole] : made)
+      places[result] = mapping.lookup(result);
+    if (failed(convertOps(group, layer)))
+      return failure();
+    SmallVector<Value> yielded;
+    for (unsigned index : own)
+      yielded.push_back(getValue(group.getYielded(index)));
+    uprog::YieldOp::create(builder, loc, yielded);
+  }
+  for (auto [result, whole] : made)
+    places.erase(result);
+  llvm::append_range(group.stored, made);
+  for (auto [index, result] : llvm::zip_equal(own, rounds.getResults()))
+    carried[index] = result;
+  return success();
+}
+
+/// A branch that `make` fills where `condition` holds; else it gives `others`.
+static uprog::BranchOp makeBranch(OpBuilder &builder, Location loc,
+                                  Value condition, ValueRange others,
+                                  function_ref<SmallVector<Value>()> make) {
+  Value selector = arith::IndexCastUIOp::create(
+      builder, loc, builder.getIndexType(), condition);
+  auto branch =
+      uprog::BranchOp::create(builder, loc, others.getTypes(), selector,
+                              ArrayRef<int64_t>{1}, /*caseRegionsCount=*/1);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&branch.getCaseRegions().front());
+  uprog::YieldOp::create(builder, loc, make());
+  if (!others.empty()) {
+    builder.createBlock(&branch.getDefaultRegion());
+    uprog::YieldOp::create(builder, loc, others);
+  }
+  return branch;
+}
+
+/// Runs the rounds of a group for all layers but 0, each a round behind the one
+/// before it: a *wave* has tasks of as many rounds as there are layers, which
+/// do not depend on each other. A barrier is between two waves. What a later
+/// layer reads is handed on from wave to wave until it does.
+LogicalResult Replicator::convertWavefront(RoundGroup &group,
+                                           MutableArrayRef<Value> carried) {
+  const CountedLoop &loop = group.loop;
+  Location loc = loop.op->getLoc();
+  const unsigned last = group.layers.getNumLayers() - 1;
+  // By result: what it was in the waves before this one, the latest first.
+  struct Delayed {
+    OpResult result;
+    unsigned layer, first, count;
+  };
+  SmallVector<Delayed> delayed;
+  SmallVector<Value> inits(carried);
+  for (unsigned layer = 1; layer <= last; ++layer)
+    for (Operation &op : loop.body)
+      if (group.isOf(layer, op))
+        for (OpResult result : op.getResults())
+          if (unsigned reader = group.getLastReader(result); reader > layer) {
+            delayed.push_back({result, layer,
+                               static_cast<unsigned>(inits.size()),
+                               reader - layer});
+            inits.append(reader - layer,
+                         makeRow(loc, entry.getSymName() + ".before",
+                                 result.getType()));
+          }
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value count = countRounds(loop, group.begin, group.end);
+  Value waves = arith::AddIOp::create(
+      builder, loc, count,
+      arith::ConstantIndexOp::create(builder, loc, last - 1));
+  auto rounds =
+      uprog::ForOp::create(builder, loc, zero, waves, /*step=*/Value(), inits);
+  Block &block = rounds.getBody().front();
+  if (inits.empty())
+    block.back().erase();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&block);
+  SmallVector<Value> now(rounds.getRegionIterArgs());
+  SmallVector<Value> next = now;
+  uprog::BarrierOp::create(builder, loc, uprog::Level::Device);
+  SmallVector<Value> placed;
+  auto place = [&](Value result) {
+    if (places.contains(result))
+      return;
+    auto invoke = result.getDefiningOp<InvokeOp>();
+    places[result] = makeRow(loc, invoke.getKernel(), result.getType());
+    placed.push_back(result);
+  };
+  // What layers hand on changes when all have read it.
+  SmallVector<std::function<void()>> changes;
+  for (unsigned layer = 1; layer <= last; ++layer) {
+    Value number = arith::SubIOp::create(
+        builder, loc, block.getArgument(0),
+        arith::ConstantIndexOp::create(builder, loc, layer - 1));
+    Value runs = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, number, count);
+    for (const Delayed &entry : delayed) {
+      if (entry.layer == layer)
+        place(entry.result);
+      else if (entry.layer < layer && layer - entry.layer <= entry.count)
+        mapping.map(entry.result, now[entry.first + layer - entry.layer - 1]);
+    }
+    // What a kernel makes has its row before it is known whether it runs.
+    SmallVector<unsigned> inner, outer;
+    for (unsigned index : group.getCarried(layer)) {
+      mapping.map(loop.carried[index], now[index]);
+      OpOperand &yielded = group.getYielded(index);
+      auto invoke = yielded.get().getDefiningOp<InvokeOp>();
+      bool isMade = invoke && invoke->getBlock() == &loop.body &&
+                    group.layers.getLayer(invoke) > 0 &&
+                    !inserted.getRoot(cast<OpResult>(yielded.get()));
+      (isMade ? outer : inner).push_back(index);
+      if (isMade && group.isOf(layer, *invoke))
+        place(yielded.get());
+    }
+    SmallVector<Value> others = llvm::map_to_vector(
+        inner, [&](unsigned index) { return now[index]; });
+    LogicalResult converted = success();
+    uprog::BranchOp branch =
+        makeBranch(builder, loc, runs, others, [&]() -> SmallVector<Value> {
+          Value round = number;
+          if (loop.step)
+            round = arith::MulIOp::create(builder, loc, round, loop.step);
+          loop.mapRound(
+              arith::AddIOp::create(builder, loc, group.begin, round));
+          mapStored(group.stored, number);
+          converted = convertOps(group, layer);
+          if (failed(converted))
+            return others;
+          return llvm::map_to_vector(inner, [&](unsigned index) {
+            return getValue(group.getYielded(index));
+          });
+        });
+    if (failed(converted))
+      return failure();
+    for (auto [index, value] : llvm::zip_equal(inner, branch.getResults()))
+      next[index] = value;
+    SmallVector<Value> made = llvm::map_to_vector(outer, [&](unsigned index) {
+      return mapping.lookup(group.getYielded(index).get());
+    });
+    changes.push_back([&, runs, outer, made] {
+      if (outer.empty())
+        return;
+      SmallVector<Value> same = llvm::map_to_vector(
+          outer, [&](unsigned index) { return now[index]; });
+      auto change =
+          makeBranch(builder, loc, runs, same, [&] { return made; });
+      for (auto [index, value] : llvm::zip_equal(outer, change.getResults()))
+        next[index] = value;
+    });
+  }
+  for (const Delayed &entry : delayed) {
+    next[entry.first] = places.lookup(entry.result);
+    for (unsigned i = 1; i < entry.count; ++i)
+      next[entry.first + i] = now[entry.first + i - 1];
+  }
+  for (const auto &change : changes)
+    change();
+  uprog::YieldOp::create(builder, loc, next);
+  for (Value result : placed)
+    places.erase(result);
+  for (auto [value, result] : llvm::zip(carried, rounds.getResults()))
+    value = result;
+  return success();
+}
+
+/// Converts a loop. If some tasks can run ahead, it becomes a loop of groups of
+/// rounds, in which layer runs after layer.
+LogicalResult Replicator::convertCounted(const CountedLoop &loop) {
+  LoopLayers layers = findLayers(loop.op);
+  auto given = loop.op->getAttrOfType<OrderAttr>(kOrderAttr);
+  Order order = given ? given.getValue() : Order::Rounds;
+  if (order == Order::Rounds)
+    layers.mergeRounds();
+  if (order == Order::Wavefront)
+    layers.separateReaders();
+  auto convertLayers = [&](Value begin, Value end,
+                           MutableArrayRef<Value> carried) -> LogicalResult {
+    RoundGroup group{loop, layers, begin, end};
+    for (unsigned layer = 0; layer < layers.getNumLayers(); ++layer) {
+      if (layer == 1 && order == Order::Wavefront)
+        return convertWavefront(group, carried);
+      if (layer % 2 != 0) {
+        if (failed(convertLayer(group, layer, carried)))
+          return failure();
+        continue;
+      }
+      for (Operation &op : loop.body.without_terminator())
+        if (!layers.isFree(&op) && layers.getLayer(&op) == layer &&
+            failed(runAhead(group, cast<InvokeOp>(op))))
+          return failure();
+    }
+    return success();
+  };
+  SmallVector<Value> carried = loop.inits;
+  auto runsAlone = [&](Operation &op) {
+    return !layers.isFree(&op) &&
+           (order == Order::Wavefront ? layers.getLayer(&op) == 0
+                                      : layers.getLayer(&op) % 2 == 0);
+  };
+  bool isGrouped = llvm::any_of(loop.body.without_terminator(), runsAlone);
+  if (!isGrouped) {
+    if (failed(convertLayers(loop.lower, loop.upper, carried)))
+      return failure();
+    mapping.map(loop.op->getResults(), carried);
     return success();
   }
+  Location loc = loop.op->getLoc();
   Value most = arith::ConstantIndexOp::create(builder, loc, kAheadRounds);
   if (loop.step)
     most = arith::MulIOp::create(builder, loc, most, loop.step);
   auto groups = uprog::ForOp::create(builder, loc, loop.lower, loop.upper, most,
                                      loop.inits);
-  Block &group = groups.getBody().front();
+  Block &block = groups.getBody().front();
   if (loop.inits.empty())
-    group.back().erase();
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(&group);
-    Value begin = group.getArgument(0);
-    Value end = arith::AddIOp::create(builder, loc, begin, most);
-    end = arith::MinUIOp::create(builder, loc, end, loop.upper);
-    auto toNumber = [&](Value round) -> Value {
-      Value number = arith::SubIOp::create(builder, loc, round, begin);
-      return loop.step
-                 ? arith::CeilDivUIOp::create(builder, loc, number, loop.step)
-                       .getResult()
-                 : number;
-    };
-    Value count = toNumber(end);
-    SmallVector<SmallVector<Value>> rows(tasks.size());
-    for (auto [task, results] : llvm::zip_equal(tasks, rows)) {
-      if (failed(runAhead(loop, task, begin, count, results)))
-        return failure();
-      ahead.insert(task.invoke);
-    }
-    auto mapResults = [&](Value round) {
-      Value number = toNumber(round);
-      for (auto [task, results] : llvm::zip_equal(tasks, rows))
-        for (auto [result, whole] :
-             llvm::zip_equal(task.invoke->getResults(), results)) {
-          auto buffer = symbols.lookup<uprog::BufferOp>(
-              whole.getDefiningOp<uprog::RowOp>().getBuffer());
-          mapping.map(result,
-                      uprog::SliceOp::create(builder, loc, rowType, whole,
-                                             number, buffer.getTypeAttr())
-                          .getResult());
-        }
-    };
-    if (failed(convertRounds(loop, begin, end, groups.getRegionIterArgs(),
-                             mapResults, converted)))
-      return failure();
-    uprog::YieldOp::create(builder, loc, converted.getResults());
-  }
+    block.back().erase();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&block);
+  carried.assign(groups.getRegionIterArgs().begin(),
+                 groups.getRegionIterArgs().end());
+  Value begin = block.getArgument(0);
+  Value end = arith::AddIOp::create(builder, loc, begin, most);
+  end = arith::MinUIOp::create(builder, loc, end, loop.upper);
+  if (failed(convertLayers(begin, end, carried)))
+    return failure();
+  uprog::YieldOp::create(builder, loc, carried);
   mapping.map(loop.op->getResults(), groups.getResults());
   return success();
 }
@@ -420,7 +714,7 @@ LogicalResult Replicator::convert(scf::ForOp loop) {
   BlockArgument number = loop.getBody()->getArgument(0);
   return convertCounted(
       {loop, *loop.getBody(), mapping.lookup(loop.getLowerBound()),
-       mapping.lookup(loop.getUpperBound()), step, number,
+       mapping.lookup(loop.getUpperBound()), step,
        [&](Value round) { mapping.map(number, round); },
        loop.getRegionIterArgs(), getValues(loop.getInitArgsMutable())});
 }
@@ -499,9 +793,8 @@ LogicalResult Replicator::convert(rec::FoldOp loop) {
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value length = uprog::ListLengthOp::create(
       builder, loc, builder.getIndexType(), lists.front());
-  SmallVector<Value> elements(loop.getElements());
   return convertCounted({loop, loop.getBody().front(), zero, length,
-                         /*step=*/Value(), elements, mapElements,
+                         /*step=*/Value(), mapElements,
                          loop.getAccumulators(),
                          getValues(loop.getInitsMutable())});
 }
@@ -563,8 +856,7 @@ LogicalResult Replicator::convert(Operation *op) {
 
 LogicalResult Replicator::convertBlock(Block &block) {
   for (Operation &op : block)
-    if (!isa<func::ReturnOp>(op) && !ahead.contains(&op) &&
-        failed(convert(&op)))
+    if (!isa<func::ReturnOp>(op) && failed(convert(&op)))
       return failure();
   return success();
 }
@@ -581,12 +873,11 @@ static uprog::ProgramOp beginProgram(OpBuilder &builder, Location loc,
   return program;
 }
 
-/// Erases what tasks that run ahead have left behind.
+/// Erases what layers have computed again, but do not need.
 static void eraseDeadCode(uprog::ProgramOp program) {
   program.getBody().walk<WalkOrder::PostOrder, ReverseIterator>(
       [&](Operation *op) {
-        if (op->use_empty() && isMemoryEffectFree(op) &&
-            !op->hasTrait<OpTrait::IsTerminator>())
+        if (isOpTriviallyDead(op))
           op->erase();
       });
 }
@@ -667,6 +958,9 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     uprog::ProgramOp alone = together.clone();
     alone.setSymName(name);
     alone.setLevel(uprog::Level::Block);
+    alone.walk([](uprog::BarrierOp barrier) {
+      barrier.setLevel(uprog::Level::Block);
+    });
     together->getBlock()->getOperations().insert(Block::iterator(together),
                                                  alone);
     if (level == InstanceLevel::Block) {

@@ -12,6 +12,7 @@
 
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Rec/Rec.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -55,6 +56,9 @@ static bool isStringOfEntry(Operation *op, Attribute attr) {
 static bool isBytesOfKernel(Operation *op, Attribute attr) {
   return isa<KernelOp>(op) && isa<IntegerAttr>(attr);
 }
+static bool isOrderOfLoop(Operation *op, Attribute attr) {
+  return isa<LoopLikeOpInterface>(op) && isa<OrderAttr>(attr);
+}
 static bool isUnitOfMap(Operation *op, Attribute attr) {
   return isa<rec::MapOp>(op) && isa<UnitAttr>(attr);
 }
@@ -79,6 +83,7 @@ static const KnownAttribute kOperationAttributes[] = {
     {kPolicyAttr, isPolicyOfModule, "a #batch.policy on a module"},
     {kStrategyAttr, isStrategyOfEntry, "a #batch.strategy on the entry"},
     {kNotBatchedAttr, isStringOfEntry, "a string on the entry"},
+    {kOrderAttr, isOrderOfLoop, "a #batch.order on a loop"},
     {kSizesAttr, isOfModule, "an attribute of a module"},
     {kCopiedBytesAttr, isBytesOfKernel, "an integer on a kernel"},
 };

@@ -211,6 +211,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
   autobatch.strategy = options.strategy;
   autobatch.instances = options.instances;
   autobatch.level = options.level;
+  autobatch.order = options.order;
   autobatch.gpu = options.device != Device::CPU;
   autobatch.policy = options.policy;
   autobatch.policyTable = options.policyTable;

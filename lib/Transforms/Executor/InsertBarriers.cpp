@@ -154,8 +154,11 @@ static Place getBuffer(Operation *row) {
   return cast<uprog::RowOp>(row).getBufferAttr().getAsOpaquePointer();
 }
 
-/// True if the first row was made to be another one than the second.
+/// True if the first row, or one that it is a slice of, was made to be another
+/// one than the second.
 static bool avoids(Value row, Value other) {
+  if (auto slice = row.getDefiningOp<uprog::SliceOp>())
+    row = slice.getWhole();
   auto made = row.getDefiningOp<uprog::RowOp>();
   return made && llvm::is_contained(made.getAvoided(), other);
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Analysis/ControlStructure.h"
+#include "Batch/Analysis/LoopLayers.h"
 #include "Batch/Analysis/Sharedness.h"
 #include "Batch/Analysis/TensorCode.h"
 #include "Batch/Analysis/ValueFlow.h"
@@ -66,6 +67,7 @@ private:
   void followControl(Operation *op);
   Role roleOf(Operation *op);
   void adjustRoles(Block *block);
+  bool separateLayers(Block *block);
   void sinkGroups(Block *block);
   unsigned findLatest(ArrayRef<Operation *> ops) const;
   void separate(Block *block);
@@ -335,6 +337,31 @@ void Outliner::adjustRoles(Block *block) {
   }
 }
 
+/// Keeps the layers of a loop apart, if its order needs that.
+bool Outliner::separateLayers(Block *block) {
+  Operation *parent = block->getParentOp();
+  auto order = parent->getAttrOfType<OrderAttr>(kOrderAttr);
+  if (!order || order.getValue() == Order::Rounds)
+    return false;
+  LoopLayers layers = findLayers(cast<LoopLikeOpInterface>(parent), *code);
+  unsigned count = 0;
+  for (auto [op, level] : levels)
+    count = std::max(count, level + 1);
+  for (Operation &op : block->without_terminator()) {
+    auto group = groups.find(&op);
+    if (group == groups.end() || layers.isFree(&op))
+      continue;
+    auto &[role, level] = group->second;
+    unsigned layer = layers.getLayer(&op);
+    // A layer of products runs with the recurrence after it.
+    if (order.getValue() == Order::Wavefront)
+      layer /= 2;
+    if (role == Role::Cell || role == Role::Output)
+      level += layer * count;
+  }
+  return true;
+}
+
 /// The last level on which a group of cells that holds `ops` can run: what is
 /// not of the group and reads them is of a later level, or of a kernel of that
 /// level.
@@ -456,10 +483,10 @@ static void pullOperands(Block *block) {
 LogicalResult Outliner::outlineBlock(Block *block) {
   classify(block);
   adjustRoles(block);
-  if (coarsen)
-    sinkGroups(block);
-  else
+  if (!coarsen)
     separate(block);
+  else if (!separateLayers(block))
+    sinkGroups(block);
   copyDynamic(block);
   llvm::MapVector<GroupKey, SmallVector<Operation *>> order;
   for (Operation &op : *block) {

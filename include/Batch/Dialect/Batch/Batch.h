@@ -97,6 +97,8 @@ inline constexpr StringLiteral kPolicyAttr = "batch.policy";
 /// because no other is legal, a string that says where and why.
 inline constexpr StringLiteral kStrategyAttr = "batch.strategy";
 inline constexpr StringLiteral kNotBatchedAttr = "batch.not_batched";
+/// On a loop: the OrderAttr of its tasks.
+inline constexpr StringLiteral kOrderAttr = "batch.order";
 /// On a recursive function of the inspector or of the instance program: calls
 /// with equal arguments run once.
 inline constexpr StringLiteral kMemoizedAttr = "batch.memoized";

@@ -100,4 +100,41 @@ def Batch_StrategyAttr : EnumAttr<Batch_Dialect, Batch_Strategy, "strategy"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Batch_Order : I32EnumAttr<"Order", "which task of a loop is next", [
+      I32EnumAttrCase<"Rounds", 0, "rounds">,
+      I32EnumAttrCase<"Layers", 1, "layers">,
+      I32EnumAttrCase<"Wavefront", 2, "wavefront">]> {
+  let cppNamespace = "::mlir::batch";
+  let genSpecializedAttr = 0;
+}
+
+def Batch_OrderAttr : EnumAttr<Batch_Dialect, Batch_Order, "order"> {
+  let summary = "the order in which tasks of a loop run";
+  let description = [{
+    Of a loop that knows its number of rounds, in a program of strategy `replicate`. Its
+    *layers* are what can run for many rounds before the next one does: recurrences,
+    and products between them.
+
+    | order | tasks |
+    |---|---|
+    | `rounds` | round after round |
+    | `layers` | of a group of rounds, layer after layer: products of all its rounds together |
+    | `wavefront` | those of all layers together, each one round behind the layer before it |
+
+    `batch-order-loops` chooses; a loop whose source has one keeps it.
+
+    ```mlir
+    func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %y = scf.for %i = %zero to %n step %one iter_args(%s = %x) -> tensor<4xf32> {
+        scf.yield %s : tensor<4xf32>
+      } {batch.order = #batch.order<rounds>}
+      return %y : tensor<4xf32>
+    }
+    ```
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
+
 #endif // BATCH_DIALECT_BATCH_ATTRS_TD

@@ -13,6 +13,7 @@
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Support/NamedOption.h"
 #include "Batch/Target/GPU/GPUTarget.h"
+#include "Batch/Transforms/Control/Options.h"
 #include "Batch/Transforms/Memory/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
@@ -38,6 +39,7 @@ struct CompileOptions {
   Strategy strategy = Strategy::Auto;
   int64_t instances = 64; ///< of a mini-batch, for strategy `auto`
   InstanceLevel level = InstanceLevel::Auto; ///< of strategy `replicate`
+  LoopOrder order = LoopOrder::Auto;         ///< of strategy `replicate`
   /// None: the module's own, else "depth".
   PolicyOption policy;
   /// The file with the state machine of policy "fsm".

@@ -17,8 +17,22 @@ template <>
 struct OptionNames<Strategy>
     : EnumNames<Strategy, symbolizeStrategy, getMaxEnumValForStrategy()> {};
 
+/// Orders of a loop's tasks, and to choose one.
+enum class LoopOrder { Auto, Rounds, Layers, Wavefront };
+
+template <>
+struct OptionNames<LoopOrder> {
+  static NameList<LoopOrder> list() {
+    return {{"auto", LoopOrder::Auto},
+            {"rounds", LoopOrder::Rounds},
+            {"layers", LoopOrder::Layers},
+            {"wavefront", LoopOrder::Wavefront}};
+  }
+};
+
 } // namespace mlir::batch
 
+BATCH_NAMED_OPTION(mlir::batch::LoopOrder)
 BATCH_NAMED_OPTION(mlir::batch::Strategy)
 
 #endif // BATCH_TRANSFORMS_CONTROL_OPTIONS_H

@@ -49,6 +49,34 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
 
+def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
+  let summary = "decide in which order tasks of loops run";
+  let description = [{
+    In a program of strategy `replicate`, gives loops that know their number of rounds a
+    `batch.order`, unless the source does: `layers` where that lets products that
+    depend on what rounds compute, but feed no recurrence of their own, read at least
+    64 KiB of parameters once for many rounds; else `rounds`. Remarks say why. With
+    `order`, every such loop with several layers gets that one.
+
+    ```mlir
+    %y:2 = rec.fold %w in %words init(%h0 = %x, %h1 = %x) : ... {
+      ...
+    }
+    // becomes
+    %y:2 = rec.fold %w in %words init(%h0 = %x, %h1 = %x) : ... {
+      ...
+    } {batch.order = #batch.order<layers>}
+    ```
+    See test/Transforms/Control/order-loops.mlir.
+  }];
+  let options = [
+    Option<"order", "order", "::mlir::batch::LoopOrder",
+           /*default=*/"::mlir::batch::LoopOrder::Auto",
+           "'auto', 'rounds', 'layers' or 'wavefront'">,
+  ];
+  let dependentDialects = ["::mlir::batch::BatchDialect"];
+}
+
 def InsertForcesPass : Pass<"batch-insert-forces", "::mlir::ModuleOp"> {
   let summary = "mark where control waits for tensors";
   let description = [{
