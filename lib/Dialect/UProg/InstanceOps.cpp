@@ -263,6 +263,15 @@ LogicalResult InstanceVerifier::checkRow(Operation *op, Value row, Type type) {
          << type << ", but it is of a " << known;
 }
 
+/// Checks that a row may be written.
+static LogicalResult checkWritten(Operation *op, Value row) {
+  if (!isa_and_nonnull<ArgumentOp, ParameterRowOp, ListElementOp>(
+          row.getDefiningOp()))
+    return success();
+  return op->emitOpError("writes a row of an argument or parameter; copy it "
+                         "first");
+}
+
 LogicalResult InstanceVerifier::checkInputs(Operation *op,
                                             batch::KernelOp kernel,
                                             ValueRange inputs) {
@@ -282,6 +291,8 @@ LogicalResult InstanceVerifier::checkOutputs(Operation *op,
   for (auto [result, output] : llvm::zip(
            kernel ? kernel.getResultTypes() : ArrayRef<Type>(), outputs)) {
     auto type = cast<RankedTensorType>(result);
+    if (failed(checkWritten(op, output)))
+      return failure();
     if (!leading.empty() && type.getRank() == 0)
       return op->emitOpError("makes numbers, ")
              << type << ": several of them lie in no tensor";
@@ -330,7 +341,8 @@ LogicalResult InstanceVerifier::verify(Operation *op) {
   if (auto slice = dyn_cast<SliceOp>(op))
     return checkRow(op, slice.getWhole(), slice.getType());
   if (auto copy = dyn_cast<CopyOp>(op))
-    return success(succeeded(checkRow(op, copy.getFrom(), copy.getType())) &&
+    return success(succeeded(checkWritten(op, copy.getTo())) &&
+                   succeeded(checkRow(op, copy.getFrom(), copy.getType())) &&
                    succeeded(checkRow(op, copy.getTo(), copy.getType())));
   if (auto site = dyn_cast<SiteOp>(op)) {
     batch::KernelOp kernel = getKernel(site.getKernel());

@@ -19,8 +19,8 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Memory that a row may be in: the symbol of a buffer; the site whose scratch
-/// memory it is; or null, outside of the program's buffers.
+/// Memory that a row may be in: the symbol of a buffer, or the site whose
+/// scratch memory it is. Nothing writes rows outside of the program's buffers.
 using Place = const void *;
 
 /// What units may not have done yet when the first of them is here: they have
@@ -141,11 +141,9 @@ Accesses BarrierInserter::getAccesses(Operation *op) const {
 
 SmallVector<Place> BarrierInserter::getPlaces(Value row) const {
   SmallVector<Place> places;
-  for (Value origin : flow.getOrigins(row)) {
-    auto made = origin.getDefiningOp<uprog::RowOp>();
-    places.push_back(made ? made.getBufferAttr().getAsOpaquePointer()
-                          : nullptr);
-  }
+  for (Value origin : flow.getOrigins(row))
+    if (auto made = origin.getDefiningOp<uprog::RowOp>())
+      places.push_back(made.getBufferAttr().getAsOpaquePointer());
   return places;
 }
 

@@ -287,3 +287,26 @@ uprog.program @p(%i: index) level(device) {
   %b = uprog.row @x avoiding(%a) in_turn
   uprog.yield
 }
+
+// -----
+
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.program @p(%i: index) level(device) {
+  %x = uprog.argument 0 of %i : !uprog.row
+  // expected-error @+1 {{writes a row of an argument or parameter; copy it first}}
+  %s = uprog.site @k(%x : !uprog.row) into(%x)
+  uprog.yield
+}
+
+// -----
+
+uprog.buffer @x : tensor<4xf32> copies(1)
+uprog.program @p(%i: index) level(device) {
+  %x = uprog.argument 0 of %i : !uprog.row
+  %a = uprog.row @x
+  // expected-error @+1 {{writes a row of an argument or parameter; copy it first}}
+  uprog.copy %a to %x : tensor<4xf32>
+  uprog.yield
+}
