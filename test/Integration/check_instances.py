@@ -73,7 +73,9 @@ def check_bits():
             ("seq2seq", "random:3,64", ["--size=H=16", "--size=V=40"]),
             ("attention", "random:3,64", ["--size=D=8", "--size=HEADS=3"]),
             ("nasrnn", sentences, ["--size=H=16"]),
-            ("lstm10", sentences, ["--size=H=16"])):
+            ("lstm10", sentences, ["--size=H=16"]),
+            ("lstm10", sentences, ["--size=H=16", "--order=layers"]),
+            ("lstm10", sentences, ["--size=H=16", "--order=wavefront"])):
         for level in ("auto", "block", "device"):
             program = compiled(name, None, "--level=" + level, *options)
             for batch, threads in ((1, 2), (7, 1), (7, 2), (64, 3)) if program else ():
@@ -100,6 +102,15 @@ def check_counts():
                        for length in (10, 100000)))
         checks.equal("copies of results alone", reports[1000]["copied_bytes"],
                      reports[1]["copied_bytes"])
+    # Ten layers and 64 words: a wave for each word, and one for each layer but the last.
+    for order, most in (("layers", 10 * 65 + 3), ("wavefront", 83)):
+        program = compiled("lstm10", None, "--size=H=16", "--level=device",
+                           "--order=" + order)
+        report = program and checks.run("lstm10, " + order, lambda: run(
+            program, words("words64", [64]), threads=2))
+        if report:
+            checks.expect("lstm10, %s: barriers" % order, report["barriers"] <= most,
+                          report["barriers"])
     program = compiled("seq2seq", None, "--size=H=16", "--size=V=40", "--level=device")
     report = program and checks.run("seq2seq", lambda: run(
         program, "random:3,1", threads=2))

@@ -211,6 +211,12 @@ SmallVector<Value> Replicator::getValues(MutableArrayRef<OpOperand> operands) {
       operands, [&](OpOperand &operand) { return getValue(operand); });
 }
 
+/// A name for the buffer of a kernel's result.
+static std::string nameResult(OpResult result) {
+  StringRef kernel = cast<InvokeOp>(result.getOwner()).getKernel();
+  return (kernel + "." + Twine(result.getResultNumber())).str();
+}
+
 LogicalResult Replicator::convert(InvokeOp invoke) {
   Location loc = invoke.getLoc();
   auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
@@ -238,9 +244,7 @@ LogicalResult Replicator::convert(InvokeOp invoke) {
     if (OpOperand *root = inserted.getRoot(result))
       row = inputs[root->getOperandNumber()];
     else if (!(row = places.lookup(result)))
-      row = makeRow(loc,
-                    kernel.getSymName() + "." + Twine(result.getResultNumber()),
-                    type);
+      row = makeRow(loc, nameResult(result), type);
     mapping.map(result, row);
     outputs.push_back(row);
   }
@@ -360,9 +364,7 @@ Value Replicator::makeGroupRow(OpResult result) {
   auto type = cast<RankedTensorType>(result.getType());
   SmallVector<int64_t> shape = {kAheadRounds};
   llvm::append_range(shape, type.getShape());
-  StringRef kernel = cast<InvokeOp>(result.getOwner()).getKernel();
-  return makeRow(result.getLoc(),
-                 kernel + "." + Twine(result.getResultNumber()),
+  return makeRow(result.getLoc(), nameResult(result),
                  RankedTensorType::get(shape, type.getElementType()));
 }
 
@@ -560,8 +562,8 @@ LogicalResult Replicator::convertWavefront(RoundGroup &group,
   auto place = [&](Value result) {
     if (places.contains(result))
       return;
-    auto invoke = result.getDefiningOp<InvokeOp>();
-    places[result] = makeRow(loc, invoke.getKernel(), result.getType());
+    places[result] = makeRow(loc, nameResult(cast<OpResult>(result)),
+                             result.getType());
     placed.push_back(result);
   };
   // What layers hand on changes when all have read it.
@@ -678,7 +680,11 @@ LogicalResult Replicator::convertCounted(const CountedLoop &loop) {
   };
   bool isGrouped = llvm::any_of(loop.body.without_terminator(), runsAlone);
   if (!isGrouped) {
-    if (failed(convertLayers(loop.lower, loop.upper, carried)))
+    Value upper = loop.upper;
+    if (order == Order::Wavefront)
+      upper = arith::MaxSIOp::create(builder, loop.op->getLoc(), loop.lower,
+                                     upper);
+    if (failed(convertLayers(loop.lower, upper, carried)))
       return failure();
     mapping.map(loop.op->getResults(), carried);
     return success();

@@ -164,8 +164,8 @@ func.func @cache(%x: tensor<4xf32>, %cache: tensor<8x4xf32>, %n: index)
 // CHECK:         %[[LENGTH:.*]] = uprog.list_length %[[LIST]]
 // CHECK:         uprog.for %[[BEGIN:.*]] = %{{.*}} to %[[LENGTH]] step %{{.*}} iter(%[[H:.*]] = %{{.*}}) : !uprog.row {
 // CHECK:           %[[END:.*]] = arith.minui %{{.*}}, %[[LENGTH]]
-// CHECK-NEXT:      %[[COUNT:.*]] = arith.subi %[[END]], %[[BEGIN]]
 // CHECK-NEXT:      %[[TASKS:.*]] = uprog.tasks @input room(64)
+// CHECK:           %[[COUNT:.*]] = arith.subi %[[END]], %[[BEGIN]]
 // CHECK:           uprog.for %[[T:.*]] = %{{.*}} to %[[COUNT]] {
 // CHECK-NEXT:        %[[ROUND:.*]] = arith.addi %[[BEGIN]], %[[T]]
 // CHECK-NEXT:        %[[WORD:.*]] = uprog.list_element %[[LIST]][%[[ROUND]]]

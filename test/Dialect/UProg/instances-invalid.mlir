@@ -146,8 +146,9 @@ uprog.program @p(%i: index) level(device) {
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
+uprog.buffer @x : tensor<4xf32> copies(1)
 uprog.program @p(%i: index) level(device) {
-  %a = uprog.argument 0 of %i : !uprog.row
+  %a = uprog.row @x
   // expected-error @+1 {{has the row of an operand for result #0, but @k does not insert that result into this operand}}
   %s = uprog.site @k(%a : !uprog.row) into(%a)
   uprog.yield
