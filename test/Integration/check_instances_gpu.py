@@ -26,6 +26,8 @@ MODELS = {"seq2seq": ("H=16 V=30", 5), "attention": ("HEADS=2 D=8 SLOTS=34", 5),
           "nasrnn": ("H=16", 5), "lstm10": ("H=16", 2), "blockdrop": ("", 2),
           "skipnet38": ("", 2),
           "instances": ("", 9)}
+# Other orders of loops.
+ORDERS = {"lstm10": ("layers", "wavefront")}
 # Of a small image, with so many blocks per group.
 SMALL = 4, (1, 1, 1)
 
@@ -47,10 +49,10 @@ def parameters(name):
     return file("params")
 
 
-def compiled(name, sizes, level, device="emulator"):
+def compiled(name, sizes, level, device="emulator", order="auto"):
     """Units run instances together, each another, or as their numbers say."""
     path = file("%s-%s.mlir" % (name, level))
-    options = "strategy=replicate level=" + level
+    options = "strategy=replicate level=%s order=%s" % (level, order)
     if sizes:
         options += " sizes=" + sizes.replace(" ", ",")
     text = batchtest.call("batch-opt", "--autobatch=" + options, source(name))
@@ -124,16 +126,23 @@ def check_errors():
                  lambda: start(inputs, "--watchdog=1e-9"))
 
 
-for name, (sizes, instances) in MODELS.items():
+def check_model(name, sizes, instances, order, levels):
+    what = name if order == "auto" else "%s, order %s" % (name, order)
     inputs, params, wanted = "random:1,%d" % instances, parameters(name), None
-    cpu = checks.run("compile %s for the CPU" % name,
-                     lambda: compiled(name, sizes, "auto", "cpu"))
-    _, counts = checks.run(name + " on the CPU",
+    cpu = checks.run("compile %s for the CPU" % what,
+                     lambda: compiled(name, sizes, "auto", "cpu", order))
+    _, counts = checks.run(what + " on the CPU",
                            lambda: run(cpu, inputs, "--check-unbatched", params=params))
-    for level in ("auto", "device", "block"):
-        program = checks.run("compile %s, level %s" % (name, level),
-                             lambda: compiled(name, sizes, level))
+    for level in levels:
+        program = checks.run("compile %s, level %s" % (what, level),
+                             lambda: compiled(name, sizes, level, order=order))
         if program:
-            wanted = check(name, level, program, inputs, wanted, counts, params)
+            wanted = check(what, level, program, inputs, wanted, counts, params)
+
+
+for name, (sizes, instances) in MODELS.items():
+    check_model(name, sizes, instances, "auto", ("auto", "device", "block"))
+    for order in ORDERS.get(name, ()):
+        check_model(name, sizes, instances, order, ("auto", "device"))
 check_errors()
 checks.exit()
