@@ -106,8 +106,8 @@ void LoopLayers::mergeRounds() {
 }
 
 void LoopLayers::separateReaders() {
-  SmallVector<unsigned> known = std::exchange(
-      layers, SmallVector<unsigned>(successors.size(), 0));
+  SmallVector<unsigned> known =
+      std::exchange(layers, SmallVector<unsigned>(successors.size(), 0));
   numLayers = 0;
   for (const auto &component : components) {
     unsigned layer = 0;
@@ -132,8 +132,7 @@ LoopLayers batch::findLayers(LoopLikeOpInterface loop, const TensorCode &code) {
     return type && type.hasStaticShape() && type.getRank() > 0 &&
            code.contains(value.getDefiningOp());
   };
-  return LoopLayers(loop,
-                    {[&](Operation *op) { return code.contains(op); },
-                     [](Operation *op) { return bool(getContraction(op)); },
-                     isStored});
+  return LoopLayers(
+      loop, {[&](Operation *op) { return code.contains(op); },
+             [](Operation *op) { return bool(getContraction(op)); }, isStored});
 }

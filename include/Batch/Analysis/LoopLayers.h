@@ -15,10 +15,11 @@ namespace mlir::batch {
 
 /// What LoopLayers asks of a loop's body.
 struct LoopTasks {
-  /// True for an op that can lie in layer 0, 2, …, unless it is of a recurrence:
-  /// in that of what it depends on.
+  /// True for an op that can lie in layer 0, 2, …, unless it is of a
+  /// recurrence: in that of what it depends on.
   function_ref<bool(Operation *)> isTask;
-  /// True for such an op that is worth a layer in which all rounds run together.
+  /// True for such an op that is worth a layer in which all rounds run
+  /// together.
   function_ref<bool(Operation *)> multiplies;
   /// True if other layers can read this result of an op.
   function_ref<bool(Value)> isStored;

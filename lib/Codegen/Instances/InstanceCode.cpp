@@ -378,9 +378,8 @@ Value InstanceCode::row(uprog::RowOp op, ValueRange avoided,
     for (Value other : avoided) {
       // The other row may be a slice of the copy.
       Value place = arith::SubIOp::create(builder, loc, other, copy);
-      Value differs = arith::CmpIOp::create(builder, loc,
-                                            arith::CmpIPredicate::uge, place,
-                                            cb.constant(bytes));
+      Value differs = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::uge, place, cb.constant(bytes));
       isFree =
           isFree
               ? arith::AndIOp::create(builder, loc, isFree, differs).getResult()

@@ -12,8 +12,9 @@
 
 namespace mlir::uprog {
 
-/// Checks what ops of a program say of rows against what the rows are, as far as
-/// the ops that made these say it, and arguments and results against the entry.
+/// Checks what ops of a program say of rows against what the rows are, as far
+/// as the ops that made these say it, and arguments and results against the
+/// entry.
 LogicalResult verifyInstances(ProgramOp program);
 
 } // namespace mlir::uprog

@@ -124,14 +124,7 @@ def Batch_OrderAttr : EnumAttr<Batch_Dialect, Batch_Order, "order"> {
     `batch-order-loops` chooses; a loop whose source has one keeps it.
 
     ```mlir
-    func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
-      %zero = arith.constant 0 : index
-      %one = arith.constant 1 : index
-      %y = scf.for %i = %zero to %n step %one iter_args(%s = %x) -> tensor<4xf32> {
-        scf.yield %s : tensor<4xf32>
-      } {batch.order = #batch.order<rounds>}
-      return %y : tensor<4xf32>
-    }
+    #batch.order<layers>
     ```
   }];
   let assemblyFormat = "`<` $value `>`";
