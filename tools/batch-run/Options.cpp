@@ -109,6 +109,7 @@ COMPILING (for a .mlir or .mlirbc; handed on to batch-compile)
   --shared-memory=BYTES     of a GPU's block, for weights (default: all)
   --precision=f32|tf32|bf16
   --strategy=S --level=auto|block|device --instances=N --size=H=64 --tuning=FILE --target=TRIPLE --cpu=NAME
+  --sanitize=address|thread
   --explain                 print what the compiler decided and why, pass by pass,
                             each with its line of the model; without --inputs
                             that is all, with them the model runs afterwards
@@ -395,6 +396,7 @@ std::vector<Option> compileOptions(Options &options) {
        }},
       {"target", Option::Required, hand(options, "target")},
       {"cpu", Option::Required, hand(options, "cpu")},
+      {"sanitize", Option::Required, hand(options, "sanitize")},
   };
 }
 
