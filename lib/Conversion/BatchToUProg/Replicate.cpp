@@ -180,10 +180,6 @@ LogicalResult Replicator::convert(InvokeOp invoke) {
   }
   for (OpResult result : invoke->getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
-    if (!type.hasStaticShape())
-      return invoke.emitError("strategy 'replicate' has room for tensors of "
-                              "static shape only, but result #")
-             << result.getResultNumber() << " of this kernel is a " << type;
     Value row;
     if (OpOperand *root = inserted.getRoot(result))
       row = inputs[root->getOperandNumber()];
