@@ -46,6 +46,36 @@ func.func @main(%x: !vec {batch.name = "x"}, %word: i32 {batch.name = "word"},
 }
 """
 
+# Control reads an element of a computed tensor, at an index that is an input.
+ELEMENT = """
+!vec = tensor<16xf32>
+func.func @main(%x: !vec {batch.name = "x"}, %i: index {batch.name = "i"})
+    -> (!vec {batch.name = "y"}) attributes {batch.entry} {
+  %zero = arith.constant 0.0 : f32
+  %size = math.absf %x : !vec
+  %e = tensor.extract %size[%i] : !vec
+  %more = arith.cmpf ugt, %e, %zero : f32
+  %y = scf.if %more -> !vec {
+    %t = math.tanh %size : !vec
+    scf.yield %t : !vec
+  } else {
+    scf.yield %x : !vec
+  }
+  return %y : !vec
+}
+"""
+# More memory than there are addresses.
+LARGE = """
+!vec = tensor<70368744177664xf32>
+func.func @main(%x: f32 {batch.name = "x"}, %i: index {batch.name = "i"})
+    -> (f32 {batch.name = "y"}) attributes {batch.entry} {
+  %all = tensor.splat %x : !vec
+  %t = math.tanh %all : !vec
+  %e = tensor.extract %t[%i] : !vec
+  return %e : f32
+}
+"""
+
 
 def compiled(name, text=None, *options):
     path = os.path.join(batchtest.MODELS, name + ".mlir")
@@ -131,6 +161,18 @@ def fails(what, text, *command):
                   "exit code %d: %s" % (done.returncode, error))
 
 
+def check_element():
+    program = compiled("element", ELEMENT)
+    x = [1.0 + i for i in range(16)]
+    inputs = batchtest.write_lines(os.path.join(scratch, "elements"), [
+        json.dumps({"x": x, "i": i}) for i in (15, 16)])
+    for threads in (1, 2) if program else ():
+        fails("an element out of range, %d threads" % threads,
+              "instance 1: index 16 is out of range for dimension 0 of a tensor of type "
+              "tensor<16xf32>, read at element.mlir:7:8", "batch-run", program,
+              "--inputs=" + inputs, "--threads=%d" % threads)
+
+
 def check_errors():
     program = compiled("loop", LOOP)
     if not program:
@@ -173,6 +215,13 @@ def check_errors():
         fails(option, option.split("=")[0] + " is for models that make batches, but this "
               "model runs instance by instance (strategy 'replicate'); leave it out",
               "batch-run", program, "--inputs=" + good, option, *given)
+    check_element()
+    program = compiled("large", LARGE)
+    if program:
+        fails("too little memory", "out of memory: 281474976710656 bytes for tensors of an "
+              "instance; a smaller batch (--batch) or fewer workers (--threads) need less",
+              "batch-run", program, "--inputs=" + batchtest.write_lines(
+                  os.path.join(scratch, "small"), ['{"x": 1, "i": 3}']))
     model = os.path.join(scratch, "loop.mlir")
     fails("an unknown level", "use 'auto', 'block' or 'device'", "batch-compile", model,
           "--strategy=replicate", "--level=warp", "-o", os.path.join(scratch, "x.so"))
