@@ -76,8 +76,7 @@ void WideAccesses::checkWhole(llvm::Instruction &access, llvm::Value *address,
   if (llvm::is_contained({1, 2, 4, 8, 16}, bytes))
     return;
   llvm::IRBuilder<> builder(&access);
-  builder.CreateCall(writes ? write : read,
-                     {address, builder.getInt64(bytes)});
+  builder.CreateCall(writes ? write : read, {address, builder.getInt64(bytes)});
 }
 
 /// Lanes of a vector, in a row or each at its address, as the mask says.
@@ -93,9 +92,8 @@ void WideAccesses::checkLanes(llvm::IntrinsicInst &access, bool writes) {
     llvm::Value *own = address->getType()->isVectorTy()
                            ? builder.CreateExtractElement(address, lane)
                            : builder.CreateConstGEP1_64(element, address, lane);
-    llvm::Value *bytes =
-        builder.CreateSelect(builder.CreateExtractElement(mask, lane), size,
-                             builder.getInt64(0));
+    llvm::Value *bytes = builder.CreateSelect(
+        builder.CreateExtractElement(mask, lane), size, builder.getInt64(0));
     builder.CreateCall(writes ? write : read, {own, bytes});
   }
 }
