@@ -14,6 +14,9 @@ import subprocess
 import batchtest
 
 checks = batchtest.Checks("single instances")
+# A sanitizer's memory may run out, too.
+for sanitizer in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
+    os.environ[sanitizer] = os.environ.get(sanitizer, "") + ":allocator_may_return_null=1"
 scratch = batchtest.temporary()
 
 # A loop that ends by what it computes, or never; a row of a parameter at an index that
