@@ -106,10 +106,10 @@ CONTROL IN LOCK STEP (models whose control depends on tensors)
 
 COMPILING (for a .mlir or .mlirbc; handed on to batch-compile)
   --device=cpu|cuda|emulator --executor=auto|device|cluster|block --chip=NAME
+  --sanitize=address|thread of compiled code, in a batch-run built with it
   --shared-memory=BYTES     of a GPU's block, for weights (default: all)
   --precision=f32|tf32|bf16
   --strategy=S --level=auto|block|device --instances=N --size=H=64 --tuning=FILE --target=TRIPLE --cpu=NAME
-  --sanitize=address|thread
   --explain                 print what the compiler decided and why, pass by pass,
                             each with its line of the model; without --inputs
                             that is all, with them the model runs afterwards
