@@ -218,7 +218,7 @@ TEST(Buffer, Addresses) {
     Buffer().reserveAddresses(bytes, "a test"); // which is given back
   EXPECT_MESSAGE(
       "out of memory: 9223372036854775808 bytes for result tables; a "
-      "smaller batch (--batch) needs less",
+      "smaller batch (--batch) or fewer workers (--threads) need less",
       other.reserveAddresses(size_t(1) << 63, "result tables"));
 }
 

@@ -114,6 +114,11 @@ struct Flags {
           "this host's, or the oldest CPU if --target differs from it")};
   cl::opt<unsigned> level{"O", cl::Prefix, cl::init(3), cl::cat(category),
                           cl::desc("Optimization level of LLVM, 0 to 3")};
+  cl::opt<batch::Sanitizer> sanitize{
+      "sanitize", cl::init(batch::Sanitizer::None), cl::cat(category),
+      cl::desc("Have the code check its accesses to memory, in a batch-run "
+               "that is built with the same sanitizer: 'address' (preset "
+               "asan) or 'thread' (preset tsan)")};
   cl::opt<bool> explain{
       "explain", cl::cat(category),
       cl::desc("Print each decision, with its line of the model")};
@@ -142,6 +147,7 @@ struct Flags {
     options.triple = triple;
     options.cpu = cpu;
     options.optLevel = level;
+    options.sanitizer = sanitize;
     return options;
   }
 };

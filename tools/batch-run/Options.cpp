@@ -106,6 +106,7 @@ CONTROL IN LOCK STEP (models whose control depends on tensors)
 
 COMPILING (for a .mlir or .mlirbc; handed on to batch-compile)
   --device=cpu|cuda|emulator --executor=auto|device|cluster|block --chip=NAME
+  --sanitize=address|thread of compiled code, in a batch-run built with it
   --shared-memory=BYTES     of a GPU's block, for weights (default: all)
   --precision=f32|tf32|bf16
   --strategy=S --level=auto|block|device --order=auto|rounds|layers|wavefront
@@ -397,6 +398,7 @@ std::vector<Option> compileOptions(Options &options) {
        }},
       {"target", Option::Required, hand(options, "target")},
       {"cpu", Option::Required, hand(options, "cpu")},
+      {"sanitize", Option::Required, hand(options, "sanitize")},
   };
 }
 

@@ -108,16 +108,11 @@ LogicalResult Replicator::convert(InvokeOp invoke) {
     perTask.push_back(inputs[number]);
   }
   for (OpResult result : invoke->getResults()) {
-    auto type = cast<RankedTensorType>(result.getType());
-    if (!type.hasStaticShape())
-      return invoke.emitError("strategy 'replicate' has room for tensors of "
-                              "static shape only, but result #")
-             << result.getResultNumber() << " of this kernel is a " << type;
     Value row;
     if (OpOperand *root = inserted.getRoot(result))
       row = inputs[root->getOperandNumber()];
     else if (!(row = places.lookup(result)))
-      row = makeRow(loc, nameResult(result), type);
+      row = makeRow(loc, nameResult(result), result.getType());
     mapping.map(result, row);
     outputs.push_back(row);
   }

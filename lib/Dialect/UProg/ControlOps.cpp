@@ -451,6 +451,8 @@ LogicalResult BarrierOp::verify() {
   if (program && getLevel() > program.getLevel())
     return emitOpError("has level ")
            << stringifyLevel(getLevel()) << ", but is in a program of level "
-           << stringifyLevel(program.getLevel());
+           << stringifyLevel(program.getLevel())
+           << ", which not all units of the " << stringifyLevel(getLevel())
+           << " run together; use at most that level";
   return success();
 }

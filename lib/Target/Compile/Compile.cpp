@@ -10,6 +10,7 @@
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Pipelines/Pipelines.h"
 #include "Batch/Target/GPU/GPUTarget.h"
+#include "Sanitize.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -151,6 +152,11 @@ static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
                 "the CPU computes in f32";
     return success();
   }
+  if (options.sanitizer != Sanitizer::None)
+    return emitError(loc)
+           << "--sanitize=" << getOptionName(options.sanitizer)
+           << " is only for --device=cpu: code for a GPU cannot be "
+              "instrumented, and the emulator finds races by itself";
   GPUPersistentOptions gpu;
   gpu.executor = options.executor;
   gpu.sharedMemory = options.sharedMemory;
@@ -250,6 +256,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
                          std::to_string(target.vectorBits));
     // Only the object's descriptor is visible to others.
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    markChecked(function, options.sanitizer);
   }
 
   llvm::PassBuilder builder(target.machine.get());
@@ -269,6 +276,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
   if (options.optLevel > 0)
     builder.buildPerModuleDefaultPipeline(level).run(*llvmModule, mam);
   selectBits(*llvmModule);
+  insertChecks(*llvmModule, options.sanitizer, mam);
   return llvmModule;
 }
 

@@ -52,7 +52,7 @@ void Buffer::release() {
 
 [[noreturn]] static void raiseNoMemory(size_t bytes, const char *what) {
   raise("out of memory: ", bytes, " bytes for ", what,
-        "; a smaller batch (--batch) needs less");
+        "; a smaller batch (--batch) or fewer workers (--threads) need less");
 }
 
 /// Memory that ends, but for its padding, where a page begins that has no

@@ -50,6 +50,23 @@ static void checkArchitecture(const std::string &path) {
           "(batch-compile without --target)");
 }
 
+/// Says why an object cannot be loaded.
+[[noreturn]] static void raiseLoaderError(const std::string &path,
+                                          const std::string &why) {
+  struct Checked {
+    const char *symbol, *option, *sanitizer, *preset;
+  };
+  for (const Checked &checked :
+       {Checked{"symbol: __tsan_", "thread", "ThreadSanitizer", "tsan"},
+        Checked{"symbol: __asan_", "address", "AddressSanitizer", "asan"}})
+    if (why.find(checked.symbol) != std::string::npos)
+      raise("'", path, "' was compiled with --sanitize=", checked.option,
+            ", but this program was built without ", checked.sanitizer,
+            "; run the object with a batch-run of CMake's preset '",
+            checked.preset, "', or compile the model without --sanitize");
+  raise("cannot load '", path, "': ", why);
+}
+
 CompiledObject CompiledObject::open(const std::string &path) {
   if (::access(path.c_str(), R_OK) != 0)
     raise("cannot read '", path, "': ", std::strerror(errno));
@@ -59,7 +76,7 @@ CompiledObject CompiledObject::open(const std::string &path) {
   CompiledObject result;
   void *handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
-    raise("cannot load '", path, "': ", ::dlerror());
+    raiseLoaderError(path, ::dlerror());
   result.library = std::shared_ptr<void>(handle, ::dlclose);
   result.object =
       static_cast<const BatchObject *>(::dlsym(handle, BATCH_OBJECT_SYMBOL));

@@ -45,6 +45,98 @@ func.func @main(%t: !rec.adt<@Tree>) -> index
 
 // -----
 
+// Nothing new becomes part of a data structure, either.
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+func.func @main(%n: index) -> index
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  // expected-error @+2 {{strategy 'replicate' does not run 'rec.construct'}}
+  // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none'}}
+  %t = rec.construct @Tree::@leaf(%n) : (index) -> !rec.adt<@Tree>
+  return %n : index
+}
+
+// -----
+
+// Effects would happen on every unit.
+func.func @main(%n: index, %c: i1) -> index
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  // expected-error @+1 {{this op does not say how values flow through it: an op that has effects, holds control, or reads or makes lists or ADT values must implement RegionBranchOpInterface or rec's ValueFlowOpInterface}}
+  cf.assert %c, "is not"
+  return %n : index
+}
+
+// -----
+
+// expected-error @+2 {{strategy 'replicate' needs structured control, and this function has several blocks}}
+// expected-note @+1 {{legal strategies}}
+func.func @main(%n: index, %c: i1) -> index
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  cf.br ^end(%n : index)
+^end(%m: index):
+  return %m : index
+}
+
+// -----
+
+// Buffers hold elements of the types that kernels have.
+func.func @main(%x: tensor<4xf8E5M2>, %n: index) -> index
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  // expected-error @+2 {{strategy 'replicate' has no place for a 'tensor<4xf8E5M2>', which this reads}}
+  // expected-note @+1 {{legal strategies}}
+  %e = tensor.extract %x[%n] : tensor<4xf8E5M2>
+  return %n : index
+}
+
+// -----
+
+// Memory is planned before the run: a tensor of any extent cannot leave a loop,
+func.func @main(%x: tensor<?xf32>, %n: index) -> index
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // expected-error @+2 {{strategy 'replicate' has no place for a 'tensor<?xf32>', which this reads}}
+  // expected-note @+1 {{legal strategies}}
+  %y = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> tensor<?xf32> {
+    scf.yield %a : tensor<?xf32>
+  }
+  return %n : index
+}
+
+// -----
+
+// nor be the result,
+// expected-error @+2 {{strategy 'replicate' has no place for a 'tensor<?xf32>', which is a result}}
+// expected-note @+1 {{legal strategies}}
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32>
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
+// and rows of parameters that control reads are static.
+func.func @main(%n: index, %W: tensor<?x?xf32> {batch.shared = "W"}) -> f32
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  // expected-error @+1 {{strategy 'replicate' reads elements of tensors of static shape only, not of a 'tensor<?x?xf32>'}}
+  %e = tensor.extract %W[%n, %n] : tensor<?x?xf32>
+  return %e : f32
+}
+
+// -----
+
+// Other slices belong into kernels.
+func.func @main(%x: tensor<8xf32>) -> tensor<4xf32>
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  // expected-error @+1 {{strategy 'replicate' reads whole rows of parameters outside of kernels, nothing else}}
+  %y = tensor.extract_slice %x[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
 // expected-error @+2 {{strategy 'replicate' has no place for a '!rec.list<index>', which is a result}}
 // expected-note @+1 {{legal strategies}}
 func.func @main(%words: !rec.list<index>) -> !rec.list<index>

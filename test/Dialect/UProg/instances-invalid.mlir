@@ -5,6 +5,11 @@ uprog.buffer @x : tensor<?xf32> copies(1)
 
 // -----
 
+// expected-error @+1 {{is for 'tensor<4xcomplex<f32>>', which no row holds: its shape must be static, and its elements numbers}}
+uprog.buffer @x : tensor<4xcomplex<f32>> copies(1)
+
+// -----
+
 // expected-error @+1 {{has 0 copies; 1 is the least}}
 uprog.buffer @x : tensor<4xf32> copies(0)
 

@@ -221,7 +221,7 @@ uprog.program @p(%n: index) level(device) {
 
 // A program has units of its level and below.
 uprog.program @p() level(block) {
-  // expected-error @+1 {{'uprog.barrier' op has level device, but is in a program of level block}}
+  // expected-error @+1 {{'uprog.barrier' op has level device, but is in a program of level block, which not all units of the device run together; use at most that level}}
   uprog.barrier device
   uprog.yield
 }

@@ -34,6 +34,18 @@ struct OptionNames<Device> {
   }
 };
 
+/// What checks accesses to memory while compiled code runs.
+enum class Sanitizer { None, Address, Thread };
+
+template <>
+struct OptionNames<Sanitizer> {
+  static NameList<Sanitizer> list() {
+    return {{"", Sanitizer::None},
+            {"address", Sanitizer::Address},
+            {"thread", Sanitizer::Thread}};
+  }
+};
+
 /// What `compileToSharedObject` makes.
 struct CompileOptions {
   Strategy strategy = Strategy::Auto;
@@ -65,6 +77,8 @@ struct CompileOptions {
   std::string tuning;
   /// Optimization level of LLVM, 0 to 3.
   unsigned optLevel = 3;
+  /// Only for the CPU. The object runs in a program with this sanitizer.
+  Sanitizer sanitizer = Sanitizer::None;
 };
 
 /// Compiles a module at any stage to a shared object at `path` with the C ABI
@@ -80,5 +94,6 @@ LogicalResult compileToLLVMIR(ModuleOp module, llvm::raw_ostream &output,
 } // namespace mlir::batch
 
 BATCH_NAMED_OPTION(mlir::batch::Device)
+BATCH_NAMED_OPTION(mlir::batch::Sanitizer)
 
 #endif // BATCH_TARGET_COMPILE_COMPILE_H
