@@ -137,13 +137,14 @@ void InstanceTables::numberLoops(ModuleOp module) {
 InstanceTables::InstanceTables(ModuleOp module, bool onDevice) {
   placeBuffers(module);
   placeSites(module, onDevice);
+  placeNodes(module);
   numberIndices(module);
   numberLoops(module);
 }
 
 void InstanceTables::addCopies(const IRMapping &copies) {
   for (auto [op, copy] : copies.getOperationMap())
-    for (auto *table : {&scratch, &cells, &indexOf, &loopOf})
+    for (auto *table : {&scratch, &cells, &indexOf, &loopOf, &valueOf})
       if (table->contains(op)) {
         int64_t known = table->lookup(op);
         (*table)[copy] = known;
@@ -163,7 +164,11 @@ void InstanceTables::save(ModuleOp module) const {
   NamedAttribute entries[] = {
       builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytes)),
       builder.getNamedAttr("tasks", builder.getI64IntegerAttr(mostTasks)),
-      builder.getNamedAttr("loops", builder.getArrayAttr(loops))};
+      builder.getNamedAttr("loops", builder.getArrayAttr(loops)),
+      builder.getNamedAttr("node_bytes", builder.getI64IntegerAttr(nodeBytes)),
+      builder.getNamedAttr("node_cells", builder.getI64IntegerAttr(nodeCells)),
+      builder.getNamedAttr("node_values",
+                           builder.getI64IntegerAttr(nodeValues))};
   module->setAttr(uprog::kInstancesAttr, builder.getDictionaryAttr(entries));
 }
 
@@ -213,6 +218,15 @@ InstanceUnit batch::makeAlone(OpBuilder &builder, Location loc,
   alone.count = cb.constant(1);
   alone.together = false;
   return alone;
+}
+
+/// True for what code handles as the i64 that its cell is.
+static bool isCell(Type type) {
+  return isa<uprog::RowType, rec::ListType, rec::AdtType>(type);
+}
+
+Value InstanceCode::fromCell(Value cell, Type type) {
+  return isCell(type) ? cell : cb.fromCell(cell, type);
 }
 
 InstanceCode::InstanceCode(OpBuilder &builder, Operation *op,
@@ -628,8 +642,7 @@ Value InstanceCode::slice(uprog::SliceOp op, Value whole, Value index) {
 Value InstanceCode::argument(int64_t number, Value instance, Type type) {
   Value arguments = cb.loadField(ContextField::arguments);
   Value cell = cb.loadCell(cb.loadPointer(arguments, number), instance);
-  return isa<uprog::RowType, rec::ListType>(type) ? cell
-                                                  : cb.fromCell(cell, type);
+  return fromCell(cell, type);
 }
 
 void InstanceCode::result(int64_t number, Value instance, Value value,
@@ -646,6 +659,5 @@ Value InstanceCode::listLength(Value list) { return cb.listLength(list); }
 Value InstanceCode::listElement(Value list, Value index, Type type) {
   Value entry = arith::AddIOp::create(builder, loc, cb.listBegin(list), index);
   Value cell = cb.loadEntry(entry);
-  return isa<uprog::RowType, rec::ListType>(type) ? cell
-                                                  : cb.fromCell(cell, type);
+  return fromCell(cell, type);
 }

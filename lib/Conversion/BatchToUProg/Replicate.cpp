@@ -13,6 +13,7 @@
 #include "Batch/Target/ABI/SymbolNames.h"
 #include "InsertedRows.h"
 #include "PlanBuffers.h"
+#include "ReplicateNodes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -54,7 +55,12 @@ public:
       : entry(entry), module(entry->getParentOfType<ModuleOp>()),
         symbols(module), program(module), sharedness(program), inserted(entry),
         operators(uprog::mapOperators(module)), builder(entry.getContext()),
-        rowType(uprog::RowType::get(entry.getContext())) {}
+        rowType(uprog::RowType::get(entry.getContext())),
+        nodes(entry, program, sharedness,
+              {builder, mapping, symbols,
+               [this](Type type) { return convertType(type); },
+               [this](Block &block) { return convertBlock(block); },
+               [this](OpOperand &operand) { return getValue(operand); }}) {}
 
   /// Returns the program, or null after an error.
   uprog::ProgramOp makeInstanceProgram(StringRef name);
@@ -96,6 +102,7 @@ private:
   Type rowType;
   IRMapping mapping;
   DenseSet<Operation *> ahead; ///< tasks that have run ahead
+  NodeConverter nodes;
 };
 
 } // namespace
@@ -184,13 +191,15 @@ LogicalResult Replicator::convert(InvokeOp invoke) {
       return invoke.emitError("strategy 'replicate' has room for tensors of "
                               "static shape only, but result #")
              << result.getResultNumber() << " of this kernel is a " << type;
+    std::string name =
+        (kernel.getSymName() + "." + Twine(result.getResultNumber())).str();
     Value row;
     if (OpOperand *root = inserted.getRoot(result))
       row = inputs[root->getOperandNumber()];
+    else if (Value ofNode = nodes.makeRow(result, name))
+      row = ofNode;
     else
-      row = makeRow(loc,
-                    kernel.getSymName() + "." + Twine(result.getResultNumber()),
-                    type);
+      row = makeRow(loc, name, type);
     mapping.map(result, row);
     outputs.push_back(row);
   }
@@ -534,6 +543,8 @@ LogicalResult Replicator::convert(Operation *op) {
     return convert(branch);
   if (auto loop = dyn_cast<rec::FoldOp>(op))
     return convert(loop);
+  if (NodeConverter::converts(op))
+    return nodes.convert(op);
   if (auto condition = dyn_cast<scf::ConditionOp>(op)) {
     uprog::ConditionOp::create(builder, op->getLoc(),
                                mapping.lookup(condition.getCondition()),
@@ -598,6 +609,7 @@ uprog::ProgramOp Replicator::makeInstanceProgram(StringRef name) {
                                 builder.getIndexType());
   Value instance = instances.getArgument(0);
   uprog::EnterInstanceOp::create(builder, loc, instance);
+  nodes.setInstance(instance);
   Block &block = entry.getBody().front();
   mapArguments(instance);
   if (failed(convertBlock(block)))
