@@ -174,9 +174,6 @@ def check_errors():
     fails("recursion", "strategy 'replicate' runs no recursion", "batch-compile",
           os.path.join(batchtest.MODELS, "fib.mlir"), "--strategy=replicate", "-o",
           os.path.join(scratch, "x.so"))
-    fails("data structures", "strategy 'replicate'", "batch-compile",
-          os.path.join(batchtest.MODELS, "treernn.mlir"), "--strategy=replicate", "-o",
-          os.path.join(scratch, "x.so"))
 
 
 check_bits()

@@ -24,7 +24,7 @@ file = batchtest.temporary_paths()
 # Sizes, and instances of a run.
 MODELS = {"seq2seq": ("H=16 V=30", 5), "attention": ("HEADS=2 D=8 SLOTS=34", 5),
           "nasrnn": ("H=16", 5), "lstm10": ("H=16", 2), "blockdrop": ("", 2),
-          "skipnet38": ("", 2),
+          "skipnet38": ("", 2), "rae": ("H=20", 5), "treelstm_2type": ("H=20", 5),
           "instances": ("", 9)}
 # Of a small image, with so many blocks per group.
 SMALL = 4, (1, 1, 1)

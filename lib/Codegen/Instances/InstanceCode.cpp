@@ -477,7 +477,7 @@ Value InstanceCode::load(uprog::LoadOp op, Value row, ValueRange indices,
 static constexpr int64_t kPiece = 64;
 
 /// Where the share of this thread begins and ends, in bytes.
-std::pair<Value, Value> InstanceCode::shareOf(int64_t bytes) {
+std::pair<Value, Value> InstanceCode::shareOf(Value bytes) {
   Value number = unit.number, count = unit.count;
   if (unit.threads.isGroup()) {
     Value threads = cb.constant(unit.threads.threads);
@@ -485,7 +485,8 @@ std::pair<Value, Value> InstanceCode::shareOf(int64_t bytes) {
     number = arith::AddIOp::create(builder, loc, number, unit.threads.thread);
     count = arith::MulIOp::create(builder, loc, count, threads);
   }
-  Value pieces = cb.constant(bytes / kPiece);
+  Value pieces =
+      arith::DivUIOp::create(builder, loc, bytes, cb.constant(kPiece));
   auto getBegin = [&](Value number) -> Value {
     Value share = arith::MulIOp::create(builder, loc, pieces, number);
     share = arith::DivUIOp::create(builder, loc, share, count);
@@ -499,18 +500,29 @@ std::pair<Value, Value> InstanceCode::shareOf(int64_t bytes) {
 /// Each thread of all units copies as much as the others, in whole pieces.
 void InstanceCode::copy(RankedTensorType type, Value from, Value to) {
   int64_t bytes = getRowBytes(type);
-  auto [begin, end] = shareOf(bytes);
+  auto [begin, end] = shareOf(cb.constant(bytes));
   cb.copyBytes(from, to, begin, end);
   addTo(kUnitCopiedBytes, cb.constant(bytes), tells());
 }
 
 void InstanceCode::clearBuffers(const InstanceTables &tables) {
-  auto [begin, end] = shareOf(tables.getBufferBytes());
+  clear(unit.memory, cb.constant(tables.getBufferBytes()));
+  if (!unit.together || tables.getNodeBytes() == 0)
+    return;
+  Value nodes = firstNode(instances());
+  clear(cb.loadCell(unit.state, kUnitNodeRows),
+        arith::MulIOp::create(builder, loc, nodes,
+                              cb.constant(tables.getNodeBytes())));
+}
+
+/// The threads of the units clear memory together.
+void InstanceCode::clear(Value first, Value bytes) {
+  auto [begin, end] = shareOf(bytes);
   auto loop = scf::ForOp::create(builder, loc, begin, end, cb.constant(kPiece));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop.getBody()->getTerminator());
   Value place =
-      arith::AddIOp::create(builder, loc, unit.memory, loop.getInductionVar());
+      arith::AddIOp::create(builder, loc, first, loop.getInductionVar());
   Value zeros = LLVM::ZeroOp::create(
       builder, loc, VectorType::get(kPiece / 4, builder.getI32Type()));
   LLVM::StoreOp::create(

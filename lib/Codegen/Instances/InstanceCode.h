@@ -153,7 +153,7 @@ public:
   Value lastKernel();
   /// Stores the numbers of tasks, which threads of a group keep to themselves.
   void storeCounts();
-  /// The units clear their buffers, padding too.
+  /// The units clear their buffers and the rows of nodes, padding too.
   void clearBuffers(const InstanceTables &tables);
 
 private:
@@ -162,7 +162,8 @@ private:
   Value leads();
   Value tells();
   void when(Value condition, function_ref<void()> body);
-  std::pair<Value, Value> shareOf(int64_t bytes);
+  std::pair<Value, Value> shareOf(Value bytes);
+  void clear(Value first, Value bytes);
   Value loadOwn(Value cell);
   void addTo(abi::Field counter, Value amount, Value condition);
   void beginTasks(int64_t kernel, Value count);

@@ -33,9 +33,6 @@ bool InsertedRows::place(InvokeOp invoke, OpOperand &root) {
     ArrayRef<OpOperand *> incoming = flow.getIncoming(reached[i]);
     if (incoming.empty() && !reached[i].getDefiningOp<InvokeOp>())
       return false;
-    // A call may result in what it takes.
-    if (llvm::any_of(reached[i].getUsers(), llvm::IsaPred<func::CallOp>))
-      return false;
     for (OpOperand *operand : incoming) {
       bool isOwn =
           isLastUse(*operand) &&

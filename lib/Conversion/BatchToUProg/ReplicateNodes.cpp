@@ -124,18 +124,23 @@ Value NodeConverter::makeRow(Location loc, const Twine &name, Type type) {
                                   FlatSymbolRefAttr::get(unique), node);
 }
 
-/// A value for other nodes, or for the host. What a loop has made is in a
-/// buffer that the same loop of the next node writes, so it is copied.
+/// True if a tensor is in a buffer that is written again after the node: a loop
+/// has made it, or the recursion is called with it.
+bool NodeConverter::isInBuffer(Value tensor) const {
+  return llvm::any_of(flow->getOrigins(tensor), [&](Value origin) {
+    if (auto argument = dyn_cast<BlockArgument>(origin))
+      return isa<func::FuncOp>(argument.getOwner()->getParentOp()) &&
+             !sharedness.getParameter(argument);
+    return origin.getDefiningOp<InvokeOp>() && isInLoop(origin);
+  });
+}
+
+/// A value for other nodes and the host, who read tensors after the node.
 Value NodeConverter::keepValue(OpOperand &operand) {
   Value value = rest.getValue(operand);
   Location loc = operand.getOwner()->getLoc();
   Type type = operand.get().getType();
-  bool isOfLoop =
-      isa<RankedTensorType>(type) &&
-      llvm::any_of(flow->getOrigins(operand.get()), [](Value origin) {
-        return origin.getDefiningOp<InvokeOp>() && isInLoop(origin);
-      });
-  if (!isOfLoop)
+  if (!isa<RankedTensorType>(type) || !isInBuffer(operand.get()))
     return value;
   Value row = makeRow(loc, entry.getSymName() + ".kept", type);
   uprog::CopyOp::create(rest.builder, loc, value, row, TypeAttr::get(type));

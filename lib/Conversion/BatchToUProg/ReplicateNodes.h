@@ -58,6 +58,7 @@ private:
   void recall(func::CallOp call);
   Value makeRow(Location loc, const Twine &name, Type type);
   Value keepValue(OpOperand &operand);
+  bool isInBuffer(Value tensor) const;
   bool readsOtherNodes(func::FuncOp function) const;
   Value makeConstant(Location loc, int64_t value);
 

@@ -200,12 +200,6 @@ bool BarrierInserter::conflicts(const Pending &pending,
   if (accesses.scratch && pending.places.contains(accesses.scratch))
     return true;
   for (auto [row, writes] : accesses.rows) {
-    // Nothing has accessed the row of a node in any round before.
-    if (writes && row.getDefiningOp<uprog::NodeRowOp>()) {
-      if (pending.rows.contains(row))
-        return true;
-      continue;
-    }
     for (auto [other, written] : pending.rows)
       if ((writes || written) && mayBeSame(row, other))
         return true;
