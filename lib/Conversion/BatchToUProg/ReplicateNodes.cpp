@@ -250,9 +250,10 @@ LogicalResult NodeConverter::convertRecursion(func::CallOp call) {
     SmallVector<Type> types =
         llvm::map_to_vector(function.getResultTypes(),
                             [&](Type type) { return rest.convertType(type); });
-    auto known =
-        uprog::NodeResultsOp::create(atModule, loc, function.getSymNameAttr(),
-                                     atModule.getTypeArrayAttr(types));
+    auto known = uprog::NodeResultsOp::create(
+        atModule, loc,
+        atModule.getStringAttr(function.getSymName() + ".results"),
+        atModule.getTypeArrayAttr(types));
     rest.symbols.insert(known, Block::iterator(entry));
     results[function] = known;
   }

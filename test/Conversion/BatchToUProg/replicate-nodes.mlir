@@ -4,7 +4,7 @@
 // what is remembered of a child. What a kernel makes for other nodes and the host is in a
 // row of the node; so is the value that is made of it.
 // CHECK:       uprog.node_rows @cell.0 : tensor<4xf32>
-// CHECK:       uprog.node_results @encode : [!uprog.row, !rec.adt<@States>]
+// CHECK:       uprog.node_results @encode.results : [!uprog.row, !rec.adt<@States>]
 // CHECK-LABEL: uprog.program @main.instance.together(
 // CHECK-SAME:    %[[I:.*]]: index) level(device) {
 // CHECK:         %[[ROOT:.*]] = uprog.argument 0 of %[[I]] : !rec.adt<@Tree>
@@ -23,16 +23,16 @@
 // CHECK-NEXT:      default {
 // CHECK-NEXT:        %[[LEFT:.*]] = uprog.field 0 of %[[T]] as @node
 // CHECK-NEXT:        %[[RIGHT:.*]] = uprog.field 1 of %[[T]] as @node
-// CHECK-NEXT:        %[[L:.*]]:2 = uprog.recall @encode[%[[LEFT]]]
-// CHECK-NEXT:        %[[RR:.*]]:2 = uprog.recall @encode[%[[RIGHT]]]
+// CHECK-NEXT:        %[[L:.*]]:2 = uprog.recall @encode.results[%[[LEFT]]]
+// CHECK-NEXT:        %[[RR:.*]]:2 = uprog.recall @encode.results[%[[RIGHT]]]
 // CHECK-NEXT:        %[[H:.*]] = uprog.node_row @cell.0[%[[T]]] : !rec.adt<@Tree>
 // CHECK-NEXT:        uprog.site @cell(%[[L]]#0, %[[RR]]#0 : !uprog.row, !uprog.row) into(%[[H]])
 // CHECK:             uprog.run @cell.rows
 // CHECK-NEXT:        %[[S2:.*]] = uprog.construct @States::@node(%[[L]]#1, %[[RR]]#1, %[[H]]) for %[[T]]
 // CHECK-NEXT:        uprog.yield %[[H]], %[[S2]]
 // CHECK-NEXT:      }
-// CHECK-NEXT:      uprog.remember @encode[%[[T]]] = %[[R]]#0, %[[R]]#1
-// CHECK:         %[[RESULT:.*]]:2 = uprog.recall @encode[%[[ROOT]]]
+// CHECK-NEXT:      uprog.remember @encode.results[%[[T]]] = %[[R]]#0, %[[R]]#1
+// CHECK:         %[[RESULT:.*]]:2 = uprog.recall @encode.results[%[[ROOT]]]
 // CHECK-NEXT:    uprog.result 0 of %[[I]] = %[[RESULT]]#1 : !rec.adt<@States>
 rec.adt @Tree kind tree arity 2 {
   rec.variant @leaf(word: index)
