@@ -168,11 +168,11 @@ void NodeConverter::recall(func::CallOp call) {
       rest.builder, call.getLoc(),
       llvm::to_vector(known.getTypes().getAsValueRange<TypeAttr>()),
       FlatSymbolRefAttr::get(known.getSymNameAttr()), of);
-  rest.mapping.map(call.getResults(), recalled.getResults());
+  rest.mapping.map(call.getResults(), recalled.getValues());
 }
 
 /// True if an instance may have nodes that a function does not take.
-bool NodeConverter::readsOtherNodes(func::FuncOp function) const {
+bool NodeConverter::readsOtherNodes(func::FuncOp function) {
   SymbolTableCollection symbols;
   SetVector<Type> adts;
   auto add = [&](Type type) {

@@ -59,7 +59,7 @@ private:
   Value makeRow(Location loc, const Twine &name, Type type);
   Value keepValue(OpOperand &operand);
   bool isInBuffer(Value tensor) const;
-  bool readsOtherNodes(func::FuncOp function) const;
+  bool readsOtherNodes(func::FuncOp function);
   Value makeConstant(Location loc, int64_t value);
 
   func::FuncOp entry;

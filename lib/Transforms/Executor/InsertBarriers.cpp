@@ -19,8 +19,8 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Memory that a row may be in: the symbol of a buffer or of rows of nodes; the
-/// site whose scratch memory it is; or null, outside of these.
+/// Memory that a row may be in: the symbol of a buffer or of rows of nodes, or
+/// the site whose scratch memory it is. Nothing writes rows outside of these.
 using Place = const void *;
 
 /// What units may not have done yet when the first of them is here: they have
@@ -161,8 +161,6 @@ SmallVector<Place> BarrierInserter::getPlaces(Value row) const {
         for (uprog::RememberOp remember :
              remembered.lookup(recall.getResultsAttr()))
           rows.insert(remember.getValues()[number]);
-      } else {
-        places.insert(nullptr);
       }
     }
   return places.takeVector();

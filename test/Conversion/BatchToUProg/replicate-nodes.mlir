@@ -3,8 +3,8 @@
 // A recursion over a tree is a loop over its nodes, children first: a recursive call is
 // what is remembered of a child. What a kernel makes for other nodes and the host is in a
 // row of the node; so is the value that is made of it.
-// CHECK:       uprog.node_rows @cell.0 : tensor<4xf32>
 // CHECK:       uprog.node_results @encode.results : [!uprog.row, !rec.adt<@States>]
+// CHECK:       uprog.node_rows @cell.0 : tensor<4xf32>
 // CHECK-LABEL: uprog.program @main.instance.together(
 // CHECK-SAME:    %[[I:.*]]: index) level(device) {
 // CHECK:         %[[ROOT:.*]] = uprog.argument 0 of %[[I]] : !rec.adt<@Tree>
@@ -13,7 +13,7 @@
 // CHECK:         uprog.for %[[N:.*]] = %{{.*}} to %[[END]] {
 // CHECK-NEXT:      %[[T:.*]] = uprog.node %[[N]] of %[[I]] : !rec.adt<@Tree>
 // CHECK-NEXT:      %[[V:.*]] = uprog.variant %[[T]] : !rec.adt<@Tree>
-// CHECK-NEXT:      %[[R:.*]]:2 = uprog.branch %[[V]] -> !uprog.row, !rec.adt<@States>
+// CHECK-NEXT:      %[[R:.*]]:2 = uprog.branch %[[V]] -> (!uprog.row, !rec.adt<@States>)
 // CHECK-NEXT:      case 0 {
 // CHECK-NEXT:        %[[WORD:.*]] = uprog.field 0 of %[[T]] as @leaf : !rec.adt<@Tree> -> index
 // CHECK-NEXT:        %[[X:.*]] = uprog.parameter_row @{{.*}}[%[[WORD]]]
