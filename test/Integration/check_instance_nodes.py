@@ -90,7 +90,8 @@ func.func private @walk(%g: !graph, %h0: !vec, %step: index, %W: !mat)
 }
 func.func @main(%g: !graph {batch.name = "g"}, %x: !vec {batch.name = "x"},
                 %other: !graph {batch.name = "other"}, %W: !mat {batch.shared = "W"})
-    -> (!out {batch.name = "out"}, !vec {batch.name = "y"}, index {batch.name = "n"})
+    -> (!out {batch.name = "out"}, !vec {batch.name = "y"}, index {batch.name = "n"},
+        !vec {batch.name = "last"})
     attributes {batch.entry} {
   %three = arith.constant 3 : index
   %h0 = math.tanh %x : !vec
@@ -100,7 +101,7 @@ func.func @main(%g: !graph {batch.name = "g"}, %x: !vec {batch.name = "x"},
   %h2, %n2, %o2 = func.call @walk(%other, %h, %n, %W)
       : (!graph, !vec, index, !mat) -> (!vec, index, !out)
   %y = arith.addf %h2, %h : !vec
-  return %o, %y, %n2 : !out, !vec, index
+  return %o, %y, %n2, %h2 : !out, !vec, index, !vec
 }
 """
 
