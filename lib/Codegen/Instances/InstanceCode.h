@@ -141,7 +141,7 @@ public:
   Value nodeRow(uprog::NodeRowOp op, Value node, const InstanceTables &tables);
   void remember(uprog::RememberOp op, Value node, ValueRange values,
                 const InstanceTables &tables);
-  SmallVector<Value> recall(uprog::RecallOp op, Value node,
+  SmallVector<Value> lookUp(uprog::LookUpOp op, Value node,
                             const InstanceTables &tables);
   Value construct(uprog::ConstructOp op, ValueRange fields, Value node,
                   const InstanceTables &tables);

@@ -113,7 +113,7 @@ Value InstanceCode::resultCell(StringAttr results, Value node,
 void InstanceCode::remember(uprog::RememberOp op, Value node, ValueRange values,
                             const InstanceTables &tables) {
   Value cells = cb.loadPointer(unit.state, kUnitNodeResults);
-  Value first = resultCell(op.getResultsAttr().getAttr(), node, tables);
+  Value first = resultCell(op.getRecursionAttr().getAttr(), node, tables);
   // All threads have read what was there, and all read what is there now.
   if (unit.threads.isGroup())
     gpu::BarrierOp::create(builder, loc);
@@ -128,10 +128,10 @@ void InstanceCode::remember(uprog::RememberOp op, Value node, ValueRange values,
     gpu::BarrierOp::create(builder, loc);
 }
 
-SmallVector<Value> InstanceCode::recall(uprog::RecallOp op, Value node,
+SmallVector<Value> InstanceCode::lookUp(uprog::LookUpOp op, Value node,
                                         const InstanceTables &tables) {
   Value cells = cb.loadPointer(unit.state, kUnitNodeResults);
-  Value first = resultCell(op.getResultsAttr().getAttr(), node, tables);
+  Value first = resultCell(op.getRecursionAttr().getAttr(), node, tables);
   SmallVector<Value> values;
   for (auto [number, type] : llvm::enumerate(op.getResultTypes())) {
     Value cell =

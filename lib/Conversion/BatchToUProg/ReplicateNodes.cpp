@@ -154,21 +154,21 @@ Value NodeConverter::keepValue(OpOperand &operand) {
 LogicalResult NodeConverter::convert(func::CallOp call) {
   if (!program.isRecursiveCall(call) && failed(convertRecursion(call)))
     return failure();
-  recall(call);
+  lookUp(call);
   return success();
 }
 
 /// Takes what is remembered of the node that a call is for.
-void NodeConverter::recall(func::CallOp call) {
+void NodeConverter::lookUp(func::CallOp call) {
   func::FuncOp callee = program.getCallee(call);
   Value of =
       rest.mapping.lookup(call.getOperand(getNode(callee).getArgNumber()));
-  uprog::NodeResultsOp known = results.lookup(callee);
-  auto recalled = uprog::RecallOp::create(
+  uprog::NodeResultsOp table = results.lookup(callee);
+  auto known = uprog::LookUpOp::create(
       rest.builder, call.getLoc(),
-      llvm::to_vector(known.getTypes().getAsValueRange<TypeAttr>()),
-      FlatSymbolRefAttr::get(known.getSymNameAttr()), of);
-  rest.mapping.map(call.getResults(), recalled.getValues());
+      llvm::to_vector(table.getTypes().getAsValueRange<TypeAttr>()),
+      FlatSymbolRefAttr::get(table.getSymNameAttr()), of);
+  rest.mapping.map(call.getResults(), known.getValues());
 }
 
 /// True if an instance may have nodes that a function does not take.

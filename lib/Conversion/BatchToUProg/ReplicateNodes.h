@@ -55,7 +55,7 @@ private:
   LogicalResult convertRecursion(func::CallOp call);
   LogicalResult convertNode(func::FuncOp function, func::CallOp call,
                             Value number);
-  void recall(func::CallOp call);
+  void lookUp(func::CallOp call);
   Value makeRow(Location loc, const Twine &name, Type type);
   Value keepValue(OpOperand &operand);
   bool isInBuffer(Value tensor) const;

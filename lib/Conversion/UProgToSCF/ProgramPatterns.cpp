@@ -254,8 +254,8 @@ public:
     code.remember(op, operands.getNode(), operands.getValues(), tables);
     return {};
   }
-  Values lower(uprog::RecallOp op, uprog::RecallOp::Adaptor operands) {
-    return code.recall(op, operands.getNode(), tables);
+  Values lower(uprog::LookUpOp op, uprog::LookUpOp::Adaptor operands) {
+    return code.lookUp(op, operands.getNode(), tables);
   }
   Values lower(uprog::ConstructOp op, uprog::ConstructOp::Adaptor operands) {
     return {
@@ -347,7 +347,7 @@ LogicalResult batch::convertProgram(
       uprog::EnterInstanceOp, uprog::NextRoundOp, uprog::ArgumentOp,
       uprog::ResultOp, uprog::ListLengthOp, uprog::ListElementOp, uprog::NodeOp,
       uprog::NodeNumberOp, uprog::VariantOp, uprog::FieldOp, uprog::NodeRowOp,
-      uprog::RememberOp, uprog::RecallOp, uprog::ConstructOp>(
+      uprog::RememberOp, uprog::LookUpOp, uprog::ConstructOp>(
       converter, instances, patterns);
   addPatterns(converter, patterns);
   ConversionTarget target(*program.getContext());

@@ -105,11 +105,11 @@ static LogicalResult verifyResults(Operation *op, FlatSymbolRefAttr name,
 }
 
 LogicalResult RememberOp::verifySymbolUses(SymbolTableCollection &) {
-  return verifyResults(*this, getResultsAttr(), getValues().getTypes());
+  return verifyResults(*this, getRecursionAttr(), getValues().getTypes());
 }
 
-LogicalResult RecallOp::verifySymbolUses(SymbolTableCollection &) {
-  return verifyResults(*this, getResultsAttr(), getValues().getTypes());
+LogicalResult LookUpOp::verifySymbolUses(SymbolTableCollection &) {
+  return verifyResults(*this, getRecursionAttr(), getValues().getTypes());
 }
 
 LogicalResult ConstructOp::verifySymbolUses(SymbolTableCollection &symbols) {

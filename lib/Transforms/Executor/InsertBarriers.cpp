@@ -84,7 +84,7 @@ public:
   explicit BarrierInserter(uprog::ProgramOp program)
       : program(program), flow(program) {
     program.walk([&](uprog::RememberOp remember) {
-      remembered[remember.getResultsAttr()].push_back(remember);
+      remembered[remember.getRecursionAttr()].push_back(remember);
     });
   }
 
@@ -145,7 +145,8 @@ Accesses BarrierInserter::getAccesses(Operation *op) const {
   return accesses;
 }
 
-/// A row that is recalled is in one of the places of those that are remembered.
+/// A row that is looked up is in one of the places of those that are
+/// remembered.
 SmallVector<Place> BarrierInserter::getPlaces(Value row) const {
   SetVector<Place> places;
   SetVector<Value> rows;
@@ -156,10 +157,10 @@ SmallVector<Place> BarrierInserter::getPlaces(Value row) const {
         places.insert(made.getBufferAttr().getAsOpaquePointer());
       } else if (auto ofNode = origin.getDefiningOp<uprog::NodeRowOp>()) {
         places.insert(ofNode.getRowsAttr().getAsOpaquePointer());
-      } else if (auto recall = origin.getDefiningOp<uprog::RecallOp>()) {
+      } else if (auto lookUp = origin.getDefiningOp<uprog::LookUpOp>()) {
         unsigned number = cast<OpResult>(origin).getResultNumber();
         for (uprog::RememberOp remember :
-             remembered.lookup(recall.getResultsAttr()))
+             remembered.lookup(lookUp.getRecursionAttr()))
           rows.insert(remember.getValues()[number]);
       }
     }

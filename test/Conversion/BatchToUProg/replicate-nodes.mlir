@@ -23,8 +23,8 @@
 // CHECK-NEXT:      default {
 // CHECK-NEXT:        %[[LEFT:.*]] = uprog.field 0 of %[[T]] as @node
 // CHECK-NEXT:        %[[RIGHT:.*]] = uprog.field 1 of %[[T]] as @node
-// CHECK-NEXT:        %[[L:.*]]:2 = uprog.recall @encode.results[%[[LEFT]]]
-// CHECK-NEXT:        %[[RR:.*]]:2 = uprog.recall @encode.results[%[[RIGHT]]]
+// CHECK-NEXT:        %[[L:.*]]:2 = uprog.look_up @encode.results[%[[LEFT]]]
+// CHECK-NEXT:        %[[RR:.*]]:2 = uprog.look_up @encode.results[%[[RIGHT]]]
 // CHECK-NEXT:        %[[H:.*]] = uprog.node_row @cell.0[%[[T]]] : !rec.adt<@Tree>
 // CHECK-NEXT:        uprog.site @cell(%[[L]]#0, %[[RR]]#0 : !uprog.row, !uprog.row) into(%[[H]])
 // CHECK:             uprog.run @cell.rows
@@ -32,7 +32,7 @@
 // CHECK-NEXT:        uprog.yield %[[H]], %[[S2]]
 // CHECK-NEXT:      }
 // CHECK-NEXT:      uprog.remember @encode.results[%[[T]]] = %[[R]]#0, %[[R]]#1
-// CHECK:         %[[RESULT:.*]]:2 = uprog.recall @encode.results[%[[ROOT]]]
+// CHECK:         %[[RESULT:.*]]:2 = uprog.look_up @encode.results[%[[ROOT]]]
 // CHECK-NEXT:    uprog.result 0 of %[[I]] = %[[RESULT]]#1 : !rec.adt<@States>
 rec.adt @Tree kind tree arity 2 {
   rec.variant @leaf(word: index)

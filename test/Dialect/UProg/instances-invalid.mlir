@@ -361,7 +361,7 @@ uprog.program @p(%t: !rec.adt<@Tree>) level(device) {
 
 uprog.program @p(%t: !rec.adt<@Tree>) level(device) {
   // expected-error @+1 {{refers to unknown uprog.node_results @encode}}
-  %n = uprog.recall @encode[%t] : !rec.adt<@Tree> -> index
+  %n = uprog.look_up @encode[%t] : !rec.adt<@Tree> -> index
   uprog.yield
 }
 

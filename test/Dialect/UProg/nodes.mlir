@@ -20,7 +20,7 @@ rec.adt @States {
 // CHECK: uprog.node_row @h[%{{.*}}] : !rec.adt<@Tree>
 // CHECK: uprog.construct @States::@leaf(%{{.*}}) for %{{.*}} : (!uprog.row) -> !rec.adt<@States> of !rec.adt<@Tree>
 // CHECK: uprog.remember @encode[%{{.*}}] = %{{.*}}, %{{.*}} : !uprog.row, !rec.adt<@States> of !rec.adt<@Tree>
-// CHECK: uprog.recall @encode[%{{.*}}] : !rec.adt<@Tree> -> !uprog.row, !rec.adt<@States>
+// CHECK: uprog.look_up @encode[%{{.*}}] : !rec.adt<@Tree> -> !uprog.row, !rec.adt<@States>
 uprog.node_rows @h : tensor<4xf32>
 uprog.node_results @encode : [!uprog.row, !rec.adt<@States>]
 uprog.program @nodes(%i: index) level(device) {
@@ -32,7 +32,7 @@ uprog.program @nodes(%i: index) level(device) {
   %h = uprog.node_row @h[%t] : !rec.adt<@Tree>
   %s = uprog.construct @States::@leaf(%h) for %t : (!uprog.row) -> !rec.adt<@States> of !rec.adt<@Tree>
   uprog.remember @encode[%t] = %h, %s : !uprog.row, !rec.adt<@States> of !rec.adt<@Tree>
-  %g, %u = uprog.recall @encode[%r] : !rec.adt<@Tree> -> !uprog.row, !rec.adt<@States>
+  %g, %u = uprog.look_up @encode[%r] : !rec.adt<@Tree> -> !uprog.row, !rec.adt<@States>
   uprog.result 0 of %i = %u : !rec.adt<@States>
   uprog.yield
 }

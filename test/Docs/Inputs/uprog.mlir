@@ -274,7 +274,7 @@ uprog.program @p(%t: !rec.adt<@Tree>, %h: !uprog.row, %n: index) level(device) {
   EXAMPLE
   uprog.yield
 }
-// ----- uprog.recall
+// ----- uprog.look_up
 rec.adt @Tree {
   rec.variant @leaf(word: index)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)

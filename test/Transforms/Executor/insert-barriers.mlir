@@ -325,7 +325,7 @@ uprog.program @first_round(%i: index) level(device) {
 
 // -----
 
-// What is recalled of a node may have been written in any round before, so there is a
+// What is looked up of a node may have been written in any round before, so there is a
 // barrier before what reads it; none in a round that computes nothing.
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -341,13 +341,13 @@ uprog.node_rows @b : tensor<4xf32>
 uprog.node_results @walk : [!uprog.row]
 // CHECK-LABEL: uprog.program @nodes
 // CHECK-NOT:     uprog.barrier
-// CHECK:           uprog.recall
+// CHECK:           uprog.look_up
 // CHECK:           uprog.site
 // CHECK-NEXT:      uprog.barrier device
 // CHECK-NEXT:      uprog.run @f.rows
 // CHECK-NEXT:      uprog.yield
 // CHECK-NOT:     uprog.barrier
-// CHECK:         uprog.recall
+// CHECK:         uprog.look_up
 // CHECK-NEXT:    uprog.barrier device
 // CHECK-NEXT:    uprog.result
 uprog.program @nodes(%i: index) level(device) {
@@ -366,7 +366,7 @@ uprog.program @nodes(%i: index) level(device) {
     }
     default {
       %p = uprog.field 0 of %t as @node : !rec.adt<@Tree> -> !rec.adt<@Tree>
-      %y = uprog.recall @walk[%p] : !rec.adt<@Tree> -> !uprog.row
+      %y = uprog.look_up @walk[%p] : !rec.adt<@Tree> -> !uprog.row
       %b = uprog.node_row @b[%t] : !rec.adt<@Tree>
       %s = uprog.site @f(%y : !uprog.row) into(%b)
       uprog.run @f.rows step(%s) tasks(%one)
@@ -374,7 +374,7 @@ uprog.program @nodes(%i: index) level(device) {
     }
     uprog.remember @walk[%t] = %h : !uprog.row of !rec.adt<@Tree>
   }
-  %y = uprog.recall @walk[%root] : !rec.adt<@Tree> -> !uprog.row
+  %y = uprog.look_up @walk[%root] : !rec.adt<@Tree> -> !uprog.row
   uprog.result 0 of %i = %y : !uprog.row, tensor<4xf32>
   uprog.yield
 }

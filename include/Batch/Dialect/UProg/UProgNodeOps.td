@@ -111,10 +111,9 @@ def UProg_NodeRowOp : UProg_Op<"node_row", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the row of a node";
   let description = [{
-    It is written at most once while an instance runs, so that no unit has to wait
-    before it writes: a `uprog.node_rows` has one such op in a program, in a loop that
-    comes to each node once. Others read it as what the node has resulted in
-    (`uprog.recall`).
+    It is written at most once while an instance runs: a `uprog.node_rows` has one such
+    op in a program, in a loop that comes to each node once. Others read it as what the
+    node has resulted in (`uprog.look_up`).
 
     ```mlir
     %h = uprog.node_row @h[%t] : !rec.adt<@Tree>
@@ -153,15 +152,15 @@ def UProg_RememberOp : UProg_Op<"remember", [
     uprog.remember @encode[%t] = %h, %n : !uprog.row, index of !rec.adt<@Tree>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$results, UProg_Adt:$node,
+  let arguments = (ins FlatSymbolRefAttr:$recursion, UProg_Adt:$node,
                        Variadic<AnyType>:$values);
   let assemblyFormat = [{
-    $results `[` $node `]` `=` $values attr-dict `:` type($values)
+    $recursion `[` $node `]` `=` $values attr-dict `:` type($values)
     `of` type($node)
   }];
 }
 
-def UProg_RecallOp : UProg_Op<"recall", [
+def UProg_LookUpOp : UProg_Op<"look_up", [
     MemoryEffects<[MemRead]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "what a recursion has resulted in at a node";
@@ -170,13 +169,13 @@ def UProg_RecallOp : UProg_Op<"recall", [
     for was written by any unit, so there is a barrier between.
 
     ```mlir
-    %h, %n = uprog.recall @encode[%l] : !rec.adt<@Tree> -> !uprog.row, index
+    %h, %n = uprog.look_up @encode[%l] : !rec.adt<@Tree> -> !uprog.row, index
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$results, UProg_Adt:$node);
+  let arguments = (ins FlatSymbolRefAttr:$recursion, UProg_Adt:$node);
   let results = (outs Variadic<AnyType>:$values);
   let assemblyFormat = [{
-    $results `[` $node `]` attr-dict `:` type($node) `->` type($values)
+    $recursion `[` $node `]` attr-dict `:` type($node) `->` type($values)
   }];
 }
 
