@@ -258,7 +258,7 @@ RecursionClasses::classify(ArrayRef<func::FuncOp> component) const {
   result.functions.assign(component.begin(), component.end());
   // The loop runs one function per node type.
   DenseSet<Type> adts;
-  result.onePass = llvm::all_of(component, [&](func::FuncOp function) {
+  result.onePassPerCall = llvm::all_of(component, [&](func::FuncOp function) {
     if (!isOnePass(function))
       return false;
     for (Type type : function.getArgumentTypes())
@@ -266,6 +266,13 @@ RecursionClasses::classify(ArrayRef<func::FuncOp> component) const {
         return false;
     return true;
   });
+  bool takesOthers = false;
+  for (func::FuncOp function : component)
+    for (BlockArgument argument : function.getArguments())
+      takesOthers |= !isa<rec::AdtType>(argument.getType()) &&
+                     !sharedness.getParameter(argument);
+  result.onePass = result.onePassPerCall && !takesOthers;
+  result.onePassPerCall &= !takesOthers || component.size() == 1;
   return result;
 }
 
@@ -418,12 +425,24 @@ bool RecursionClasses::takesInputs(func::FuncOp function) const {
   return true;
 }
 
+/// True if the calls that a function makes of itself take the argument as it
+/// is.
+bool RecursionClasses::handsOn(func::FuncOp function,
+                               BlockArgument argument) const {
+  return llvm::all_of(program.getCallers(function), [&](func::CallOp call) {
+    return call->getParentOfType<func::FuncOp>() != function ||
+           call.getOperand(argument.getArgNumber()) == argument;
+  });
+}
+
+/// True if one loop over nodes can replace the recursion, or one for each of
+/// its calls if it takes more than nodes and parameters.
 bool RecursionClasses::isOnePass(func::FuncOp function) const {
   unsigned nodes = 0;
   for (BlockArgument argument : function.getArguments()) {
     if (isa<rec::AdtType>(argument.getType()))
       ++nodes;
-    else if (!sharedness.getParameter(argument))
+    else if (!sharedness.getParameter(argument) && !handsOn(function, argument))
       return false;
   }
   if (nodes != 1 || !coversAllNodes(function) || !takesInputs(function))

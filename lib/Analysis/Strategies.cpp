@@ -74,57 +74,155 @@ static bool isInstanceType(Type type) {
          isElementType(tensor.getElementType());
 }
 
-/// An obstacle in control to running single instances on all units.
-static std::optional<Obstacle>
-findInstanceObstacle(Operation *op, const TensorCode &code,
-                     const Sharedness &sharedness) {
-  if (code.contains(op) ||
+/// True for what hands values of ADTs on, or takes them apart.
+static bool takesAdts(Operation *op) {
+  return isa<rec::MatchOp, rec::ConstructOp, rec::YieldOp, scf::YieldOp,
+             func::CallOp, func::ReturnOp>(op);
+}
+
+/// True for a node of the input: an argument, or what matches and folds take
+/// out of one.
+static bool isInputNode(Value value) {
+  while (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *owner = argument.getOwner()->getParentOp();
+    if (isa<func::FuncOp>(owner))
+      return true;
+    if (auto match = dyn_cast<rec::MatchOp>(owner)) {
+      value = match.getValue();
+      continue;
+    }
+    auto fold = dyn_cast<rec::FoldOp>(owner);
+    if (!fold || !llvm::is_contained(fold.getElements(), argument))
+      return false;
+    value = fold.getLists()[argument.getArgNumber() -
+                            fold.getElements().front().getArgNumber()];
+  }
+  return false;
+}
+
+namespace {
+/// Finds what keeps a program from running single instances on all units.
+class InstanceObstacles {
+public:
+  explicit InstanceObstacles(const InstanceProgram &program)
+      : program(program), sharedness(program), code(program, sharedness),
+        recursions(program, sharedness) {}
+
+  std::optional<Obstacle> find();
+
+private:
+  std::optional<Obstacle> findIn(func::FuncOp function);
+  std::optional<Obstacle> check(Operation *op);
+  std::optional<Obstacle> checkCall(func::CallOp call);
+  std::optional<Obstacle> checkOperands(Operation *op);
+  bool isLoopOverNodes(func::FuncOp function) const;
+
+  const InstanceProgram &program;
+  Sharedness sharedness;
+  TensorCode code;
+  RecursionClasses recursions;
+};
+} // namespace
+
+/// True if a loop over the nodes of a structure replaces a function.
+bool InstanceObstacles::isLoopOverNodes(func::FuncOp function) const {
+  return llvm::any_of(
+      recursions.getClasses(), [&](const RecursionClass &component) {
+        return component.onePassPerCall &&
+               llvm::is_contained(component.functions, function);
+      });
+}
+
+std::optional<Obstacle> InstanceObstacles::checkCall(func::CallOp call) {
+  func::FuncOp callee = program.getCallee(call);
+  if (!callee || !isLoopOverNodes(callee))
+    return Obstacle{call.getLoc(),
+                    "strategy 'replicate' runs no recursion, which this calls, "
+                    "unless it visits all nodes of an argument, each after "
+                    "those that are in it"};
+  if (program.isRecursiveCall(call))
+    return std::nullopt;
+  if (call->getParentOfType<func::FuncOp>() != program.getEntry() ||
+      call->getParentOfType<LoopLikeOpInterface>())
+    return Obstacle{call.getLoc(),
+                    "strategy 'replicate' runs a recursion at most once, but "
+                    "this is in a loop or in another recursion"};
+  for (Type type : call.getResultTypes())
+    if (!isa<rec::AdtType>(type) && !isInstanceType(type))
+      return Obstacle{call.getLoc(),
+                      ("strategy 'replicate' has no place for a " +
+                       toText(type) + ", which this results in")};
+  return std::nullopt;
+}
+
+/// Checks that what an op reads has a place.
+std::optional<Obstacle> InstanceObstacles::checkOperands(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    Type type = operand.getType();
+    bool isList = isa<rec::ListType>(type) && !isa<rec::ConstructOp>(op);
+    bool isAdt = isa<rec::AdtType>(type) && takesAdts(op);
+    if (!isList && !isAdt && !sharedness.getParameter(operand) &&
+        !isInstanceType(type))
+      return Obstacle{op->getLoc(), "strategy 'replicate' has no place for a " +
+                                        toText(type) + ", which this reads"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Obstacle> InstanceObstacles::check(Operation *op) {
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return checkCall(call);
+  if (auto match = dyn_cast<rec::MatchOp>(op)) {
+    if (isInputNode(match.getValue()))
+      return std::nullopt;
+    return Obstacle{op->getLoc(), "strategy 'replicate' matches values of the "
+                                  "input only"};
+  }
+  // A value for each node of the input.
+  bool isOfNode = isa<rec::ConstructOp>(op) &&
+                  op->getParentOfType<func::FuncOp>() != program.getEntry() &&
+                  !op->getParentOfType<LoopLikeOpInterface>();
+  if (isOfNode || code.contains(op) ||
       isa<InvokeOp, func::ReturnOp, scf::ForOp, scf::WhileOp, scf::IfOp,
           scf::IndexSwitchOp, scf::YieldOp, scf::ConditionOp, rec::FoldOp,
           rec::YieldOp, rec::LengthOp, tensor::ExtractOp,
           tensor::ExtractSliceOp>(op) ||
-      isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
-    for (Value operand : op->getOperands())
-      if (!isa<rec::ListType>(operand.getType()) &&
-          !sharedness.getParameter(operand) &&
-          !isInstanceType(operand.getType()))
-        return Obstacle{op->getLoc(),
-                        (Twine("strategy 'replicate' has no place for a ") +
-                         toText(operand.getType()) + ", which this reads")
-                            .str()};
-    return std::nullopt;
-  }
-  if (isa<func::CallOp>(op))
-    return Obstacle{op->getLoc(),
-                    "strategy 'replicate' runs no recursion, which this calls"};
+      isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+    return checkOperands(op);
   return Obstacle{op->getLoc(), ("strategy 'replicate' does not run '" +
                                  op->getName().getStringRef() + "'")
                                     .str()};
 }
 
-/// An obstacle to running single instances on all units.
-static std::optional<Obstacle>
-findInstanceObstacle(const InstanceProgram &program) {
-  func::FuncOp entry = program.getEntry();
-  if (!entry.getBody().hasOneBlock())
-    return Obstacle{entry.getLoc(),
+std::optional<Obstacle> InstanceObstacles::findIn(func::FuncOp function) {
+  if (!function.getBody().hasOneBlock())
+    return Obstacle{function.getLoc(),
                     "strategy 'replicate' needs structured control, and this "
                     "function has several blocks"};
-  Sharedness sharedness(program);
-  TensorCode code(program, sharedness);
-  for (Type type : entry.getResultTypes())
-    if (!isInstanceType(type))
-      return Obstacle{entry.getLoc(),
-                      ("strategy 'replicate' has no place for a " +
-                       toText(type) + ", which is a result")};
   std::optional<Obstacle> found;
-  entry.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+  function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!found)
-      found = findInstanceObstacle(op, code, sharedness);
+      found = check(op);
     // The bodies of tensor code are in kernels.
     return code.contains(op) ? WalkResult::skip() : WalkResult::advance();
   });
   return found;
+}
+
+std::optional<Obstacle> InstanceObstacles::find() {
+  func::FuncOp entry = program.getEntry();
+  for (Type type : entry.getResultTypes())
+    if (!isa<rec::AdtType>(type) && !isInstanceType(type))
+      return Obstacle{entry.getLoc(),
+                      "strategy 'replicate' has no place for a " +
+                          toText(type) + ", which is a result"};
+  if (std::optional<Obstacle> found = findIn(entry))
+    return found;
+  for (func::FuncOp function : program.getFunctions())
+    if (function != entry)
+      if (std::optional<Obstacle> found = findIn(function))
+        return found;
+  return std::nullopt;
 }
 
 /// An obstacle to following tensors, which the passes after the analysis need.
@@ -152,7 +250,7 @@ std::optional<Obstacle> Strategies::find(Strategy strategy) const {
   case Strategy::Mask:
     return StepProgram(program, /*tailCalls=*/true).getObstacle();
   case Strategy::Replicate:
-    return findInstanceObstacle(program);
+    return InstanceObstacles(program).find();
   case Strategy::None:
   case Strategy::Auto:
     return std::nullopt;

@@ -48,7 +48,9 @@ RESIDUAL = ["blockdrop", "blockdrop_given", "skipnet38", "skipnet101"]
 DECIDING = ["seq2seq", "seq2seq_forced", "berxit"] + RESIDUAL
 # Loops and branches without recursion: strategy `replicate` runs them, too.
 REPLICATED = ["nasrnn", "nasrnn_add", "lstm10", "attention", "attention_masked", "seq2seq",
-              "seq2seq_forced", "blockdrop", "blockdrop_given", "skipnet38"]
+              "seq2seq_forced", "blockdrop", "blockdrop_given", "skipnet38", "rae",
+              "treernn", "treernn_w", "treefc", "treegru_nary", "treelstm_nary",
+              "treelstm_nary_tai", "treelstm_2type", "mvrnn"]
 # Decoding with a draft, which speculative_models.py writes.
 SPECULATIVE = ["specdec", "specdec_sample"]
 # Those that wait for tensors (strategy `lazy`): golden cases, but for beam search

@@ -243,9 +243,6 @@ def check_errors():
           "this calls", "batch-compile",
           os.path.join(batchtest.MODELS, "fib.mlir"), "--strategy=replicate", "-o",
           os.path.join(scratch, "x.so"))
-    fails("data structures", "treernn.mlir:...: error: strategy 'replicate' ", "batch-compile",
-          os.path.join(batchtest.MODELS, "treernn.mlir"), "--strategy=replicate", "-o",
-          os.path.join(scratch, "x.so"))
 
 
 check_bits()

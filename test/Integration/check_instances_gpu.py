@@ -24,7 +24,8 @@ file = batchtest.temporary_paths()
 # Sizes, and instances of a run.
 MODELS = {"seq2seq": ("H=16 V=30", 5), "attention": ("HEADS=2 D=8 SLOTS=34", 5),
           "nasrnn": ("H=16", 5), "lstm10": ("H=16", 2), "blockdrop": ("", 2),
-          "skipnet38": ("", 2),
+          "skipnet38": ("", 2), "rae": ("H=20", 5), "treelstm_2type": ("H=20", 5),
+          "nodes": ("D=20", 9),
           "instances": ("", 9)}
 # Other orders of loops.
 ORDERS = {"lstm10": ("layers", "wavefront")}
@@ -36,7 +37,7 @@ def source(name):
     if name in batchtest.RESIDUAL:
         return batchtest.write_lines(file(name + ".mlir"),
                                      [residual_models.write(name, *SMALL)])
-    if name == "instances":
+    if name in ("instances", "nodes"):
         return os.path.join(batchtest.ROOT, "test", "Integration", "GPU", "Inputs",
                             name + ".mlir")
     return os.path.join(batchtest.MODELS, name + ".mlir")

@@ -73,6 +73,10 @@ struct RecursionClass {
   /// and parameters, visits every node of the structure, and is never called on
   /// anything else.
   bool onePass = false;
+  /// The same, but a function that calls only itself may also take what its
+  /// recursive calls hand on as it is: then a loop for each other call of it
+  /// can replace the recursion.
+  bool onePassPerCall = false;
 };
 
 /// The recursion classes of the recursive components of a program.
@@ -87,6 +91,7 @@ public:
 private:
   RecursionClass classify(ArrayRef<func::FuncOp> component) const;
   bool isOnePass(func::FuncOp function) const;
+  bool handsOn(func::FuncOp function, BlockArgument argument) const;
   bool coversAllNodes(func::FuncOp function) const;
   bool takesInputs(func::FuncOp function) const;
 

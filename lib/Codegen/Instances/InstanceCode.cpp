@@ -137,13 +137,14 @@ void InstanceTables::numberLoops(ModuleOp module) {
 InstanceTables::InstanceTables(ModuleOp module, bool onDevice) {
   placeBuffers(module);
   placeSites(module, onDevice);
+  placeNodes(module);
   numberIndices(module);
   numberLoops(module);
 }
 
 void InstanceTables::addCopies(const IRMapping &copies) {
   for (auto [op, copy] : copies.getOperationMap())
-    for (auto *table : {&scratch, &cells, &indexOf, &loopOf})
+    for (auto *table : {&scratch, &cells, &indexOf, &loopOf, &valueOf})
       if (table->contains(op)) {
         int64_t known = table->lookup(op);
         (*table)[copy] = known;
@@ -163,7 +164,11 @@ void InstanceTables::save(ModuleOp module) const {
   NamedAttribute entries[] = {
       builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytes)),
       builder.getNamedAttr("tasks", builder.getI64IntegerAttr(mostTasks)),
-      builder.getNamedAttr("loops", builder.getArrayAttr(loops))};
+      builder.getNamedAttr("loops", builder.getArrayAttr(loops)),
+      builder.getNamedAttr("node_bytes", builder.getI64IntegerAttr(nodeBytes)),
+      builder.getNamedAttr("node_cells", builder.getI64IntegerAttr(nodeCells)),
+      builder.getNamedAttr("node_values",
+                           builder.getI64IntegerAttr(nodeValues))};
   module->setAttr(uprog::kInstancesAttr, builder.getDictionaryAttr(entries));
 }
 
@@ -213,6 +218,15 @@ InstanceUnit batch::makeAlone(OpBuilder &builder, Location loc,
   alone.count = cb.constant(1);
   alone.together = false;
   return alone;
+}
+
+/// True for what code handles as the i64 that its cell is.
+static bool isCell(Type type) {
+  return isa<uprog::RowType, rec::ListType, rec::AdtType>(type);
+}
+
+Value InstanceCode::fromCell(Value cell, Type type) {
+  return isCell(type) ? cell : cb.fromCell(cell, type);
 }
 
 InstanceCode::InstanceCode(OpBuilder &builder, Operation *op,
@@ -465,7 +479,7 @@ Value InstanceCode::load(uprog::LoadOp op, Value row, ValueRange indices,
 static constexpr int64_t kPiece = 64;
 
 /// Where the share of this thread begins and ends, in bytes.
-std::pair<Value, Value> InstanceCode::shareOf(int64_t bytes) {
+std::pair<Value, Value> InstanceCode::shareOf(Value bytes) {
   Value number = unit.number, count = unit.count;
   if (unit.threads.isGroup()) {
     Value threads = cb.constant(unit.threads.threads);
@@ -473,7 +487,8 @@ std::pair<Value, Value> InstanceCode::shareOf(int64_t bytes) {
     number = arith::AddIOp::create(builder, loc, number, unit.threads.thread);
     count = arith::MulIOp::create(builder, loc, count, threads);
   }
-  Value pieces = cb.constant(bytes / kPiece);
+  Value pieces =
+      arith::DivUIOp::create(builder, loc, bytes, cb.constant(kPiece));
   auto getBegin = [&](Value number) -> Value {
     Value share = arith::MulIOp::create(builder, loc, pieces, number);
     share = arith::DivUIOp::create(builder, loc, share, count);
@@ -487,18 +502,29 @@ std::pair<Value, Value> InstanceCode::shareOf(int64_t bytes) {
 /// Each thread of all units copies as much as the others, in whole pieces.
 void InstanceCode::copy(RankedTensorType type, Value from, Value to) {
   int64_t bytes = getRowBytes(type);
-  auto [begin, end] = shareOf(bytes);
+  auto [begin, end] = shareOf(cb.constant(bytes));
   cb.copyBytes(from, to, begin, end);
   addTo(kUnitCopiedBytes, cb.constant(bytes), tells());
 }
 
 void InstanceCode::clearBuffers(const InstanceTables &tables) {
-  auto [begin, end] = shareOf(tables.getBufferBytes());
+  clear(unit.memory, cb.constant(tables.getBufferBytes()));
+  if (!unit.together || tables.getNodeBytes() == 0)
+    return;
+  Value nodes = firstNode(instances());
+  clear(cb.loadCell(unit.state, kUnitNodeRows),
+        arith::MulIOp::create(builder, loc, nodes,
+                              cb.constant(tables.getNodeBytes())));
+}
+
+/// The threads of the units clear memory together.
+void InstanceCode::clear(Value first, Value bytes) {
+  auto [begin, end] = shareOf(bytes);
   auto loop = scf::ForOp::create(builder, loc, begin, end, cb.constant(kPiece));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop.getBody()->getTerminator());
   Value place =
-      arith::AddIOp::create(builder, loc, unit.memory, loop.getInductionVar());
+      arith::AddIOp::create(builder, loc, first, loop.getInductionVar());
   Value zeros = LLVM::ZeroOp::create(
       builder, loc, VectorType::get(kPiece / 4, builder.getI32Type()));
   LLVM::StoreOp::create(
@@ -630,8 +656,7 @@ Value InstanceCode::slice(uprog::SliceOp op, Value whole, Value index) {
 Value InstanceCode::argument(int64_t number, Value instance, Type type) {
   Value arguments = cb.loadField(ContextField::arguments);
   Value cell = cb.loadCell(cb.loadPointer(arguments, number), instance);
-  return isa<uprog::RowType, rec::ListType>(type) ? cell
-                                                  : cb.fromCell(cell, type);
+  return fromCell(cell, type);
 }
 
 void InstanceCode::result(int64_t number, Value instance, Value value,
@@ -648,6 +673,5 @@ Value InstanceCode::listLength(Value list) { return cb.listLength(list); }
 Value InstanceCode::listElement(Value list, Value index, Type type) {
   Value entry = arith::AddIOp::create(builder, loc, cb.listBegin(list), index);
   Value cell = cb.loadEntry(entry);
-  return isa<uprog::RowType, rec::ListType>(type) ? cell
-                                                  : cb.fromCell(cell, type);
+  return fromCell(cell, type);
 }

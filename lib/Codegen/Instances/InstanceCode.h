@@ -40,6 +40,21 @@ public:
   int64_t getScratch(Operation *site) const { return scratch.lookup(site); }
   /// The place of cells: of the step of one of these, of a `uprog.tasks`.
   int64_t getCells(Operation *op) const { return cells.lookup(op); }
+  /// Of the rows of a node: where that of a `uprog.node_rows` is, and the bytes
+  /// of all.
+  int64_t getNodeRow(StringAttr rows) const { return nodeRows.lookup(rows); }
+  int64_t getNodeBytes() const { return nodeBytes; }
+  /// Of what a node results in: the first cell of a `uprog.node_results`, and
+  /// the number of all cells.
+  int64_t getNodeCell(StringAttr results) const {
+    return nodeResults.lookup(results);
+  }
+  int64_t getNodeCells() const { return nodeCells; }
+  /// Which one of the values that are made of a node this is, and how many.
+  int64_t getNodeValue(uprog::ConstructOp op) const {
+    return valueOf.lookup(op);
+  }
+  int64_t getNodeValues() const { return nodeValues; }
   /// The bytes of all buffers, which come first.
   int64_t getBufferBytes() const { return bufferBytes; }
   /// Of the first index that a `uprog.load` or `uprog.parameter_row` checks,
@@ -54,13 +69,16 @@ private:
   int64_t take(int64_t size);
   void placeBuffers(ModuleOp module);
   void placeSites(ModuleOp module, bool onDevice);
+  void placeNodes(ModuleOp module);
+  int64_t numberValues(Region &region, int64_t first);
   void numberIndices(ModuleOp module);
   void numberLoops(ModuleOp module);
 
   int64_t bytes = 0, bufferBytes = 0;
   int64_t mostTasks = 1; ///< of a step
-  DenseMap<StringAttr, int64_t> buffers;
-  DenseMap<Operation *, int64_t> scratch, cells, indexOf, loopOf;
+  int64_t nodeBytes = 0, nodeCells = 0, nodeValues = 0;
+  DenseMap<StringAttr, int64_t> buffers, nodeRows, nodeResults;
+  DenseMap<Operation *, int64_t> scratch, cells, indexOf, loopOf, valueOf;
   SmallVector<Attribute> indices, loops;
 };
 
@@ -115,6 +133,18 @@ public:
   Value argument(int64_t number, Value instance, Type type);
   void result(int64_t number, Value instance, Value value,
               std::optional<Type> type);
+  /// Nodes are i64s.
+  Value node(Value number, Value instance);
+  Value nodeNumber(Value node, Value instance);
+  Value variant(uprog::VariantOp op, Value node);
+  Value field(uprog::FieldOp op, Value node);
+  Value nodeRow(uprog::NodeRowOp op, Value node, const InstanceTables &tables);
+  void remember(uprog::RememberOp op, Value node, ValueRange values,
+                const InstanceTables &tables);
+  SmallVector<Value> lookUp(uprog::LookUpOp op, Value node,
+                            const InstanceTables &tables);
+  Value construct(uprog::ConstructOp op, ValueRange fields, Value node,
+                  const InstanceTables &tables);
   Value listLength(Value list);
   Value listElement(Value list, Value index, Type type);
   Value instances();
@@ -123,21 +153,26 @@ public:
   Value lastKernel();
   /// Stores the numbers of tasks, which threads of a group keep to themselves.
   void storeCounts();
-  /// The units clear their buffers, padding too.
+  /// The units clear their buffers and the rows of nodes, padding too.
   void clearBuffers(const InstanceTables &tables);
 
 private:
   Value isZero(Value value);
+  Value fromCell(Value cell, Type type);
   Value leads();
   Value tells();
   void when(Value condition, function_ref<void()> body);
-  std::pair<Value, Value> shareOf(int64_t bytes);
+  std::pair<Value, Value> shareOf(Value bytes);
+  void clear(Value first, Value bytes);
   Value loadOwn(Value cell);
   void addTo(abi::Field counter, Value amount, Value condition);
   void beginTasks(int64_t kernel, Value count);
   Value shareCells(Operation *op, int64_t count, const InstanceTables &tables,
                    function_ref<void(Value)> store);
   Value takeTurn(uprog::RowOp op, Value copies);
+  Value firstNode(Value instance);
+  Value resultCell(StringAttr results, Value node,
+                   const InstanceTables &tables);
   Value scratchOf(Operation *site, const InstanceTables &tables);
   Value checkIndex(Value index, Value extent, int64_t place);
 

@@ -454,10 +454,15 @@ static json::Object describeInstances(DictionaryAttr instances) {
   for (auto loop :
        instances.getAs<ArrayAttr>("loops").getAsValueRange<StringAttr>())
     loops.push_back(loop.str());
-  return json::Object{
-      {key::bytes, instances.getAs<IntegerAttr>("bytes").getInt()},
-      {key::tasks, instances.getAs<IntegerAttr>("tasks").getInt()},
-      {key::loops, std::move(loops)}};
+  auto number = [&](StringRef name) {
+    return instances.getAs<IntegerAttr>(name).getInt();
+  };
+  return json::Object{{key::bytes, number("bytes")},
+                      {key::tasks, number("tasks")},
+                      {key::loops, std::move(loops)},
+                      {key::nodeBytes, number("node_bytes")},
+                      {key::nodeCells, number("node_cells")},
+                      {key::nodeValues, number("node_values")}};
 }
 
 FailureOr<json::Value> ObjectLayout::describeAdts() const {

@@ -22,7 +22,12 @@ Replicator::Replicator(func::FuncOp entry)
     : entry(entry), module(entry->getParentOfType<ModuleOp>()), symbols(module),
       program(module), sharedness(program), inserted(entry),
       operators(uprog::mapOperators(module)), builder(entry.getContext()),
-      rowType(uprog::RowType::get(entry.getContext())) {}
+      rowType(uprog::RowType::get(entry.getContext())),
+      nodes(entry, program, sharedness,
+            {builder, mapping, symbols,
+             [this](Type type) { return convertType(type); },
+             [this](Block &block) { return convertBlock(block); },
+             [this](OpOperand &operand) { return getValue(operand); }}) {}
 
 /// The type of what stands in a program for a value of `type`.
 Type Replicator::convertType(Type type) {
@@ -111,7 +116,8 @@ LogicalResult Replicator::convert(InvokeOp invoke) {
     Value row;
     if (OpOperand *root = inserted.getRoot(result))
       row = inputs[root->getOperandNumber()];
-    else if (!(row = places.lookup(result)))
+    else if (!(row = places.lookup(result)) &&
+             !(row = nodes.makeRow(result, nameResult(result))))
       row = makeRow(loc, nameResult(result), result.getType());
     mapping.map(result, row);
     outputs.push_back(row);
@@ -315,6 +321,8 @@ LogicalResult Replicator::convert(Operation *op) {
     return convert(branch);
   if (auto loop = dyn_cast<rec::FoldOp>(op))
     return convert(loop);
+  if (NodeConverter::converts(op))
+    return nodes.convert(op);
   if (auto condition = dyn_cast<scf::ConditionOp>(op)) {
     uprog::ConditionOp::create(builder, op->getLoc(),
                                mapping.lookup(condition.getCondition()),
@@ -363,6 +371,7 @@ LogicalResult Replicator::fillProgram(uprog::ProgramOp instances) {
   builder.setInsertionPointToEnd(&instances.getBody().front());
   Value instance = instances.getArgument(0);
   uprog::EnterInstanceOp::create(builder, loc, instance);
+  nodes.setInstance(instance);
   Block &block = entry.getBody().front();
   mapArguments(instance);
   if (failed(convertBlock(block)))

@@ -11,6 +11,7 @@
 #include "Batch/Analysis/LoopLayers.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "InsertedRows.h"
+#include "ReplicateNodes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -91,6 +92,7 @@ private:
   IRMapping mapping;
   /// The rows of results that later layers of a loop read.
   DenseMap<Value, Value> places;
+  NodeConverter nodes;
 };
 
 } // namespace mlir::batch

@@ -361,9 +361,10 @@ class ConvertUProgToCPUPass
     for (uprog::ProgramOp program : programs)
       if (failed(lower(program, symbols, tables)))
         return signalPassFailure();
-    for (auto buffer :
-         llvm::make_early_inc_range(getOperation().getOps<uprog::BufferOp>()))
-      buffer.erase();
+    for (Operation &op :
+         llvm::make_early_inc_range(getOperation().getBody()->getOperations()))
+      if (isa<uprog::BufferOp, uprog::NodeRowsOp, uprog::NodeResultsOp>(op))
+        op.erase();
   }
 
   LogicalResult check(uprog::ProgramOp program, SymbolTable &symbols) {

@@ -703,9 +703,10 @@ class ConvertUProgToGPUPass
     }
     for (uprog::ProgramOp program : run)
       program.erase();
-    for (auto buffer :
-         llvm::make_early_inc_range(module.getOps<uprog::BufferOp>()))
-      buffer.erase();
+    for (Operation &op :
+         llvm::make_early_inc_range(module.getBody()->getOperations()))
+      if (isa<uprog::BufferOp, uprog::NodeRowsOp, uprog::NodeResultsOp>(op))
+        op.erase();
     // One block per multiprocessor is enough and may use all registers.
     if (vendor.vendor == GPUVendor::NVIDIA)
       for (auto kernel : device.getOps<gpu::GPUFuncOp>())

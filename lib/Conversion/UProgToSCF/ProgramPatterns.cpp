@@ -233,6 +233,34 @@ public:
                 operands.getValue(), op.getType());
     return {};
   }
+  Values lower(uprog::NodeOp, uprog::NodeOp::Adaptor operands) {
+    return {
+        code.node(toI64(operands.getNumber()), toI64(operands.getInstance()))};
+  }
+  Values lower(uprog::NodeNumberOp, uprog::NodeNumberOp::Adaptor operands) {
+    return {toIndex(
+        code.nodeNumber(operands.getNode(), toI64(operands.getInstance())))};
+  }
+  Values lower(uprog::VariantOp op, uprog::VariantOp::Adaptor operands) {
+    return {toIndex(code.variant(op, operands.getNode()))};
+  }
+  Values lower(uprog::FieldOp op, uprog::FieldOp::Adaptor operands) {
+    return {code.field(op, operands.getNode())};
+  }
+  Values lower(uprog::NodeRowOp op, uprog::NodeRowOp::Adaptor operands) {
+    return {code.nodeRow(op, operands.getNode(), tables)};
+  }
+  Values lower(uprog::RememberOp op, uprog::RememberOp::Adaptor operands) {
+    code.remember(op, operands.getNode(), operands.getValues(), tables);
+    return {};
+  }
+  Values lower(uprog::LookUpOp op, uprog::LookUpOp::Adaptor operands) {
+    return code.lookUp(op, operands.getNode(), tables);
+  }
+  Values lower(uprog::ConstructOp op, uprog::ConstructOp::Adaptor operands) {
+    return {
+        code.construct(op, operands.getFields(), operands.getNode(), tables)};
+  }
   Values lower(uprog::ListLengthOp, uprog::ListLengthOp::Adaptor operands) {
     return {toIndex(code.listLength(operands.getList()))};
   }
@@ -300,7 +328,7 @@ LogicalResult batch::convertProgram(
         addPatterns) {
   TypeConverter converter;
   converter.addConversion([=](Type type) -> Type {
-    if (isa<uprog::RowType, rec::ListType>(type))
+    if (isa<uprog::RowType, rec::ListType, rec::AdtType>(type))
       return IntegerType::get(type.getContext(), 64);
     return isa<PlanType, uprog::StepType, uprog::TasksType, LanesType,
                MemRefType>(type)
@@ -312,12 +340,14 @@ LogicalResult batch::convertProgram(
   addProgramPatterns<LaneEmitter, StartLanesOp, BlockKeysOp, NextBlockOp,
                      LaneListOp, EnterBlockOp, uprog::TakeLanesOp, LaneOpsOp,
                      LeaveFrameOp>(converter, makeLanes, patterns);
-  addProgramPatterns<InstanceEmitter, uprog::RowOp, uprog::ParameterRowOp,
-                     uprog::LoadOp, uprog::CopyOp, uprog::SiteOp,
-                     uprog::SliceOp, uprog::TasksOp, uprog::PutTaskOp,
-                     uprog::BatchOp, uprog::InstancesOp, uprog::EnterInstanceOp,
-                     uprog::NextRoundOp, uprog::ArgumentOp, uprog::ResultOp,
-                     uprog::ListLengthOp, uprog::ListElementOp>(
+  addProgramPatterns<
+      InstanceEmitter, uprog::RowOp, uprog::ParameterRowOp, uprog::LoadOp,
+      uprog::CopyOp, uprog::SiteOp, uprog::SliceOp, uprog::TasksOp,
+      uprog::PutTaskOp, uprog::BatchOp, uprog::InstancesOp,
+      uprog::EnterInstanceOp, uprog::NextRoundOp, uprog::ArgumentOp,
+      uprog::ResultOp, uprog::ListLengthOp, uprog::ListElementOp, uprog::NodeOp,
+      uprog::NodeNumberOp, uprog::VariantOp, uprog::FieldOp, uprog::NodeRowOp,
+      uprog::RememberOp, uprog::LookUpOp, uprog::ConstructOp>(
       converter, instances, patterns);
   addPatterns(converter, patterns);
   ConversionTarget target(*program.getContext());

@@ -130,8 +130,8 @@ struct InstanceProgramState {
 };
 
 /// Lowers a program with all its code. Plans, steps, lanes and lists of lanes
-/// become pointers, rows and lists of instances i64s; `addPatterns` adds the
-/// patterns of the target.
+/// become pointers, rows, lists and nodes of instances i64s; `addPatterns` adds
+/// the patterns of the target.
 LogicalResult convertProgram(
     uprog::ProgramOp program, Type pointer, MakeLaneCode makeLanes,
     InstanceProgramState &instances,

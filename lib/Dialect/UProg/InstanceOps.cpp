@@ -213,6 +213,7 @@ private:
                             ValueRange inputs);
   LogicalResult checkOutputs(Operation *op, batch::KernelOp kernel,
                              ValueRange outputs, ArrayRef<int64_t> leading);
+  LogicalResult checkFields(ConstructOp op);
   LogicalResult checkArgument(ArgumentOp op);
   LogicalResult checkResult(ResultOp op);
   batch::KernelOp getKernel(StringRef name) {
@@ -239,6 +240,10 @@ Type InstanceVerifier::getType(Value row) {
   if (auto made = row.getDefiningOp<RowOp>()) {
     auto buffer = module.lookupSymbol<BufferOp>(made.getBuffer());
     return buffer ? buffer.getType() : Type();
+  }
+  if (auto ofNode = row.getDefiningOp<NodeRowOp>()) {
+    auto rows = module.lookupSymbol<NodeRowsOp>(ofNode.getRows());
+    return rows ? rows.getType() : Type();
   }
   if (auto parameter = row.getDefiningOp<ParameterRowOp>()) {
     auto source = module.lookupSymbol<batch::SourceOp>(parameter.getSource());
@@ -305,6 +310,19 @@ LogicalResult InstanceVerifier::checkOutputs(Operation *op,
   return success();
 }
 
+LogicalResult InstanceVerifier::checkFields(ConstructOp op) {
+  // The variant is checked where it is named.
+  auto variant = dyn_cast_or_null<rec::VariantOp>(
+      SymbolTable::lookupNearestSymbolFrom(op, op.getVariant()));
+  if (!variant)
+    return success();
+  for (auto [number, field] : llvm::enumerate(op.getFields()))
+    if (number < variant.getNumFields() &&
+        failed(checkRow(op, field, variant.getFieldType(number))))
+      return failure();
+  return success();
+}
+
 LogicalResult InstanceVerifier::checkArgument(ArgumentOp op) {
   if (!entry)
     return success();
@@ -367,6 +385,8 @@ LogicalResult InstanceVerifier::verify(Operation *op) {
            << element.getElement().getType()
            << ", but the list has elements of type " << type;
   }
+  if (auto construct = dyn_cast<ConstructOp>(op))
+    return checkFields(construct);
   if (auto argument = dyn_cast<ArgumentOp>(op))
     return checkArgument(argument);
   if (auto result = dyn_cast<ResultOp>(op))

@@ -19,8 +19,8 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Memory that a row may be in: the symbol of a buffer, or the site whose
-/// scratch memory it is. Nothing writes rows outside of the program's buffers.
+/// Memory that a row may be in: the symbol of a buffer or of rows of nodes, or
+/// the site whose scratch memory it is. Nothing writes rows outside of these.
 using Place = const void *;
 
 /// What units may not have done yet when the first of them is here: they have
@@ -82,7 +82,11 @@ struct Accesses {
 class BarrierInserter {
 public:
   explicit BarrierInserter(uprog::ProgramOp program)
-      : program(program), flow(program) {}
+      : program(program), flow(program) {
+    program.walk([&](uprog::RememberOp remember) {
+      remembered[remember.getRecursionAttr()].push_back(remember);
+    });
+  }
 
   void run();
 
@@ -99,6 +103,8 @@ private:
 
   uprog::ProgramOp program;
   StructuredFlow flow;
+  /// By `uprog.node_results`: what notes results of nodes.
+  DenseMap<Attribute, SmallVector<uprog::RememberOp>> remembered;
   SetVector<Operation *> barriers; ///< ops that need one before them
 };
 
@@ -139,12 +145,26 @@ Accesses BarrierInserter::getAccesses(Operation *op) const {
   return accesses;
 }
 
+/// A row that is looked up is in one of the places of those that are
+/// remembered.
 SmallVector<Place> BarrierInserter::getPlaces(Value row) const {
-  SmallVector<Place> places;
-  for (Value origin : flow.getOrigins(row))
-    if (auto made = origin.getDefiningOp<uprog::RowOp>())
-      places.push_back(made.getBufferAttr().getAsOpaquePointer());
-  return places;
+  SetVector<Place> places;
+  SetVector<Value> rows;
+  rows.insert(row);
+  for (size_t i = 0; i < rows.size(); ++i)
+    for (Value origin : flow.getOrigins(rows[i])) {
+      if (auto made = origin.getDefiningOp<uprog::RowOp>()) {
+        places.insert(made.getBufferAttr().getAsOpaquePointer());
+      } else if (auto ofNode = origin.getDefiningOp<uprog::NodeRowOp>()) {
+        places.insert(ofNode.getRowsAttr().getAsOpaquePointer());
+      } else if (auto lookUp = origin.getDefiningOp<uprog::LookUpOp>()) {
+        unsigned number = cast<OpResult>(origin).getResultNumber();
+        for (uprog::RememberOp remember :
+             remembered.lookup(lookUp.getRecursionAttr()))
+          rows.insert(remember.getValues()[number]);
+      }
+    }
+  return places.takeVector();
 }
 
 /// The place of the buffer of a `uprog.row`.
@@ -334,7 +354,8 @@ class InsertBarriersPass
     : public batch::impl::InsertBarriersPassBase<InsertBarriersPass> {
   void runOnOperation() override {
     // Plans and lanes have barriers already.
-    if (getOperation().getOps<uprog::BufferOp>().empty())
+    if (getOperation().getOps<uprog::BufferOp>().empty() &&
+        getOperation().getOps<uprog::NodeRowsOp>().empty())
       return;
     for (auto program : getOperation().getOps<uprog::ProgramOp>())
       BarrierInserter(program).run();

@@ -290,6 +290,9 @@ void InsertGhostsPass::runOnOperation() {
       }))
     return;
   InstanceProgram program(module);
+  // No inspector will read them.
+  if (program.getStrategy() == Strategy::Replicate)
+    return;
   SmallVector<Operation *> branches;
   for (func::FuncOp function : program.getFunctions())
     function.walk([&](Operation *op) {

@@ -39,7 +39,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 16
+#define BATCH_ABI_VERSION 17
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
@@ -215,6 +215,10 @@ typedef struct BatchUnit {
   int64_t shares;      ///< that it has run its share of, with all others
   int64_t barriers;    ///< of all units that it has reached, on the host
   int64_t copiedBytes; ///< of arguments that change, and of results
+  char *nodeRows;      ///< of all units: the descriptor's `nodeBytes` for each
+                       ///< node of the input
+  int64_t *nodeResults; ///< of the unit: `nodeCells` for each node of the
+                        ///< instance that it is at
 } BatchUnit;
 
 struct BatchContext {

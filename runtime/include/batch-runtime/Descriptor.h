@@ -202,6 +202,9 @@ struct ReplicateInfo {
   int64_t bytes = 0;              ///< that units need for an instance
   int64_t tasks = 1;              ///< the most of a step
   std::vector<std::string> loops; ///< that nothing bounds, for messages
+  int64_t nodeBytes = 0;          ///< of the rows of each node of the input
+  int64_t nodeCells = 0;  ///< of what each node of an instance results in
+  int64_t nodeValues = 0; ///< that are made of each node of the input
 };
 
 struct Descriptor {

@@ -130,6 +130,9 @@ BATCH_KEY(kernel)
 // `replicate`, with `bytes`.
 BATCH_KEY(tasks)
 BATCH_KEY(loops)
+BATCH_KEY(nodeBytes)
+BATCH_KEY(nodeCells)
+BATCH_KEY(nodeValues)
 
 // `device`, with `kernel` by name.
 BATCH_KEY(chip)

@@ -34,6 +34,7 @@ public:
 
 private:
   void copyResults() override;
+  void readResults();
   std::string describe(int64_t progress) const;
   void readOutcome(const Watchdog &watchdog);
 
@@ -54,7 +55,7 @@ std::string DeviceInstances::describe(int64_t progress) const {
 
 void DeviceInstances::run(ResultCopies copies) {
   const LaunchShape &shape = runs->shape();
-  image.layOut(batch, shape.blocks);
+  image.layOut(batch, shape.blocks, mostNodes());
   runs->begin(image.bytes(), image.outEnd(), image.regions());
   DeviceArena &memory = runs->memory();
   DeviceProgram &program = runs->onDevice();
@@ -76,7 +77,7 @@ void DeviceInstances::run(ResultCopies copies) {
                withRun ? image.outEnd() : image.inEnd());
   readOutcome(watchdog);
   if (withRun)
-    image.readResults(batch, memory.staging());
+    readResults();
   checkEnds();
   uncollected = !withRun;
 }
@@ -100,9 +101,15 @@ void DeviceInstances::readOutcome(const Watchdog &watchdog) {
   counted.barriers = words.generation;
 }
 
+void DeviceInstances::readResults() {
+  DeviceArena &memory = runs->memory();
+  image.readResults(batch, runs->onDevice().packingRegions(), memory.staging(),
+                    memory.address());
+}
+
 void DeviceInstances::copyResults() {
   runs->copyOut(image.inEnd(), image.outEnd());
-  image.readResults(batch, runs->memory().staging());
+  readResults();
 }
 
 double DeviceInstances::runTimed() {

@@ -8,11 +8,17 @@
 #include "InstanceExecutor.h"
 #include "batch-runtime/Error.h"
 
+#include <algorithm>
+
 using namespace batchrt;
 
 void InstanceExecutor::prepareInstances() {
   batch.enter(MiniBatch::Cells::Addresses);
   batch.reset();
+  // The new ones of a node of the input have places that follow from it.
+  const int64_t nodes = batch.forest().numNodes * (1 + info.nodeValues);
+  batch.growNodes(nodes);
+  batch.context().numNodes = nodes;
   const int64_t instances = batch.numInstances();
   ends.assign(instances, 0);
   results.resize(descriptor().results.size());
@@ -25,6 +31,14 @@ void InstanceExecutor::prepareInstances() {
     for (int64_t i = 0; i < instances; ++i)
       batch.results(r)[i] = reinterpret_cast<int64_t>(rows + i * bytes);
   }
+}
+
+int64_t InstanceExecutor::mostNodes() const {
+  const std::vector<int64_t> &begins = batch.forest().instanceNodes;
+  int64_t most = 0;
+  for (size_t i = 1; i < begins.size(); ++i)
+    most = std::max(most, begins[i] - begins[i - 1]);
+  return most;
 }
 
 std::string InstanceExecutor::failure(int64_t instance) const {

@@ -19,60 +19,102 @@ namespace {
 struct alignas(128) BlockUnit : BatchUnit {};
 } // namespace
 
-/// The source of an input tensor that is an element of a list.
+/// The source of an input tensor that is an element of a list or a field.
 static const BatchSource &sourceOf(const MiniBatch &batch,
                                    const TensorCell &cell) {
   return batch.sources()[(cell.handle >> 56) & 127];
 }
 
-void InstanceImage::layOut(const MiniBatch &batch, int64_t newUnits) {
+void InstanceImage::layOut(const MiniBatch &batch, int64_t newUnits,
+                           int64_t mostNodes) {
+  const ReplicateInfo &info = *descriptor.replicate;
   units = newUnits;
   numInstances = batch.numInstances();
+  nodes = batch.forest().numNodes;
+  allNodes = nodes * (1 + info.nodeValues);
   size_t rowBytes = 0;
   for (const TensorCell &cell : batch.forest().tensors)
-    if (cell.place == TensorCell::List)
+    if (cell.place != TensorCell::Argument)
       rowBytes += sourceOf(batch, cell).rowBytes;
   RegionLayout layout(parts, 128);
   contextAt = layout.add(sizeof(BatchContext), "the context");
   unitList = layout.add(units * sizeof(BatchUnit *), "addresses of units");
   columns.placeArguments(layout, numInstances);
   lists = layout.add(batch.forest().listSize * 8, "lists");
-  rowsOfLists = layout.add(rowBytes, "rows of lists");
+  rowsOfCells = layout.add(rowBytes, "rows of lists and fields");
+  instanceNodesAt = layout.add((numInstances + 1) * 8, "nodes of instances");
+  columnList =
+      layout.add(descriptor.cellColumns * sizeof(int64_t *), "cells of nodes");
   sourcesAt = layout.add(descriptor.sources.size() * sizeof(BatchSource),
                          "places of parameters");
   controlAt = layout.add(controlBytes(units), "control words");
   unitsAt = layout.add(units * sizeof(BlockUnit), "units");
   endsAt = layout.add(numInstances * 8, "ends of instances");
+  variantsAt = layout.add(allNodes, "variants of nodes");
+  cellsAt =
+      layout.add(descriptor.cellColumns * allNodes * 8, "fields of nodes");
   columns.placeResultCells(layout, numInstances);
   endOfIn = layout.end();
   columns.placeResultRows(layout, numInstances);
+  nodeRowsAt = layout.add(nodes * info.nodeBytes, "tensors of nodes");
   endOfOut = layout.end();
-  const size_t bytes = descriptor.replicate->bytes;
+  const size_t bytes = info.bytes;
   common = layout.add(bytes, "tensors of an instance");
   own.assign(units, 0);
   for (size_t &memory : own)
     memory = layout.add(bytes, "tensors of an instance of one block");
+  nodeResults.assign(units, 0);
+  for (size_t &memory : nodeResults)
+    memory = layout.add(mostNodes * info.nodeCells * 8, "results of nodes");
   size = layout.end();
 }
 
-/// Entries of lists that are tensors become addresses of copies.
-void InstanceImage::writeLists(const MiniBatch &batch,
-                               const ImagePlaces &places) const {
+/// Entries of lists and fields that are tensors become addresses of copies.
+void InstanceImage::writeTensors(const MiniBatch &batch,
+                                 const ImagePlaces &places) const {
   const Forest &forest = batch.forest();
   int64_t *entries = places.here<int64_t>(lists);
   std::copy_n(forest.listPool.begin(), forest.listSize, entries);
-  size_t row = rowsOfLists;
+  size_t row = rowsOfCells;
   for (const TensorCell &cell : forest.tensors) {
-    if (cell.place != TensorCell::List)
+    if (cell.place == TensorCell::Argument)
       continue;
     const BatchSource &source = sourceOf(batch, cell);
     std::memcpy(places.here<char>(row),
                 source.base +
                     static_cast<uint32_t>(cell.handle) * source.rowBytes,
                 source.rowBytes);
-    entries[cell.position] = static_cast<int64_t>(places.address + row);
+    int64_t *column =
+        cell.place == TensorCell::List
+            ? entries
+            : places.here<int64_t>(cellsAt) + cell.column * allNodes;
+    column[cell.position] = static_cast<int64_t>(places.address + row);
     row += source.rowBytes;
   }
+}
+
+/// The variant of a node that the run has not made.
+static constexpr uint8_t noVariant = 255;
+
+void InstanceImage::writeNodes(const MiniBatch &batch,
+                               const ImagePlaces &places,
+                               BatchContext &context) const {
+  const Forest &forest = batch.forest();
+  std::copy_n(forest.instanceNodes.begin(), numInstances + 1,
+              places.here<int64_t>(instanceNodesAt));
+  uint8_t *variants = places.here<uint8_t>(variantsAt);
+  std::copy_n(forest.variants.begin(), nodes, variants);
+  std::fill_n(variants + nodes, allNodes - nodes, noVariant);
+  for (int64_t c = 0; c < descriptor.cellColumns; ++c) {
+    std::copy_n(forest.cells[c].begin(), nodes,
+                places.here<int64_t>(cellsAt) + c * allNodes);
+    places.here<int64_t *>(columnList)[c] =
+        places.there<int64_t>(cellsAt) + c * allNodes;
+  }
+  context.instanceNodes = places.there<int64_t>(instanceNodesAt);
+  context.numNodes = context.nodeCapacity = allNodes;
+  context.variants = places.there<uint8_t>(variantsAt);
+  context.cells = places.there<int64_t *>(columnList);
 }
 
 /// Control reads rows of parameters where these lie on the device.
@@ -104,6 +146,8 @@ void InstanceImage::writeUnits(const MiniBatch &batch,
     states[u].numInstances = numInstances;
     states[u].maxRounds = batch.options.lockstep.maxSteps;
     states[u].ends = places.there<int64_t>(endsAt);
+    states[u].nodeRows = places.there<char>(nodeRowsAt);
+    states[u].nodeResults = places.there<int64_t>(nodeResults[u]);
   }
   std::fill_n(places.here<int64_t>(endsAt), numInstances, 0);
 }
@@ -122,7 +166,8 @@ void InstanceImage::write(const MiniBatch &batch,
   context.indexError = places.there<BatchIndexError>(
       controlAt + offsetof(BatchDeviceControl, indexError));
   columns.write(batch.context(), numInstances, places, context);
-  writeLists(batch, places);
+  writeNodes(batch, places, context);
+  writeTensors(batch, places);
   writeSources(batch, parameters, places.here<BatchSource>(sourcesAt));
   writeUnits(batch, places);
   std::memset(staging + controlAt, 0, controlBytes(units));
@@ -132,7 +177,47 @@ BatchUnit InstanceImage::unit(int64_t number, const char *staging) const {
   return reinterpret_cast<const BlockUnit *>(staging + unitsAt)[number];
 }
 
+/// Where the host has what lies at `address` on the device: in the image, or in
+/// a parameter.
+static int64_t toHost(int64_t address,
+                      const std::vector<ImageRegion> &parameters,
+                      const ImagePlaces &places, size_t size) {
+  const auto place = static_cast<uint64_t>(address);
+  if (place >= places.address && place - places.address < size)
+    return reinterpret_cast<int64_t>(places.staging + (place - places.address));
+  for (const ImageRegion &region : parameters)
+    if (place >= region.device && place - region.device < region.bytes)
+      return reinterpret_cast<int64_t>(static_cast<const char *>(region.host) +
+                                       (place - region.device));
+  raise("a node's tensor is at ", place, ", which is no place of a tensor");
+}
+
+/// Takes over the nodes that the run has made.
+void InstanceImage::readNodes(const MiniBatch &batch,
+                              const std::vector<ImageRegion> &parameters,
+                              char *staging, uint64_t address) const {
+  Forest &forest = batch.forest();
+  const ImagePlaces places{staging, address};
+  const uint8_t *variants = places.here<uint8_t>(variantsAt);
+  for (int64_t node = nodes; node < allNodes; ++node) {
+    const Variant *variant = variants[node] == noVariant
+                                 ? nullptr
+                                 : descriptor.variantByNumber(variants[node]);
+    if (!variant)
+      continue;
+    forest.variants[node] = variants[node];
+    for (size_t c = 0; c < variant->fields.size(); ++c) {
+      const int64_t cell = places.here<int64_t>(cellsAt)[c * allNodes + node];
+      forest.cells[c][node] = variant->fields[c].type.kind == Type::Tensor
+                                  ? toHost(cell, parameters, places, endOfOut)
+                                  : cell;
+    }
+  }
+}
+
 void InstanceImage::readResults(const MiniBatch &batch,
-                                const char *staging) const {
+                                const std::vector<ImageRegion> &parameters,
+                                char *staging, uint64_t address) const {
   columns.readResults(batch.context(), numInstances, ends(staging), staging);
+  readNodes(batch, parameters, staging, address);
 }

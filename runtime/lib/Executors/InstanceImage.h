@@ -7,11 +7,12 @@
 //
 // The memory that the units of a program of single instances read and write on
 // a device, in one piece, in the order in which it is copied. Results that are
-// tensors are not copied in:
+// tensors, and rows of nodes, are not copied in:
 //
 //   |<--------------------- in ---------------------->|
 //                      |<------------- out ------------------------->|
 //   context, arguments | control, units, ends, results | rows of them | buffers
+//                      | nodes
 //
 // Every array begins at a multiple of 128 bytes, with 64 bytes or more before
 // it that belong to nothing.
@@ -33,8 +34,9 @@ public:
   explicit InstanceImage(const Descriptor &descriptor)
       : descriptor(descriptor), columns(descriptor) {}
 
-  /// Lays out the memory of `units` units for a mini-batch.
-  void layOut(const MiniBatch &batch, int64_t units);
+  /// Lays out the memory of `units` units for a mini-batch, whose instances
+  /// have `mostNodes` nodes at most.
+  void layOut(const MiniBatch &batch, int64_t units, int64_t mostNodes);
   size_t bytes() const { return size; }
   /// [0, inEnd) is copied in, [outBegin, outEnd) is copied out.
   size_t inEnd() const { return endOfIn; }
@@ -55,11 +57,19 @@ public:
   const int64_t *ends(const char *staging) const {
     return reinterpret_cast<const int64_t *>(staging + endsAt);
   }
-  /// Hands over the results of instances that ended well.
-  void readResults(const MiniBatch &batch, const char *staging) const;
+  /// Hands over the results of instances that ended well, and the nodes that
+  /// they consist of, whose tensors stay in `staging`.
+  void readResults(const MiniBatch &batch,
+                   const std::vector<ImageRegion> &parameters, char *staging,
+                   uint64_t address) const;
 
 private:
-  void writeLists(const MiniBatch &batch, const ImagePlaces &places) const;
+  void writeTensors(const MiniBatch &batch, const ImagePlaces &places) const;
+  void writeNodes(const MiniBatch &batch, const ImagePlaces &places,
+                  BatchContext &context) const;
+  void readNodes(const MiniBatch &batch,
+                 const std::vector<ImageRegion> &parameters, char *staging,
+                 uint64_t address) const;
   void writeSources(const MiniBatch &batch,
                     const std::vector<ImageRegion> &parameters,
                     BatchSource *sources) const;
@@ -69,10 +79,14 @@ private:
   InstanceColumns columns;
   std::vector<DeviceRegion> parts;
   int64_t units = 0, numInstances = 0;
-  size_t contextAt = 0, unitList = 0, lists = 0, rowsOfLists = 0, sourcesAt = 0;
+  int64_t nodes = 0;    ///< of the input
+  int64_t allNodes = 0; ///< with those that the run makes
+  size_t contextAt = 0, unitList = 0, lists = 0, rowsOfCells = 0, sourcesAt = 0;
+  size_t instanceNodesAt = 0, columnList = 0, variantsAt = 0, cellsAt = 0;
+  size_t nodeRowsAt = 0;
   size_t controlAt = 0, unitsAt = 0, endsAt = 0;
   size_t common = 0;
-  std::vector<size_t> own; ///< by unit
+  std::vector<size_t> own, nodeResults; ///< by unit
   size_t endOfIn = 0, endOfOut = 0, size = 0;
 };
 

@@ -22,8 +22,8 @@ struct alignas(128) UnitState : BatchUnit {};
 class WorkerInstances : public InstanceExecutor {
 public:
   explicit WorkerInstances(MiniBatch &batch)
-      : InstanceExecutor(batch), units(batch.workers.size()),
-        own(units.size()) {
+      : InstanceExecutor(batch), units(batch.workers.size()), own(units.size()),
+        nodeResults(units.size()) {
     for (UnitState &unit : units)
       unitPointers.push_back(&unit);
     batch.context().units = unitPointers.data();
@@ -45,22 +45,22 @@ public:
   void addMemory(MemoryUse &use) const override;
 
 private:
-  char *reserveBuffers(Buffer &buffer) const;
-
   std::vector<UnitState> units;
   std::vector<BatchUnit *> unitPointers;
   Buffer common;
   std::vector<Buffer> own;
+  Buffer nodeRows;
+  std::vector<Buffer> nodeResults; ///< by worker
 };
 
 } // namespace
 
-/// Memory for the buffers of an instance; 0 when it is new.
-char *WorkerInstances::reserveBuffers(Buffer &buffer) const {
-  const auto bytes = static_cast<size_t>(std::max<int64_t>(info.bytes, 64));
+/// Memory for rows; 0 when it is new.
+static char *reserveRows(Buffer &buffer, int64_t least, const char *what) {
+  const auto bytes = static_cast<size_t>(std::max<int64_t>(least, 64));
   if (buffer.capacity() >= bytes)
     return buffer.data();
-  char *memory = buffer.reserve(bytes, "tensors of an instance");
+  char *memory = buffer.reserve(bytes, what);
   std::memset(memory, 0, bytes);
   return memory;
 }
@@ -71,14 +71,22 @@ void WorkerInstances::prepare() {
   for (const KernelInfo &kernel : descriptor().kernels)
     scratch = std::max(scratch, kernel.workerScratch.bytes(info.tasks));
   batch.reserveWorkers(scratch, batch.workers.size());
-  char *shared = reserveBuffers(common);
+  constexpr const char *tensors = "tensors of an instance";
+  char *shared = reserveRows(common, info.bytes, tensors);
+  char *ofNodes =
+      reserveRows(nodeRows, batch.forest().numNodes * info.nodeBytes,
+                  "tensors of nodes; a smaller batch (--batch) needs less");
+  const int64_t cells = mostNodes() * info.nodeCells;
   for (size_t u = 0; u < units.size(); ++u) {
     static_cast<BatchUnit &>(units[u]) = {};
-    units[u].own = reserveBuffers(own[u]);
+    units[u].own = reserveRows(own[u], info.bytes, tensors);
     units[u].common = shared;
     units[u].numInstances = batch.numInstances();
     units[u].maxRounds = batch.options.lockstep.maxSteps;
     units[u].ends = ends.data();
+    units[u].nodeRows = ofNodes;
+    nodeResults[u].reserve(cells * 8, "results of nodes");
+    units[u].nodeResults = nodeResults[u].as<int64_t>();
   }
 }
 
@@ -92,9 +100,10 @@ RunCounters WorkerInstances::counters() const {
 
 void WorkerInstances::addMemory(MemoryUse &use) const {
   InstanceExecutor::addMemory(use);
-  use.scratch += common.capacity();
-  for (const Buffer &buffer : own)
-    use.scratch += buffer.capacity();
+  use.scratch += common.capacity() + nodeRows.capacity();
+  for (const std::vector<Buffer> *buffers : {&own, &nodeResults})
+    for (const Buffer &buffer : *buffers)
+      use.scratch += buffer.capacity();
 }
 
 std::unique_ptr<Executor>

@@ -330,7 +330,10 @@ Descriptor::Descriptor(const char *text) {
       replicate = ReplicateInfo{
           member(text, key::bytes).get<int64_t>(),
           member(text, key::tasks).get<int64_t>(),
-          member(text, key::loops).get<std::vector<std::string>>()};
+          member(text, key::loops).get<std::vector<std::string>>(),
+          value(text, key::nodeBytes, int64_t(0)),
+          value(text, key::nodeCells, int64_t(0)),
+          value(text, key::nodeValues, int64_t(0))};
     }
     notBatched = value(root, key::notBatched, std::string());
     const json &has = optional(root, key::has);

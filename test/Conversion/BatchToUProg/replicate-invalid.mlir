@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --batch-replicate --verify-diagnostics
 
-// Recursion needs a stack.
+// Recursion that goes down no data structure needs a stack.
 func.func private @down(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -24,20 +24,106 @@ func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32>
 
 // -----
 
+// A value is made of a node of the input.
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+}
+func.func @main(%n: index) -> !rec.adt<@Tree>
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  // expected-error @+2 {{strategy 'replicate' does not run 'rec.construct'}}
+  // expected-note @+1 {{legal strategies}}
+  %t = rec.construct @Tree::@leaf(%n) : (index) -> !rec.adt<@Tree>
+  return %t : !rec.adt<@Tree>
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(part: !rec.adt<@Tree>)
+}
+func.func private @count(%t: !rec.adt<@Tree>) -> index {
+  %one = arith.constant 1 : index
+  %n = rec.match %t : !rec.adt<@Tree> -> index {
+  case @leaf(%word: index) {
+    rec.yield %one : index
+  }
+  case @node(%part: !rec.adt<@Tree>) {
+    %m = func.call @count(%part) : (!rec.adt<@Tree>) -> index
+    %k = arith.addi %m, %one : index
+    rec.yield %k : index
+  } }
+  return %n : index
+}
+func.func @main(%t: !rec.adt<@Tree>, %n: index) -> index
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %sum = scf.for %i = %zero to %n step %one iter_args(%s = %zero) -> index {
+    // expected-error @+2 {{strategy 'replicate' runs a recursion at most once, but this is in a loop or in another recursion}}
+    // expected-note @+1 {{legal strategies}}
+    %m = func.call @count(%t) : (!rec.adt<@Tree>) -> index
+    %k = arith.addi %s, %m : index
+    scf.yield %k : index
+  }
+  return %sum : index
+}
+
+// -----
+
+// A recursion that leaves some nodes out is no loop over all.
 rec.adt @Tree {
   rec.variant @leaf(word: index)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
-func.func @main(%t: !rec.adt<@Tree>) -> index
-    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+2 {{strategy 'replicate' does not run 'rec.match'}}
-  // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none'}}
+func.func private @last(%t: !rec.adt<@Tree>) -> index {
   %n = rec.match %t : !rec.adt<@Tree> -> index {
   case @leaf(%word: index) {
     rec.yield %word : index
   }
-  case @node(%l: !rec.adt<@Tree>, %r: !rec.adt<@Tree>) {
-    %zero = arith.constant 0 : index
+  case @node(%left: !rec.adt<@Tree>, %right: !rec.adt<@Tree>) {
+    %m = func.call @last(%right) : (!rec.adt<@Tree>) -> index
+    rec.yield %m : index
+  } }
+  return %n : index
+}
+func.func @main(%t: !rec.adt<@Tree>) -> index
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  // expected-error @+2 {{strategy 'replicate' runs no recursion, which this calls, unless it visits all nodes of an argument, each after those that are in it}}
+  // expected-note @+1 {{legal strategies}}
+  %n = func.call @last(%t) : (!rec.adt<@Tree>) -> index
+  return %n : index
+}
+
+// -----
+
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(part: !rec.adt<@Tree>)
+}
+func.func private @walk(%t: !rec.adt<@Tree>) -> !rec.adt<@Tree> {
+  %u = rec.match %t : !rec.adt<@Tree> -> !rec.adt<@Tree> {
+  case @leaf(%word: index) {
+    %v = rec.construct @Tree::@leaf(%word) : (index) -> !rec.adt<@Tree>
+    rec.yield %v : !rec.adt<@Tree>
+  }
+  case @node(%part: !rec.adt<@Tree>) {
+    %v = func.call @walk(%part) : (!rec.adt<@Tree>) -> !rec.adt<@Tree>
+    rec.yield %v : !rec.adt<@Tree>
+  } }
+  return %u : !rec.adt<@Tree>
+}
+func.func @main(%t: !rec.adt<@Tree>) -> index
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %u = func.call @walk(%t) : (!rec.adt<@Tree>) -> !rec.adt<@Tree>
+  %zero = arith.constant 0 : index
+  // expected-error @+2 {{strategy 'replicate' matches values of the input only}}
+  // expected-note @+1 {{legal strategies}}
+  %n = rec.match %u : !rec.adt<@Tree> -> index {
+  case @leaf(%word: index) {
+    rec.yield %word : index
+  }
+  case @node(%part: !rec.adt<@Tree>) {
     rec.yield %zero : index
   } }
   return %n : index

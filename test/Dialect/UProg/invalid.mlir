@@ -158,7 +158,7 @@ uprog.program @p(%n: index) level(device) {
 
 // Tensors are in rows; control hands on numbers.
 uprog.program @p(%n: index, %x: tensor<4xf32>) level(device) {
-  // expected-error @+1 {{'uprog.for' op operand #2 must be variadic of a number, a row or a step, but got 'tensor<4xf32>'}}
+  // expected-error @+1 {{'uprog.for' op operand #2 must be variadic of a number, a row, a step or a value of an ADT, but got 'tensor<4xf32>'}}
   %y = uprog.for %i = %n to %n iter(%a = %x) : tensor<4xf32> {
     uprog.yield %a : tensor<4xf32>
   }
@@ -296,7 +296,7 @@ uprog.program @p(%n: index, %c: i1) level(block) {
 
 // Nor does a loop result in tensors.
 uprog.program @p(%x: tensor<4xf32>, %c: i1) level(block) {
-  // expected-error @+1 {{'uprog.while' op result #0 must be variadic of a number, a row or a step, but got 'tensor<4xf32>'}}
+  // expected-error @+1 {{'uprog.while' op result #0 must be variadic of a number, a row, a step or a value of an ADT, but got 'tensor<4xf32>'}}
   uprog.while {
     uprog.condition(%c) %x : tensor<4xf32>
   } do {

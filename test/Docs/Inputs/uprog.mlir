@@ -218,3 +218,82 @@ uprog.program @p(%tokens: !rec.list<index>, %i: index) level(device) {
   EXAMPLE
   uprog.yield
 }
+// ----- uprog.node
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+uprog.program @p(%instance: index, %i: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.node_number
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+uprog.program @p(%instance: index, %t: !rec.adt<@Tree>) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.variant
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+uprog.program @p(%t: !rec.adt<@Tree>) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.field
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+uprog.program @p(%t: !rec.adt<@Tree>) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.node_row
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+uprog.node_rows @h : tensor<4xf32>
+uprog.program @p(%t: !rec.adt<@Tree>) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.remember
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+uprog.node_results @encode : [!uprog.row, index]
+uprog.program @p(%t: !rec.adt<@Tree>, %h: !uprog.row, %n: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.look_up
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+uprog.node_results @encode : [!uprog.row, index]
+uprog.program @p(%l: !rec.adt<@Tree>) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.construct
+rec.adt @Tree {
+  rec.variant @leaf(word: index)
+  rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+rec.adt @States {
+  rec.variant @leaf(h: tensor<4xf32>)
+  rec.variant @node(left: !rec.adt<@States>, right: !rec.adt<@States>, h: tensor<4xf32>)
+}
+uprog.program @p(%t: !rec.adt<@Tree>, %sl: !rec.adt<@States>, %sr: !rec.adt<@States>, %h: !uprog.row) level(device) {
+  EXAMPLE
+  uprog.yield
+}

@@ -322,3 +322,59 @@ uprog.program @first_round(%i: index) level(device) {
   }
   uprog.yield
 }
+
+// -----
+
+// What is looked up of a node may have been written in any round before, so there is a
+// barrier before what reads it; none in a round that computes nothing.
+rec.adt @Tree {
+  rec.variant @leaf(x: tensor<4xf32>)
+  rec.variant @node(part: !rec.adt<@Tree>)
+}
+batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @f.rows(%n: index) {
+  uprog.yield
+}
+uprog.node_rows @b : tensor<4xf32>
+uprog.node_results @walk : [!uprog.row]
+// CHECK-LABEL: uprog.program @nodes
+// CHECK-NOT:     uprog.barrier
+// CHECK:           uprog.look_up
+// CHECK:           uprog.site
+// CHECK-NEXT:      uprog.barrier device
+// CHECK-NEXT:      uprog.run @f.rows
+// CHECK-NEXT:      uprog.yield
+// CHECK-NOT:     uprog.barrier
+// CHECK:         uprog.look_up
+// CHECK-NEXT:    uprog.barrier device
+// CHECK-NEXT:    uprog.result
+uprog.program @nodes(%i: index) level(device) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %root = uprog.argument 0 of %i : !rec.adt<@Tree>
+  %last = uprog.node_number %root of %i : !rec.adt<@Tree>
+  %end = arith.addi %last, %one : index
+  uprog.for %n = %zero to %end {
+    %t = uprog.node %n of %i : !rec.adt<@Tree>
+    %v = uprog.variant %t : !rec.adt<@Tree>
+    %h = uprog.branch %v -> !uprog.row
+    case 0 {
+      %x = uprog.field 0 of %t as @leaf : !rec.adt<@Tree> -> !uprog.row
+      uprog.yield %x : !uprog.row
+    }
+    default {
+      %p = uprog.field 0 of %t as @node : !rec.adt<@Tree> -> !rec.adt<@Tree>
+      %y = uprog.look_up @walk[%p] : !rec.adt<@Tree> -> !uprog.row
+      %b = uprog.node_row @b[%t] : !rec.adt<@Tree>
+      %s = uprog.site @f(%y : !uprog.row) into(%b)
+      uprog.run @f.rows step(%s) tasks(%one)
+      uprog.yield %b : !uprog.row
+    }
+    uprog.remember @walk[%t] = %h : !uprog.row of !rec.adt<@Tree>
+  }
+  %y = uprog.look_up @walk[%root] : !rec.adt<@Tree> -> !uprog.row
+  uprog.result 0 of %i = %y : !uprog.row, tensor<4xf32>
+  uprog.yield
+}

@@ -192,6 +192,11 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     with as many copies as are read while it is written, and one more. A slice that
     is inserted into a tensor changes it in place, where nothing else reads it.
 
+    A recursion over a data structure that is an argument, which visits all its nodes and
+    takes nothing else that changes, becomes a loop over the nodes, children first; a
+    recursive call is what the loop remembers of the child. Tensors that other nodes or
+    the host read have a row for each node.
+
     With `level` `block`, each unit runs instances of its own; with `device`, all units
     run one after the other. `auto`: the latter for those that are too few for each
     unit to get as many.
@@ -226,7 +231,8 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     ```
 
     Barriers are missing still: `uprog-insert-barriers` places them. See
-    test/Conversion/BatchToUProg/replicate.mlir.
+    test/Conversion/BatchToUProg/replicate.mlir, for data structures
+    test/Conversion/BatchToUProg/replicate-nodes.mlir.
   }];
   let options = [
     Option<"level", "level", "::mlir::batch::InstanceLevel",

@@ -61,4 +61,8 @@ def UProg_TasksType : TypeDef<UProg_Dialect, "Tasks"> {
   }];
 }
 
+def UProg_Adt
+    : Type<CPred<"::llvm::isa<::mlir::rec::AdtType>($_self)">,
+           "a value of an algebraic data type">;
+
 #endif // BATCH_DIALECT_UPROG_BASE_TD

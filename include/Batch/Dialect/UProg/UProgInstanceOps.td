@@ -22,8 +22,8 @@ include "mlir/Interfaces/ViewLikeInterface.td"
 
 /// What an operator or a result takes: a tensor by its place, or a number.
 def UProg_Datum
-    : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat, UProg_RowType],
-                "a number or a row">;
+    : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat, UProg_RowType, UProg_Adt],
+                "a number, a row or a value of an ADT">;
 
 def UProg_List
     : Type<CPred<"::llvm::isa<::mlir::rec::ListType>($_self)">, "a list">;
@@ -312,7 +312,8 @@ def UProg_ArgumentOp : UProg_Op<"argument", [Pure]> {
 def UProg_ResultOp : UProg_Op<"result", [MemoryEffects<[MemWrite]>]> {
   let summary = "the units hand over a result of an instance";
   let description = [{
-    A tensor is copied to where the host reads it.
+    A tensor is copied to where the host reads it; the tensors in a value of an ADT
+    stay where they are.
 
     ```mlir
     uprog.result 0 of %instance = %count : i32

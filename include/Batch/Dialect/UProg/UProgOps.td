@@ -391,7 +391,8 @@ def UProg_StepBarrierOp : UProg_Op<"step_barrier", [Pure]> {
 
 def UProg_Carried
     : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat, UProg_StepType,
-                 UProg_RowType], "a number, a row or a step">;
+                 UProg_RowType, UProg_Adt],
+                "a number, a row, a step or a value of an ADT">;
 
 class UProg_ControlOp<string opMnemonic, list<Trait> traits = []>
     : UProg_Op<opMnemonic, !listconcat([RecursiveMemoryEffects, SingleBlock],
@@ -616,5 +617,6 @@ def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
 }
 
 include "Batch/Dialect/UProg/UProgInstanceOps.td"
+include "Batch/Dialect/UProg/UProgNodeOps.td"
 
 #endif // BATCH_DIALECT_UPROG_OPS_TD

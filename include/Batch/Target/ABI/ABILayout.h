@@ -212,6 +212,8 @@ BATCH_FIELD(kUnitTasks, BatchUnit, tasks)
 BATCH_FIELD(kUnitShares, BatchUnit, shares)
 BATCH_FIELD(kUnitBarriers, BatchUnit, barriers)
 BATCH_FIELD(kUnitCopiedBytes, BatchUnit, copiedBytes)
+BATCH_FIELD(kUnitNodeRows, BatchUnit, nodeRows)
+BATCH_FIELD(kUnitNodeResults, BatchUnit, nodeResults)
 
 /// The fields of a handle.
 inline constexpr int64_t kHandleDepthShift = 32;

@@ -18,7 +18,8 @@ def InsertBarriersPass : Pass<"uprog-insert-barriers", "::mlir::ModuleOp"> {
     puts a `uprog.barrier` of the program's level before an op that reads a row that
     has been written since the last barrier, or writes one that has been read or
     written since then; across rounds of loops, too. Two rows are not the same if
-    they come from different buffers, or if one was made avoiding the other.
+    they come from different buffers, or if one was made avoiding the other. What is
+    looked up of a node may be any row that is remembered.
 
     ```mlir
     uprog.run @f.rows step(%writes_y) tasks(%one)

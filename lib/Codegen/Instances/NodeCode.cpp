@@ -1,0 +1,165 @@
+//===- NodeCode.cpp - Code of data structures of an instance --------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Dialect/Batch/TableLayout.h"
+#include "Batch/Dialect/Rec/AdtLookup.h"
+#include "Batch/Target/ABI/ABILayout.h"
+#include "InstanceCode.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+using namespace mlir::batch::abi;
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// Numbers the values that are made of a node, from `first`, and returns the
+/// next number. At most one region of a branch runs for a node.
+int64_t InstanceTables::numberValues(Region &region, int64_t first) {
+  for (Operation &op : region.getOps()) {
+    if (isa<uprog::ConstructOp>(op)) {
+      valueOf[&op] = first++;
+      continue;
+    }
+    int64_t next = first;
+    for (Region &inner : op.getRegions()) {
+      int64_t end = numberValues(inner, first);
+      next = std::max(next, end);
+    }
+    first = next;
+  }
+  return first;
+}
+
+void InstanceTables::placeNodes(ModuleOp module) {
+  for (auto rows : module.getOps<uprog::NodeRowsOp>()) {
+    nodeRows[rows.getSymNameAttr()] = nodeBytes;
+    nodeBytes += getRowBytes(cast<RankedTensorType>(rows.getType()));
+  }
+  for (auto results : module.getOps<uprog::NodeResultsOp>()) {
+    nodeResults[results.getSymNameAttr()] = nodeCells;
+    nodeCells += results.getTypes().size();
+  }
+  for (auto program : module.getOps<uprog::ProgramOp>())
+    nodeValues = std::max(nodeValues, numberValues(program.getBody(), 0));
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes of the input
+//===----------------------------------------------------------------------===//
+
+/// The number, among all of the mini-batch, of the first node of an instance.
+Value InstanceCode::firstNode(Value instance) {
+  return cb.loadCell(cb.loadField(ContextField::instanceNodes), instance,
+                     MemoryKind::Base);
+}
+
+Value InstanceCode::node(Value number, Value instance) {
+  return arith::AddIOp::create(builder, loc, firstNode(instance), number);
+}
+
+Value InstanceCode::nodeNumber(Value node, Value instance) {
+  return arith::SubIOp::create(builder, loc, node, firstNode(instance));
+}
+
+Value InstanceCode::variant(uprog::VariantOp op, Value node) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto type = cast<rec::AdtType>(op.getNode().getType());
+  auto adt = module.lookupSymbol<rec::AdtOp>(type.getName().getAttr());
+  rec::VariantNumbering numbers(module);
+  int64_t first = numbers.getNumber(
+      type, FlatSymbolRefAttr::get(*adt.getVariants().begin()));
+  return arith::SubIOp::create(builder, loc, cb.loadVariant(node),
+                               cb.constant(first));
+}
+
+Value InstanceCode::field(uprog::FieldOp op, Value node) {
+  return fromCell(cb.loadNodeCell(node, op.getNumber()), op.getType());
+}
+
+//===----------------------------------------------------------------------===//
+// Rows and results of nodes
+//===----------------------------------------------------------------------===//
+
+Value InstanceCode::nodeRow(uprog::NodeRowOp op, Value node,
+                            const InstanceTables &tables) {
+  Value rows = cb.loadCell(unit.state, kUnitNodeRows);
+  Value offset = arith::MulIOp::create(builder, loc, node,
+                                       cb.constant(tables.getNodeBytes()));
+  Value place = arith::AddIOp::create(builder, loc, rows, offset);
+  return arith::AddIOp::create(
+      builder, loc, place,
+      cb.constant(tables.getNodeRow(op.getRowsAttr().getAttr())));
+}
+
+/// The number of the first cell that `results` has for a node.
+Value InstanceCode::resultCell(StringAttr results, Value node,
+                               const InstanceTables &tables) {
+  Value number = nodeNumber(node, loadOwn(unit.instance));
+  Value cell = arith::MulIOp::create(builder, loc, number,
+                                     cb.constant(tables.getNodeCells()));
+  return arith::AddIOp::create(builder, loc, cell,
+                               cb.constant(tables.getNodeCell(results)));
+}
+
+void InstanceCode::remember(uprog::RememberOp op, Value node, ValueRange values,
+                            const InstanceTables &tables) {
+  Value cells = cb.loadPointer(unit.state, kUnitNodeResults);
+  Value first = resultCell(op.getRecursionAttr().getAttr(), node, tables);
+  // All threads have read what was there, and all read what is there now.
+  if (unit.threads.isGroup())
+    gpu::BarrierOp::create(builder, loc);
+  when(leads(), [&] {
+    for (auto [number, value] : llvm::enumerate(values)) {
+      Value cell =
+          arith::AddIOp::create(builder, loc, first, cb.constant(number));
+      cb.storeCell(cells, cell, cb.toCell(value));
+    }
+  });
+  if (unit.threads.isGroup())
+    gpu::BarrierOp::create(builder, loc);
+}
+
+SmallVector<Value> InstanceCode::lookUp(uprog::LookUpOp op, Value node,
+                                        const InstanceTables &tables) {
+  Value cells = cb.loadPointer(unit.state, kUnitNodeResults);
+  Value first = resultCell(op.getRecursionAttr().getAttr(), node, tables);
+  SmallVector<Value> values;
+  for (auto [number, type] : llvm::enumerate(op.getResultTypes())) {
+    Value cell =
+        arith::AddIOp::create(builder, loc, first, cb.constant(number));
+    values.push_back(fromCell(cb.loadCell(cells, cell), type));
+  }
+  return values;
+}
+
+Value InstanceCode::construct(uprog::ConstructOp op, ValueRange fields,
+                              Value node, const InstanceTables &tables) {
+  // Behind the nodes of the input come as many new ones for each of them.
+  Value inputs = firstNode(instances());
+  Value offset = arith::MulIOp::create(builder, loc, node,
+                                       cb.constant(tables.getNodeValues()));
+  Value made = arith::AddIOp::create(builder, loc, inputs, offset);
+  made = arith::AddIOp::create(builder, loc, made,
+                               cb.constant(tables.getNodeValue(op)));
+  rec::VariantNumbering numbers(op->getParentOfType<ModuleOp>());
+  int64_t variant = numbers.getNumber(op.getVariant());
+  when(tells(), [&] {
+    Type byte = builder.getI8Type();
+    Value where = cb.address(cb.loadField(ContextField::variants), made, byte);
+    LLVM::StoreOp::create(
+        builder, loc, arith::ConstantIntOp::create(builder, loc, byte, variant),
+        where);
+    for (auto [number, field] : llvm::enumerate(fields))
+      cb.storeNodeCell(made, number, cb.toCell(field));
+  });
+  return made;
+}

@@ -1,0 +1,79 @@
+//===- ReplicateNodes.h - Data structures on all units ----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_BATCHTOUPROG_REPLICATENODES_H
+#define BATCH_CONVERSION_BATCHTOUPROG_REPLICATENODES_H
+
+#include "Batch/Analysis/ControlStructure.h"
+#include "Batch/Analysis/StructuredFlow.h"
+#include "Batch/Dialect/UProg/UProg.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::batch {
+
+/// Converts what an instance does with values of algebraic data types. A match
+/// becomes a branch. A recursion becomes a loop over the nodes of the instance,
+/// children first, which remembers what each of them results in: a recursive
+/// call takes what is remembered of its node. A tensor that this may be is in
+/// a row that belongs to the node.
+class NodeConverter {
+public:
+  /// What the converter of the rest of a program does.
+  struct Rest {
+    OpBuilder &builder;
+    IRMapping &mapping;
+    SymbolTable &symbols;
+    std::function<Type(Type)> convertType;
+    std::function<LogicalResult(Block &)> convertBlock;
+    std::function<Value(OpOperand &)> getValue;
+  };
+
+  NodeConverter(func::FuncOp entry, const InstanceProgram &program,
+                const Sharedness &sharedness, Rest rest)
+      : entry(entry), program(program), sharedness(sharedness),
+        recursions(program, sharedness), rest(std::move(rest)) {}
+
+  /// The instance that the program runs, before the first op is converted.
+  void setInstance(Value value) { instance = value; }
+  /// True for an op of this converter.
+  static bool converts(Operation *op) {
+    return isa<rec::MatchOp, rec::ConstructOp, func::CallOp>(op);
+  }
+  LogicalResult convert(Operation *op);
+  /// The row of a result of a kernel if it belongs to the present node; else
+  /// null.
+  Value makeRow(OpResult result, const Twine &name);
+
+private:
+  LogicalResult convert(rec::MatchOp match);
+  LogicalResult convert(rec::ConstructOp construct);
+  LogicalResult convert(func::CallOp call);
+  LogicalResult convertRecursion(func::CallOp call);
+  LogicalResult convertNode(func::FuncOp function, func::CallOp call,
+                            Value number);
+  void lookUp(func::CallOp call);
+  Value makeRow(Location loc, const Twine &name, Type type);
+  Value keepValue(OpOperand &operand);
+  bool isInBuffer(Value tensor) const;
+  bool readsOtherNodes(func::FuncOp function);
+  Value makeConstant(Location loc, int64_t value);
+
+  func::FuncOp entry;
+  const InstanceProgram &program;
+  const Sharedness &sharedness;
+  RecursionClasses recursions;
+  Rest rest;
+  Value instance;
+  Value node; ///< that a loop is at; null outside of loops over nodes
+  std::optional<StructuredFlow> flow; ///< in what it does there
+  /// By function: what its nodes result in.
+  DenseMap<Operation *, uprog::NodeResultsOp> results;
+};
+
+} // namespace mlir::batch
+
+#endif // BATCH_CONVERSION_BATCHTOUPROG_REPLICATENODES_H
