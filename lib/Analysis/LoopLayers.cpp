@@ -99,6 +99,22 @@ void LoopLayers::assignLayers(const LoopTasks &tasks) {
   }
 }
 
+int64_t LoopLayers::countParameterBytes(const Sharedness &sharedness) const {
+  int64_t bytes = 0;
+  for (auto [node, op] : llvm::enumerate(ops)) {
+    linalg::LinalgOp product = getContraction(op);
+    if (!product || layers[node] == 0 || layers[node] % 2 != 0)
+      continue;
+    for (Value operand : product.getDpsInputs()) {
+      auto type = dyn_cast<RankedTensorType>(operand.getType());
+      if (type && type.hasStaticShape() && sharedness.isShared(operand))
+        bytes += type.getNumElements() *
+                 llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    }
+  }
+  return bytes;
+}
+
 void LoopLayers::mergeRounds() {
   for (unsigned &layer : layers)
     layer = std::min(layer, 1u);

@@ -7,6 +7,7 @@
 
 #include "Batch/Analysis/Strategies.h"
 
+#include "Batch/Analysis/LoopLayers.h"
 #include "Batch/Analysis/StepFunctions.h"
 #include "Batch/Analysis/StepProgram.h"
 #include "Batch/Analysis/TensorCode.h"
@@ -276,10 +277,28 @@ double Strategies::getOperationsPerWait() const {
   return work.operations / std::max(work.waits, 1.0);
 }
 
+Operation *Strategies::findLayeredLoop() const {
+  Sharedness sharedness(program);
+  TensorCode code(program, sharedness);
+  Operation *found = nullptr;
+  program.getEntry()->walk<WalkOrder::PreOrder>([&](LoopLikeOpInterface loop) {
+    if (code.contains(loop))
+      return WalkResult::skip();
+    if (!isCounted(loop) ||
+        findLayers(loop, code).countParameterBytes(sharedness) <
+            kLayersWorthBytes)
+      return WalkResult::advance();
+    found = loop;
+    return WalkResult::interrupt();
+  });
+  return found;
+}
+
 Strategy Strategies::choose(int64_t instances) {
-  if (isLegal(Strategy::Linearize))
+  bool replicates = instances <= kFewInstances && isLegal(Strategy::Replicate);
+  if (isLegal(Strategy::Linearize) && !(replicates && findLayeredLoop()))
     return Strategy::Linearize;
-  if (instances <= kFewInstances && isLegal(Strategy::Replicate))
+  if (replicates)
     return Strategy::Replicate;
   if (isLegal(Strategy::Lockstep) &&
       (!isLegal(Strategy::Lazy) || getOperationsPerWait() < kOperationsPerWait))

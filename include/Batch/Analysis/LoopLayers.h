@@ -51,6 +51,9 @@ public:
   }
   /// One more than the last layer.
   unsigned getNumLayers() const { return numLayers; }
+  /// The bytes of parameters that products of the layers 2, 4, … read, before
+  /// they are outlined.
+  int64_t countParameterBytes(const Sharedness &sharedness) const;
 
 private:
   bool dependsOnRoundAlone(Operation *op);
@@ -69,6 +72,10 @@ private:
   SmallVector<unsigned> layers; ///< by node
   unsigned numLayers = 0;
 };
+
+/// The fewest such bytes for which layer should run after layer: they take
+/// about as long to read as a barrier.
+inline constexpr int64_t kLayersWorthBytes = 1 << 16;
 
 /// True for a loop that knows its number of rounds before the first one.
 bool isCounted(Operation *op);

@@ -20,7 +20,8 @@ namespace mlir::batch {
 inline constexpr double kOperationsPerWait = 1 << 22;
 
 /// Mini-batches of at most so many instances are run by `replicate`, where
-/// control depends on tensors: with more of them, parameters that are read once
+/// control depends on tensors, or layers of a loop read parameters for many
+/// rounds: with more of them, parameters that are read once
 /// for all are worth more than units that share one instance.
 inline constexpr int64_t kFewInstances = 1;
 
@@ -37,9 +38,12 @@ public:
   bool isLegal(Strategy strategy) { return !getObstacle(strategy); }
 
   /// The first of these that is legal for mini-batches of so many instances:
+  /// `replicate`, with kFewInstances and a loop whose layers are worth it;
   /// `linearize`; `replicate`, with kFewInstances; `lazy`, with
   /// kOperationsPerWait; `lockstep`; `lazy`; `none`.
   Strategy choose(int64_t instances);
+  /// The first loop of the entry that should run layer after layer, or null.
+  Operation *findLayeredLoop() const;
   /// The operations of one instance between two waits, by estimate; for
   /// programs whose control waits.
   double getOperationsPerWait() const;

@@ -17,7 +17,7 @@ using namespace mlir::batch;
 static constexpr int64_t kAheadRounds = 64;
 
 /// Rounds of a loop whose layers run one after the other.
-struct RoundGroup {
+struct batch::RoundGroup {
   const CountedLoop &loop;
   const LoopLayers &layers;
   Value begin, end;
@@ -317,8 +317,8 @@ LogicalResult Replicator::convertWavefront(RoundGroup &group,
     Value number = arith::SubIOp::create(
         builder, loc, block.getArgument(0),
         arith::ConstantIndexOp::create(builder, loc, layer - 1));
-    Value runs = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ult, number, count);
+    Value runs = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                       number, count);
     for (const DelayedResult &entry : delayed) {
       if (entry.layer == layer)
         place(entry.result);

@@ -80,6 +80,15 @@ private:
     const std::optional<Obstacle> &ahead =
         strategies.getObstacle(Strategy::Linearize);
     auto name = remark::RemarkOpts::name("ChooseStrategy").category("batch");
+    if (!ahead && chosen == Strategy::Replicate) {
+      remark::passed(strategies.findLayeredLoop()->getLoc(), name)
+          << llvm::formatv(
+                 "strategy 'replicate': layers of this loop read parameters "
+                 "once for many rounds, and a mini-batch has {0} instance",
+                 instances)
+                 .str();
+      return;
+    }
     if (!ahead) {
       remark::passed(entry.getLoc(), name)
           << "strategy 'linearize': control reads nothing but the inputs";

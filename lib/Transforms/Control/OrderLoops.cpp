@@ -18,31 +18,6 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The fewest bytes of parameters for which rounds wait for each other's
-/// products: they take about as long to read as a barrier.
-static constexpr int64_t kWorthBytes = 1 << 16;
-
-/// The bytes of parameters that products of the layers 2, 4, … read.
-static int64_t countProductBytes(const LoopLayers &layers, Block &body,
-                                 const Sharedness &sharedness) {
-  int64_t bytes = 0;
-  for (Operation &op : body.without_terminator()) {
-    linalg::LinalgOp product = getContraction(&op);
-    if (!product)
-      continue;
-    unsigned layer = layers.getLayer(&op);
-    if (layer == 0 || layer % 2 != 0)
-      continue;
-    for (Value operand : product.getDpsInputs()) {
-      auto type = dyn_cast<RankedTensorType>(operand.getType());
-      if (type && type.hasStaticShape() && sharedness.isShared(operand))
-        bytes += type.getNumElements() *
-                 llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-    }
-  }
-  return bytes;
-}
-
 namespace {
 class OrderLoopsPass : public batch::impl::OrderLoopsPassBase<OrderLoopsPass> {
   using OrderLoopsPassBase::OrderLoopsPassBase;
@@ -88,13 +63,12 @@ class OrderLoopsPass : public batch::impl::OrderLoopsPassBase<OrderLoopsPass> {
 
   Order choose(LoopLikeOpInterface loop, const LoopLayers &layers,
                const Sharedness &sharedness) {
-    int64_t bytes = countProductBytes(
-        layers, loop.getLoopRegions().front()->front(), sharedness);
+    const int64_t bytes = layers.countParameterBytes(sharedness);
     auto name = remark::RemarkOpts::name("OrderLoops").category("batch");
     std::string text = llvm::formatv(
         "{0} layers, between which products read {1} bytes of parameters",
         layers.getNumLayers(), bytes);
-    if (bytes < kWorthBytes) {
+    if (bytes < kLayersWorthBytes) {
       remark::missed(loop.getLoc(), name)
           << "order 'rounds': " + text + ", too few to wait for rounds";
       return Order::Rounds;

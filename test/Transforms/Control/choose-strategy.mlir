@@ -8,6 +8,9 @@
 // RUN:   | FileCheck %s --check-prefix=GPU
 // RUN: batch-opt %s --split-input-file --batch-choose-strategy=strategy=mask \
 // RUN:   | FileCheck %s --check-prefix=MASK
+// RUN: batch-opt %s --split-input-file --batch-choose-strategy=instances=1 -o /dev/null \
+// RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=FEW
 // RUN: batch-opt %s --split-input-file --batch-choose-strategy=instances=1 -o - 2>/dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch \
 // RUN:   | FileCheck %s --check-prefix=ONE
@@ -190,4 +193,27 @@ func.func @alone(%t: !rec.adt<@Nat>, %x: tensor<?x4xf32>, %k: tensor<4xf32>)
     scf.yield %k : tensor<4xf32>
   }
   return %y : tensor<4xf32>
+}
+
+// -----
+
+// Control reads no tensors, but for one instance it pays to run layer after layer.
+!vec = tensor<256xf32>
+!mat = tensor<256x256xf32>
+// CHECK-LABEL: func.func @layers
+// CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
+// FEW: [[#@LINE+7]]:10: remark: {{.*}}strategy 'replicate': layers of this loop read parameters once for many rounds, and a mini-batch has 1 instance
+// ONE-LABEL: func.func @layers
+// ONE-SAME:    batch.strategy = #batch.strategy<replicate>
+func.func @layers(%n: index, %W: !mat {batch.shared = "W"}) -> !vec attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %h0 = arith.constant dense<0.1> : !vec
+  %y:2 = scf.for %i = %zero to %n step %one iter_args(%h = %h0, %g = %h0) -> (!vec, !vec) {
+    %next = math.tanh %h : !vec
+    %x = linalg.matvec ins(%W, %next : !mat, !vec) outs(%h0 : !vec) -> !vec
+    %s = arith.addf %x, %g : !vec
+    scf.yield %next, %s : !vec, !vec
+  }
+  return %y#1 : !vec
 }

@@ -14,9 +14,11 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
   let summary = "decide where control runs";
   let description = [{
     Gives the entry a `batch.strategy`, unless the source gives one; an option that
-    says another is an error. `auto` is the first that is legal: `linearize`, where
+    says another is an error. `auto` is the first that is legal: `replicate`, where
+    mini-batches have one instance (`instances`) and a loop should run layer after layer
+    (`batch-order-loops`); `linearize`, where
     control reads nothing but inputs and parameters, elements of tensors among them;
-    `replicate`, where mini-batches have one instance (`instances`);
+    `replicate`, where mini-batches have one instance;
     `lazy`, where an instance computes at least 2^22 operations on elements between
     two waits, by an estimate; `lockstep`; `lazy`, which also walks data structures;
     `none`, one instance at a time. With `gpu`, `lazy` is not legal. Remarks say which
