@@ -16,9 +16,8 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
     Gives the entry a `batch.strategy`, unless the source gives one; an option that
     says another is an error. `auto` is the first that is legal: `replicate`, where
     mini-batches have one instance (`instances`) and a loop should run layer after layer
-    (`batch-order-loops`); `linearize`, where
-    control reads nothing but inputs and parameters, elements of tensors among them;
-    `replicate`, where mini-batches have one instance;
+    (`batch-order-loops`); `linearize`, where control reads nothing but inputs and
+    parameters, elements of tensors among them; `replicate`, for one instance;
     `lazy`, where an instance computes at least 2^22 operations on elements between
     two waits, by an estimate; `lockstep`; `lazy`, which also walks data structures;
     `none`, one instance at a time. With `gpu`, `lazy` is not legal. Remarks say which
@@ -61,9 +60,7 @@ def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
     `order`, every such loop with several layers gets that one.
 
     ```mlir
-    %y:2 = rec.fold %w in %words init(%h0 = %x, %h1 = %x) : ... {
-      ...
-    }
+    %y:2 = rec.fold %w in %words init(%h0 = %x, %h1 = %x) : ... { ... }
     // becomes
     %y:2 = rec.fold %w in %words init(%h0 = %x, %h1 = %x) : ... {
       ...
