@@ -140,3 +140,58 @@ func.func @main(%W: tensor<4x4xf32> {batch.shared = "W"}, %n: index, %x: tensor<
   } {batch.order = #batch.order<wavefront>}
   return %last#0, %last#1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A table that a product gives, and that changes in place once a branch has handed it
+// on, does not run ahead of its round: others would read the change.
+batch.kernel @table(%w: tensor<8x4xf32> {batch.parameter = 0 : i64, batch.shared},
+                    %x: tensor<4x4xf32>) -> tensor<8x4xf32> {
+  %zero = arith.constant dense<0.0> : tensor<8x4xf32>
+  %y = linalg.matmul ins(%w, %x : tensor<8x4xf32>, tensor<4x4xf32>)
+      outs(%zero : tensor<8x4xf32>) -> tensor<8x4xf32>
+  batch.yield %y : tensor<8x4xf32>
+}
+uprog.operator @table.rows of @table(
+    %n: index, %w: tensor<8x4xf32> {uprog.operand = #uprog.operand<shared(0)>},
+    %x: tensor<?x4x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x8x4xf32> {
+  %y = tensor.empty(%n) : tensor<?x8x4xf32>
+  uprog.yield %y : tensor<?x8x4xf32>
+}
+batch.kernel @put(%x: tensor<4xf32>, %table: tensor<8x4xf32>, %i: index)
+    -> (tensor<8x4xf32> {batch.in_place = 1 : i64}) {
+  %next = tensor.insert_slice %x into %table[%i, 0] [1, 4] [1, 1]
+      : tensor<4xf32> into tensor<8x4xf32>
+  batch.yield %next : tensor<8x4xf32>
+}
+uprog.operator @put.rows of @put(
+    %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %table: tensor<?x8x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %i: tensor<?xindex> {uprog.operand = #uprog.operand<scalar>}) -> tensor<?x8x4xf32> {
+  uprog.yield %table : tensor<?x8x4xf32>
+}
+// CHECK-LABEL: uprog.program @changed.instance.together
+// CHECK-NOT:     uprog.tasks
+// CHECK:         uprog.for
+// CHECK:           uprog.site @table
+// CHECK:           %[[TABLE:.*]] = uprog.branch
+// CHECK:           uprog.site @put(%{{.*}}, %[[TABLE]], %{{.*}}) into(%[[TABLE]])
+func.func @changed(%W: tensor<8x4xf32> {batch.shared = "W"}, %x: tensor<4x4xf32>,
+                   %v: tensor<4xf32>, %n: index, %c: i1, %t: tensor<8x4xf32>)
+    -> tensor<8x4xf32> attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %last = scf.for %i = %zero to %n step %one iter_args(%s = %t) -> tensor<8x4xf32> {
+    %y = batch.invoke @table(%W, %x) : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    %z = batch.invoke @table(%W, %x) : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    %chosen = scf.if %c -> tensor<8x4xf32> {
+      scf.yield %y : tensor<8x4xf32>
+    } else {
+      scf.yield %z : tensor<8x4xf32>
+    }
+    %d = batch.invoke @put(%v, %chosen, %i)
+        : (tensor<4xf32>, tensor<8x4xf32>, index) -> tensor<8x4xf32>
+    scf.yield %d : tensor<8x4xf32>
+  }
+  return %last : tensor<8x4xf32>
+}
