@@ -327,6 +327,20 @@ func.func @f(%score: !batch.handle, %h: !batch.handle, %zero: index, %d: index)
   EXAMPLE
   return %more, %y : i1, !batch.handle
 }
+// ----- batch-order-loops
+!vec = tensor<256xf32>
+!mat = tensor<256x256xf32>
+func.func @main(%W: !mat {batch.shared = "W"}, %b: !vec {batch.shared = "b"}, %n: index)
+    -> (!vec, !vec) attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %y:2 = scf.for %i = %zero to %n step %one iter_args(%g = %b, %h = %b) -> (!vec, !vec) {
+    %next = math.tanh %g : !vec
+    %x = linalg.matvec ins(%W, %next : !mat, !vec) outs(%b : !vec) -> !vec
+    %sum = arith.addf %x, %h : !vec
+  EXAMPLE
+  return %y#0, %y#1 : !vec, !vec
+}
 // ----- batch-insert-forces
 func.func @main(%x: tensor<f32>) -> f32
     attributes {batch.entry, batch.strategy = #batch.strategy<lazy>} {

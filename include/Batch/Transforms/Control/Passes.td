@@ -60,10 +60,10 @@ def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
     `order`, every such loop with several layers gets that one.
 
     ```mlir
-    %y:2 = rec.fold %w in %words init(%h0 = %x, %h1 = %x) : ... { ... }
+      scf.yield %next, %sum : !vec, !vec
+    }
     // becomes
-    %y:2 = rec.fold %w in %words init(%h0 = %x, %h1 = %x) : ... {
-      ...
+      scf.yield %next, %sum : !vec, !vec
     } {batch.order = #batch.order<layers>}
     ```
     See test/Transforms/Control/order-loops.mlir.
