@@ -144,6 +144,6 @@ def check_model(name, sizes, instances, order, levels):
 for name, (sizes, instances) in MODELS.items():
     check_model(name, sizes, instances, "auto", ("auto", "device", "block"))
     for order in ORDERS.get(name, ()):
-        check_model(name, sizes, instances, order, ("auto", "device"))
+        check_model(name, sizes, instances, order, ("device",))
 check_errors()
 checks.exit()
