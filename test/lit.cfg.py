@@ -110,7 +110,7 @@ config.substitutions += [
       config.python, helpers)),
     ("%long", "--long" if long else ""),
     ("%recursions", "--programs=2000" if long else "--programs=20"),
-    ("%instances", "--programs=400" if long else "--programs=12"),
+    ("%instances", "--programs=400" if long else "--programs=7"),
     ("%reads", "--programs=2000" if long else "--programs=20"),
     ("%random", "--programs=100 --forests=100" if long else
      "--programs=5 --forests=20"),
