@@ -12,13 +12,18 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
+LogicalResult uprog::verifyRowType(Operation *op, RankedTensorType type) {
+  if (type.hasStaticShape() && batch::isElementType(type.getElementType()))
+    return success();
+  return op->emitOpError("is for ")
+         << type
+         << ", which no row holds: its shape must be static, and its elements "
+            "numbers";
+}
+
 LogicalResult BufferOp::verify() {
-  auto type = cast<RankedTensorType>(getType());
-  if (!type.hasStaticShape() || !batch::isElementType(type.getElementType()))
-    return emitOpError("is for ")
-           << type
-           << ", which no row holds: its shape must be static, and its "
-              "elements numbers";
+  if (failed(verifyRowType(*this, cast<RankedTensorType>(getType()))))
+    return failure();
   if (static_cast<int64_t>(getCopies()) < 1)
     return emitOpError("has ") << getCopies() << " copies; 1 is the least";
   return success();
@@ -226,8 +231,7 @@ private:
 };
 } // namespace
 
-/// What a datum of `type` is in a program.
-static bool isDatumOrList(Type datum, Type type) {
+bool uprog::isDatumOrList(Type datum, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !rec::isRaggedTensor(tensor))
     return isDatumOf(datum, type);
@@ -270,10 +274,10 @@ LogicalResult InstanceVerifier::checkRow(Operation *op, Value row, Type type) {
 
 /// Checks that a row may be written.
 static LogicalResult checkWritten(Operation *op, Value row) {
-  if (!isa_and_nonnull<ArgumentOp, ParameterRowOp, ListElementOp>(
+  if (!isa_and_nonnull<ArgumentOp, ParameterRowOp, ListElementOp, FieldOp>(
           row.getDefiningOp()))
     return success();
-  return op->emitOpError("writes a row of an argument or parameter; copy it "
+  return op->emitOpError("writes a row of an input or parameter; copy it "
                          "first");
 }
 

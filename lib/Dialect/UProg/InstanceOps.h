@@ -17,6 +17,13 @@ namespace mlir::uprog {
 /// entry.
 LogicalResult verifyInstances(ProgramOp program);
 
+/// Checks that rows can hold tensors of `type`, which `op` has memory for.
+LogicalResult verifyRowType(Operation *op, RankedTensorType type);
+
+/// True if `datum` is what an argument, field or element of `type` is in a
+/// program: a row for a tensor, a list of rows for a ragged one.
+bool isDatumOrList(Type datum, Type type);
+
 } // namespace mlir::uprog
 
 #endif // BATCH_LIB_DIALECT_UPROG_INSTANCEOPS_H

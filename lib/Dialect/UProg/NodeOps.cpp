@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "InstanceOps.h"
+
 #include "Batch/Dialect/Batch/ElementTypes.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
-#include "Batch/Dialect/UProg/UProg.h"
 
 using namespace mlir;
 using namespace mlir::uprog;
@@ -23,17 +24,6 @@ LogicalResult VariantOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-/// Checks that a datum is what a field or an operand of `type` is in a program.
-static bool isDatumOf(Type datum, Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor)
-    return datum == type;
-  if (!rec::isRaggedTensor(tensor))
-    return isa<RowType>(datum);
-  return datum == rec::ListType::get(RankedTensorType::get(
-                      tensor.getShape().drop_front(), tensor.getElementType()));
-}
-
 LogicalResult FieldOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto name = SymbolRefAttr::get(
       cast<rec::AdtType>(getNode().getType()).getName().getAttr(),
@@ -46,7 +36,7 @@ LogicalResult FieldOp::verifySymbolUses(SymbolTableCollection &symbols) {
            << getNumber() << ", but " << name << " has "
            << variant.getNumFields() << " fields";
   Type type = variant.getFieldType(getNumber());
-  if (!isDatumOf(getValue().getType(), type))
+  if (!isDatumOrList(getValue().getType(), type))
     return emitOpError("is a ")
            << getValue().getType() << ", but the field is a " << type;
   return success();
@@ -57,13 +47,7 @@ LogicalResult FieldOp::verifySymbolUses(SymbolTableCollection &symbols) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult NodeRowsOp::verify() {
-  auto type = cast<RankedTensorType>(getType());
-  if (!type.hasStaticShape() || !batch::isElementType(type.getElementType()))
-    return emitOpError("is for ")
-           << type
-           << ", which no row holds: its shape must be static, and its "
-              "elements numbers";
-  return success();
+  return verifyRowType(*this, cast<RankedTensorType>(getType()));
 }
 
 LogicalResult NodeRowOp::verifySymbolUses(SymbolTableCollection &) {
@@ -126,7 +110,7 @@ LogicalResult ConstructOp::verifySymbolUses(SymbolTableCollection &symbols) {
            << variant.getNumFields();
   for (auto [number, field] : llvm::enumerate(getFields())) {
     Type type = variant.getFieldType(number);
-    if (isa<rec::ListType>(type) || !isDatumOf(field.getType(), type))
+    if (isa<rec::ListType>(type) || !isDatumOrList(field.getType(), type))
       return emitOpError("has a field #")
              << number << " of type " << field.getType() << ", but that of "
              << getVariant() << " is a " << type;

@@ -301,7 +301,7 @@ batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 uprog.program @p(%i: index) level(device) {
   %x = uprog.argument 0 of %i : !uprog.row
-  // expected-error @+1 {{writes a row of an argument or parameter; copy it first}}
+  // expected-error @+1 {{writes a row of an input or parameter; copy it first}}
   %s = uprog.site @k(%x : !uprog.row) into(%x)
   uprog.yield
 }
@@ -312,7 +312,7 @@ uprog.buffer @x : tensor<4xf32> copies(1)
 uprog.program @p(%i: index) level(device) {
   %x = uprog.argument 0 of %i : !uprog.row
   %a = uprog.row @x
-  // expected-error @+1 {{writes a row of an argument or parameter; copy it first}}
+  // expected-error @+1 {{writes a row of an input or parameter; copy it first}}
   uprog.copy %a to %x : tensor<4xf32>
   uprog.yield
 }

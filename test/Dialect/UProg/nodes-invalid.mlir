@@ -137,3 +137,17 @@ uprog.program @p(%t: !rec.adt<@Tree>) level(device) {
   %s = uprog.construct @States::@leaf(%h) for %t : (!uprog.row) -> !rec.adt<@States> of !rec.adt<@Tree>
   uprog.yield
 }
+
+// -----
+
+rec.adt @Leaf {
+  rec.variant @leaf(x: tensor<4xf32>)
+}
+uprog.buffer @b : tensor<4xf32> copies(1)
+uprog.program @p(%t: !rec.adt<@Leaf>) level(device) {
+  %x = uprog.field 0 of %t as @leaf : !rec.adt<@Leaf> -> !uprog.row
+  %b = uprog.row @b
+  // expected-error @+1 {{writes a row of an input or parameter; copy it first}}
+  uprog.copy %b to %x : tensor<4xf32>
+  uprog.yield
+}
