@@ -300,9 +300,10 @@ LogicalResult Replicator::convertWavefront(RoundGroup &group,
   // A task has the row of its result before it is known whether it runs, and
   // what rounds hand on changes when all layers have read it.
   SmallVector<Value> now(rounds.getRegionIterArgs()), next = now;
+  auto getNow = [&](unsigned index) { return now[index]; };
   SmallVector<Value> placed;
   auto place = [&](OpResult result) {
-    if (!places.try_emplace(result).second)
+    if (places.contains(result))
       return;
     places[result] = makeRow(loc, nameResult(result), result.getType());
     placed.push_back(result);
@@ -338,7 +339,6 @@ LogicalResult Replicator::convertWavefront(RoundGroup &group,
       if (isPlaced && group.isOf(layer, *invoke))
         place(cast<OpResult>(yielded));
     }
-    auto getNow = [&](unsigned index) { return now[index]; };
     SmallVector<Value> same = llvm::map_to_vector(inner, getNow);
     LogicalResult converted = success();
     uprog::BranchOp branch =
@@ -372,8 +372,7 @@ LogicalResult Replicator::convertWavefront(RoundGroup &group,
   for (const Change &change : changes) {
     if (change.indices.empty())
       continue;
-    SmallVector<Value> same = llvm::map_to_vector(
-        change.indices, [&](unsigned index) { return now[index]; });
+    SmallVector<Value> same = llvm::map_to_vector(change.indices, getNow);
     uprog::BranchOp branch = makeBranch(builder, loc, change.runs, same,
                                         [&] { return change.values; });
     for (auto [index, value] :

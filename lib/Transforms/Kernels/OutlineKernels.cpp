@@ -101,7 +101,7 @@ private:
   std::optional<TensorCode> code;
   const bool hoist, coarsen;
   /// Control runs with the kernels: what depends on a number that a loop hands
-  /// on cannot be hoisted.
+  /// on cannot be hoisted, and loops have orders.
   const bool replicates;
   /// State of the current block.
   bool hasCell = false;
@@ -341,7 +341,7 @@ void Outliner::adjustRoles(Block *block) {
 bool Outliner::separateLayers(Block *block) {
   Operation *parent = block->getParentOp();
   auto order = parent->getAttrOfType<OrderAttr>(kOrderAttr);
-  if (!order || order.getValue() == Order::Rounds)
+  if (!replicates || !order || order.getValue() == Order::Rounds)
     return false;
   LoopLayers layers = findLayers(cast<LoopLikeOpInterface>(parent), *code);
   unsigned count = 0;
