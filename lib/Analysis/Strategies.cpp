@@ -11,6 +11,7 @@
 #include "Batch/Analysis/StepFunctions.h"
 #include "Batch/Analysis/StepProgram.h"
 #include "Batch/Analysis/TensorCode.h"
+#include "Batch/Analysis/UnitCosts.h"
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Analysis/WorkEstimate.h"
 #include "Batch/Dialect/Batch/ElementTypes.h"
@@ -280,13 +281,14 @@ double Strategies::getOperationsPerWait() const {
 Operation *Strategies::findLayeredLoop() const {
   Sharedness sharedness(program);
   TensorCode code(program, sharedness);
+  EstimatedCosts costs(gpu);
   Operation *found = nullptr;
   program.getEntry()->walk<WalkOrder::PreOrder>([&](LoopLikeOpInterface loop) {
     if (code.contains(loop))
       return WalkResult::skip();
     if (!isCounted(loop) ||
-        findLayers(loop, code).countParameterBytes(sharedness) <
-            kLayersWorthBytes)
+        !costs.isLongerThanBarrier(
+            findLayers(loop, code).countParameterBytes(sharedness)))
       return WalkResult::advance();
     found = loop;
     return WalkResult::interrupt();

@@ -81,6 +81,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createChooseStrategyPass(strategy));
   OrderLoopsPassOptions order;
   order.order = options.order;
+  order.gpu = options.gpu;
+  order.tuning = options.tuning;
   pm.addPass(createOrderLoopsPass(order));
   pm.addPass(createInsertForcesPass());
   // Blocks of a machine are kernels of their own, with the same code.
@@ -113,6 +115,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createLockstepPass());
   ReplicatePassOptions replicate;
   replicate.level = options.level;
+  replicate.gpu = options.gpu;
+  replicate.tuning = options.tuning;
   pm.addPass(createReplicatePass(replicate));
   pm.addPass(createInsertBarriersPass());
   pm.addPass(createLinearizePass());

@@ -103,7 +103,8 @@ struct Flags {
                               cl::desc("Value of a named size of the model")};
   cl::opt<std::string> tuning{
       "tuning", cl::cat(category), cl::value_desc("file"),
-      cl::desc("Measured choices, from batch-run --tune=FILE")};
+      cl::desc("Choices for kernels, loops and units, such as batch-run "
+               "--tune=FILE measures")};
   cl::opt<std::string> triple{"target", cl::cat(category),
                               cl::desc("Target triple, of Linux on x86_64 or "
                                        "aarch64; default: this host")};

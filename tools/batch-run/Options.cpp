@@ -128,7 +128,7 @@ RESULTS
   --bench[=RUNS]            time of each part, median and minimum of RUNS (20)
   --counters                tasks, batches, barriers, ..., bytes of memory
   --json                    one JSON object instead of text
-  --trace=FILE              the steps as a Chrome trace
+  --trace=FILE              the steps, or tasks, as a Chrome trace
   --dot=FILE                the task graph of the first mini-batch for Graphviz;
                             where control waits, a frame for each flush
   --tune=FILE               measure tile sizes and how workers share batches, on
@@ -419,7 +419,7 @@ std::vector<Option> resultOptions(Options &options) {
        }},
       {"counters", Option::None, flag(options.counters)},
       {"json", Option::None, flag(options.json)},
-      {"trace", Option::Required, text(options.trace), Control::Inspected},
+      {"trace", Option::Required, text(options.trace), Control::Traced},
       {"dot", Option::Required, text(options.dot), Control::Inspected},
       {"help", Option::None, flag(options.help)},
       {"version", Option::None, flag(options.version)},
@@ -550,10 +550,11 @@ void batchrun::checkControl(const Options &options,
   const bool lockstep = descriptor.lockstep.has_value();
   const bool replicates = descriptor.replicate.has_value();
   for (const auto &[name, control] : options.given)
-    if (replicates && control != Control::Bounded)
+    if (replicates && control != Control::Bounded && control != Control::Traced)
       raise(name, " is for models that make batches, but this model runs "
                   "instance by instance (strategy 'replicate'); leave it out");
-    else if (lockstep && control == Control::Inspected)
+    else if (lockstep &&
+             (control == Control::Inspected || control == Control::Traced))
       raise(name, " is for models that run batches of tasks, but control of "
                   "this model runs in lock step; leave it out");
     else if (!descriptor.waits && control == Control::Waiting)

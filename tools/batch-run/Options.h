@@ -20,7 +20,7 @@ namespace batchrun {
 /// The models that an option is for: all, those with tasks, those that wait for
 /// tensors, those in lock step, or those in which tensors decide how long an
 /// instance runs.
-enum class Control { Any, Inspected, Waiting, Lockstep, Bounded };
+enum class Control { Any, Inspected, Traced, Waiting, Lockstep, Bounded };
 
 struct Options {
   std::string model;

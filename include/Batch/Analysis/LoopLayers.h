@@ -73,10 +73,6 @@ private:
   unsigned numLayers = 0;
 };
 
-/// The fewest such bytes for which layer should run after layer: they take
-/// about as long to read as a barrier.
-inline constexpr int64_t kLayersWorthBytes = 1 << 16;
-
 /// True for a loop that knows its number of rounds before the first one.
 bool isCounted(Operation *op);
 

@@ -46,7 +46,8 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       llvm::cl::desc(
           "Who runs an instance of strategy 'replicate': 'block' (one "
           "unit), 'device' (all units together) or 'auto' (the "
-          "latter for those that are too few for all units)"),
+          "latter, where that is faster, for those that are too few for all "
+          "units)"),
       llvm::cl::init(InstanceLevel::Auto)};
   Option<LoopOrder> order{
       *this, "order",
@@ -56,6 +57,11 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
                      "together, each a round behind the one before) or "
                      "'auto'"),
       llvm::cl::init(LoopOrder::Auto)};
+  Option<std::string> tuning{
+      *this, "tuning",
+      llvm::cl::desc("File with choices for kernels, loops and units that cost "
+                     "models make else (docs/Formats.md)"),
+      llvm::cl::init("")};
   Option<bool> coarsen{
       *this, "coarsen",
       llvm::cl::desc("Make kernels of blocks of tensor code, not of single "

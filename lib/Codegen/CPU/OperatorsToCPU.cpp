@@ -8,9 +8,9 @@
 #include "Batch/Codegen/CPU/Passes.h"
 #include "Batch/Target/ABI/SymbolNames.h"
 
+#include "Batch/Analysis/Tuning.h"
 #include "Sharing.h"
 #include "StageEmitter.h"
-#include "Tuning.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,7 +32,7 @@ using namespace mlir::uprog;
 static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
                                      TileFunctions &tileFunctions,
                                      RegisterTiles registers,
-                                     const KernelTuning &tuning) {
+                                     const batch::KernelTuning &tuning) {
   if (tuning.tileRows > 0)
     registers.maxRows = std::min(registers.maxRows, tuning.tileRows);
   StagingAttr staging = op.getStaging();
@@ -131,16 +131,18 @@ struct ConvertOperatorsToCPUPass
       module.emitError("vector-registers must be at least 8");
       return signalPassFailure();
     }
-    Tuning measured;
-    if (failed(measured.load(tuning, module)))
+    batch::Tuning measured;
+    if (failed(measured.load(tuning, module)) ||
+        failed(measured.checkKernels(module)))
       return signalPassFailure();
     RegisterTiles registers(vectorRegisters);
     ModuleTables tables(module, module);
     TileFunctions tileFunctions(module, registers);
     SmallVector<OperatorOp> operators(module.getOps<OperatorOp>());
     for (OperatorOp op : operators)
-      if (failed(convertOperator(op, tables, tileFunctions, registers,
-                                 measured.get(op))))
+      if (failed(
+              convertOperator(op, tables, tileFunctions, registers,
+                              measured.getKernel(op.getKernel().value_or("")))))
         return signalPassFailure();
     tables.save();
   }

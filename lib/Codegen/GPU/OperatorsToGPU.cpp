@@ -110,6 +110,12 @@ struct ConvertOperatorsToGPUPass
         SymbolTable(module).lookup<gpu::GPUModuleOp>(batch::kDeviceModule);
     std::vector<std::unique_ptr<StagePlan>> plans;
     DenseSet<Attribute> once = findKernelsOfOneStep(module);
+    // A block keeps its share of all columns.
+    DenseSet<Attribute> alone;
+    module.walk([&](RunOp run) {
+      if (run.getLevel())
+        alone.insert(run.getCalleeAttr().getAttr());
+    });
     KeptParameters parameters(getWeightRoom(), getUnits(), asyncCopies);
     for (OperatorOp op : operators) {
       auto staged = device ? device.lookupSymbol<OperatorOp>(op.getSymName())
@@ -120,7 +126,8 @@ struct ConvertOperatorsToGPUPass
         return signalPassFailure();
       }
       plans.push_back(std::make_unique<StagePlan>(staged));
-      if (!once.contains(op.getKernelAttr()))
+      if (!once.contains(op.getKernelAttr()) &&
+          !alone.contains(op.getSymNameAttr()))
         parameters.add(*plans.back());
     }
     parameters.place();

@@ -277,11 +277,45 @@ Value InstanceCode::loadOwn(Value cell) {
   return LLVM::LoadOp::create(builder, loc, builder.getI64Type(), cell);
 }
 
-/// The unit begins its share of `count` tasks, which count.
-void InstanceCode::beginTasks(int64_t kernel, Value count) {
+/// True for a step whose tasks one unit runs by itself.
+static bool isForOneUnit(Value step) {
+  return llvm::any_of(step.getUsers(), [](Operation *user) {
+    auto run = dyn_cast<uprog::RunOp>(user);
+    return run && run.getLevel();
+  });
+}
+
+/// The unit traces what it begins with, if it is traced.
+void InstanceCode::trace(Value kernel, Value tasks) {
+  Value trace = cb.loadPointer(unit.state, kUnitTrace);
+  Value isTraced =
+      LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, trace,
+                           LLVM::ZeroOp::create(builder, loc, trace.getType()));
+  scf::IfOp::create(builder, loc, isTraced, [&](OpBuilder &then, Location loc) {
+    ContextBuilder(then, loc, unit.context)
+        .call(RuntimeFunction::traceTasks, {trace, kernel, tasks});
+    scf::YieldOp::create(then, loc);
+  });
+}
+
+/// The unit begins its share of the `count` tasks of a step, which count.
+void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
   const UnitThreads &threads = unit.threads;
-  if (!threads.isGroup())
-    return addTo(unit.together ? kUnitShares : kUnitTasks, count, Value());
+  const bool isShared = unit.together && !isForOneUnit(step);
+  auto begin = [&] {
+    if (!threads.isGroup()) {
+      addTo(isShared ? kUnitShares : kUnitTasks, count, Value());
+      trace(cb.constant(kernel), count);
+    } else {
+      tellTasks(kernel, count, isShared);
+    }
+  };
+  when(unit.together && !isShared ? isZero(unit.number) : Value(), begin);
+}
+
+/// The same for a thread of a group.
+void InstanceCode::tellTasks(int64_t kernel, Value count, bool isShared) {
+  const UnitThreads &threads = unit.threads;
   // A thread would wait long for a count in global memory.
   Value tasks = arith::AndIOp::create(builder, loc, loadOwn(unit.progress),
                                       cb.constant(~kKernelMask));
@@ -290,7 +324,7 @@ void InstanceCode::beginTasks(int64_t kernel, Value count) {
   tasks = arith::AddIOp::create(builder, loc, tasks, more);
   Value now = arith::OrIOp::create(builder, loc, tasks, cb.constant(kernel));
   LLVM::StoreOp::create(builder, loc, now, unit.progress);
-  if (unit.together) {
+  if (isShared) {
     Value shares =
         arith::AddIOp::create(builder, loc, loadOwn(unit.shares), count);
     LLVM::StoreOp::create(builder, loc, shares, unit.shares);
@@ -306,6 +340,13 @@ void InstanceCode::beginTasks(int64_t kernel, Value count) {
 Value InstanceCode::lastKernel() {
   return arith::AndIOp::create(builder, loc, loadOwn(unit.progress),
                                cb.constant(kKernelMask));
+}
+
+/// Counts a barrier, which the unit now comes to.
+void InstanceCode::beginBarrier() {
+  addTo(kUnitBarriers, cb.constant(1), tells());
+  if (!unit.threads.isGroup())
+    trace(cb.constant(-1), cb.constant(0));
 }
 
 void InstanceCode::storeCounts() {
@@ -573,7 +614,7 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
   auto module = site->getParentOfType<ModuleOp>();
   auto kernel = module.lookupSymbol<KernelOp>(site.getKernel());
   int64_t number = getKernelNumber(module, kernel);
-  beginTasks(number, cb.constant(1));
+  beginTasks(number, cb.constant(1), site.getStep());
   return shareCells(
       site, TaskStep::countCells(kernel), tables, [&](Value room) {
         TaskStep task(builder, op, unit.context, kernel,
@@ -624,7 +665,7 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
     return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
                                     pointer);
   };
-  beginTasks(number, count);
+  beginTasks(number, count, op.getStep());
   return shareCells(op, countBatchCells(kernel), tables, [&](Value step) {
     const int64_t operands = kStepCells;
     const int64_t results = operands + arguments * kOperandCells;

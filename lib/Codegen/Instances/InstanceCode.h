@@ -148,7 +148,7 @@ public:
   Value listLength(Value list);
   Value listElement(Value list, Value index, Type type);
   Value instances();
-  void countBarrier() { addTo(abi::kUnitBarriers, cb.constant(1), tells()); }
+  void beginBarrier();
   /// The kernel, an i64, whose task the unit has begun last.
   Value lastKernel();
   /// Stores the numbers of tasks, which threads of a group keep to themselves.
@@ -166,7 +166,9 @@ private:
   void clear(Value first, Value bytes);
   Value loadOwn(Value cell);
   void addTo(abi::Field counter, Value amount, Value condition);
-  void beginTasks(int64_t kernel, Value count);
+  void beginTasks(int64_t kernel, Value count, Value step);
+  void tellTasks(int64_t kernel, Value count, bool isShared);
+  void trace(Value kernel, Value tasks);
   Value shareCells(Operation *op, int64_t count, const InstanceTables &tables,
                    function_ref<void(Value)> store);
   Value takeTurn(uprog::RowOp op, Value copies);

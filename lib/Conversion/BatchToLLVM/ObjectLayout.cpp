@@ -341,9 +341,14 @@ LogicalResult ObjectLayout::describeEntry(json::Object &object,
         {});
     if (failed(type))
       return failure();
-    results.push_back(json::Object{
+    json::Object result{
         {key::name, name ? name.str() : ("result" + Twine(index)).str()},
-        {key::type, *type}});
+        {key::type, *type}};
+    if (auto rows = entry.getResultAttrOfType<StringAttr>(index, kRowsAttr))
+      for (unsigned other = 0; other < entry.getNumResults(); ++other)
+        if (entry.getResultAttr(other, kNameAttr) == rows)
+          result[key::rows] = other;
+    results.push_back(std::move(result));
   }
   object[key::parameters] = std::move(parameters);
   object[key::arguments] = std::move(arguments);

@@ -178,7 +178,8 @@ static void makeProgram(func::FuncOp entry, ArrayRef<RecordedKernel> kernels) {
     Location at = op.getLoc();
     Value tasks = uprog::StepTasksOp::create(builder, at, index, step);
     uprog::RunOp::create(builder, at, op.getSymName(), step, tasks,
-                         /*inputs=*/ValueRange());
+                         /*inputs=*/ValueRange(),
+                         /*level=*/uprog::LevelAttr());
     uprog::YieldOp::create(builder, loc);
   }
 }

@@ -103,7 +103,8 @@ LogicalResult LockstepBuilder::runKernel(InvokeOp invoke, Value step) {
   Value tasks =
       uprog::StepTasksOp::create(builder, loc, builder.getIndexType(), step);
   uprog::RunOp::create(builder, loc, op.getSymName(), step, tasks,
-                       /*inputs=*/ValueRange());
+                       /*inputs=*/ValueRange(),
+                       /*level=*/uprog::LevelAttr());
   return success();
 }
 

@@ -7,10 +7,13 @@
 
 #include "Batch/Analysis/LoopLayers.h"
 #include "Batch/Analysis/Strategies.h"
+#include "Batch/Analysis/UnitSchedule.h"
 #include "Batch/Conversion/BatchToUProg/Passes.h"
 #include "Batch/Target/ABI/SymbolNames.h"
 #include "Replicator.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_REPLICATEPASS
@@ -52,7 +55,8 @@ static void makeExecutor(func::FuncOp entry, uprog::ProgramOp alone,
       first = arith::SubIOp::create(builder, loc, count, rest);
     }
     uprog::RunOp::create(builder, loc, alone.getSymName(), /*step=*/Value(),
-                         first, /*inputs=*/ValueRange());
+                         first, /*inputs=*/ValueRange(),
+                         /*level=*/uprog::LevelAttr());
   }
   if (together) {
     auto loop = uprog::ForOp::create(builder, loc, first, count);
@@ -63,6 +67,19 @@ static void makeExecutor(func::FuncOp entry, uprog::ProgramOp alone,
     builder.setInsertionPointAfter(loop);
   }
   uprog::YieldOp::create(builder, loc);
+}
+
+/// Makes the program for one unit of that for all.
+static uprog::ProgramOp makeAlone(uprog::ProgramOp together, StringRef name) {
+  uprog::ProgramOp alone = together.clone();
+  alone.setSymName(name);
+  alone.setLevel(uprog::Level::Block);
+  alone.walk(
+      [](uprog::BarrierOp barrier) { barrier.setLevel(uprog::Level::Block); });
+  alone.walk([](uprog::RunOp run) { run.removeLevelAttr(); });
+  together->getBlock()->getOperations().insert(Block::iterator(together),
+                                               alone);
+  return alone;
 }
 
 namespace {
@@ -89,23 +106,52 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
                      uprog::Level::Device, builder.getIndexType());
     if (failed(Replicator(entry).fillProgram(together)))
       return signalPassFailure();
-    uprog::ProgramOp alone = together.clone();
-    alone.setSymName(name);
-    alone.setLevel(uprog::Level::Block);
-    alone.walk([](uprog::BarrierOp barrier) {
-      barrier.setLevel(uprog::Level::Block);
-    });
-    together->getBlock()->getOperations().insert(Block::iterator(together),
-                                                 alone);
-    if (level == InstanceLevel::Block) {
+    std::optional<InstanceLevel> chosen = chooseLevel(together);
+    if (!chosen)
+      return signalPassFailure();
+    uprog::ProgramOp alone;
+    if (*chosen != InstanceLevel::Device)
+      alone = makeAlone(together, name);
+    if (*chosen == InstanceLevel::Block) {
       together.erase();
       together = {};
     }
-    if (level == InstanceLevel::Device) {
-      alone.erase();
-      alone = {};
-    }
     makeExecutor(entry, alone, together);
+  }
+
+  /// Decides which units run an instance, and which steps one of them runs by
+  /// itself where all do. Nothing after an error.
+  std::optional<InstanceLevel> chooseLevel(uprog::ProgramOp together) {
+    Tuning choices;
+    if (failed(choices.load(tuning, getOperation())) ||
+        failed(choices.checkKernels(getOperation())))
+      return std::nullopt;
+    InstanceLevel given = level;
+    if (given == InstanceLevel::Auto && choices.getLevel())
+      given = *choices.getLevel() == uprog::Level::Block
+                  ? InstanceLevel::Block
+                  : InstanceLevel::Device;
+    if (given == InstanceLevel::Block)
+      return given;
+    EstimatedCosts costs(gpu);
+    UnitSchedule schedule = scheduleUnits(together, costs, choices);
+    bool isAlone =
+        given == InstanceLevel::Auto && schedule.alone <= schedule.chosen;
+    std::string text = llvm::formatv(
+        "about {0:F1} us on one unit, {1:F1} us on {2} that share out all "
+        "steps",
+        schedule.alone / 1000, schedule.shared / 1000, costs.getUnits());
+    if (schedule.stepsAlone > 0 && !isAlone)
+      text += llvm::formatv(", {0:F1} us if one of them runs {1} of {2} steps "
+                            "by itself",
+                            schedule.chosen / 1000, schedule.stepsAlone,
+                            schedule.steps);
+    remark::analysis(together.getLoc(),
+                     remark::RemarkOpts::name("Units").category("batch"))
+        << (isAlone ? "an instance runs on one unit: "
+                    : "an instance runs on all units: ") +
+               text;
+    return isAlone ? InstanceLevel::Block : given;
   }
 };
 } // namespace

@@ -162,7 +162,8 @@ LogicalResult Replicator::runAhead(RoundGroup &group, InvokeOp invoke) {
       results);
   uprog::OperatorOp op = operators.lookup(kernel.getSymNameAttr());
   uprog::RunOp::create(builder, loc, op.getSymName(), step, count,
-                       /*inputs=*/ValueRange());
+                       /*inputs=*/ValueRange(),
+                       /*level=*/uprog::LevelAttr());
   return success();
 }
 

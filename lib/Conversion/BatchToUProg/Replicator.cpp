@@ -127,7 +127,8 @@ LogicalResult Replicator::convert(InvokeOp invoke) {
                                      invoke.getKernelAttr(), perTask, outputs);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   uprog::RunOp::create(builder, loc, op.getSymName(), step, one,
-                       /*inputs=*/ValueRange());
+                       /*inputs=*/ValueRange(),
+                       /*level=*/uprog::LevelAttr());
   return success();
 }
 

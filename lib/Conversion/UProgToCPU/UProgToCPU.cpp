@@ -95,7 +95,7 @@ private:
   /// A barrier of all workers.
   void waitForAll(Operation *op) {
     if (program.instances.unit.state)
-      InstanceCode(b, op, program.instances.unit).countBarrier();
+      InstanceCode(b, op, program.instances.unit).beginBarrier();
     builder().call(RuntimeFunction::barrier, program.getWorker());
   }
   void runProgram(uprog::RunOp run, uprog::RunOp::Adaptor operands);
@@ -114,6 +114,9 @@ static bool checksIndices(func::FuncOp kernel) {
 }
 
 static LogicalResult checkRun(uprog::RunOp run, SymbolTable &symbols) {
+  if (run.getLevel() == uprog::Level::Cluster)
+    return run.emitError("workers form no clusters; one unit of level block "
+                         "can run tasks by itself");
   // Without a step it runs a program, which is checked by itself.
   if (!run.getStep())
     return success();
@@ -206,6 +209,15 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
     call(first, last, zero, one, zero, cb.constant(stages));
   };
   if (program.alone) {
+    callRows(zero, tasks);
+    return {};
+  }
+  if (run.getLevel()) {
+    auto first =
+        scf::IfOp::create(b, compare(arith::CmpIPredicate::eq, worker, zero),
+                          /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(first.thenBlock()->getTerminator());
     callRows(zero, tasks);
     return {};
   }

@@ -90,6 +90,11 @@ struct ChooseExecutorPass
         if (barrier.getLevel() == all)
           barrier.setLevel(group);
       });
+      // A unit of the program has no units below that could run it alone.
+      program.walk([&](RunOp run) {
+        if (run.getLevel() && *run.getLevel() >= group)
+          run.removeLevelAttr();
+      });
     }
   }
 

@@ -295,6 +295,10 @@ static LogicalResult checkProgramRun(uprog::RunOp run) {
 static LogicalResult checkRun(uprog::RunOp run, gpu::GPUModuleOp device) {
   if (!run.getStep())
     return checkProgramRun(run);
+  if (run.getLevel() && *run.getLevel() != Level::Block)
+    return run.emitError("only blocks run tasks by themselves in a persistent "
+                         "kernel, not a unit of level ")
+           << stringifyLevel(*run.getLevel());
   uprog::CodeAttr code = getCode(run);
   if (!code)
     return run.emitError("operator @")
@@ -337,11 +341,20 @@ SmallVector<Value> KernelEmitter::lower(uprog::RunOp run,
     runProgram(run, operands.getTasks());
     return {};
   }
-  bool alone = isInTask(run);
+  OpBuilder::InsertionGuard guard(b);
+  if (run.getLevel()) {
+    auto first = scf::IfOp::create(
+        b, compare(arith::CmpIPredicate::eq, kernel.unit, constant(0)),
+        /*withElseRegion=*/false);
+    b.setInsertionPoint(first.thenBlock()->getTerminator());
+  }
+  bool alone = isInTask(run) || run.getLevel();
   Value unit = alone ? constant(0) : kernel.unit;
   Value units = alone ? constant(1) : kernel.units;
   for (int64_t s = 0, e = getCode(run).getStages(); s < e; ++s) {
-    if (s > 0)
+    if (s > 0 && alone)
+      gpu::BarrierOp::create(b);
+    else if (s > 0)
       emitBarrier(run);
     std::string name = getStageName(run.getCallee(), s);
     SmallVector<Value> arguments = {operands.getStep(), kernel.packings, unit,

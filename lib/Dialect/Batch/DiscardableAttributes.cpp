@@ -177,6 +177,34 @@ LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                  << "' is not an attribute of the batch dialect for arguments";
 }
 
+/// The result of a function that has this name, or null.
+static Type findResult(FunctionOpInterface function, StringAttr name) {
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (function.getResultAttr(i, kNameAttr) == name)
+      return function.getResultTypes()[i];
+  return {};
+}
+
+/// Checks that a result has rows, and that a number says how many.
+static LogicalResult verifyRows(FunctionOpInterface function,
+                                unsigned resultIndex, Attribute rows) {
+  auto error = [&]() {
+    return function->emitOpError("result #") << resultIndex << ": ";
+  };
+  auto name = dyn_cast<StringAttr>(rows);
+  Type count = name ? findResult(function, name) : Type();
+  if (!count || !count.isSignlessIntOrIndex())
+    return error() << "'batch.rows' must be the 'batch.name' of a result that "
+                      "is a number of type index or integer";
+  auto type =
+      dyn_cast<RankedTensorType>(function.getResultTypes()[resultIndex]);
+  if (!type || type.getRank() == 0 || !type.hasStaticShape())
+    return error() << "'batch.rows' is for tensors that have rows, and of "
+                      "static shape, not for a "
+                   << function.getResultTypes()[resultIndex];
+  return success();
+}
+
 LogicalResult BatchDialect::verifyRegionResultAttribute(Operation *op, unsigned,
                                                         unsigned resultIndex,
                                                         NamedAttribute attr) {
@@ -188,6 +216,9 @@ LogicalResult BatchDialect::verifyRegionResultAttribute(Operation *op, unsigned,
       return error() << "'batch.name' must be a string";
     return success();
   }
+  if (attr.getName() == kRowsAttr)
+    return verifyRows(cast<FunctionOpInterface>(op), resultIndex,
+                      attr.getValue());
   if (attr.getName() == kTableAttr || attr.getName() == kSourceAttr) {
     if (!isa<FlatSymbolRefAttr>(attr.getValue()))
       return error() << "'" << attr.getName().getValue()

@@ -394,6 +394,9 @@ ProgramOp RunOp::getProgram() {
 static LogicalResult verifyProgramRun(RunOp run, ProgramOp program) {
   if (run.getStep())
     return run.emitOpError("has a step, but runs a program, which takes none");
+  if (run.getLevel())
+    return run.emitOpError(
+        "has a level, but runs a program, which has its own");
   SmallVector<Type> types = {IndexType::get(run.getContext())};
   llvm::append_range(types, run.getInputs().getTypes());
   if (TypeRange(program.getArgumentTypes()) != TypeRange(types))
@@ -424,5 +427,11 @@ LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!getStep() || !getInputs().empty())
     return emitOpError("runs an operator, whose operands are a step's: it "
                        "needs one, and nothing else");
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  if (program && getLevel() && *getLevel() >= program.getLevel())
+    return emitOpError("is for one unit of level ")
+           << stringifyLevel(*getLevel()) << " in a program of level "
+           << stringifyLevel(program.getLevel())
+           << "; it must be a level below";
   return success();
 }

@@ -218,6 +218,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
   autobatch.instances = options.instances;
   autobatch.level = options.level;
   autobatch.order = options.order;
+  autobatch.tuning = options.tuning;
   autobatch.gpu = options.device != Device::CPU;
   autobatch.policy = options.policy;
   autobatch.policyTable = options.policyTable;

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Analysis/LoopLayers.h"
+#include "Batch/Analysis/Tuning.h"
+#include "Batch/Analysis/UnitCosts.h"
 #include "Batch/Transforms/Control/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -26,6 +28,9 @@ class OrderLoopsPass : public batch::impl::OrderLoopsPassBase<OrderLoopsPass> {
     InstanceProgram program(getOperation());
     if (program.getStrategy() != Strategy::Replicate)
       return;
+    if (failed(choices.load(tuning, getOperation())))
+      return signalPassFailure();
+    layered.clear();
     Sharedness sharedness(program);
     TensorCode code(program, sharedness);
     WalkResult result =
@@ -34,7 +39,8 @@ class OrderLoopsPass : public batch::impl::OrderLoopsPassBase<OrderLoopsPass> {
             return WalkResult::skip();
           return decide(loop, code, sharedness);
         });
-    if (result.wasInterrupted())
+    if (result.wasInterrupted() ||
+        failed(choices.checkLoops(getOperation(), layered)))
       signalPassFailure();
   }
 
@@ -49,14 +55,19 @@ class OrderLoopsPass : public batch::impl::OrderLoopsPassBase<OrderLoopsPass> {
                   "counted loop, or order 'rounds'";
       return success();
     }
-    if (given)
-      return success();
     LoopLayers layers = findLayers(loop, code);
     if (layers.getNumLayers() <= 2)
       return success();
-    Order chosen = order == LoopOrder::Auto
-                       ? choose(loop, layers, sharedness)
-                       : *symbolizeOrder(getOptionName<LoopOrder>(order));
+    layered.push_back(loop.getLoc());
+    if (given)
+      return success();
+    Order chosen;
+    if (order != LoopOrder::Auto)
+      chosen = *symbolizeOrder(getOptionName<LoopOrder>(order));
+    else if (std::optional<Order> known = choices.getOrder(loop.getLoc()))
+      chosen = *known;
+    else
+      chosen = choose(loop, layers, sharedness);
     loop->setAttr(kOrderAttr, OrderAttr::get(&getContext(), chosen));
     return success();
   }
@@ -68,7 +79,8 @@ class OrderLoopsPass : public batch::impl::OrderLoopsPassBase<OrderLoopsPass> {
     std::string text = llvm::formatv(
         "{0} layers, between which products read {1} bytes of parameters",
         layers.getNumLayers(), bytes);
-    if (bytes < kLayersWorthBytes) {
+    EstimatedCosts costs(gpu);
+    if (!costs.isLongerThanBarrier(bytes)) {
       remark::missed(loop.getLoc(), name)
           << "order 'rounds': " + text + ", too few to wait for rounds";
       return Order::Rounds;
@@ -77,5 +89,8 @@ class OrderLoopsPass : public batch::impl::OrderLoopsPassBase<OrderLoopsPass> {
         << "order 'layers': " + text + ", once for a group of rounds";
     return Order::Layers;
   }
+
+  Tuning choices;
+  SmallVector<Location> layered; ///< loops that have several layers
 };
 } // namespace

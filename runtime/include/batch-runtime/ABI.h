@@ -39,7 +39,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 17
+#define BATCH_ABI_VERSION 18
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
@@ -219,6 +219,7 @@ typedef struct BatchUnit {
                        ///< node of the input
   int64_t *nodeResults; ///< of the unit: `nodeCells` for each node of the
                         ///< instance that it is at
+  void *trace; ///< on the host, of a unit whose tasks are traced; else null
 } BatchUnit;
 
 struct BatchContext {

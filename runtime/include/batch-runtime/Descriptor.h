@@ -43,6 +43,7 @@ struct Type {
 struct Field {
   std::string name;
   Type type;
+  int rows = -1; ///< of a result: the one that says how many rows it has
 };
 
 struct Variant {

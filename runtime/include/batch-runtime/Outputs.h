@@ -32,7 +32,8 @@ struct Output {
 };
 
 /// Collects the results of an entry. A tensor or scalar result is one output of
-/// its name; a list one ragged output; an ADT result one ragged output for each
+/// its name; a list, or a tensor whose rows another result counts, one ragged
+/// output; an ADT result one ragged output for each
 /// field name that is a tensor or scalar, rows in post-order: depth-first from
 /// the root, fields in declared order, a shared node at its first visit. Where
 /// two results have fields of one name, the outputs are RESULT.FIELD; where the
@@ -52,6 +53,9 @@ private:
   void appendNothing();
   void append(int output, const Session &session, const Type &type,
               int64_t cell);
+  void appendTensor(int output, const Session &session, const Type &type,
+                    int64_t cell);
+  void appendRows(size_t result, const Session &session, int64_t instance);
   void walk(const Session &session, size_t result, int64_t root);
   void pushChildren(const Session &session, int64_t node);
 

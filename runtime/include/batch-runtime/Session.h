@@ -93,11 +93,15 @@ struct SessionOptions {
   EmulatorOptions emulator;
 };
 
-/// When one step ran, in microseconds since the execution began.
+/// When one step ran, or a worker's share of one where each runs control, in
+/// microseconds since the execution began.
 struct StepTime {
-  int64_t kernel, count;
+  int64_t kernel; ///< -1: a barrier
+  int64_t count;
   double begin, end;
   int64_t flush = 0; ///< of the run, where control waits for tensors
+  int64_t worker = 0;
+  int64_t run = 0; ///< how often the worker has run this kernel before
 };
 
 /// Counts of a run in lock step.

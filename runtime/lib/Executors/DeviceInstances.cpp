@@ -29,6 +29,10 @@ public:
   void prepare() override { prepareInstances(); }
   void run(ResultCopies copies) override;
   double runTimed() override;
+  std::vector<StepTime> runTraced() override {
+    raise("a device runs a whole mini-batch in one launch, without a trace; "
+          "leave out --trace, or give --device=cpu");
+  }
   RunCounters counters() const override;
   void addMemory(MemoryUse &use) const override;
 

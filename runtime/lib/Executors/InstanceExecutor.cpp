@@ -68,11 +68,6 @@ void InstanceExecutor::addCounts(RunCounters &counters, const BatchUnit &unit,
   counters.copiedBytes += unit.copiedBytes;
 }
 
-std::vector<StepTime> InstanceExecutor::runTraced() {
-  raise("control of this object runs with the kernels, without steps that "
-        "are known before; leave out --trace");
-}
-
 void InstanceExecutor::addMemory(MemoryUse &use) const {
   for (const Buffer &rows : results)
     use.scratch += rows.capacity();

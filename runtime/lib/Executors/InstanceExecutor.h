@@ -20,7 +20,6 @@ public:
   explicit InstanceExecutor(MiniBatch &batch)
       : Executor(batch), info(*descriptor().replicate) {}
 
-  std::vector<StepTime> runTraced() override;
   const char *tensor(const Type &, int64_t cell) const override {
     return reinterpret_cast<const char *>(cell);
   }

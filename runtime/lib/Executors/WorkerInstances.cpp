@@ -9,7 +9,9 @@
 #include "WorkerJob.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <map>
 
 using namespace batchrt;
 
@@ -41,6 +43,7 @@ public:
     WorkerJob job(batch, batch.context());
     return batch.workers.runTimed(WorkerJob::run, &job);
   }
+  std::vector<StepTime> runTraced() override;
   RunCounters counters() const override;
   void addMemory(MemoryUse &use) const override;
 
@@ -88,6 +91,34 @@ void WorkerInstances::prepare() {
     nodeResults[u].reserve(cells * 8, "results of nodes");
     units[u].nodeResults = nodeResults[u].as<int64_t>();
   }
+}
+
+std::vector<StepTime> WorkerInstances::runTraced() {
+  std::vector<UnitTrace> traces(units.size());
+  for (size_t u = 0; u < units.size(); ++u)
+    units[u].trace = &traces[u];
+  const auto begin = std::chrono::steady_clock::now();
+  run(ResultCopies::WithRun);
+  const auto end = std::chrono::steady_clock::now();
+  auto toTime = [&](std::chrono::steady_clock::time_point time) {
+    return std::chrono::duration<double, std::micro>(time - begin).count();
+  };
+  // Each entry lasts until the worker's next one.
+  std::vector<StepTime> times;
+  for (size_t u = 0; u < units.size(); ++u) {
+    units[u].trace = nullptr;
+    std::map<int64_t, int64_t> runs;
+    for (size_t i = 0; i < traces[u].size(); ++i) {
+      const TracedTasks &entry = traces[u][i];
+      const bool isLast = i + 1 == traces[u].size();
+      StepTime time = {entry.kernel, entry.tasks, toTime(entry.begin),
+                       toTime(isLast ? end : traces[u][i + 1].begin)};
+      time.worker = static_cast<int64_t>(u);
+      time.run = runs[entry.kernel]++;
+      times.push_back(time);
+    }
+  }
+  return times;
 }
 
 RunCounters WorkerInstances::counters() const {

@@ -11,6 +11,7 @@
 #include "batch-runtime/TaskNumbers.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 
 using namespace batchrt;
@@ -162,6 +163,12 @@ struct RuntimeCalls {
 
   static void barrier(BatchContext *context, int64_t worker) {
     Part::of(context).owner.workers.barrier(static_cast<int>(worker));
+  }
+
+  static void traceTasks(BatchContext *, void *trace, int64_t kernel,
+                         int64_t tasks) noexcept {
+    static_cast<UnitTrace *>(trace)->push_back(
+        {std::chrono::steady_clock::now(), kernel, tasks});
   }
 
   static void fail(BatchContext *context, int64_t code, int64_t a, int64_t b) {

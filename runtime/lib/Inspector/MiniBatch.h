@@ -10,6 +10,7 @@
 
 #include "batch-runtime/Session.h"
 
+#include <chrono>
 #include <exception>
 
 namespace batchrt {
@@ -17,6 +18,14 @@ namespace batchrt {
 class MiniBatch;
 class Rooms;
 class Strands;
+
+/// What a worker begins with that runs control itself: its share of so many
+/// tasks of a kernel; with kernel -1, a barrier.
+struct TracedTasks {
+  std::chrono::steady_clock::time_point begin;
+  int64_t kernel, tasks;
+};
+using UnitTrace = std::vector<TracedTasks>;
 
 /// The context of compiled code on one worker, which inspects consecutive
 /// instances or runs one unbatched. The contexts of a run differ in the memory

@@ -97,7 +97,8 @@ public:
     std::vector<Field> result;
     for (const json &field : list)
       result.push_back({value<std::string>(field, key::name, ""),
-                        parse(member(field, key::type))});
+                        parse(member(field, key::type)),
+                        value(field, key::rows, -1)});
     return result;
   }
 
@@ -361,6 +362,13 @@ void Descriptor::check() const {
   for (const PackingInfo &packing : packings)
     checkPacking(packing);
   checkVariants();
+  for (const Field &result : results)
+    if (result.rows >= 0) {
+      checkRange(result.rows, results.size(), "result");
+      if (result.type.kind != Type::Tensor || result.type.shape.empty())
+        raise("the descriptor counts rows of result '", result.name,
+              "', which has none");
+    }
   for (const TableInfo &table : tables)
     checkTable(table);
   if (sources.size() > 128)

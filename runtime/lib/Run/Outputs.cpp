@@ -66,8 +66,10 @@ OutputCollector::OutputCollector(const Descriptor &descriptor)
     const Field &result = descriptor.results[r];
     plain.push_back(-1);
     if (!result.type.holdsNodes()) {
-      plain[r] =
-          addOutput(result.name, result.type, result.type.kind == Type::List);
+      bool ragged = result.type.kind == Type::List || result.rows >= 0;
+      plain[r] = addOutput(result.name, result.type, ragged);
+      if (result.rows >= 0)
+        list.back().rowShape.erase(list.back().rowShape.begin());
       continue;
     }
     // One output per field name, unless its types differ.
@@ -127,24 +129,53 @@ void OutputCollector::append(int number, const Session &session,
       append(number, session, type.element(), pool[i]);
     return;
   }
-  size_t at = output.data.size();
   if (type.kind == Type::Tensor) {
-    const RowLayout &layout = layouts[number];
-    output.data.resize(at + layout.denseBytes());
-    const char *row = session.tensor(type, cell);
-    char *target = output.data.data() + at;
-    const ElementLayout *elements =
-        type.table < 0 ? nullptr : &descriptor.tables[type.table].elements;
-    if (elements && !elements->digits.empty())
-      elements->unpad(type.shape, type.dtype, row, target);
-    else
-      layout.unpad(row, target);
+    appendTensor(number, session, type, cell);
   } else {
+    size_t at = output.data.size();
     int64_t bytes = byteSize(output.type);
     output.data.resize(at + bytes);
     std::memcpy(output.data.data() + at, &cell, bytes);
   }
   ++output.offsets.back();
+}
+
+void OutputCollector::appendTensor(int number, const Session &session,
+                                   const Type &type, int64_t cell) {
+  Output &output = list[number];
+  const RowLayout &layout = layouts[number];
+  size_t at = output.data.size();
+  output.data.resize(at + layout.denseBytes());
+  const char *row = session.tensor(type, cell);
+  char *target = output.data.data() + at;
+  const ElementLayout *elements =
+      type.table < 0 ? nullptr : &descriptor.tables[type.table].elements;
+  if (elements && !elements->digits.empty())
+    elements->unpad(type.shape, type.dtype, row, target);
+  else
+    layout.unpad(row, target);
+}
+
+/// Appends as many rows of a result as another one says.
+void OutputCollector::appendRows(size_t result, const Session &session,
+                                 int64_t instance) {
+  const Field &field = descriptor.results[result];
+  const Field &counter = descriptor.results[field.rows];
+  const int64_t cell = session.context().results[field.rows][instance];
+  const int64_t count = loadInteger(outputType(counter.type),
+                                    reinterpret_cast<const char *>(&cell), 0);
+  const int64_t most = field.type.shape.front();
+  if (count < 0 || count > most)
+    raise("instance ", session.forest().firstInstance + instance, ": result '",
+          counter.name, "' is ", count, ", but '", field.name, "' has 0 to ",
+          most, " rows");
+  Output &output = list[plain[result]];
+  const size_t begin = output.data.size();
+  appendTensor(plain[result], session, field.type,
+               session.context().results[result][instance]);
+  output.data.resize(begin +
+                     count * output.rowElements() * byteSize(output.type));
+  output.offsets.back() += count;
 }
 
 /// For an instance without results: zeros, and no rows of ragged outputs.
@@ -172,6 +203,10 @@ void OutputCollector::collect(const Session &session, int64_t instance) {
   for (size_t r = 0; r < descriptor.results.size(); ++r) {
     const Type &type = descriptor.results[r].type;
     int64_t cell = session.context().results[r][instance];
+    if (descriptor.results[r].rows >= 0) {
+      appendRows(r, session, instance);
+      continue;
+    }
     if (plain[r] >= 0) {
       append(plain[r], session, type, cell);
       continue;

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <set>
 
 using namespace batchrt;
@@ -26,14 +27,18 @@ void batchrt::writeTrace(const std::string &path, const Descriptor &descriptor,
           {"mini_batch", b}, {"step", s}, {"tasks", step.count}};
       if (descriptor.waits)
         about["flush"] = step.flush;
-      events.push_back({{"name", descriptor.kernels[step.kernel].name},
-                        {"ph", "X"},
-                        {"pid", 0},
-                        {"tid", 0},
-                        {"ts", begin + step.begin},
-                        {"dur", step.end - step.begin},
-                        {"args", about}});
-      end = begin + step.end;
+      if (descriptor.replicate)
+        about["run"] = step.run;
+      events.push_back(
+          {{"name",
+            step.kernel < 0 ? "barrier" : descriptor.kernels[step.kernel].name},
+           {"ph", "X"},
+           {"pid", 0},
+           {"tid", step.worker},
+           {"ts", begin + step.begin},
+           {"dur", step.end - step.begin},
+           {"args", about}});
+      end = std::max(end, begin + step.end);
     }
     begin = end;
   }

@@ -199,7 +199,11 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
 
     With `level` `block`, each unit runs instances of its own; with `device`, all units
     run one after the other. `auto`: the latter for those that are too few for each
-    unit to get as many.
+    unit to get as many, if an instance is faster on all units than on one. Where all run
+    one, steps that are smaller than the barriers between them are for one unit
+    (`uprog.run` with a level): decided from the inner loops and branches to the outer
+    ones by estimates, which a remark tells (`Units`). `tuning` names a file that can
+    decide instead (docs/Formats.md).
 
     ```mlir
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {
@@ -238,6 +242,10 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     Option<"level", "level", "::mlir::batch::InstanceLevel",
            /*default=*/"::mlir::batch::InstanceLevel::Auto",
            "Who runs an instance: 'block', one unit; 'device', all together; 'auto'">,
+    Option<"gpu", "gpu", "bool", /*default=*/"false",
+           "Estimate for the blocks of a GPU, not for workers">,
+    Option<"tuning", "tuning", "std::string", /*default=*/"\"\"",
+           "File with choices for levels and units">,
   ];
   let dependentDialects = ["::mlir::uprog::UProgDialect",
                            "::mlir::batch::BatchDialect",

@@ -56,6 +56,9 @@ inline constexpr StringLiteral kEntryAttr = "batch.entry";
 inline constexpr StringLiteral kSharedAttr = "batch.shared";
 /// The name of a per-instance argument or of a result of the entry.
 inline constexpr StringLiteral kNameAttr = "batch.name";
+/// On a result of the entry that is a tensor: the name of a result that is a
+/// number, that of the rows it has. Other rows are left out.
+inline constexpr StringLiteral kRowsAttr = "batch.rows";
 /// On a module: a dictionary from size names to their values.
 inline constexpr StringLiteral kSizesAttr = "batch.sizes";
 /// On functions made from the entry: the inspector of one instance, the

@@ -56,7 +56,15 @@ inline constexpr StringLiteral kIndicesAttr = "uprog.indices";
 /// of memory that units need for an instance, and the names of `loops`.
 inline constexpr StringLiteral kInstancesAttr = "uprog.instances";
 
+/// What units do with a row that control names.
+struct RowAccess {
+  Value row;
+  bool isWritten;
+};
+
 } // namespace mlir::uprog
+
+#include "Batch/Dialect/UProg/UProgInterfaces.h.inc"
 
 #define GET_OP_CLASSES
 #include "Batch/Dialect/UProg/UProgOps.h.inc"

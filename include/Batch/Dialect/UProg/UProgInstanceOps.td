@@ -15,6 +15,7 @@
 #define BATCH_DIALECT_UPROG_INSTANCE_OPS_TD
 
 include "Batch/Dialect/UProg/UProgBase.td"
+include "Batch/Dialect/UProg/UProgInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -113,7 +114,7 @@ def UProg_SliceOp : UProg_Op<"slice", [
 }
 
 def UProg_LoadOp : UProg_Op<"load", [
-    InferTypeOpAdaptor]> {
+    InferTypeOpAdaptor, DeclareOpInterfaceMethods<UTaskOpInterface>]> {
   let summary = "an element of a tensor, which control reads";
   let description = [{
     All units read it. What wrote the row was on any of them, so there is a barrier
@@ -132,7 +133,8 @@ def UProg_LoadOp : UProg_Op<"load", [
   let hasVerifier = 1;
 }
 
-def UProg_CopyOp : UProg_Op<"copy"> {
+def UProg_CopyOp : UProg_Op<"copy", [
+    DeclareOpInterfaceMethods<UTaskOpInterface>]> {
   let summary = "the units copy a tensor";
   let description = [{
     They share it out, as they do tasks. Needed where a tensor that something else
@@ -309,7 +311,8 @@ def UProg_ArgumentOp : UProg_Op<"argument", [Pure]> {
   let assemblyFormat = "$number `of` $instance attr-dict `:` type($value)";
 }
 
-def UProg_ResultOp : UProg_Op<"result", [MemoryEffects<[MemWrite]>]> {
+def UProg_ResultOp : UProg_Op<"result", [
+    MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<UTaskOpInterface>]> {
   let summary = "the units hand over a result of an instance";
   let description = [{
     A tensor is copied to where the host reads it; the tensors in a value of an ADT

@@ -11,6 +11,7 @@
 include "Batch/Dialect/Batch/BatchTypes.td"
 include "Batch/Dialect/UProg/UProgAttributes.td"
 include "Batch/Dialect/UProg/UProgBase.td"
+include "Batch/Dialect/UProg/UProgInterfaces.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
@@ -260,7 +261,9 @@ def UProg_YieldOp : UProg_Op<"yield", [Pure, Terminator, ReturnLike]> {
 }
 
 def UProg_RunOp : UProg_Op<"run", [
-    AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<UTaskOpInterface, [
+        "getNumTasks", "getScratch", "getUnitLevel"]>]> {
   let summary = "the units share out tasks: an operator's, or runs of a program";
   let description = [{
     The tasks of a `uprog.operator`: `step` says where the rows of operands and
@@ -272,19 +275,26 @@ def UProg_RunOp : UProg_Op<"run", [
     program's first argument is the number of the task, the others are the values
     in parentheses. Its tasks are independent of each other.
 
+    With `level`, which is below that of the program around, one unit of that level,
+    the first one, runs all tasks of an operator by itself, and the others go on:
+    tasks that are small cost less than a barrier, and none is needed between what
+    one unit does.
+
     When the op is done on one unit, that unit's share is done; `uprog.barrier`
     waits for all.
 
     ```mlir
     uprog.run @cell.rows step(%step) tasks(%n)
+    uprog.run @cell.rows step(%step) tasks(%n) level(block)
     uprog.run @one_instance(%plan) tasks(%n) : !batch.plan
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Optional<UProg_StepType>:$step,
-                       Index:$tasks, Variadic<AnyType>:$inputs);
+                       Index:$tasks, Variadic<AnyType>:$inputs,
+                       OptionalAttr<UProg_Level>:$level);
   let assemblyFormat = [{
     $callee (`(` $inputs^ `)`)? (`step` `(` $step^ `)`)? `tasks` `(` $tasks `)`
-    attr-dict (`:` type($inputs)^)?
+    (`level` `(` $level^ `)`)? attr-dict (`:` type($inputs)^)?
   }];
   let extraClassDeclaration = [{
     /// The program that it runs, or null if it runs an operator.
@@ -583,7 +593,8 @@ def UProg_BranchOp : UProg_ControlOp<"branch", [
 }
 
 def UProg_RefOp : UProg_Op<"ref", [
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<UTaskOpInterface>]> {
   let summary = "a reference uTask: runs a uProgram, perhaps the one it is in";
   let description = [{
     The unit runs the program to its end, then goes on. The program's level is

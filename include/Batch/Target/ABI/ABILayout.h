@@ -214,6 +214,7 @@ BATCH_FIELD(kUnitBarriers, BatchUnit, barriers)
 BATCH_FIELD(kUnitCopiedBytes, BatchUnit, copiedBytes)
 BATCH_FIELD(kUnitNodeRows, BatchUnit, nodeRows)
 BATCH_FIELD(kUnitNodeResults, BatchUnit, nodeResults)
+BATCH_FIELD(kUnitTrace, BatchUnit, trace)
 
 /// The fields of a handle.
 inline constexpr int64_t kHandleDepthShift = 32;

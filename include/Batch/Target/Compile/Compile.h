@@ -73,7 +73,7 @@ struct CompileOptions {
   /// Target CPU by LLVM's name; "native": the host's. Empty: the host's if the
   /// target has its architecture, else the architecture's baseline.
   std::string cpu;
-  /// File of `batch-run --tune` with measured choices; empty: none.
+  /// File of choices, such as `batch-run --tune` writes; empty: none.
   std::string tuning;
   /// Optimization level of LLVM, 0 to 3.
   unsigned optLevel = 3;

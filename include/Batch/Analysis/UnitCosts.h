@@ -1,0 +1,65 @@
+//===- UnitCosts.h - What units take for tasks ------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_ANALYSIS_UNITCOSTS_H
+#define BATCH_ANALYSIS_UNITCOSTS_H
+
+#include "Batch/Dialect/UProg/UProg.h"
+
+namespace mlir::batch {
+
+/// What a task does.
+struct TaskWork {
+  double bytes = 0;      ///< that it reads and writes, parameters too
+  double operations = 0; ///< on elements
+  /// Barriers inside: a reduction waits for those that it depends on.
+  int64_t barriers = 0;
+};
+
+/// The work of a task of a kernel. Extents that are not static count as 1.
+TaskWork estimateTask(KernelOp kernel);
+
+/// How many units there are, and what they take, in nanoseconds: what choices
+/// of a schedule are made by. Measurements can take its place.
+class UnitCosts {
+public:
+  virtual ~UnitCosts() = default;
+  /// The units that can run an instance together.
+  virtual int64_t getUnits() const = 0;
+  /// A barrier of all units.
+  virtual double getBarrierTime() const = 0;
+  /// So many units that share out a step of `tasks` tasks, with its barriers.
+  virtual double getStepTime(const TaskWork &task, double tasks,
+                             int64_t units) const = 0;
+  /// One unit that reads or writes memory which lies in caches.
+  virtual double getMoveTime(double bytes) const = 0;
+
+  /// True if it takes longer to read so many bytes than to wait for others.
+  bool isLongerThanBarrier(int64_t bytes) const {
+    return getMoveTime(static_cast<double>(bytes)) >= getBarrierTime();
+  }
+};
+
+/// Estimates from the speed of units: of workers of a CPU, or of the thread
+/// blocks of a GPU.
+class EstimatedCosts : public UnitCosts {
+public:
+  explicit EstimatedCosts(bool gpu) : gpu(gpu) {}
+
+  int64_t getUnits() const override;
+  double getBarrierTime() const override;
+  double getStepTime(const TaskWork &task, double tasks,
+                     int64_t units) const override;
+  double getMoveTime(double bytes) const override;
+
+private:
+  bool gpu;
+};
+
+} // namespace mlir::batch
+
+#endif // BATCH_ANALYSIS_UNITCOSTS_H

@@ -1,0 +1,356 @@
+//===- UnitBarriers.cpp - Where units wait for each other -----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/UnitBarriers.h"
+
+#include "Batch/Analysis/StructuredFlow.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// Memory that a row may be in: the symbol of a buffer or of rows of nodes, or
+/// the site whose scratch memory it is. Nothing writes rows outside of these.
+using Place = const void *;
+
+/// What is done with memory, and by whom: bits. One unit does one thing after
+/// the other, but all do not.
+enum Use : unsigned {
+  kReadByOne = 1,
+  kWrittenByOne = 2,
+  kReadByAll = 4,
+  kWrittenByAll = 8
+};
+
+Use getUse(bool isWritten, bool byOne) {
+  if (byOne)
+    return isWritten ? kWrittenByOne : kReadByOne;
+  return isWritten ? kWrittenByAll : kReadByAll;
+}
+
+/// True if units have to wait for each other between uses of the same memory.
+bool conflict(unsigned before, Use now) {
+  switch (now) {
+  case kReadByOne:
+    return before & kWrittenByAll;
+  case kWrittenByOne:
+    return before & (kReadByAll | kWrittenByAll);
+  case kReadByAll:
+    return before & (kWrittenByOne | kWrittenByAll);
+  case kWrittenByAll:
+    return before != 0;
+  }
+  llvm_unreachable("a use");
+}
+
+/// What units may not have done yet when the first of them is here: they have
+/// done it when they have met. What they use is mapped to how.
+struct Pending {
+  /// By value, where that is still the row.
+  DenseMap<Value, unsigned> rows;
+  /// By place, for rows that no value names any more, and scratch memory.
+  DenseMap<Place, unsigned> places;
+  /// By `uprog.row` in turn: the row that it gave last, until it gives the next
+  /// one; then the one before that.
+  DenseMap<Operation *, unsigned> lastTurns, turnsBefore;
+  /// Another program, which may read and write everything.
+  bool others = false;
+
+  bool operator==(const Pending &other) const {
+    return rows == other.rows && places == other.places &&
+           lastTurns == other.lastTurns && turnsBefore == other.turnsBefore &&
+           others == other.others;
+  }
+  void add(const Pending &other) {
+    addTo(rows, other.rows);
+    addTo(places, other.places);
+    addTo(lastTurns, other.lastTurns);
+    addTo(turnsBefore, other.turnsBefore);
+    others |= other.others;
+  }
+  /// Notes that a row in turn is given. The one before the last one may come
+  /// again after it.
+  void giveTurn(uprog::RowOp row) {
+    auto before = turnsBefore.find(row);
+    if (before != turnsBefore.end()) {
+      places[row.getBufferAttr().getAsOpaquePointer()] |= before->second;
+      turnsBefore.erase(before);
+    }
+    auto last = lastTurns.find(row);
+    if (last == lastTurns.end())
+      return;
+    turnsBefore[row] = last->second;
+    lastTurns.erase(last);
+  }
+
+private:
+  template <class Key>
+  static void addTo(DenseMap<Key, unsigned> &map,
+                    const DenseMap<Key, unsigned> &more) {
+    for (auto [key, uses] : more)
+      map[key] |= uses;
+  }
+};
+
+/// How an op uses rows and scratch memory.
+struct Uses {
+  SmallVector<std::pair<Value, Use>> rows;
+  Operation *scratch = nullptr; ///< the site that has it
+  Use ofScratch = kWrittenByAll;
+  bool others = false;
+};
+
+class BarrierFinder {
+public:
+  explicit BarrierFinder(uprog::ProgramOp program)
+      : program(program), flow(program) {
+    program.walk([&](uprog::RememberOp remember) {
+      remembered[remember.getRecursionAttr()].push_back(remember);
+    });
+  }
+
+  SetVector<Operation *> run();
+
+private:
+  SmallVector<Place> getPlaces(Value row) const;
+  bool mayBeSame(Value row, Value other) const;
+  bool conflicts(const Pending &pending, const Uses &uses) const;
+  void visit(Block &block, Pending &pending);
+  void visitControl(RegionBranchOpInterface control, Pending &pending);
+  void visitLoop(RegionBranchOpInterface loop, Pending &pending);
+  Pending enter(RegionBranchOpInterface control, RegionBranchPoint from,
+                RegionSuccessor to, const Pending &pending) const;
+
+  uprog::ProgramOp program;
+  StructuredFlow flow;
+  /// By `uprog.node_results`: what notes results of nodes.
+  DenseMap<Attribute, SmallVector<uprog::RememberOp>> remembered;
+  SetVector<Operation *> barriers; ///< ops that need one before them
+};
+
+} // namespace
+
+static Uses getUses(Operation *op) {
+  Uses uses;
+  auto task = dyn_cast<uprog::UTaskOpInterface>(op);
+  if (!task)
+    return uses;
+  const bool byOne = task.getUnitLevel().has_value();
+  if (auto accesses = task.getAccesses()) {
+    for (auto [row, isWritten] : *accesses)
+      uses.rows.emplace_back(row, getUse(isWritten, byOne));
+  } else {
+    uses.others = true;
+  }
+  uses.scratch = task.getScratch();
+  uses.ofScratch = getUse(/*isWritten=*/true, byOne);
+  return uses;
+}
+
+/// A row that is looked up is in one of the places of those that are
+/// remembered.
+SmallVector<Place> BarrierFinder::getPlaces(Value row) const {
+  SetVector<Place> places;
+  SetVector<Value> rows;
+  rows.insert(row);
+  for (size_t i = 0; i < rows.size(); ++i)
+    for (Value origin : flow.getOrigins(rows[i])) {
+      if (auto made = origin.getDefiningOp<uprog::RowOp>()) {
+        places.insert(made.getBufferAttr().getAsOpaquePointer());
+      } else if (auto ofNode = origin.getDefiningOp<uprog::NodeRowOp>()) {
+        places.insert(ofNode.getRowsAttr().getAsOpaquePointer());
+      } else if (auto lookUp = origin.getDefiningOp<uprog::LookUpOp>()) {
+        unsigned number = cast<OpResult>(origin).getResultNumber();
+        for (uprog::RememberOp remember :
+             remembered.lookup(lookUp.getRecursionAttr()))
+          rows.insert(remember.getValues()[number]);
+      }
+    }
+  return places.takeVector();
+}
+
+/// The place of the buffer of a `uprog.row`.
+static Place getBuffer(Operation *row) {
+  return cast<uprog::RowOp>(row).getBufferAttr().getAsOpaquePointer();
+}
+
+/// True if the first row, or one that it is a slice of, was made to be another
+/// one than the second.
+static bool avoids(Value row, Value other) {
+  if (auto slice = row.getDefiningOp<uprog::SliceOp>())
+    row = slice.getWhole();
+  auto made = row.getDefiningOp<uprog::RowOp>();
+  return made && llvm::is_contained(made.getAvoided(), other);
+}
+
+bool BarrierFinder::mayBeSame(Value row, Value other) const {
+  if (row == other)
+    return true;
+  if (avoids(row, other) || avoids(other, row))
+    return false;
+  SmallVector<Place> places = getPlaces(row);
+  return llvm::any_of(getPlaces(other), [&](Place place) {
+    return llvm::is_contained(places, place);
+  });
+}
+
+bool BarrierFinder::conflicts(const Pending &pending, const Uses &uses) const {
+  if (pending.others && (uses.others || !uses.rows.empty()))
+    return true;
+  if (uses.others)
+    return !pending.rows.empty() || !pending.places.empty() ||
+           !pending.lastTurns.empty() || !pending.turnsBefore.empty();
+  if (uses.scratch &&
+      conflict(pending.places.lookup(uses.scratch), uses.ofScratch))
+    return true;
+  for (auto [row, use] : uses.rows) {
+    for (auto [other, before] : pending.rows)
+      if (conflict(before, use) && mayBeSame(row, other))
+        return true;
+    SmallVector<Place> places = getPlaces(row);
+    for (Place place : places)
+      if (conflict(pending.places.lookup(place), use))
+        return true;
+    for (const auto &turns : {pending.lastTurns, pending.turnsBefore})
+      for (auto [turn, before] : turns)
+        if (conflict(before, use) && turn != row.getDefiningOp() &&
+            llvm::is_contained(places, getBuffer(turn)))
+          return true;
+  }
+  return false;
+}
+
+void BarrierFinder::visit(Block &block, Pending &pending) {
+  for (Operation &op : block) {
+    if (isa<uprog::BarrierOp>(op)) {
+      pending = {};
+      continue;
+    }
+    if (auto control = dyn_cast<RegionBranchOpInterface>(op)) {
+      if (isa<LoopLikeOpInterface>(op))
+        visitLoop(control, pending);
+      else
+        visitControl(control, pending);
+      continue;
+    }
+    if (auto row = dyn_cast<uprog::RowOp>(op))
+      pending.giveTurn(row);
+    Uses uses = getUses(&op);
+    if (conflicts(pending, uses))
+      barriers.insert(&op);
+    if (barriers.contains(&op))
+      pending = {};
+    for (auto [row, use] : uses.rows)
+      pending.rows[row] |= use;
+    if (uses.scratch)
+      pending.places[uses.scratch] |= uses.ofScratch;
+    pending.others |= uses.others;
+  }
+}
+
+/// What is pending after control has gone from one of its regions, or from
+/// before it, to another or behind it. A value of a region is what it is handed
+/// on as, or a row that no value names any more.
+Pending BarrierFinder::enter(RegionBranchOpInterface control,
+                               RegionBranchPoint from, RegionSuccessor to,
+                               const Pending &pending) const {
+  Pending entered;
+  entered.places = pending.places;
+  entered.lastTurns = pending.lastTurns;
+  entered.turnsBefore = pending.turnsBefore;
+  entered.others = pending.others;
+  OperandRange operands = control.getSuccessorOperands(from, to);
+  ValueRange inputs = to.getSuccessorInputs();
+  for (auto [row, uses] : pending.rows) {
+    bool isOuter = !control->isAncestor(row.getParentBlock()->getParentOp());
+    if (isOuter)
+      entered.rows[row] |= uses;
+    bool isNamed = isOuter;
+    for (auto [operand, input] : llvm::zip(operands, inputs)) {
+      if (operand != row)
+        continue;
+      entered.rows[input] |= uses;
+      isNamed = true;
+    }
+    auto made = row.getDefiningOp<uprog::RowOp>();
+    if (!isNamed && made && made.getInTurn())
+      entered.lastTurns[made] |= uses;
+    else if (!isNamed)
+      for (Place place : getPlaces(row))
+        entered.places[place] |= uses;
+  }
+  return entered;
+}
+
+void BarrierFinder::visitControl(RegionBranchOpInterface control,
+                                   Pending &pending) {
+  // By region; null: behind the control. Grows until nothing changes.
+  DenseMap<Region *, Pending> before;
+  SetVector<Region *> worklist;
+  auto leave = [&](RegionBranchPoint point, const Pending &state) {
+    SmallVector<RegionSuccessor> successors;
+    control.getSuccessorRegions(point, successors);
+    for (RegionSuccessor successor : successors) {
+      Region *region = successor.getSuccessor();
+      bool isNew = !before.contains(region);
+      Pending &known = before[region];
+      Pending old = known;
+      known.add(enter(control, point, successor, state));
+      if (region && (isNew || !(known == old)))
+        worklist.insert(region);
+    }
+  };
+  leave(RegionBranchPoint::parent(), pending);
+  while (!worklist.empty()) {
+    Region *region = worklist.pop_back_val();
+    Pending state = before[region];
+    visit(region->front(), state);
+    leave(RegionBranchPoint(cast<RegionBranchTerminatorOpInterface>(
+              region->front().getTerminator())),
+          state);
+  }
+  pending = before[nullptr];
+}
+
+/// What is pending before a loop concerns its first round alone. If that needs
+/// a barrier that other rounds do not, it comes before the loop.
+void BarrierFinder::visitLoop(RegionBranchOpInterface loop,
+                                Pending &pending) {
+  if (barriers.contains(loop))
+    pending = {};
+  Pending none;
+  visitControl(loop, none);
+  SetVector<Operation *> ofAllRounds = barriers;
+  visitControl(loop, pending);
+  if (barriers.size() == ofAllRounds.size())
+    return;
+  barriers = std::move(ofAllRounds);
+  barriers.insert(loop);
+  pending = std::move(none);
+}
+
+SetVector<Operation *> BarrierFinder::run() {
+  Pending pending;
+  // A unit runs one task of a program after the other.
+  pending.others = llvm::any_of(
+      program->getParentOfType<ModuleOp>().getOps<uprog::ProgramOp>(),
+      [&](uprog::ProgramOp other) {
+        return other
+            .walk([&](uprog::RunOp run) {
+              return run.getProgram() == program ? WalkResult::interrupt()
+                                                 : WalkResult::advance();
+            })
+            .wasInterrupted();
+      });
+  visit(program.getBody().front(), pending);
+  return std::move(barriers);
+}
+
+SetVector<Operation *> batch::findBarriers(uprog::ProgramOp program) {
+  return BarrierFinder(program).run();
+}

@@ -1,0 +1,86 @@
+//===- UnitCosts.cpp - What units take for tasks --------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/UnitCosts.h"
+
+#include "Batch/Analysis/WorkEstimate.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// The bytes of a tensor; extents that are not static count as 1.
+static double countBytes(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return 8;
+  double bytes = tensor.getElementType().isIntOrFloat()
+                     ? tensor.getElementTypeBitWidth() / 8.0
+                     : 8;
+  for (int64_t extent : tensor.getShape())
+    bytes *= ShapedType::isDynamic(extent) ? 1 : static_cast<double>(extent);
+  return bytes;
+}
+
+TaskWork batch::estimateTask(KernelOp kernel) {
+  TaskWork work;
+  for (Type type : kernel.getArgumentTypes())
+    work.bytes += countBytes(type);
+  for (auto [index, type] : llvm::enumerate(kernel.getResultTypes()))
+    if (!kernel.getResultAttr(index, kInPlaceAttr))
+      work.bytes += countBytes(type);
+  // The reductions on the longest way to each value.
+  DenseMap<Value, int64_t> depths;
+  int64_t deepest = 0;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    work.operations += static_cast<double>(countOperations(&op));
+    int64_t depth = 0;
+    for (Value operand : op.getOperands())
+      depth = std::max(depth, depths.lookup(operand));
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (linalgOp && linalgOp.getNumReductionLoops() > 0)
+      ++depth;
+    for (Value result : op.getResults())
+      depths[result] = depth;
+    deepest = std::max(deepest, depth);
+  }
+  work.barriers = std::max<int64_t>(deepest - 1, 0);
+  return work;
+}
+
+namespace {
+struct UnitSpeed {
+  int64_t units;
+  double barrier;    ///< nanoseconds, of all units
+  double begin;      ///< nanoseconds, of a step
+  double bytes;      ///< in a nanosecond, from caches
+  double operations; ///< in a nanosecond, on elements
+};
+} // namespace
+
+/// A few workers of a CPU; the blocks of a GPU, one for each multiprocessor.
+static const UnitSpeed kWorkers = {4, 500, 50, 40, 40};
+static const UnitSpeed kBlocks = {132, 1500, 500, 25, 150};
+
+static const UnitSpeed &getSpeed(bool gpu) { return gpu ? kBlocks : kWorkers; }
+
+int64_t EstimatedCosts::getUnits() const { return getSpeed(gpu).units; }
+
+double EstimatedCosts::getBarrierTime() const { return getSpeed(gpu).barrier; }
+
+double EstimatedCosts::getMoveTime(double bytes) const {
+  return bytes / getSpeed(gpu).bytes;
+}
+
+double EstimatedCosts::getStepTime(const TaskWork &task, double tasks,
+                                   int64_t units) const {
+  const UnitSpeed &speed = getSpeed(gpu);
+  double alone = tasks * std::max(task.bytes / speed.bytes,
+                                  task.operations / speed.operations);
+  double waits = units > 1 ? task.barriers * speed.barrier : 0;
+  return speed.begin + alone / static_cast<double>(units) + waits;
+}

@@ -1,0 +1,193 @@
+//===- UnitSchedule.cpp - Which units run the tasks of an instance --------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/UnitSchedule.h"
+
+#include "Batch/Analysis/UnitBarriers.h"
+#include "Batch/Dialect/Batch/TableLayout.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+using mlir::uprog::Level;
+
+/// The rounds of a loop whose number of rounds is not in the program.
+static constexpr double kUnknownRounds = 10;
+
+/// The most ops that are looked at together.
+static constexpr size_t kMostPieces = 8;
+
+namespace {
+class UnitScheduler {
+public:
+  UnitScheduler(uprog::ProgramOp program, const UnitCosts &costs,
+                const Tuning &tuning);
+
+  UnitSchedule run();
+
+private:
+  double estimate(int64_t units);
+  double estimate(Block &block, const SetVector<Operation *> &barriers,
+                  int64_t units) const;
+  double estimateStep(uprog::RunOp run, int64_t units) const;
+  bool isSmall(uprog::RunOp run) const;
+  std::optional<SmallVector<uprog::RunOp>> findSmallSteps(Operation &op) const;
+  void improve(Block &block);
+
+  uprog::ProgramOp program;
+  const UnitCosts &costs;
+  const Tuning &tuning;
+  DenseMap<Operation *, TaskWork> works; ///< by `uprog.run` of a kernel
+  DenseSet<Operation *> given;           ///< of these, those that a file has
+  double best = 0;
+};
+} // namespace
+
+UnitScheduler::UnitScheduler(uprog::ProgramOp program, const UnitCosts &costs,
+                             const Tuning &tuning)
+    : program(program), costs(costs), tuning(tuning) {
+  auto module = program->getParentOfType<ModuleOp>();
+  program.walk([&](uprog::RunOp run) {
+    auto op = module.lookupSymbol<uprog::OperatorOp>(run.getCallee());
+    if (!op || !op.getKernel())
+      return;
+    works[run] = estimateTask(module.lookupSymbol<KernelOp>(*op.getKernel()));
+    std::optional<bool> alone = tuning.getKernel(*op.getKernel()).alone;
+    if (!alone)
+      return;
+    given.insert(run);
+    if (*alone)
+      run.setLevel(Level::Block);
+  });
+}
+
+double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units) const {
+  auto work = works.find(run);
+  if (work == works.end())
+    return 0;
+  std::optional<int64_t> known = getConstantIntValue(run.getTasks());
+  double tasks = known ? static_cast<double>(*known) : kUnknownRounds;
+  return costs.getStepTime(work->second, tasks, run.getLevel() ? 1 : units);
+}
+
+/// How often a region of `op` runs where `op` runs once.
+static double countRuns(Operation *op) {
+  auto loop = dyn_cast<LoopLikeOpInterface>(op);
+  if (!loop)
+    return 1.0 / op->getNumRegions();
+  if (std::optional<APInt> rounds = loop.getStaticTripCount())
+    return static_cast<double>(rounds->getLimitedValue());
+  // A loop over groups of rounds has fewer.
+  std::optional<int64_t> step;
+  if (auto counted = dyn_cast<uprog::ForOp>(op); counted && counted.getStep())
+    step = getConstantIntValue(counted.getStep());
+  return std::max(kUnknownRounds / static_cast<double>(step.value_or(1)), 1.0);
+}
+
+double UnitScheduler::estimate(Block &block,
+                               const SetVector<Operation *> &barriers,
+                               int64_t units) const {
+  double sum = 0;
+  for (Operation &op : block) {
+    if (barriers.contains(&op) || (isa<uprog::BarrierOp>(op) && units > 1))
+      sum += costs.getBarrierTime();
+    if (auto run = dyn_cast<uprog::RunOp>(op))
+      sum += estimateStep(run, units);
+    if (auto copy = dyn_cast<uprog::CopyOp>(op))
+      sum += costs.getMoveTime(
+          2.0 * getRowBytes(cast<RankedTensorType>(copy.getType())) / units);
+    for (Region &region : op.getRegions())
+      if (!region.empty())
+        sum += countRuns(&op) * estimate(region.front(), barriers, units);
+  }
+  return sum;
+}
+
+/// The time of the program as it is.
+double UnitScheduler::estimate(int64_t units) {
+  return estimate(program.getBody().front(),
+                  units > 1 ? findBarriers(program) : SetVector<Operation *>(),
+                  units);
+}
+
+/// True for a step that costs no more on one unit than the barriers before and
+/// after it, which that may spare.
+bool UnitScheduler::isSmall(uprog::RunOp run) const {
+  return works.contains(run) && !given.contains(run) &&
+         estimateStep(run, /*units=*/1) <=
+             estimateStep(run, costs.getUnits()) + 2 * costs.getBarrierTime();
+}
+
+/// The steps in an op that all units run; nothing if one of them is not small.
+std::optional<SmallVector<uprog::RunOp>>
+UnitScheduler::findSmallSteps(Operation &op) const {
+  SmallVector<uprog::RunOp> steps;
+  WalkResult result = op.walk([&](uprog::RunOp run) {
+    if (run.getLevel())
+      return WalkResult::advance();
+    steps.push_back(run);
+    return isSmall(run) ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    return std::nullopt;
+  return steps;
+}
+
+/// Lets one unit run those ops in a row with which the program is fastest.
+void UnitScheduler::improve(Block &block) {
+  SmallVector<SmallVector<uprog::RunOp>> pieces;
+  auto improvePieces = [&] {
+    for (size_t begin = 0; begin < pieces.size(); ++begin) {
+      size_t bestEnd = begin, end = begin;
+      for (; end < std::min(pieces.size(), begin + kMostPieces); ++end) {
+        for (uprog::RunOp run : pieces[end])
+          run.setLevel(Level::Block);
+        if (double time = estimate(costs.getUnits()); time < best) {
+          best = time;
+          bestEnd = end + 1;
+        }
+      }
+      for (; end > bestEnd; --end)
+        for (uprog::RunOp run : pieces[end - 1])
+          run.removeLevelAttr();
+      if (bestEnd > begin)
+        begin = bestEnd - 1;
+    }
+    pieces.clear();
+  };
+  for (Operation &op : block) {
+    auto steps = findSmallSteps(op);
+    if (!steps)
+      improvePieces();
+    else if (!steps->empty())
+      pieces.push_back(std::move(*steps));
+  }
+  improvePieces();
+}
+
+UnitSchedule UnitScheduler::run() {
+  UnitSchedule schedule;
+  schedule.alone = estimate(/*units=*/1);
+  schedule.shared = best = estimate(costs.getUnits());
+  program.walk<WalkOrder::PostOrder>([&](Operation *op) {
+    for (Region &region : op->getRegions())
+      if (!region.empty())
+        improve(region.front());
+  });
+  schedule.chosen = best;
+  for (auto [run, work] : works) {
+    ++schedule.steps;
+    schedule.stepsAlone += cast<uprog::RunOp>(run).getLevel().has_value();
+  }
+  return schedule;
+}
+
+UnitSchedule batch::scheduleUnits(uprog::ProgramOp program,
+                                  const UnitCosts &costs,
+                                  const Tuning &tuning) {
+  return UnitScheduler(program, costs, tuning).run();
+}
