@@ -257,8 +257,8 @@ void BarrierFinder::visit(Block &block, Pending &pending) {
 /// before it, to another or behind it. A value of a region is what it is handed
 /// on as, or a row that no value names any more.
 Pending BarrierFinder::enter(RegionBranchOpInterface control,
-                               RegionBranchPoint from, RegionSuccessor to,
-                               const Pending &pending) const {
+                             RegionBranchPoint from, RegionSuccessor to,
+                             const Pending &pending) const {
   Pending entered;
   entered.places = pending.places;
   entered.lastTurns = pending.lastTurns;
@@ -288,7 +288,7 @@ Pending BarrierFinder::enter(RegionBranchOpInterface control,
 }
 
 void BarrierFinder::visitControl(RegionBranchOpInterface control,
-                                   Pending &pending) {
+                                 Pending &pending) {
   // By region; null: behind the control. Grows until nothing changes.
   DenseMap<Region *, Pending> before;
   SetVector<Region *> worklist;
@@ -319,8 +319,7 @@ void BarrierFinder::visitControl(RegionBranchOpInterface control,
 
 /// What is pending before a loop concerns its first round alone. If that needs
 /// a barrier that other rounds do not, it comes before the loop.
-void BarrierFinder::visitLoop(RegionBranchOpInterface loop,
-                                Pending &pending) {
+void BarrierFinder::visitLoop(RegionBranchOpInterface loop, Pending &pending) {
   if (barriers.contains(loop))
     pending = {};
   Pending none;

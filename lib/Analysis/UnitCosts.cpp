@@ -28,8 +28,9 @@ static double countBytes(Type type) {
 
 TaskWork batch::estimateTask(KernelOp kernel) {
   TaskWork work;
-  for (Type type : kernel.getArgumentTypes())
-    work.bytes += countBytes(type);
+  for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
+    (kernel.isShared(index) ? work.sharedBytes : work.bytes) +=
+        countBytes(type);
   for (auto [index, type] : llvm::enumerate(kernel.getResultTypes()))
     if (!kernel.getResultAttr(index, kInPlaceAttr))
       work.bytes += countBytes(type);
@@ -79,8 +80,9 @@ double EstimatedCosts::getMoveTime(double bytes) const {
 double EstimatedCosts::getStepTime(const TaskWork &task, double tasks,
                                    int64_t units) const {
   const UnitSpeed &speed = getSpeed(gpu);
-  double alone = tasks * std::max(task.bytes / speed.bytes,
-                                  task.operations / speed.operations);
+  double bytes = task.sharedBytes + tasks * task.bytes;
+  double alone =
+      std::max(bytes / speed.bytes, tasks * task.operations / speed.operations);
   double waits = units > 1 ? task.barriers * speed.barrier : 0;
   return speed.begin + alone / static_cast<double>(units) + waits;
 }

@@ -27,10 +27,11 @@ public:
   UnitScheduler(uprog::ProgramOp program, const UnitCosts &costs,
                 const Tuning &tuning);
 
-  UnitSchedule run();
+  UnitSchedule run(int64_t instances);
 
 private:
   double estimate(int64_t units);
+  double estimateSet(int64_t instances);
   double estimate(Block &block, const SetVector<Operation *> &barriers,
                   int64_t units) const;
   double estimateStep(uprog::RunOp run, int64_t units) const;
@@ -40,29 +41,26 @@ private:
 
   uprog::ProgramOp program;
   const UnitCosts &costs;
-  const Tuning &tuning;
   DenseMap<Operation *, TaskWork> works; ///< by `uprog.run` of a kernel
   DenseSet<Operation *> given;           ///< of these, those that a file has
   double best = 0;
+  double instances = 1; ///< that run a step together
 };
 } // namespace
 
 UnitScheduler::UnitScheduler(uprog::ProgramOp program, const UnitCosts &costs,
                              const Tuning &tuning)
-    : program(program), costs(costs), tuning(tuning) {
+    : program(program), costs(costs) {
   auto module = program->getParentOfType<ModuleOp>();
   program.walk([&](uprog::RunOp run) {
     auto op = module.lookupSymbol<uprog::OperatorOp>(run.getCallee());
     if (!op || !op.getKernel())
       return;
     works[run] = estimateTask(module.lookupSymbol<KernelOp>(*op.getKernel()));
-    std::optional<bool> alone = tuning.getKernel(*op.getKernel()).alone;
-    if (!alone)
-      return;
-    given.insert(run);
-    if (*alone)
-      run.setLevel(Level::Block);
+    if (tuning.getKernel(*op.getKernel()).alone)
+      given.insert(run);
   });
+  applyUnits(program, tuning);
 }
 
 double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units) const {
@@ -71,7 +69,8 @@ double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units) const {
     return 0;
   std::optional<int64_t> known = getConstantIntValue(run.getTasks());
   double tasks = known ? static_cast<double>(*known) : kUnknownRounds;
-  return costs.getStepTime(work->second, tasks, run.getLevel() ? 1 : units);
+  return costs.getStepTime(work->second, tasks * instances,
+                           run.getLevel() ? 1 : units);
 }
 
 /// How often a region of `op` runs where `op` runs once.
@@ -169,8 +168,17 @@ void UnitScheduler::improve(Block &block) {
   improvePieces();
 }
 
-UnitSchedule UnitScheduler::run() {
+/// The time of a set of instances, for which all units share out all steps.
+double UnitScheduler::estimateSet(int64_t size) {
+  instances = static_cast<double>(size);
+  double time = estimate(costs.getUnits());
+  instances = 1;
+  return time;
+}
+
+UnitSchedule UnitScheduler::run(int64_t size) {
   UnitSchedule schedule;
+  schedule.set = estimateSet(size);
   schedule.alone = estimate(/*units=*/1);
   schedule.shared = best = estimate(costs.getUnits());
   program.walk<WalkOrder::PostOrder>([&](Operation *op) {
@@ -186,8 +194,18 @@ UnitSchedule UnitScheduler::run() {
   return schedule;
 }
 
+void batch::applyUnits(uprog::ProgramOp program, const Tuning &tuning) {
+  auto module = program->getParentOfType<ModuleOp>();
+  program.walk([&](uprog::RunOp run) {
+    auto op = module.lookupSymbol<uprog::OperatorOp>(run.getCallee());
+    if (op && op.getKernel() &&
+        tuning.getKernel(*op.getKernel()).alone.value_or(false))
+      run.setLevel(Level::Block);
+  });
+}
+
 UnitSchedule batch::scheduleUnits(uprog::ProgramOp program,
-                                  const UnitCosts &costs,
-                                  const Tuning &tuning) {
-  return UnitScheduler(program, costs, tuning).run();
+                                  const UnitCosts &costs, const Tuning &tuning,
+                                  int64_t instances) {
+  return UnitScheduler(program, costs, tuning).run(instances);
 }

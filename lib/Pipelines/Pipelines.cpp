@@ -115,6 +115,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createLockstepPass());
   ReplicatePassOptions replicate;
   replicate.level = options.level;
+  replicate.instances = options.instances;
   replicate.gpu = options.gpu;
   replicate.tuning = options.tuning;
   pm.addPass(createReplicatePass(replicate));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_instances.py: strategy `replicate`, whose units run single instances together.
+"""check_instances.py: strategy `replicate`, whose units run an instance together, or a set.
 
 Models with loops and branches, alone and together, in batches of 1, 7 and 64, on one to
 three workers: bits of the unbatched code. How many barriers, copies and tasks there are,
@@ -63,6 +63,41 @@ func.func @main(%x: !vec {batch.name = "x"}, %i: index {batch.name = "i"})
     scf.yield %t : !vec
   } else {
     scf.yield %x : !vec
+  }
+  return %y : !vec
+}
+"""
+# A product on one side of a branch, on the other two; on one of them another branch.
+BRANCHES = """
+!vec = tensor<64xf32>
+!mat = tensor<64x64xf32>
+func.func private @layer(%W: !mat, %x: !vec) -> !vec {
+  %a = linalg.matvec ins(%W, %x : !mat, !vec) outs(%x : !vec) -> !vec
+  %b = math.tanh %a : !vec
+  return %b : !vec
+}
+func.func @main(%x: !vec {batch.name = "x"}, %W: !mat {batch.shared = "W"},
+                %U: !mat {batch.shared = "U"})
+    -> (!vec {batch.name = "y"}) attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %h = func.call @layer(%W, %x) : (!mat, !vec) -> !vec
+  %e = tensor.extract %h[%c0] : !vec
+  %more = arith.cmpf ugt, %e, %zero : f32
+  %y = scf.if %more -> !vec {
+    %t = func.call @layer(%U, %h) : (!mat, !vec) -> !vec
+    scf.yield %t : !vec
+  } else {
+    %t = func.call @layer(%W, %h) : (!mat, !vec) -> !vec
+    %f = tensor.extract %t[%c0] : !vec
+    %again = arith.cmpf ugt, %f, %e : f32
+    %u = scf.if %again -> !vec {
+      %v = func.call @layer(%U, %t) : (!mat, !vec) -> !vec
+      scf.yield %v : !vec
+    } else {
+      scf.yield %h : !vec
+    }
+    scf.yield %u : !vec
   }
   return %y : !vec
 }
@@ -202,6 +237,79 @@ def check_counts():
                       report["barriers"] <= 5 * 32 + 3, report["barriers"])
 
 
+def check_sets():
+    """Instances that run together compute their own rows and no others: the tasks of a
+    set are those of its instances one by one, in as many steps as the longest loop has,
+    or as there are ways."""
+    values = [[0.9 * (i + 1) / 24] * 16 for i in range(24)]
+    tensors = os.path.join(scratch, "set")
+    batchtest.write_safetensors(tensors, {
+        "x%d" % i: ("F32", [16], row) for i, row in enumerate(values)})
+    params = os.path.join(scratch, "set-params")
+    batchtest.write_safetensors(params, {"E": ("F32", [8, 16], [0.5] * 128)})
+    given = ["--input-tensors=" + tensors]
+
+    def report(program, lines, **more):
+        return run(program, batchtest.write_lines(os.path.join(scratch, "lines"), lines),
+                   *given, threads=2, **more)
+
+    # Rounds of a loop differ; of a branch some take the one way, some the other.
+    loop = [json.dumps({"x": {"tensor": "x%d" % i}, "word": i % 8}) for i in range(24)]
+    branches = [json.dumps({"x": [((i * 7 + j * 5) % 11 - 5) / 4 for j in range(64)]})
+                for i in range(24)]
+    for name, text, lines, more, steps in (
+            ("loop", LOOP, loop, {"params": params}, None),
+            ("branches", BRANCHES, branches, {}, 4)):
+        program = compiled(name, text, "--level=device")
+        if not program:
+            continue
+        alone = [checks.run("%s, instance %d" % (name, i), lambda: report(
+            program, [line], **more)) for i, line in enumerate(lines)]
+        together = checks.run(name + ", all", lambda: report(program, lines, **more))
+        if not together or None in alone:
+            continue
+        checks.equal(name + ": tasks", together["tasks"],
+                     sum(one["tasks"] for one in alone))
+        checks.equal(name + ": steps", together["batches"],
+                     steps or max(one["batches"] for one in alone))
+        checks.expect(name + ": not all run the same",
+                      len({one["tasks"] for one in alone}) > 1)
+        checks.equal(name + ": copies", together["copied_bytes"],
+                     sum(one["copied_bytes"] for one in alone))
+        checks.equal(name + ": launches", together["launches"], 1)
+    # More instances than a set has room for, in several mini-batches, too.
+    program = compiled("seq2seq", None, "--size=H=16", "--size=V=40", "--level=device")
+    for batch in (65, 150) if program else ():
+        checks.run("sets of %d" % batch, lambda: run(
+            program, "random:3,150", batch=batch, threads=2))
+
+
+def check_trace():
+    """Each worker's tasks and barriers, with how often it has run a kernel before."""
+    program = compiled("seq2seq", None, "--size=H=16", "--size=V=40", "--level=device")
+    path = os.path.join(scratch, "trace")
+    report = program and checks.run("a trace", lambda: run(
+        program, "random:3,1", "--trace=" + path, threads=2))
+    if not report:
+        return
+    with open(path) as file:
+        events = json.load(file)["traceEvents"]
+    tasks = [event for event in events if event["name"] != "barrier"]
+    checks.equal("workers of the trace", {event["tid"] for event in events}, {0, 1})
+    checks.equal("tasks of the trace", len(tasks), 2 * report["tasks"])
+    checks.equal("barriers of the trace", len(events) - len(tasks), 2 * report["barriers"])
+    for worker in (0, 1):
+        own = [event for event in events if event["tid"] == worker]
+        checks.expect("worker %d does one after the other" % worker, all(
+            one["ts"] + one["dur"] <= next["ts"] + 1e-3 for one, next in zip(own, own[1:])))
+        counts = {}
+        for event in own:
+            checks_run = counts.setdefault(event["name"], 0)
+            if event["args"]["run"] != checks_run:
+                checks.equal("runs of " + event["name"], event["args"]["run"], checks_run)
+            counts[event["name"]] += 1
+
+
 def fails(what, text, *command):
     """The command ends with exit code 1 and this text, in which ... is anything."""
     done = subprocess.run([batchtest.tool(command[0]), *command[1:]],
@@ -261,16 +369,15 @@ def check_errors():
               "instance 1: index 1000000 is out of range for parameter 'E' with 8 rows",
               "batch-run", program, "--inputs=" + outside, "--threads=%d" % threads,
               *given)
-    for option in ("--trace=" + os.path.join(scratch, "t"), "--policy=greedy",
-                   "--refill", "--max-fibers=2"):
+    for option in ("--policy=greedy", "--refill", "--max-fibers=2"):
         fails(option, option.split("=")[0] + " is for models that make batches, but this "
               "model runs instance by instance (strategy 'replicate'); leave it out",
               "batch-run", program, "--inputs=" + good, option, *given)
     check_element()
     program = compiled("large", LARGE)
     if program:
-        fails("too little memory", "out of memory: 281474976710656 bytes for tensors of an "
-              "instance; a smaller batch (--batch) or fewer workers (--threads) need less",
+        fails("too little memory", "out of memory: 281474976710656 bytes for tensors of "
+              "instances that run together; a smaller batch (--batch) or fewer workers (--threads) need less",
               "batch-run", program, "--inputs=" + batchtest.write_lines(
                   os.path.join(scratch, "small"), ['{"x": 1, "i": 3}']))
     model = os.path.join(scratch, "loop.mlir")
@@ -285,5 +392,7 @@ def check_errors():
 check_bits()
 check_orders()
 check_counts()
+check_sets()
+check_trace()
 check_errors()
 checks.exit()

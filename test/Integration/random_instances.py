@@ -3,8 +3,8 @@
                     [--keep=FOLDER]
 
 Random programs of loops and branches that depend on tensors, run by strategy
-`replicate`: by a worker alone, by one, two and three together. Each bit is that of the
-unbatched code. Loops and branches hand tensors on as they are, swapped, twice, from
+`replicate`: by a worker alone, by one, two and three together, an instance at a time or
+in sets, all steps by all of them or some by one. Each bit is that of the unbatched code. Loops and branches hand tensors on as they are, swapped, twice, from
 outside; slices are inserted into tensors that a loop carries, that are inputs, or that
 something else reads afterwards; loops know their number of rounds, so that products
 run ahead, layer after layer or as a wavefront, or do not. Programs with the same seed and number are the same, so that
@@ -12,8 +12,10 @@ run ahead, layer after layer or as a wavefront, or do not. Programs with the sam
 """
 
 import argparse
+import json
 import os
 import random
+import re
 
 import batchtest
 
@@ -242,6 +244,23 @@ class Program:
            lines="\n".join(self.lines))
 
 
+def check_units(checks, generator, path, folder, inputs, what):
+    """One unit runs the tasks of some kernels by itself, whichever these are."""
+    text = checks.run(what + ", kernels", lambda: batchtest.call(
+        "batch-opt", path, "--autobatch=strategy=replicate level=device"))
+    names = re.findall(r"batch\.kernel (?:private )?@([\w.$-]+)", text or "")
+    tuning = os.path.join(folder, "tuning.json")
+    chosen = {name: {"units": generator.choice(["one", "one", "all"])} for name in names}
+    with open(tuning, "w") as file:
+        json.dump({"version": 1, "kernels": chosen}, file)
+    program = checks.run(what + ", units", lambda: batchtest.compile_model(
+        path, os.path.join(folder, "program.so"), None, "-O1", "--strategy=replicate",
+        "--level=device", "--tuning=" + tuning))
+    for threads in (2, 3) if program else ():
+        checks.run("%s, units, %d threads" % (what, threads), lambda: batchtest.run_model(
+            program, inputs, "--batch=1", "--threads=%d" % threads))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name, default in (("programs", 20), ("first", 0), ("seed", 1), ("instances", 24)):
@@ -271,6 +290,7 @@ def main():
             for way in ways if program else ():
                 checks.run("%s %s" % (what, " ".join(way)), lambda: batchtest.run_model(
                     program, inputs, *way))
+        check_units(checks, generator, path, folder, inputs, "program %d" % number)
     checks.expect("few programs are refused", refused <= options.programs // 10,
                   "%d of %d" % (refused, options.programs))
     checks.exit()

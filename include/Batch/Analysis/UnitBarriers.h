@@ -16,7 +16,8 @@ namespace mlir::batch {
 /// The ops of a program of single instances before which its units have to wait
 /// for each other, besides at the barriers that are there: where a unit may use
 /// a row that another one has not read or written yet. A data flow over rows,
-/// across back edges; only for what one unit does by itself it takes no barrier.
+/// across back edges; only for what one unit does by itself it takes no
+/// barrier.
 llvm::SetVector<Operation *> findBarriers(uprog::ProgramOp program);
 
 } // namespace mlir::batch

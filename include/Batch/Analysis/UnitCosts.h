@@ -14,8 +14,9 @@ namespace mlir::batch {
 
 /// What a task does.
 struct TaskWork {
-  double bytes = 0;      ///< that it reads and writes, parameters too
-  double operations = 0; ///< on elements
+  double bytes = 0;       ///< of its own that it reads and writes
+  double sharedBytes = 0; ///< of parameters, which all tasks of a step read
+  double operations = 0;  ///< on elements
   /// Barriers inside: a reduction waits for those that it depends on.
   int64_t barriers = 0;
 };

@@ -1,4 +1,5 @@
-//===- UnitSchedule.h - Which units run the tasks of an instance -*- C++ -*-===//
+//===- UnitSchedule.h - Which units run the tasks of an instance -*- C++
+//-*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,11 +14,12 @@
 
 namespace mlir::batch {
 
-/// How long an instance takes, in nanoseconds.
+/// How long instances take, in nanoseconds.
 struct UnitSchedule {
   double shared = 0; ///< on all units, which share out all tasks
   double chosen = 0; ///< on all, where one unit runs small tasks by itself
   double alone = 0;  ///< on one unit
+  double set = 0;    ///< so many instances as a set, on all units
   int64_t steps = 0; ///< of the program, and those of one unit
   int64_t stepsAlone = 0;
 };
@@ -27,11 +29,14 @@ struct UnitSchedule {
 /// the outer ones, one unit runs all steps of ops in a row, which may be loops
 /// and branches, if the program gets faster by that: fewer barriers, but work
 /// that is not shared (Zhang et al., "Cocktailer: Analyzing and Optimizing
-/// Dynamic Control Flow in Deep Learning", OSDI 2023, algorithm 1). A tuning file can decide for kernels.
-/// Loops run as often as they say, or 10 times; of a branch, each way equally
-/// often.
+/// Dynamic Control Flow in Deep Learning", OSDI 2023, algorithm 1). A tuning
+/// file can decide for kernels. Loops run as often as they say, or 10 times; of
+/// a branch, each way equally often. A set has `instances` instances.
 UnitSchedule scheduleUnits(uprog::ProgramOp program, const UnitCosts &costs,
-                           const Tuning &tuning);
+                           const Tuning &tuning, int64_t instances);
+
+/// Gives steps of kernels their level that a tuning file says are for one unit.
+void applyUnits(uprog::ProgramOp program, const Tuning &tuning);
 
 } // namespace mlir::batch
 

@@ -40,43 +40,63 @@ int64_t InstanceTables::take(int64_t size) {
 }
 
 void InstanceTables::placeBuffers(ModuleOp module) {
+  bufferBegin = bytes;
   for (auto buffer : module.getOps<uprog::BufferOp>())
     buffers[buffer.getSymNameAttr()] =
         take(buffer.getCopies() *
              getRowBytes(cast<RankedTensorType>(buffer.getType())));
-  bufferBytes = bytes;
+  bufferBytes = bytes - bufferBegin;
 }
 
-/// The cells of the step that a `uprog.batch` makes.
-static int64_t countBatchCells(KernelOp kernel) {
+void InstanceTables::findRoom(ModuleOp module) {
+  module.walk(
+      [&](uprog::CellsOp op) { room = std::max<int64_t>(room, op.getRoom()); });
+}
+
+/// The cells of the step that a `uprog.batch` makes: its results may need a
+/// list of rows each.
+static int64_t countBatchCells(KernelOp kernel, int64_t room) {
   return kStepCells +
          static_cast<int64_t>(kernel.getTaskArguments().size()) *
              kOperandCells +
-         kernel.getNumResults();
+         kernel.getNumResults() * (1 + room);
 }
 
+/// The cells of a list of tasks, with the rows of their results.
+static int64_t countTaskCells(KernelOp kernel, int64_t room) {
+  return room * static_cast<int64_t>(kernel.getTaskArguments().size() +
+                                     kernel.getNumResults());
+}
+
+namespace {
+/// What sites of kernels need, for those that are number 0, 1, … of their
+/// kernel and kind in a program.
+struct SiteNeeds {
+  int64_t scratch = 0, cells = 0; ///< bytes
+  int64_t scratchOffset = 0, cellsOffset = 0;
+};
+} // namespace
+
 void InstanceTables::placeSites(ModuleOp module, bool onDevice) {
-  struct Place {
-    int64_t scratch, cells;
-  };
-  // By kernel: the places of its sites, in program order.
-  llvm::StringMap<SmallVector<Place>> places;
+  llvm::MapVector<std::pair<StringRef, size_t>, SiteNeeds> places;
+  SmallVector<std::pair<Operation *, std::pair<StringRef, size_t>>> sites;
   for (auto program : module.getOps<uprog::ProgramOp>()) {
-    llvm::StringMap<size_t> sites;
-    auto place = [&](Operation *op, StringRef name, int64_t bytes,
-                     int64_t count) {
-      SmallVector<Place> &known = places[name];
-      size_t number = sites[name]++;
-      if (number == known.size())
-        known.push_back({take(bytes), take(onDevice ? count * kCellBytes : 0)});
-      scratch[op] = known[number].scratch;
-      cells[op] = known[number].cells;
+    llvm::StringMap<size_t> numbers;
+    auto need = [&](Operation *op, StringRef name, int64_t bytes,
+                    int64_t count) {
+      std::pair<StringRef, size_t> place{name, numbers[name]++};
+      SiteNeeds &needs = places[place];
+      needs.scratch = std::max(needs.scratch, bytes);
+      needs.cells = std::max(needs.cells, onDevice ? count * kCellBytes : 0);
+      sites.emplace_back(op, place);
     };
     program.walk([&](Operation *op) {
-      uprog::TasksOp tasks;
-      if (auto list = dyn_cast<uprog::TasksOp>(op))
-        tasks = list;
-      else if (auto batch = dyn_cast<uprog::BatchOp>(op))
+      if (auto own = dyn_cast<uprog::CellsOp>(op))
+        return need(op, "cells", /*bytes=*/0, own.getRoom());
+      if (auto own = dyn_cast<uprog::MembersOp>(op))
+        return need(op, "cells", /*bytes=*/0, own.getRoom());
+      auto tasks = dyn_cast<uprog::TasksOp>(op);
+      if (auto batch = dyn_cast<uprog::BatchOp>(op))
         tasks = batch.getTasks().getDefiningOp<uprog::TasksOp>();
       auto site = dyn_cast<uprog::SiteOp>(op);
       if (!site && !tasks)
@@ -85,14 +105,21 @@ void InstanceTables::placeSites(ModuleOp module, bool onDevice) {
       auto kernel = module.lookupSymbol<KernelOp>(name);
       int64_t bytes = getCode(module, name).getTaskScratch();
       if (site)
-        return place(op, name, bytes, TaskStep::countCells(kernel));
-      int64_t room = tasks.getRoom();
-      mostTasks = std::max(mostTasks, room);
+        return need(op, name, bytes, TaskStep::countCells(kernel));
+      int64_t most = tasks.getRoom();
+      mostTasks = std::max(mostTasks, most);
       if (isa<uprog::TasksOp>(op))
-        return place(op, name, /*bytes=*/0,
-                     room * kernel.getTaskArguments().size());
-      place(op, name, room * bytes, countBatchCells(kernel));
+        return need(op, name, /*bytes=*/0, countTaskCells(kernel, most));
+      need(op, name, most * bytes, countBatchCells(kernel, most));
     });
+  }
+  for (auto &[place, needs] : places) {
+    needs.scratchOffset = take(needs.scratch);
+    needs.cellsOffset = take(needs.cells);
+  }
+  for (auto [op, place] : sites) {
+    scratch[op] = places[place].scratchOffset;
+    cellsOf[op] = places[place].cellsOffset;
   }
 }
 
@@ -135,8 +162,9 @@ void InstanceTables::numberLoops(ModuleOp module) {
 }
 
 InstanceTables::InstanceTables(ModuleOp module, bool onDevice) {
-  placeBuffers(module);
+  findRoom(module);
   placeSites(module, onDevice);
+  placeBuffers(module);
   placeNodes(module);
   numberIndices(module);
   numberLoops(module);
@@ -144,7 +172,7 @@ InstanceTables::InstanceTables(ModuleOp module, bool onDevice) {
 
 void InstanceTables::addCopies(const IRMapping &copies) {
   for (auto [op, copy] : copies.getOperationMap())
-    for (auto *table : {&scratch, &cells, &indexOf, &loopOf, &valueOf})
+    for (auto *table : {&scratch, &cellsOf, &indexOf, &loopOf, &valueOf})
       if (table->contains(op)) {
         int64_t known = table->lookup(op);
         (*table)[copy] = known;
@@ -164,6 +192,9 @@ void InstanceTables::save(ModuleOp module) const {
   NamedAttribute entries[] = {
       builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytes)),
       builder.getNamedAttr("tasks", builder.getI64IntegerAttr(mostTasks)),
+      builder.getNamedAttr("room", builder.getI64IntegerAttr(room)),
+      builder.getNamedAttr("member_bytes",
+                           builder.getI64IntegerAttr(bufferBytes)),
       builder.getNamedAttr("loops", builder.getArrayAttr(loops)),
       builder.getNamedAttr("node_bytes", builder.getI64IntegerAttr(nodeBytes)),
       builder.getNamedAttr("node_cells", builder.getI64IntegerAttr(nodeCells)),
@@ -203,8 +234,8 @@ InstanceUnit batch::makeInstanceUnit(OpBuilder &builder, Location loc,
                                         cb.loadCell(units, number));
   unit.own = cb.loadCell(unit.state, kUnitOwn);
   unit.memory = cb.loadCell(unit.state, kUnitCommon);
-  for (Value *cell :
-       {&unit.instance, &unit.rounds, &unit.progress, &unit.shares})
+  for (Value *cell : {&unit.instance, &unit.rounds, &unit.progress,
+                      &unit.shares, &unit.steps})
     *cell = makeOwnCell(builder, loc, threads.stackSpace);
   return unit;
 }
@@ -273,6 +304,9 @@ void InstanceCode::addTo(Field counter, Value amount, Value condition) {
 /// The low half of a BatchBlockControl's progress: the kernel.
 static constexpr int64_t kKernelMask = (int64_t(1) << kProgressShift) - 1;
 
+/// Where the steps that a unit runs with others begin in its count of steps.
+static constexpr int64_t kSharedStepsShift = 32;
+
 Value InstanceCode::loadOwn(Value cell) {
   return LLVM::LoadOp::create(builder, loc, builder.getI64Type(), cell);
 }
@@ -305,6 +339,8 @@ void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
   auto begin = [&] {
     if (!threads.isGroup()) {
       addTo(isShared ? kUnitShares : kUnitTasks, count, Value());
+      addTo(isShared ? kUnitSharedBatches : kUnitBatches, cb.constant(1),
+            Value());
       trace(cb.constant(kernel), count);
     } else {
       tellTasks(kernel, count, isShared);
@@ -324,6 +360,10 @@ void InstanceCode::tellTasks(int64_t kernel, Value count, bool isShared) {
   tasks = arith::AddIOp::create(builder, loc, tasks, more);
   Value now = arith::OrIOp::create(builder, loc, tasks, cb.constant(kernel));
   LLVM::StoreOp::create(builder, loc, now, unit.progress);
+  Value steps = arith::AddIOp::create(
+      builder, loc, loadOwn(unit.steps),
+      cb.constant(isShared ? int64_t(1) << kSharedStepsShift : 1));
+  LLVM::StoreOp::create(builder, loc, steps, unit.steps);
   if (isShared) {
     Value shares =
         arith::AddIOp::create(builder, loc, loadOwn(unit.shares), count);
@@ -354,9 +394,16 @@ void InstanceCode::storeCounts() {
   Value tasks = arith::ShRUIOp::create(builder, loc, loadOwn(unit.progress),
                                        cb.constant(kProgressShift));
   tasks = arith::SubIOp::create(builder, loc, tasks, shares);
+  Value steps = loadOwn(unit.steps);
+  Value shift = cb.constant(kSharedStepsShift);
+  Value shared = arith::ShRUIOp::create(builder, loc, steps, shift);
+  Value batches = arith::SubIOp::create(
+      builder, loc, steps, arith::ShLIOp::create(builder, loc, shared, shift));
   when(leads(), [&] {
     cb.storeCell(unit.state, kUnitTasks, tasks);
     cb.storeCell(unit.state, kUnitShares, shares);
+    cb.storeCell(unit.state, kUnitBatches, batches);
+    cb.storeCell(unit.state, kUnitSharedBatches, shared);
   });
 }
 
@@ -369,11 +416,12 @@ void InstanceCode::enterInstance(Value instance) {
   LLVM::StoreOp::create(builder, loc, cb.constant(0), unit.rounds);
 }
 
-Value InstanceCode::nextRound(uprog::NextRoundOp op,
+Value InstanceCode::nextRound(uprog::NextRoundOp op, Value before,
                               const InstanceTables &tables) {
-  Value rounds =
-      arith::AddIOp::create(builder, loc, loadOwn(unit.rounds), cb.constant(1));
-  LLVM::StoreOp::create(builder, loc, rounds, unit.rounds);
+  Value rounds = arith::AddIOp::create(
+      builder, loc, before ? before : loadOwn(unit.rounds), cb.constant(1));
+  if (!before)
+    LLVM::StoreOp::create(builder, loc, rounds, unit.rounds);
   Value most = cb.loadCell(unit.state, kUnitMaxRounds);
   Value may = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle,
                                     rounds, most);
@@ -410,14 +458,20 @@ Value InstanceCode::takeTurn(uprog::RowOp op, Value copies) {
   return last;
 }
 
-Value InstanceCode::row(uprog::RowOp op, ValueRange avoided,
+Value InstanceCode::row(uprog::RowOp op, ValueRange avoided, Value member,
                         const InstanceTables &tables) {
   auto buffer = op->getParentOfType<ModuleOp>().lookupSymbol<uprog::BufferOp>(
       op.getBuffer());
   int64_t bytes = getRowBytes(cast<RankedTensorType>(buffer.getType()));
   int64_t offset = tables.getOffset(buffer.getSymNameAttr());
+  Value memory = unit.memory;
+  if (member) {
+    Value distance = arith::MulIOp::create(
+        builder, loc, member, cb.constant(tables.getBufferBytes()));
+    memory = arith::AddIOp::create(builder, loc, memory, distance);
+  }
   auto getCopy = [&](int64_t number) -> Value {
-    return arith::AddIOp::create(builder, loc, unit.memory,
+    return arith::AddIOp::create(builder, loc, memory,
                                  cb.constant(offset + number * bytes));
   };
   if (op.getInTurn()) {
@@ -549,7 +603,16 @@ void InstanceCode::copy(RankedTensorType type, Value from, Value to) {
 }
 
 void InstanceCode::clearBuffers(const InstanceTables &tables) {
-  clear(unit.memory, cb.constant(tables.getBufferBytes()));
+  Value first = arith::AddIOp::create(builder, loc, unit.memory,
+                                      cb.constant(tables.getBufferBegin()));
+  Value members = cb.constant(1);
+  if (unit.together && tables.getRoom() > 1)
+    members = arith::MaxSIOp::create(
+        builder, loc, members,
+        arith::MinSIOp::create(builder, loc, instances(),
+                               cb.constant(tables.getRoom())));
+  clear(first, arith::MulIOp::create(builder, loc, members,
+                                     cb.constant(tables.getBufferBytes())));
   if (!unit.together || tables.getNodeBytes() == 0)
     return;
   Value nodes = firstNode(instances());
@@ -632,24 +695,36 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
       });
 }
 
-/// Each operand has a cell for each task.
+/// Each operand has a cell for each task, and then each result.
 Value InstanceCode::tasks(uprog::TasksOp op, const InstanceTables &tables) {
   auto kernel =
       op->getParentOfType<ModuleOp>().lookupSymbol<KernelOp>(op.getKernel());
-  return shareCells(op, kernel.getTaskArguments().size() * op.getRoom(), tables,
+  return shareCells(op, countTaskCells(kernel, op.getRoom()), tables,
                     [](Value) {});
 }
 
 void InstanceCode::putTask(uprog::PutTaskOp op, Value tasks, Value index,
-                           ValueRange inputs) {
+                           ValueRange inputs, ValueRange outputs) {
   auto list = op.getTasks().getDefiningOp<uprog::TasksOp>();
   when(leads(), [&] {
-    for (auto [position, input] : llvm::enumerate(inputs)) {
-      Value cell = arith::AddIOp::create(
-          builder, loc, index, cb.constant(position * list.getRoom()));
-      cb.storeCell(tasks, cell, cb.toCell(input));
-    }
+    int64_t position = 0;
+    for (ValueRange values : {inputs, outputs})
+      for (Value value : values) {
+        Value cell = arith::AddIOp::create(
+            builder, loc, index, cb.constant(position++ * list.getRoom()));
+        cb.storeCell(tasks, cell, cb.toCell(value));
+      }
   });
+}
+
+/// The task that a list gets with rows for its results; null if the step has
+/// these.
+static uprog::PutTaskOp findPutWithRows(uprog::TasksOp list) {
+  for (Operation *user : list.getTasks().getUsers())
+    if (auto put = dyn_cast<uprog::PutTaskOp>(user);
+        put && !put.getOutputs().empty())
+      return put;
+  return {};
 }
 
 Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
@@ -657,16 +732,18 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
   auto module = op->getParentOfType<ModuleOp>();
   auto list = op.getTasks().getDefiningOp<uprog::TasksOp>();
   auto kernel = module.lookupSymbol<KernelOp>(list.getKernel());
-  int64_t number = getKernelNumber(module, kernel);
-  int64_t arguments = kernel.getTaskArguments().size();
+  const int64_t number = getKernelNumber(module, kernel);
+  const int64_t arguments = kernel.getTaskArguments().size();
+  const int64_t numResults = kernel.getNumResults(), most = list.getRoom();
   Value zero = cb.constant(0);
   auto addressOf = [&](Value base, int64_t cell) -> Value {
     Value pointer = cb.address(base, cb.constant(cell), builder.getI64Type());
     return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
                                     pointer);
   };
+  uprog::PutTaskOp put = findPutWithRows(list);
   beginTasks(number, count, op.getStep());
-  return shareCells(op, countBatchCells(kernel), tables, [&](Value step) {
+  return shareCells(op, countBatchCells(kernel, most), tables, [&](Value step) {
     const int64_t operands = kStepCells;
     const int64_t results = operands + arguments * kOperandCells;
     for (int64_t cell = 0; cell < results; ++cell)
@@ -679,10 +756,87 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
     for (int64_t i = 0; i < arguments; ++i)
       cb.storeCell(
           step, cb.constant(operands + i * kOperandCells + kOperandRows.cell()),
-          addressOf(tasks, i * list.getRoom()));
-    for (auto [index, output] : llvm::enumerate(outputs))
-      cb.storeCell(step, cb.constant(results + index), output);
+          addressOf(tasks, i * most));
+    for (int64_t i = 0; i < numResults; ++i) {
+      Value place;
+      const int64_t rows = results + numResults + i * most;
+      if (put)
+        place = llvm::is_contained(put.getInputs(), put.getOutputs()[i])
+                    ? zero // in place
+                    : addressOf(tasks, (arguments + i) * most);
+      else if (kernel.getResultAttr(i, kRowListAttr))
+        place =
+            listRows(outputs[i], kernel.getResultTypes()[i], count, step, rows);
+      else
+        place = outputs[i];
+      cb.storeCell(step, cb.constant(results + i), place);
+    }
   });
+}
+
+/// Lists where the tasks of a step write a result, one after the other from
+/// `first` on, in cells of `room` from number `at` on. Returns their address.
+Value InstanceCode::listRows(Value first, Type type, Value count, Value room,
+                             int64_t at) {
+  Value bytes = cb.constant(getRowBytes(cast<RankedTensorType>(type)));
+  auto loop =
+      scf::ForOp::create(builder, loc, cb.constant(0), count, cb.constant(1));
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+    Value task = loop.getInductionVar();
+    Value offset = arith::MulIOp::create(builder, loc, task, bytes);
+    Value cell = arith::AddIOp::create(builder, loc, task, cb.constant(at));
+    cb.storeCell(room, cell,
+                 arith::AddIOp::create(builder, loc, first, offset));
+  }
+  Value address = cb.address(room, cb.constant(at), builder.getI64Type());
+  return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), address);
+}
+
+//===----------------------------------------------------------------------===//
+// Several instances
+//===----------------------------------------------------------------------===//
+
+Value InstanceCode::cells(Operation *op, int64_t room,
+                          const InstanceTables &tables) {
+  if (!unit.threads.isGroup())
+    return allocateCells(builder, op, room);
+  Value place = arith::AddIOp::create(builder, loc, unit.own,
+                                      cb.constant(tables.getCells(op)));
+  return LLVM::IntToPtrOp::create(builder, loc, unit.context.getType(), place);
+}
+
+Value InstanceCode::get(Value cells, Value member, Type type) {
+  return fromCell(cb.loadCell(cells, member), type);
+}
+
+void InstanceCode::put(Value cells, Value member, Value value) {
+  auto store = [&] { cb.storeCell(cells, member, cb.toCell(value)); };
+  if (!unit.threads.isGroup())
+    return store();
+  // All threads have read what was there, and all read what is there now.
+  gpu::BarrierOp::create(builder, loc);
+  when(leads(), store);
+  gpu::BarrierOp::create(builder, loc);
+}
+
+Value InstanceCode::member(Value list, Value index) {
+  Type i32 = builder.getI32Type();
+  Value number =
+      LLVM::LoadOp::create(builder, loc, i32, cb.address(list, index, i32));
+  return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number);
+}
+
+std::pair<Value, Value> InstanceCode::getShareOfEach() {
+  if (!unit.threads.isGroup())
+    return {cb.constant(0), cb.constant(1)};
+  return {unit.threads.thread, cb.constant(unit.threads.threads)};
+}
+
+void InstanceCode::endEach() {
+  if (unit.threads.isGroup())
+    gpu::BarrierOp::create(builder, loc);
 }
 
 Value InstanceCode::slice(uprog::SliceOp op, Value whole, Value index) {

@@ -39,7 +39,7 @@ public:
   /// Of a `uprog.site` or a `uprog.batch`.
   int64_t getScratch(Operation *site) const { return scratch.lookup(site); }
   /// The place of cells: of the step of one of these, of a `uprog.tasks`.
-  int64_t getCells(Operation *op) const { return cells.lookup(op); }
+  int64_t getCells(Operation *op) const { return cellsOf.lookup(op); }
   /// Of the rows of a node: where that of a `uprog.node_rows` is, and the bytes
   /// of all.
   int64_t getNodeRow(StringAttr rows) const { return nodeRows.lookup(rows); }
@@ -55,8 +55,11 @@ public:
     return valueOf.lookup(op);
   }
   int64_t getNodeValues() const { return nodeValues; }
-  /// The bytes of all buffers, which come first.
+  /// Where all buffers of an instance begin, and how many bytes they have. As
+  /// many follow for each other member of instances that run together.
+  int64_t getBufferBegin() const { return bufferBegin; }
   int64_t getBufferBytes() const { return bufferBytes; }
+  int64_t getRoom() const { return room; }
   /// Of the first index that a `uprog.load` or `uprog.parameter_row` checks,
   /// from 1, in the module's `uprog.indices`.
   int64_t getIndex(Operation *op) const { return indexOf.lookup(op); }
@@ -68,17 +71,19 @@ public:
 private:
   int64_t take(int64_t size);
   void placeBuffers(ModuleOp module);
+  void findRoom(ModuleOp module);
   void placeSites(ModuleOp module, bool onDevice);
   void placeNodes(ModuleOp module);
   int64_t numberValues(Region &region, int64_t first);
   void numberIndices(ModuleOp module);
   void numberLoops(ModuleOp module);
 
-  int64_t bytes = 0, bufferBytes = 0;
+  int64_t bytes = 0, bufferBegin = 0, bufferBytes = 0;
+  int64_t room = 1;      ///< for instances that run together
   int64_t mostTasks = 1; ///< of a step
   int64_t nodeBytes = 0, nodeCells = 0, nodeValues = 0;
   DenseMap<StringAttr, int64_t> buffers, nodeRows, nodeResults;
-  DenseMap<Operation *, int64_t> scratch, cells, indexOf, loopOf, valueOf;
+  DenseMap<Operation *, int64_t> scratch, cellsOf, indexOf, loopOf, valueOf;
   SmallVector<Attribute> indices, loops;
 };
 
@@ -94,8 +99,9 @@ struct InstanceUnit {
   bool together = true;
   /// Of each thread, an !llvm.ptr to i64s: the present instance; the rounds
   /// that it has taken; of a group, what the unit is at, as a BatchBlockControl
-  /// says it, and the tasks that it has run together with others.
-  Value instance, rounds, progress, shares;
+  /// says it, the tasks that it has run together with others, and the steps
+  /// that it has run by itself and, from bit 32 on, with others.
+  Value instance, rounds, progress, shares, steps;
 };
 
 /// Loads the state of unit `number` of `count` that run an instance together.
@@ -113,7 +119,9 @@ class InstanceCode {
 public:
   InstanceCode(OpBuilder &builder, Operation *op, const InstanceUnit &unit);
 
-  Value row(uprog::RowOp op, ValueRange avoided, const InstanceTables &tables);
+  /// `member`: null, or an i64.
+  Value row(uprog::RowOp op, ValueRange avoided, Value member,
+            const InstanceTables &tables);
   Value parameterRow(uprog::ParameterRowOp op, Value index,
                      const InstanceTables &tables);
   Value load(uprog::LoadOp op, Value row, ValueRange indices,
@@ -124,12 +132,24 @@ public:
   Value slice(uprog::SliceOp op, Value whole, Value index);
   /// The address of the room.
   Value tasks(uprog::TasksOp op, const InstanceTables &tables);
-  void putTask(uprog::PutTaskOp op, Value tasks, Value index,
-               ValueRange inputs);
+  void putTask(uprog::PutTaskOp op, Value tasks, Value index, ValueRange inputs,
+               ValueRange outputs);
   Value batch(uprog::BatchOp op, Value tasks, Value count, ValueRange outputs,
               const InstanceTables &tables);
   void enterInstance(Value instance);
-  Value nextRound(uprog::NextRoundOp op, const InstanceTables &tables);
+  /// `rounds`: null, or an i64.
+  Value nextRound(uprog::NextRoundOp op, Value rounds,
+                  const InstanceTables &tables);
+  /// The address of room for cells of the unit that `op` needs.
+  Value cells(Operation *op, int64_t room, const InstanceTables &tables);
+  Value get(Value cells, Value member, Type type);
+  void put(Value cells, Value member, Value value);
+  Value member(Value list, Value index);
+  /// Of the numbers that threads of the unit share out, the first one that this
+  /// thread has, and the distance of its numbers.
+  std::pair<Value, Value> getShareOfEach();
+  /// All threads have done what they share out so.
+  void endEach();
   Value argument(int64_t number, Value instance, Type type);
   void result(int64_t number, Value instance, Value value,
               std::optional<Type> type);
@@ -176,6 +196,7 @@ private:
   Value resultCell(StringAttr results, Value node,
                    const InstanceTables &tables);
   Value scratchOf(Operation *site, const InstanceTables &tables);
+  Value listRows(Value first, Type type, Value count, Value room, int64_t at);
   Value checkIndex(Value index, Value extent, int64_t place);
 
   OpBuilder &builder;

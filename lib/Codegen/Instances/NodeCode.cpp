@@ -103,8 +103,7 @@ Value InstanceCode::nodeRow(uprog::NodeRowOp op, Value node,
 /// The number of the first cell that `results` has for a node.
 Value InstanceCode::resultCell(StringAttr results, Value node,
                                const InstanceTables &tables) {
-  Value number = nodeNumber(node, loadOwn(unit.instance));
-  Value cell = arith::MulIOp::create(builder, loc, number,
+  Value cell = arith::MulIOp::create(builder, loc, node,
                                      cb.constant(tables.getNodeCells()));
   return arith::AddIOp::create(builder, loc, cell,
                                cb.constant(tables.getNodeCell(results)));

@@ -19,7 +19,7 @@ int64_t TaskStep::countCells(KernelOp kernel) {
   int64_t operands = kernel.getTaskArguments().size();
   // As the constructor takes them.
   return kStepCells + operands * (kOperandCells + 2) + 1 +
-         kernel.getNumResults();
+         2 * static_cast<int64_t>(kernel.getNumResults());
 }
 
 Value TaskStep::takeCells(int64_t cells) {
@@ -58,6 +58,7 @@ TaskStep::TaskStep(OpBuilder &builder, Operation *op, Value context,
   offsets = takeCells(perTask.size());
   zeroIndex = takeCells(1);
   results = takeCells(kernel.getNumResults());
+  resultRows = takeCells(kernel.getNumResults());
   zero = cb.constant(0);
   cb.storeCell(zeroIndex, zero, zero);
   scratchBytes = cb.constant(code.getTaskScratch());
@@ -117,7 +118,13 @@ void TaskStep::storeSegment(unsigned index, Value list) {
 }
 
 void TaskStep::storeResult(unsigned index, Value row) {
-  cb.storeCell(results, cb.constant(index), row ? row : zero);
+  Value place = row ? row : zero;
+  if (row && kernel.getResultAttr(index, kRowListAttr)) {
+    Value slot = cb.constant(index);
+    cb.storeCell(resultRows, slot, row);
+    place = toCell(cb.address(resultRows, slot, builder.getI64Type()));
+  }
+  cb.storeCell(results, cb.constant(index), place);
 }
 
 Value TaskStep::finish(int64_t number, Value scratch) {

@@ -58,7 +58,7 @@ private:
   int64_t position = 0;          ///< of the next operand
   Value room;
   int64_t taken = 0; ///< cells of the room
-  Value operands, values, offsets, zeroIndex, results, step, zero;
+  Value operands, values, offsets, zeroIndex, results, resultRows, step, zero;
   Value scratchBytes;
   bool needsScratch;
   /// Ragged domains whose scratch memory is already counted.

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -424,6 +425,20 @@ Value Evaluator::isNull(Value pointer) {
   return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, pointer, null);
 }
 
+Value Evaluator::loadUnlessNull(Value base, Value place, Value otherwise) {
+  auto choice = scf::IfOp::create(
+      b, isNull(base),
+      [&](OpBuilder &then, Location loc) {
+        scf::YieldOp::create(then, loc, otherwise);
+      },
+      [&](OpBuilder &other, Location loc) {
+        Value loaded = LLVM::LoadOp::create(other, loc, otherwise.getType(),
+                                            place, kCellBytes);
+        scf::YieldOp::create(other, loc, loaded);
+      });
+  return choice.getResult(0);
+}
+
 Value Evaluator::mustCopy(const Stage &copying) {
   std::optional<unsigned> result = plan.getCopiedResult(copying);
   if (!result)
@@ -445,7 +460,9 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
     OperatorOp op = plan.getOperator();
     ResultAttr write = op.getWrite(storage.index);
     int64_t siblings = write.getSiblings();
-    if (layout.getBlock() > 1) {
+    if (write.getRows()) {
+      offset = b.mul(row, b.constant(kCellBytes));
+    } else if (layout.getBlock() > 1) {
       Value position = b.constant(write.getPosition());
       Value slot = b.add(b.mul(row, b.constant(siblings)), position);
       offset = b.sub(slotOffset(layout, slot), slotOffset(layout, position));
@@ -453,7 +470,16 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
       offset = b.mul(row, b.constant(layout.getBlockBytes() * siblings));
     }
     base = resultBase(storage.index);
-    if (BlockArgument root = plan.getRoot(storage.index)) {
+    BlockArgument root = plan.getRoot(storage.index);
+    if (write.getRows()) {
+      // The place of the row's address; in place, there is none.
+      Value place = b.offset(base, offset);
+      if (!root)
+        return scopes.back()[key] = b.load(b.ptrType(), place, kCellBytes);
+      Value own = rowPointer(root, row);
+      return scopes.back()[key] = loadUnlessNull(base, place, own);
+    }
+    if (root) {
       Value own = b.offset(base, offset);
       return scopes.back()[key] = arith::SelectOp::create(
                  b, isNull(base), rowPointer(root, row), own);

@@ -165,6 +165,8 @@ private:
   Value rowPointer(BlockArgument argument, Value row);
   /// Where the step has the first row of a result; null: in operands' rows.
   Value resultBase(int64_t result);
+  /// The pointer at `place`, but `otherwise` if `base` is null.
+  Value loadUnlessNull(Value base, Value place, Value otherwise);
   Value isNull(Value pointer);
   /// The place in a row of what an insert has at `indices`, its own row first.
   Indices insertIndices(InsertOp insert, ArrayRef<Index> indices);

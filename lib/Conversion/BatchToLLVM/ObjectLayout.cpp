@@ -464,6 +464,8 @@ static json::Object describeInstances(DictionaryAttr instances) {
   };
   return json::Object{{key::bytes, number("bytes")},
                       {key::tasks, number("tasks")},
+                      {key::room, number("room")},
+                      {key::memberBytes, number("member_bytes")},
                       {key::loops, std::move(loops)},
                       {key::nodeBytes, number("node_bytes")},
                       {key::nodeCells, number("node_cells")},

@@ -76,9 +76,10 @@ static void setAccesses(SymbolTable &symbols, uprog::OperatorOp op,
   for (unsigned i = 0; i < kernel.getNumResults(); ++i) {
     RowPlace place(
         symbols, kernel.getResultAttrOfType<FlatSymbolRefAttr>(i, kTableAttr));
-    auto write = uprog::ResultAttr::get(context, kernel.getSiblings(i),
-                                        kernel.getPosition(i), place.layout,
-                                        place.blockBytes);
+    auto write = uprog::ResultAttr::get(
+        context, kernel.getSiblings(i), kernel.getPosition(i), place.layout,
+        place.blockBytes,
+        /*rows=*/kernel.getResultAttr(i, kRowListAttr) != Attribute());
     if (write != op.getWrite(i))
       op.setResultAttr(i, uprog::kResultAttr, write);
   }

@@ -11,6 +11,7 @@
 #include "Batch/Conversion/BatchToUProg/Passes.h"
 #include "Batch/Target/ABI/SymbolNames.h"
 #include "Replicator.h"
+#include "RowSets.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -23,22 +24,45 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Begins a program for one instance, or for all.
-static uprog::ProgramOp beginProgram(OpBuilder &builder, Location loc,
-                                     StringRef name, uprog::Level level,
-                                     TypeRange arguments) {
-  auto program = uprog::ProgramOp::create(
-      builder, loc, name, builder.getFunctionType(arguments, {}), level,
-      /*arg_attrs=*/ArrayAttr(), /*res_attrs=*/ArrayAttr());
-  SmallVector<Location> locs(arguments.size(), loc);
-  builder.createBlock(&program.getBody(), {}, arguments, locs);
-  return program;
+namespace {
+/// Programs that run instances: one by a unit, one by all units, several by
+/// all.
+struct InstancePrograms {
+  uprog::ProgramOp alone = {}, together = {}, set = {};
+};
+} // namespace
+
+/// Runs the instances from `first` on, one after the other, on all units.
+static void runTogether(OpBuilder &builder, Location loc,
+                        uprog::ProgramOp program, Value first, Value end) {
+  auto loop = uprog::ForOp::create(builder, loc, first, end);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&loop.getBody().front());
+  uprog::RefOp::create(builder, loc,
+                       FlatSymbolRefAttr::get(program.getSymNameAttr()),
+                       ValueRange(loop.getBody().getArgument(0)));
 }
 
-/// Makes the program for a mini-batch. All units together run those instances
-/// that are too few for each unit to have as many of its own.
-static void makeExecutor(func::FuncOp entry, uprog::ProgramOp alone,
-                         uprog::ProgramOp together) {
+/// Runs all instances in sets.
+static void runSets(OpBuilder &builder, Location loc, uprog::ProgramOp program,
+                    Value count) {
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value room = arith::ConstantIndexOp::create(builder, loc, kSetRoom);
+  auto loop = uprog::ForOp::create(builder, loc, zero, count, room);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&loop.getBody().front());
+  Value first = loop.getBody().getArgument(0);
+  Value rest = arith::SubIOp::create(builder, loc, count, first);
+  Value size = arith::MinUIOp::create(builder, loc, rest, room);
+  uprog::RefOp::create(builder, loc,
+                       FlatSymbolRefAttr::get(program.getSymNameAttr()),
+                       ValueRange{first, size});
+}
+
+/// Makes the program for a mini-batch. Of instances that do not run in sets,
+/// all units together run those that are too few for each unit to have as many
+/// of its own.
+static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
   Location loc = entry.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(entry->getBlock());
   auto program = beginProgram(builder, loc, getExecutorName(entry.getSymName()),
@@ -46,26 +70,34 @@ static void makeExecutor(func::FuncOp entry, uprog::ProgramOp alone,
   program->setAttr(kExecutorAttr, builder.getUnitAttr());
   Type index = builder.getIndexType();
   Value count = uprog::InstancesOp::create(builder, loc, index);
+  OpBuilder::InsertionGuard guard(builder);
+  if (programs.set) {
+    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+    Value isMore = arith::CmpIOp::create(builder, loc,
+                                         arith::CmpIPredicate::ugt, count, one);
+    Value selector = arith::IndexCastUIOp::create(builder, loc, index, isMore);
+    auto branch = uprog::BranchOp::create(builder, loc, TypeRange(), selector,
+                                          ArrayRef<int64_t>{1}, 1);
+    uprog::YieldOp::create(builder, loc);
+    builder.createBlock(&branch.getCaseRegions().front());
+    runSets(builder, loc, programs.set, count);
+    uprog::YieldOp::create(builder, loc);
+    builder.createBlock(&branch.getDefaultRegion());
+  }
   Value first = arith::ConstantIndexOp::create(builder, loc, 0);
-  if (alone) {
-    first = count;
-    if (together) {
+  if (programs.alone) {
+    Value tasks = count;
+    if (programs.together) {
       Value units = uprog::UnitsOp::create(builder, loc, index);
       Value rest = arith::RemUIOp::create(builder, loc, count, units);
-      first = arith::SubIOp::create(builder, loc, count, rest);
+      first = tasks = arith::SubIOp::create(builder, loc, count, rest);
     }
-    uprog::RunOp::create(builder, loc, alone.getSymName(), /*step=*/Value(),
-                         first, /*inputs=*/ValueRange(),
+    uprog::RunOp::create(builder, loc, programs.alone.getSymName(),
+                         /*step=*/Value(), tasks, /*inputs=*/ValueRange(),
                          /*level=*/uprog::LevelAttr());
   }
-  if (together) {
-    auto loop = uprog::ForOp::create(builder, loc, first, count);
-    builder.setInsertionPointToStart(&loop.getBody().front());
-    uprog::RefOp::create(builder, loc,
-                         FlatSymbolRefAttr::get(together.getSymNameAttr()),
-                         ValueRange(loop.getBody().getArgument(0)));
-    builder.setInsertionPointAfter(loop);
-  }
+  if (programs.together)
+    runTogether(builder, loc, programs.together, first, count);
   uprog::YieldOp::create(builder, loc);
 }
 
@@ -106,37 +138,55 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
                      uprog::Level::Device, builder.getIndexType());
     if (failed(Replicator(entry).fillProgram(together)))
       return signalPassFailure();
-    std::optional<InstanceLevel> chosen = chooseLevel(together);
-    if (!chosen)
-      return signalPassFailure();
-    uprog::ProgramOp alone;
-    if (*chosen != InstanceLevel::Device)
-      alone = makeAlone(together, name);
-    if (*chosen == InstanceLevel::Block) {
-      together.erase();
-      together = {};
-    }
-    makeExecutor(entry, alone, together);
-  }
-
-  /// Decides which units run an instance, and which steps one of them runs by
-  /// itself where all do. Nothing after an error.
-  std::optional<InstanceLevel> chooseLevel(uprog::ProgramOp together) {
     Tuning choices;
     if (failed(choices.load(tuning, getOperation())) ||
         failed(choices.checkKernels(getOperation())))
-      return std::nullopt;
+      return signalPassFailure();
+    Choice choice = choose(together, choices);
+    InstancePrograms programs;
+    if (choice.sets)
+      programs.set = makeSetProgram(together, name + ".set");
+    if (choice.level != InstanceLevel::Device)
+      programs.alone = makeAlone(together, name);
+    if (choice.level == InstanceLevel::Block)
+      together.erase();
+    else
+      programs.together = together;
+    makeExecutor(entry, programs);
+  }
+
+  struct Choice {
+    InstanceLevel level; ///< of instances that do not run in sets
+    bool sets;
+  };
+
+  /// Decides which units run instances, and which steps one of them runs by
+  /// itself where all run an instance.
+  Choice choose(uprog::ProgramOp together, const Tuning &choices) {
     InstanceLevel given = level;
     if (given == InstanceLevel::Auto && choices.getLevel())
       given = *choices.getLevel() == uprog::Level::Block
                   ? InstanceLevel::Block
                   : InstanceLevel::Device;
     if (given == InstanceLevel::Block)
-      return given;
+      return {given, /*sets=*/false};
+    if (given == InstanceLevel::Device) {
+      applyUnits(together, choices);
+      return {given, /*sets=*/instances > 1};
+    }
     EstimatedCosts costs(gpu);
-    UnitSchedule schedule = scheduleUnits(together, costs, choices);
-    bool isAlone =
-        given == InstanceLevel::Auto && schedule.alone <= schedule.chosen;
+    const int64_t size = std::clamp<int64_t>(instances, 1, kSetRoom);
+    UnitSchedule schedule = scheduleUnits(together, costs, choices, size);
+    const bool isAlone = schedule.alone <= schedule.chosen;
+    const double apart =
+        schedule.alone *
+        static_cast<double>(llvm::divideCeil(size, costs.getUnits()));
+    const bool sets = size > 1 && schedule.set < apart;
+    auto emit = [&](const Twine &text) {
+      remark::analysis(together.getLoc(),
+                       remark::RemarkOpts::name("Units").category("batch"))
+          << text.str();
+    };
     std::string text = llvm::formatv(
         "about {0:F1} us on one unit, {1:F1} us on {2} that share out all "
         "steps",
@@ -146,12 +196,16 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
                             "by itself",
                             schedule.chosen / 1000, schedule.stepsAlone,
                             schedule.steps);
-    remark::analysis(together.getLoc(),
-                     remark::RemarkOpts::name("Units").category("batch"))
-        << (isAlone ? "an instance runs on one unit: "
-                    : "an instance runs on all units: ") +
-               text;
-    return isAlone ? InstanceLevel::Block : given;
+    emit((isAlone ? "an instance runs on one unit: "
+                  : "an instance runs on all units: ") +
+         text);
+    if (size > 1)
+      emit((sets ? "instances run in sets: "
+                 : "units run instances each by itself: ") +
+           llvm::formatv("about {0:F1} us for a set of {1}, {2:F1} us apart",
+                         schedule.set / 1000, size, apart / 1000)
+               .str());
+    return {isAlone ? InstanceLevel::Block : InstanceLevel::Auto, sets};
   }
 };
 } // namespace

@@ -143,7 +143,8 @@ LogicalResult Replicator::runAhead(RoundGroup &group, InvokeOp invoke) {
     for (OpOperand &operand : invoke.getInputsMutable())
       if (!kernel.isShared(operand.getOperandNumber()))
         inputs.push_back(getValue(operand));
-    uprog::PutTaskOp::create(builder, loc, tasks, number, inputs);
+    uprog::PutTaskOp::create(builder, loc, tasks, number, inputs,
+                             /*outputs=*/ValueRange());
   }
   SmallVector<Value> results;
   for (OpResult result : invoke->getResults()) {

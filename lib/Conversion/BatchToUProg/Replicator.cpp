@@ -48,7 +48,8 @@ uprog::RowOp Replicator::makeRow(Location loc, const Twine &name, Type type) {
       atModule.getI64IntegerAttr(1));
   StringAttr unique = symbols.insert(buffer, Block::iterator(entry));
   return uprog::RowOp::create(builder, loc, rowType,
-                              FlatSymbolRefAttr::get(unique), ValueRange());
+                              FlatSymbolRefAttr::get(unique),
+                              /*avoided=*/ValueRange(), /*member=*/Value());
 }
 
 void Replicator::mapArguments(Value instance) {
@@ -230,7 +231,8 @@ LogicalResult Replicator::convert(scf::WhileOp loop) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(condition);
   Value may = uprog::NextRoundOp::create(builder, loc, builder.getI1Type(),
-                                         "a loop" + describePlace(loc));
+                                         "a loop" + describePlace(loc),
+                                         /*rounds=*/Value());
   condition.getConditionMutable().assign(
       arith::AndIOp::create(builder, loc, condition.getCondition(), may));
   mapping.map(loop.getResults(), converted.getResults());

@@ -260,12 +260,12 @@ SmallVector<Value> WorkerEmitter::lower(uprog::CompactOp compact,
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value number = loop.getInductionVar(), count = loop.getRegionIterArg(0);
-    Value holds = inlinePredicate(compact, number);
+    auto [holds, value] = inlinePredicate(compact, number);
     auto listed = scf::IfOp::create(b, b.getI64Type(), holds,
                                     /*withElseRegion=*/true);
     scf::YieldOp::create(b, listed.getResults());
     b.setInsertionPointToStart(listed.thenBlock());
-    Value last = arith::TruncIOp::create(b, b.getI32Type(), number);
+    Value last = arith::TruncIOp::create(b, b.getI32Type(), value);
     LLVM::StoreOp::create(b, last, cb.address(list, count, b.getI32Type()));
     Value more = arith::AddIOp::create(b, count, constant(1));
     scf::YieldOp::create(b, more);
@@ -307,8 +307,8 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
     InstanceUnit unit =
         makeInstanceUnit(b, b.getLoc(), program.getContext(),
                          program.getWorker(), program.getWorkers());
-    program.instances.unit =
-        program.alone ? makeAlone(b, b.getLoc(), unit) : unit;
+    program.instances.setUnit(program.alone ? makeAlone(b, b.getLoc(), unit)
+                                            : unit);
   }
   inlineBody(op, program.getContext(), program.lanes,
              function.getArguments().drop_front(3));

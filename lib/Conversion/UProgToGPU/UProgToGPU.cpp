@@ -459,13 +459,16 @@ SmallVector<Value> KernelEmitter::lower(uprog::CompactOp compact,
     b.setInsertionPointToStart(loop.getBody());
     Value number = arith::AddIOp::create(b, loop.getInductionVar(), self);
     Value count = loop.getRegionIterArg(0);
-    auto asked = scf::IfOp::create(
-        b, i1, compare(arith::CmpIPredicate::slt, number, upper),
-        /*withElseRegion=*/true);
+    auto asked =
+        scf::IfOp::create(b, TypeRange{i1, i64},
+                          compare(arith::CmpIPredicate::slt, number, upper),
+                          /*withElseRegion=*/true);
     b.setInsertionPointToStart(asked.elseBlock());
-    scf::YieldOp::create(b, ValueRange{arith::ConstantIntOp::create(b, i1, 0)});
+    scf::YieldOp::create(
+        b, ValueRange{arith::ConstantIntOp::create(b, i1, 0), number});
     b.setInsertionPointToStart(asked.thenBlock());
-    scf::YieldOp::create(b, inlinePredicate(compact, number));
+    auto [decision, value] = inlinePredicate(compact, number);
+    scf::YieldOp::create(b, ValueRange{decision, value});
     b.setInsertionPointToEnd(loop.getBody());
     Value holds = asked.getResult(0);
     Value one = arith::ExtUIOp::create(b, i32, holds), sum = one;
@@ -485,7 +488,8 @@ SmallVector<Value> KernelEmitter::lower(uprog::CompactOp compact,
     Value before =
         arith::ExtUIOp::create(b, i64, arith::SubIOp::create(b, sum, one));
     Value place = arith::AddIOp::create(b, count, before);
-    LLVM::StoreOp::create(b, arith::TruncIOp::create(b, i32, number),
+    LLVM::StoreOp::create(b,
+                          arith::TruncIOp::create(b, i32, asked.getResult(1)),
                           cb.address(list, place, i32));
   }
   gpu::BarrierOp::create(b);
@@ -650,7 +654,7 @@ void KernelEmitter::lowerInstances(uprog::ProgramOp program) {
   for (const InstanceUnit &buffers : {unit, alone})
     InstanceCode(b, program, buffers).clearBuffers(instances.tables);
   emitBarrier(program);
-  instances.unit = unit;
+  instances.setUnit(unit);
   instances.alone = alone;
   instances.isAlone = [&kernel = kernel](Operation *op) {
     return kernel.isInTask(op);

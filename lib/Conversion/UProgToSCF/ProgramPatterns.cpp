@@ -53,14 +53,17 @@ void OpEmitter::inlineBody(uprog::ProgramOp program, Value plan, Value lanes,
                              b.getInsertionPoint());
 }
 
-Value OpEmitter::inlinePredicate(uprog::CompactOp compact, Value number) {
+std::pair<Value, Value> OpEmitter::inlinePredicate(uprog::CompactOp compact,
+                                                   Value number) {
   Block &body = compact.getBody().front();
   auto condition = cast<uprog::ConditionOp>(body.getTerminator());
   Value holds = condition.getCondition();
   rewriter.inlineBlockBefore(&body, b.getInsertionBlock(),
                              b.getInsertionPoint(), toIndex(number));
+  if (!condition.getValues().empty())
+    number = toI64(condition.getValues().front());
   rewriter.eraseOp(condition);
-  return holds;
+  return {holds, number};
 }
 
 //===----------------------------------------------------------------------===//
@@ -162,7 +165,8 @@ private:
 bool batch::runsInstances(uprog::ProgramOp program) {
   return program
       .walk([](Operation *op) {
-        return isa<uprog::InstancesOp, uprog::EnterInstanceOp>(op)
+        return isa<uprog::InstancesOp, uprog::EnterInstanceOp, uprog::EachOp>(
+                   op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -175,13 +179,14 @@ class InstanceEmitter : OpEmitter {
 public:
   InstanceEmitter(Operation *op, ConversionPatternRewriter &rewriter,
                   InstanceProgramState &state)
-      : OpEmitter(op, rewriter), tables(state.tables),
+      : OpEmitter(op, rewriter), state(state), tables(state.tables),
         code(b, op, state.getUnit(op)) {}
 
   using Values = SmallVector<Value>;
 
   Values lower(uprog::RowOp op, uprog::RowOp::Adaptor operands) {
-    return {code.row(op, operands.getAvoided(), tables)};
+    Value member = operands.getMember() ? toI64(operands.getMember()) : Value();
+    return {code.row(op, operands.getAvoided(), member, tables)};
   }
   Values lower(uprog::ParameterRowOp op,
                uprog::ParameterRowOp::Adaptor operands) {
@@ -206,7 +211,42 @@ public:
   }
   Values lower(uprog::PutTaskOp op, uprog::PutTaskOp::Adaptor operands) {
     code.putTask(op, operands.getTasks(), toI64(operands.getIndex()),
-                 operands.getInputs());
+                 operands.getInputs(), operands.getOutputs());
+    return {};
+  }
+  Values lower(uprog::CellsOp op, uprog::CellsOp::Adaptor) {
+    return {code.cells(op, op.getRoom(), tables)};
+  }
+  Values lower(uprog::GetOp op, uprog::GetOp::Adaptor operands) {
+    return {code.get(operands.getCells(), toI64(operands.getMember()),
+                     op.getValue().getType())};
+  }
+  Values lower(uprog::PutOp, uprog::PutOp::Adaptor operands) {
+    code.put(operands.getCells(), toI64(operands.getMember()),
+             operands.getValue());
+    return {};
+  }
+  Values lower(uprog::MembersOp op, uprog::MembersOp::Adaptor) {
+    return {code.cells(op, op.getRoom(), tables)};
+  }
+  Values lower(uprog::MemberOp, uprog::MemberOp::Adaptor operands) {
+    return {
+        toIndex(code.member(operands.getList(), toI64(operands.getIndex())))};
+  }
+  Values lower(uprog::EachOp op, uprog::EachOp::Adaptor operands) {
+    auto [first, step] = code.getShareOfEach();
+    auto loop = scf::ForOp::create(b, first, toI64(operands.getUpper()), step);
+    state.eachLoops.insert(loop);
+    Block &body = op.getBody().front();
+    rewriter.eraseOp(body.getTerminator());
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(loop.getBody()->getTerminator());
+      Value number = toIndex(loop.getInductionVar());
+      rewriter.inlineBlockBefore(&body, b.getInsertionBlock(),
+                                 b.getInsertionPoint(), number);
+    }
+    code.endEach();
     return {};
   }
   Values lower(uprog::BatchOp op, uprog::BatchOp::Adaptor operands) {
@@ -221,8 +261,9 @@ public:
     code.enterInstance(toI64(operands.getInstance()));
     return {};
   }
-  Values lower(uprog::NextRoundOp op, uprog::NextRoundOp::Adaptor) {
-    return {code.nextRound(op, tables)};
+  Values lower(uprog::NextRoundOp op, uprog::NextRoundOp::Adaptor operands) {
+    Value rounds = operands.getRounds() ? toI64(operands.getRounds()) : Value();
+    return {code.nextRound(op, rounds, tables)};
   }
   Values lower(uprog::ArgumentOp op, uprog::ArgumentOp::Adaptor operands) {
     return {code.argument(op.getNumber(), toI64(operands.getInstance()),
@@ -271,6 +312,7 @@ public:
   }
 
 private:
+  InstanceProgramState &state;
   const InstanceTables &tables;
   InstanceCode code;
 };
@@ -330,8 +372,8 @@ LogicalResult batch::convertProgram(
   converter.addConversion([=](Type type) -> Type {
     if (isa<uprog::RowType, rec::ListType, rec::AdtType>(type))
       return IntegerType::get(type.getContext(), 64);
-    return isa<PlanType, uprog::StepType, uprog::TasksType, LanesType,
-               MemRefType>(type)
+    return isa<PlanType, uprog::StepType, uprog::TasksType, uprog::CellsType,
+               LanesType, MemRefType>(type)
                ? pointer
                : type;
   });
@@ -347,8 +389,9 @@ LogicalResult batch::convertProgram(
       uprog::EnterInstanceOp, uprog::NextRoundOp, uprog::ArgumentOp,
       uprog::ResultOp, uprog::ListLengthOp, uprog::ListElementOp, uprog::NodeOp,
       uprog::NodeNumberOp, uprog::VariantOp, uprog::FieldOp, uprog::NodeRowOp,
-      uprog::RememberOp, uprog::LookUpOp, uprog::ConstructOp>(
-      converter, instances, patterns);
+      uprog::RememberOp, uprog::LookUpOp, uprog::ConstructOp, uprog::CellsOp,
+      uprog::GetOp, uprog::PutOp, uprog::MembersOp, uprog::MemberOp,
+      uprog::EachOp>(converter, instances, patterns);
   addPatterns(converter, patterns);
   ConversionTarget target(*program.getContext());
   target.addLegalDialect<arith::ArithDialect, func::FuncDialect,

@@ -53,8 +53,10 @@ protected:
   void inlineBody(uprog::ProgramOp program, Value plan, Value lanes,
                   ValueRange others = {});
   /// Moves the code that decides whether a number (i64) is listed to the
-  /// insertion point, which ends up after it. Returns the decision.
-  Value inlinePredicate(uprog::CompactOp compact, Value number);
+  /// insertion point, which ends up after it. Returns the decision, and what is
+  /// listed, an i64.
+  std::pair<Value, Value> inlinePredicate(uprog::CompactOp compact,
+                                          Value number);
 
   ConversionPatternRewriter &rewriter;
   ImplicitLocOpBuilder b;
@@ -123,8 +125,19 @@ struct InstanceProgramState {
   InstanceUnit unit = {};  ///< as most ops of the program see it
   InstanceUnit alone = {}; ///< as those see it that it runs by itself,
   std::function<bool(Operation *)> isAlone = {}; ///< if there are any
+  /// As the code of a `uprog.each` sees it, which one thread runs.
+  InstanceUnit inEach = {};
+  DenseSet<Operation *> eachLoops = {}; ///< made of these
 
+  void setUnit(const InstanceUnit &of) {
+    unit = inEach = of;
+    inEach.threads.threads = 1;
+  }
   const InstanceUnit &getUnit(Operation *op) const {
+    for (Operation *outer = op->getParentOp(); outer;
+         outer = outer->getParentOp())
+      if (eachLoops.contains(outer))
+        return inEach;
     return isAlone && isAlone(op) ? alone : unit;
   }
 };

@@ -225,6 +225,13 @@ LogicalResult BatchDialect::verifyRegionResultAttribute(Operation *op, unsigned,
                      << "' must be the name of a table or source";
     return success();
   }
+  if (attr.getName() == kRowListAttr) {
+    if (!isa<KernelOp>(op) || !isa<UnitAttr>(attr.getValue()))
+      return error()
+             << "'batch.row_list' must be a unit attribute, and only on "
+                "kernels";
+    return success();
+  }
   if (attr.getName() == kInPlaceAttr) {
     auto kernel = dyn_cast<KernelOp>(op);
     if (!kernel || !isNumber(attr.getValue()) ||

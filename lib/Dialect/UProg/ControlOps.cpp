@@ -239,7 +239,7 @@ MutableOperandRange ConditionOp::getMutableSuccessorOperands(RegionSuccessor) {
 }
 
 //===----------------------------------------------------------------------===//
-// ReduceOp, CompactOp
+// ReduceOp, CompactOp, EachOp
 //===----------------------------------------------------------------------===//
 
 /// `%number < %upper`
@@ -333,8 +333,45 @@ LogicalResult CompactOp::verifyRegions() {
     return failure();
   auto condition =
       body.empty() ? ConditionOp() : dyn_cast<ConditionOp>(body.back());
-  if (!condition || !condition.getValues().empty())
-    return emitOpError("body must end in a uprog.condition without values");
+  if (!condition || condition.getValues().size() > 1 ||
+      !llvm::all_of(condition.getValues().getTypes(), llvm::IsaPred<IndexType>))
+    return emitOpError("body must end in a uprog.condition that passes on an "
+                       "index or nothing");
+  return success();
+}
+
+void EachOp::build(OpBuilder &builder, OperationState &state, Value upper) {
+  state.addOperands(upper);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(state.addRegion(), {}, upper.getType(), state.location);
+  ensureTerminator(*state.regions.front(), builder, state.location);
+}
+
+ParseResult EachOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::Argument number;
+  Region *body = result.addRegion();
+  if (parseNumbers(parser, result, number) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*body, number))
+    return failure();
+  ensureTerminator(*body, parser.getBuilder(), result.location);
+  return success();
+}
+
+void EachOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getBody().getArgument(0) << " < " << getUpper();
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/false);
+}
+
+LogicalResult EachOp::verifyRegions() {
+  Block &body = getBody().front();
+  if (failed(verifyNumber(*this, body)))
+    return failure();
+  if (body.back().getNumOperands() != 0)
+    return emitOpError("body must yield nothing");
   return success();
 }
 

@@ -126,12 +126,13 @@ static LogicalResult verifyOutputs(Operation *op, batch::KernelOp kernel,
          << " has " << kernel.getNumResults();
 }
 
-/// Checks that a site writes into the row of an operand only what the kernel
+/// Checks that a task writes into the row of an operand only what the kernel
 /// inserts into that operand.
-static LogicalResult verifyInPlace(SiteOp site, batch::KernelOp kernel) {
+static LogicalResult verifyInPlace(Operation *op, ValueRange inputs,
+                                   ValueRange outputs, batch::KernelOp kernel) {
   SmallVector<unsigned> perTask = kernel.getTaskArguments();
-  for (auto [index, output] : llvm::enumerate(site.getOutputs())) {
-    if (!llvm::is_contained(site.getInputs(), output))
+  for (auto [index, output] : llvm::enumerate(outputs)) {
+    if (!llvm::is_contained(inputs, output))
       continue;
     auto root =
         kernel.getResultAttrOfType<IntegerAttr>(index, batch::kInPlaceAttr);
@@ -139,8 +140,8 @@ static LogicalResult verifyInPlace(SiteOp site, batch::KernelOp kernel) {
         root ? llvm::find(perTask, static_cast<unsigned>(root.getInt()))
              : perTask.end();
     if (position == perTask.end() ||
-        site.getInputs()[position - perTask.begin()] != output)
-      return site.emitOpError("has the row of an operand for result #")
+        inputs[position - perTask.begin()] != output)
+      return op->emitOpError("has the row of an operand for result #")
              << index << ", but @" << kernel.getSymName()
              << " does not insert that result into this operand";
   }
@@ -152,7 +153,7 @@ LogicalResult SiteOp::verifySymbolUses(SymbolTableCollection &) {
   if (failed(kernel) || failed(verifyInputs(*this, *kernel, getInputs())) ||
       failed(verifyOutputs(*this, *kernel, getOutputs())))
     return failure();
-  return verifyInPlace(*this, *kernel);
+  return verifyInPlace(*this, getInputs(), getOutputs(), *kernel);
 }
 
 /// Checks what uses the room as well.
@@ -163,13 +164,30 @@ LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
   FailureOr<batch::KernelOp> kernel = findKernel(*this, getKernelAttr());
   if (failed(kernel))
     return failure();
+  // Rows are the tasks' or the step's.
+  bool ofTasks = llvm::any_of(getTasks().getUsers(), [](Operation *user) {
+    auto put = dyn_cast<PutTaskOp>(user);
+    return put && !put.getOutputs().empty();
+  });
   for (Operation *user : getTasks().getUsers()) {
-    if (auto put = dyn_cast<PutTaskOp>(user))
+    if (auto put = dyn_cast<PutTaskOp>(user)) {
       if (failed(verifyInputs(put, *kernel, put.getInputs())))
         return failure();
-    if (auto batch = dyn_cast<BatchOp>(user))
+      if (ofTasks && (failed(verifyOutputs(put, *kernel, put.getOutputs())) ||
+                      failed(verifyInPlace(put, put.getInputs(),
+                                           put.getOutputs(), *kernel))))
+        return failure();
+    }
+    auto batch = dyn_cast<BatchOp>(user);
+    if (!batch)
+      continue;
+    if (!ofTasks) {
       if (failed(verifyOutputs(batch, *kernel, batch.getOutputs())))
         return failure();
+    } else if (!batch.getOutputs().empty()) {
+      return batch.emitOpError("has rows for results, but its tasks have rows "
+                               "of their own");
+    }
   }
   return success();
 }
@@ -371,10 +389,12 @@ LogicalResult InstanceVerifier::verify(Operation *op) {
     return success(succeeded(checkInputs(op, kernel, site.getInputs())) &&
                    succeeded(checkOutputs(op, kernel, site.getOutputs(), {})));
   }
-  if (auto put = dyn_cast<PutTaskOp>(op))
-    return checkInputs(
-        op, getKernel(put.getTasks().getDefiningOp<TasksOp>().getKernel()),
-        put.getInputs());
+  if (auto put = dyn_cast<PutTaskOp>(op)) {
+    batch::KernelOp kernel =
+        getKernel(put.getTasks().getDefiningOp<TasksOp>().getKernel());
+    return success(succeeded(checkInputs(op, kernel, put.getInputs())) &&
+                   succeeded(checkOutputs(op, kernel, put.getOutputs(), {})));
+  }
   if (auto batch = dyn_cast<BatchOp>(op)) {
     auto tasks = batch.getTasks().getDefiningOp<TasksOp>();
     return checkOutputs(op, getKernel(tasks.getKernel()), batch.getOutputs(),

@@ -47,11 +47,14 @@ LogicalResult OperandAttr::verify(EmitError emitError, OperandKind kind,
 
 LogicalResult ResultAttr::verify(EmitError emitError, int64_t siblings,
                                  int64_t position, AffineMap layout,
-                                 int64_t blockBytes) {
+                                 int64_t blockBytes, bool rows) {
   if (position < 0 || position >= siblings)
     return emitError()
            << "position must be at least 0 and less than siblings, got "
            << position << " and " << siblings;
+  if (rows && (siblings > 1 || layout || blockBytes != 0))
+    return emitError() << "rows have addresses of their own: there is no "
+                          "table with siblings, a layout or blocks";
   return verifyPlace(emitError, layout, blockBytes);
 }
 

@@ -22,6 +22,16 @@ using namespace mlir::uprog;
 #define GET_ATTRDEF_CLASSES
 #include "Batch/Dialect/UProg/UProgAttributes.cpp.inc"
 
+LogicalResult CellsType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                Type value) {
+  if (value.isIntOrIndexOrFloat() ||
+      isa<RowType, rec::ListType, rec::AdtType>(value))
+    return success();
+  return emitError() << "cells have numbers, rows, lists or values of an ADT, "
+                        "not a "
+                     << value;
+}
+
 void UProgDialect::initialize() {
   addTypes<
 #define GET_TYPEDEF_LIST

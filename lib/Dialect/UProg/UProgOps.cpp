@@ -104,7 +104,7 @@ ResultAttr OperatorOp::getWrite(unsigned index) {
   if (auto write = getResultAttrOfType<ResultAttr>(index, kResultAttr))
     return write;
   return ResultAttr::get(getContext(), /*siblings=*/1, /*position=*/0,
-                         AffineMap(), /*block_bytes=*/0);
+                         AffineMap(), /*block_bytes=*/0, /*rows=*/false);
 }
 
 /// The number of an operand of this kind.

@@ -46,8 +46,10 @@ Accesses RunOp::getAccesses() {
   if (!batch)
     return std::nullopt;
   for (Operation *user : batch.getTasks().getUsers())
-    if (auto put = dyn_cast<PutTaskOp>(user))
+    if (auto put = dyn_cast<PutTaskOp>(user)) {
       add(put.getInputs(), /*isWritten=*/false);
+      add(put.getOutputs(), /*isWritten=*/true);
+    }
   add(batch.getOutputs(), /*isWritten=*/true);
   return accesses;
 }

@@ -138,6 +138,11 @@ void Uniformity::visit(Operation *op) {
   if (auto control = dyn_cast<RegionBranchOpInterface>(op))
     return visitControl(control);
   Value cause = findCause(op->getOperands());
+  // What differs makes all that is read of the cells differ.
+  if (auto put = dyn_cast<PutOp>(op)) {
+    std::optional<Divergence> own = findOwnDivergence(op);
+    join(put.getCells(), cause || !own ? cause : own->cause);
+  }
   // Threads ask the regions about different numbers, but together about all.
   if (isa<ReduceOp, CompactOp>(op) && !cause)
     cause = findCause(op->getRegion(0).front().back().getOperands());
@@ -152,7 +157,7 @@ void Uniformity::visit(Operation *op) {
 /// The innermost control around an op, in its program, that is not equal.
 std::optional<Divergence> Uniformity::findOwnDivergence(Operation *op) const {
   while ((op = op->getParentOp()) && !isa<ProgramOp>(op)) {
-    if (isa<ReduceOp, CompactOp>(op))
+    if (isa<ReduceOp, CompactOp, EachOp>(op))
       return Divergence{op, Value(), {}};
     if (Value cause = controls.lookup(op))
       return Divergence{op, cause, {}};

@@ -24,11 +24,15 @@ class InsertBarriersPass
     if (getOperation().getOps<uprog::BufferOp>().empty() &&
         getOperation().getOps<uprog::NodeRowsOp>().empty())
       return;
-    for (auto program : getOperation().getOps<uprog::ProgramOp>())
+    for (auto program : getOperation().getOps<uprog::ProgramOp>()) {
+      // Cells do not say where rows lie: what made them has barriers.
+      if (!program.getBody().getOps<uprog::CellsOp>().empty())
+        continue;
       for (Operation *op : findBarriers(program)) {
         OpBuilder builder(op);
         uprog::BarrierOp::create(builder, op->getLoc(), program.getLevel());
       }
+    }
   }
 };
 } // namespace

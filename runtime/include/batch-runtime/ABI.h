@@ -206,19 +206,21 @@ typedef enum BatchBlockChoice {
 typedef struct BatchUnit {
   char *own;    ///< buffers of the instances that the unit runs by itself; on
                 ///< a device also the steps of all its tasks
-  char *common; ///< buffers of the instances that all units run together
+  char *common; ///< buffers of the instances that all units run together, at
+                ///< once up to the descriptor's `room`
   int64_t numInstances;
-  int64_t maxRounds;   ///< that an instance may take of loops without a bound
-  int64_t *ends;       ///< by instance: 0 if it ended well; else the loop, from
-                       ///< 1 in the descriptor, in which it took too many
-  int64_t tasks;       ///< that the unit has run by itself
-  int64_t shares;      ///< that it has run its share of, with all others
-  int64_t barriers;    ///< of all units that it has reached, on the host
-  int64_t copiedBytes; ///< of arguments that change, and of results
-  char *nodeRows;      ///< of all units: the descriptor's `nodeBytes` for each
-                       ///< node of the input
-  int64_t *nodeResults; ///< of the unit: `nodeCells` for each node of the
-                        ///< instance that it is at
+  int64_t maxRounds; ///< that an instance may take of loops without a bound
+  int64_t *ends;     ///< by instance: 0 if it ended well; else the loop, from
+                     ///< 1 in the descriptor, in which it took too many
+  int64_t tasks;     ///< that the unit has run by itself
+  int64_t shares;    ///< that it has run its share of, with all others
+  int64_t batches;   ///< steps that it has run by itself
+  int64_t sharedBatches; ///< and those of which it has run its share
+  int64_t barriers;      ///< of all units that it has reached, on the host
+  int64_t copiedBytes;   ///< of arguments that change, and of results
+  char *nodeRows;       ///< of all units: the descriptor's `nodeBytes` for each
+                        ///< node of the input
+  int64_t *nodeResults; ///< of the unit: `nodeCells` for each node of the input
   void *trace; ///< on the host, of a unit whose tasks are traced; else null
 } BatchUnit;
 

@@ -129,6 +129,8 @@ BATCH_KEY(kernel)
 
 // `replicate`, with `bytes`.
 BATCH_KEY(tasks)
+BATCH_KEY(room)
+BATCH_KEY(memberBytes)
 BATCH_KEY(loops)
 BATCH_KEY(nodeBytes)
 BATCH_KEY(nodeCells)

@@ -59,7 +59,7 @@ std::string DeviceInstances::describe(int64_t progress) const {
 
 void DeviceInstances::run(ResultCopies copies) {
   const LaunchShape &shape = runs->shape();
-  image.layOut(batch, shape.blocks, mostNodes());
+  image.layOut(batch, shape.blocks);
   runs->begin(image.bytes(), image.outEnd(), image.regions());
   DeviceArena &memory = runs->memory();
   DeviceProgram &program = runs->onDevice();

@@ -33,14 +33,6 @@ void InstanceExecutor::prepareInstances() {
   }
 }
 
-int64_t InstanceExecutor::mostNodes() const {
-  const std::vector<int64_t> &begins = batch.forest().instanceNodes;
-  int64_t most = 0;
-  for (size_t i = 1; i < begins.size(); ++i)
-    most = std::max(most, begins[i] - begins[i - 1]);
-  return most;
-}
-
 std::string InstanceExecutor::failure(int64_t instance) const {
   const int64_t end = ends.empty() ? 0 : ends[instance];
   if (end == 0)
@@ -63,7 +55,7 @@ void InstanceExecutor::addCounts(RunCounters &counters, const BatchUnit &unit,
                                  bool isFirst) {
   // All units have their share of the same tasks.
   counters.tasks += unit.tasks + (isFirst ? unit.shares : 0);
-  counters.batches = counters.tasks;
+  counters.batches += unit.batches + (isFirst ? unit.sharedBatches : 0);
   counters.barriers += unit.barriers;
   counters.copiedBytes += unit.copiedBytes;
 }

@@ -30,8 +30,6 @@ protected:
   /// Gets ready for a run, with rows for the results that are tensors, and
   /// room for the nodes that a run makes.
   void prepareInstances();
-  /// The nodes of the instance that has most.
-  int64_t mostNodes() const;
   /// Raises an error if an instance has no results, unless partial results are
   /// wanted.
   void checkEnds() const;

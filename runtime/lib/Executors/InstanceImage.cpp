@@ -25,8 +25,7 @@ static const BatchSource &sourceOf(const MiniBatch &batch,
   return batch.sources()[(cell.handle >> 56) & 127];
 }
 
-void InstanceImage::layOut(const MiniBatch &batch, int64_t newUnits,
-                           int64_t mostNodes) {
+void InstanceImage::layOut(const MiniBatch &batch, int64_t newUnits) {
   const ReplicateInfo &info = *descriptor.replicate;
   units = newUnits;
   numInstances = batch.numInstances();
@@ -59,13 +58,14 @@ void InstanceImage::layOut(const MiniBatch &batch, int64_t newUnits,
   nodeRowsAt = layout.add(nodes * info.nodeBytes, "tensors of nodes");
   endOfOut = layout.end();
   const size_t bytes = info.bytes;
-  common = layout.add(bytes, "tensors of an instance");
+  common = layout.add(info.bytesTogether(numInstances),
+                      "tensors of instances that run together");
   own.assign(units, 0);
   for (size_t &memory : own)
     memory = layout.add(bytes, "tensors of an instance of one block");
   nodeResults.assign(units, 0);
   for (size_t &memory : nodeResults)
-    memory = layout.add(mostNodes * info.nodeCells * 8, "results of nodes");
+    memory = layout.add(nodes * info.nodeCells * 8, "results of nodes");
   size = layout.end();
 }
 

@@ -34,9 +34,8 @@ public:
   explicit InstanceImage(const Descriptor &descriptor)
       : descriptor(descriptor), columns(descriptor) {}
 
-  /// Lays out the memory of `units` units for a mini-batch, whose instances
-  /// have `mostNodes` nodes at most.
-  void layOut(const MiniBatch &batch, int64_t units, int64_t mostNodes);
+  /// Lays out the memory of `units` units for a mini-batch.
+  void layOut(const MiniBatch &batch, int64_t units);
   size_t bytes() const { return size; }
   /// [0, inEnd) is copied in, [outBegin, outEnd) is copied out.
   size_t inEnd() const { return endOfIn; }

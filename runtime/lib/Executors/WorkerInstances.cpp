@@ -75,11 +75,13 @@ void WorkerInstances::prepare() {
     scratch = std::max(scratch, kernel.workerScratch.bytes(info.tasks));
   batch.reserveWorkers(scratch, batch.workers.size());
   constexpr const char *tensors = "tensors of an instance";
-  char *shared = reserveRows(common, info.bytes, tensors);
+  char *shared = reserveRows(
+      common, info.bytesTogether(batch.numInstances()),
+      "tensors of instances that run together");
   char *ofNodes =
       reserveRows(nodeRows, batch.forest().numNodes * info.nodeBytes,
                   "tensors of nodes; a smaller batch (--batch) needs less");
-  const int64_t cells = mostNodes() * info.nodeCells;
+  const int64_t cells = batch.forest().numNodes * info.nodeCells;
   for (size_t u = 0; u < units.size(); ++u) {
     static_cast<BatchUnit &>(units[u]) = {};
     units[u].own = reserveRows(own[u], info.bytes, tensors);

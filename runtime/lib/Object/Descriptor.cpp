@@ -331,6 +331,8 @@ Descriptor::Descriptor(const char *text) {
       replicate = ReplicateInfo{
           member(text, key::bytes).get<int64_t>(),
           member(text, key::tasks).get<int64_t>(),
+          value(text, key::room, int64_t(1)),
+          value(text, key::memberBytes, int64_t(0)),
           member(text, key::loops).get<std::vector<std::string>>(),
           value(text, key::nodeBytes, int64_t(0)),
           value(text, key::nodeCells, int64_t(0)),

@@ -397,7 +397,7 @@ uprog.program @p(%n: index) level(cluster) {
 
 // A list asks a condition of each number,
 uprog.program @p(%n: index, %list: memref<?xi32>) level(block) {
-  // expected-error @+1 {{'uprog.compact' op body must end in a uprog.condition without values}}
+  // expected-error @+1 {{'uprog.compact' op body must end in a uprog.condition that passes on an index or nothing}}
   %count = uprog.compact %i < %n into %list : memref<?xi32> {
     uprog.yield
   }
@@ -407,7 +407,7 @@ uprog.program @p(%n: index, %list: memref<?xi32>) level(block) {
 // -----
 
 uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
-  // expected-error @+1 {{'uprog.compact' op body must end in a uprog.condition without values}}
+  // expected-error @+1 {{'uprog.compact' op body must end in a uprog.condition that passes on an index or nothing}}
   %count = uprog.compact %i < %n into %list : memref<?xi32> {
     uprog.condition(%c) %i : index
   }

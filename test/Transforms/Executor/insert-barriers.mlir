@@ -378,3 +378,75 @@ uprog.program @nodes(%i: index) level(device) {
   uprog.result 0 of %i = %y : !uprog.row, tensor<4xf32>
   uprog.yield
 }
+
+// -----
+
+// What one unit does by itself comes one after the other. Others wait for it, and it
+// for them.
+batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @f.rows(%n: index) {
+  uprog.yield
+}
+uprog.buffer @a : tensor<4xf32> copies(1)
+uprog.buffer @b : tensor<4xf32> copies(1)
+uprog.buffer @c : tensor<4xf32> copies(1)
+uprog.buffer @d : tensor<4xf32> copies(1)
+// CHECK-LABEL: uprog.program @one_unit
+// CHECK:         uprog.run {{.*}} level(block)
+// CHECK-NEXT:    uprog.run {{.*}} level(block)
+// CHECK-NEXT:    uprog.barrier device
+// CHECK-NEXT:    uprog.run @f.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
+// CHECK-NEXT:    uprog.barrier device
+// CHECK-NEXT:    uprog.run {{.*}} level(block)
+// CHECK-NEXT:    uprog.barrier device
+// CHECK-NEXT:    uprog.load
+uprog.program @one_unit(%i: index) level(device) {
+  %one = arith.constant 1 : index
+  %zero = arith.constant 0 : index
+  %x = uprog.argument 0 of %i : !uprog.row
+  %a = uprog.row @a
+  %b = uprog.row @b
+  %c = uprog.row @c
+  %d = uprog.row @d
+  %sa = uprog.site @f(%x : !uprog.row) into(%a)
+  %sb = uprog.site @f(%a : !uprog.row) into(%b)
+  %sc = uprog.site @f(%b : !uprog.row) into(%c)
+  %sd = uprog.site @f(%c : !uprog.row) into(%d)
+  uprog.run @f.rows step(%sa) tasks(%one) level(block)
+  uprog.run @f.rows step(%sb) tasks(%one) level(block)
+  uprog.run @f.rows step(%sc) tasks(%one)
+  uprog.run @f.rows step(%sd) tasks(%one) level(block)
+  %e = uprog.load %d[%zero] : tensor<4xf32>
+  uprog.yield
+}
+
+// -----
+
+// A loop of such steps has no barrier, but what is behind it has one.
+batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @f.rows(%n: index) {
+  uprog.yield
+}
+uprog.buffer @a : tensor<4xf32> copies(1)
+// CHECK-LABEL: uprog.program @loop_of_one_unit
+// CHECK:         uprog.for
+// CHECK-NOT:       uprog.barrier
+// CHECK:         }
+// CHECK-NEXT:    uprog.barrier device
+// CHECK-NEXT:    uprog.result
+uprog.program @loop_of_one_unit(%i: index) level(device) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %x = uprog.argument 0 of %i : !uprog.row
+  %a = uprog.row @a
+  uprog.for %k = %zero to %i {
+    %s = uprog.site @f(%x : !uprog.row) into(%a)
+    uprog.run @f.rows step(%s) tasks(%one) level(block)
+  }
+  uprog.result 0 of %i = %a : !uprog.row, tensor<4xf32>
+  uprog.yield
+}

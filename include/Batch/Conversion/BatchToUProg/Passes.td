@@ -197,10 +197,13 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     recursive call is what the loop remembers of the child. Tensors that other nodes or
     the host read have a row for each node.
 
-    With `level` `block`, each unit runs instances of its own; with `device`, all units
-    run one after the other. `auto`: the latter for those that are too few for each
-    unit to get as many, if an instance is faster on all units than on one. Where all run
-    one, steps that are smaller than the barriers between them are for one unit
+    With `level` `block`, each unit runs instances of its own. With `device`, all units
+    run one instance, or several as a *set*: each unit computes the control of all, a
+    branch runs each way for those that take it, a loop for those that are still in it,
+    and a task becomes a batch of theirs. `auto` takes sets if they are faster than
+    instances of one unit each; where it does not, all units together run those
+    instances that are too few for each to get as many, if that is faster than on one.
+    Where all run one, steps that are smaller than the barriers between them are for one unit
     (`uprog.run` with a level): decided from the inner loops and branches to the outer
     ones by estimates, which a remark tells (`Units`). `tuning` names a file that can
     decide instead (docs/Formats.md).
@@ -242,6 +245,8 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     Option<"level", "level", "::mlir::batch::InstanceLevel",
            /*default=*/"::mlir::batch::InstanceLevel::Auto",
            "Who runs an instance: 'block', one unit; 'device', all together; 'auto'">,
+    Option<"instances", "instances", "int64_t", /*default=*/"64",
+           "Instances that a mini-batch has: with one there are no sets">,
     Option<"gpu", "gpu", "bool", /*default=*/"false",
            "Estimate for the blocks of a GPU, not for workers">,
     Option<"tuning", "tuning", "std::string", /*default=*/"\"\"",

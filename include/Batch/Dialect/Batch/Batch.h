@@ -76,6 +76,8 @@ inline constexpr StringLiteral kReadAttr = "batch.read";
 /// On a result of a kernel that is an operand with a slice replaced: the number
 /// of that argument. The result may be written into the operand's row.
 inline constexpr StringLiteral kInPlaceAttr = "batch.in_place";
+/// On a result of a kernel: its steps have the address of each task's row.
+inline constexpr StringLiteral kRowListAttr = "batch.row_list";
 /// On a kernel: the bytes that a task copies for other inserts.
 inline constexpr StringLiteral kCopiedBytesAttr = "batch.copied_bytes";
 /// On kernels' arguments with `batch.shared`: the number of the entry's

@@ -70,17 +70,20 @@ def UProg_ResultAttr : UProg_Attr<"Result", "result"> {
   let description = [{
     A task writes `siblings` rows beside each other into the result's table; this
     one is number `position` of them. `layout` and `block_bytes` are as in
-    `#uprog.operand`.
+    `#uprog.operand`. With `rows` there is no such table: the step has the address of
+    each task's row.
 
     ```mlir
     #uprog.result<siblings = 2, position = 1>
+    #uprog.result<rows = true>
     ```
   }];
   let parameters = (ins
       DefaultValuedParameter<"int64_t", "1">:$siblings,
       DefaultValuedParameter<"int64_t", "0">:$position,
       DefaultValuedParameter<"::mlir::AffineMap", "::mlir::AffineMap()">:$layout,
-      DefaultValuedParameter<"int64_t", "0">:$block_bytes);
+      DefaultValuedParameter<"int64_t", "0">:$block_bytes,
+      DefaultValuedParameter<"bool", "false">:$rows);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

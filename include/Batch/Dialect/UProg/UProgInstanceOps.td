@@ -54,25 +54,28 @@ def UProg_BufferOp : UProg_Op<"buffer", [
 }
 
 def UProg_RowOp : UProg_Op<"row", [
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a copy of a buffer that is free";
   let description = [{
     The first copy that is none of the rows in parentheses, which may lie anywhere.
     They are fewer than the buffer has copies. With `in_turn`, it is the copy after the
     one that this op has given before: so units that are a round of a loop ahead
-    write another row than the one that others still read.
+    write another row than the one that others still read. Where several instances run
+    together, each `member` has copies of its own.
 
     ```mlir
     %next = uprog.row @h avoiding(%now)
     %word = uprog.row @word in_turn
+    %c = uprog.row @c member(%member)
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$buffer, Variadic<UProg_RowType>:$avoided,
-                       UnitAttr:$in_turn);
+                       Optional<Index>:$member, UnitAttr:$in_turn);
   let results = (outs UProg_RowType:$row);
   let assemblyFormat = [{
-    $buffer (`avoiding` `(` $avoided^ `)`)? (`in_turn` $in_turn^)? attr-dict
+    $buffer (`avoiding` `(` $avoided^ `)`)? (`member` `(` $member^ `)`)?
+    (`in_turn` $in_turn^)? attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -195,20 +198,25 @@ def UProg_TasksOp : UProg_Op<"tasks", [
   let assemblyFormat = "$kernel `room` `(` $room `)` attr-dict";
 }
 
-def UProg_PutTaskOp : UProg_Op<"put_task", [MemoryEffects<[MemWrite]>]> {
+def UProg_PutTaskOp : UProg_Op<"put_task", [
+    AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
   let summary = "lists the operands of a task";
   let description = [{
     Those of the kernel that are not shared, in its order, become the operands of
-    task `index`, which is below the room there is.
+    task `index`, which is below the room there is. `into` has the row of each result,
+    as in `uprog.site`, if the step has none.
 
     ```mlir
     uprog.put_task %tasks[%t] = %x : !uprog.row
+    uprog.put_task %tasks[%t] = %x : !uprog.row into(%y)
     ```
   }];
   let arguments = (ins UProg_TasksType:$tasks, Index:$index,
-                       Variadic<AnyType>:$inputs);
+                       Variadic<AnyType>:$inputs,
+                       Variadic<UProg_RowType>:$outputs);
   let assemblyFormat = [{
-    $tasks `[` $index `]` (`=` $inputs^ `:` type($inputs))? attr-dict
+    $tasks `[` $index `]` (`=` $inputs^ `:` type($inputs))?
+    (`into` `(` $outputs^ `)`)? attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -218,7 +226,8 @@ def UProg_BatchOp : UProg_Op<"batch", [MemoryEffects<[MemRead]>]> {
   let description = [{
     The first `count` tasks that are listed. `into` has a row for each result of the
     kernel: a tensor with one more dimension in front, in which each task writes the
-    tensor of its number (`uprog.slice`). The step is for one `uprog.run`.
+    tensor of its number (`uprog.slice`). Without it each task has rows of its own
+    (`uprog.put_task`). The step is for one `uprog.run`.
 
     ```mlir
     %step = uprog.batch %tasks count(%n) into(%xs)
@@ -283,16 +292,18 @@ def UProg_NextRoundOp : UProg_Op<"next_round", [MemoryEffects<[MemRead, MemWrite
   let description = [{
     Counts a round of a loop that nothing bounds. After the most that an instance may
     take (`batch-run --max-steps`) it is false: the loops of the instance end, and
-    the run reports the one that is named here.
+    the run reports the one that is named here. Where several instances run together,
+    the program counts, and `after` has the rounds of this one so far.
 
     ```mlir
     %may = uprog.next_round "a loop at model.mlir:10:5"
+    %too = uprog.next_round "a loop at model.mlir:10:5" after(%rounds)
     %again = arith.andi %goes_on, %may : i1
     ```
   }];
-  let arguments = (ins StrAttr:$loop);
+  let arguments = (ins StrAttr:$loop, Optional<Index>:$rounds);
   let results = (outs I1:$may);
-  let assemblyFormat = "$loop attr-dict";
+  let assemblyFormat = "$loop (`after` `(` $rounds^ `)`)? attr-dict";
 }
 
 def UProg_ArgumentOp : UProg_Op<"argument", [Pure]> {

@@ -491,7 +491,7 @@ def UProg_ConditionOp : UProg_Op<"condition", [
   let description = [{
     Ends the first region of a `uprog.while`, which goes on with the values if the
     condition is true, and else has them as its results; and the region of a
-    `uprog.compact`, which lists the number if it is true, and takes no values.
+    `uprog.compact`, which lists the number if it is true, or what it passes on.
 
     ```mlir
     %last = uprog.while {
@@ -537,8 +537,9 @@ def UProg_CompactOp : UProg_Op<"compact", [
   let summary = "the numbers for which a predicate holds, as a dense list";
   let description = [{
     Asks the region for each number from 0 to `upper` - 1, once, and writes those
-    for which its `uprog.condition` is true to `list`, in ascending order. The
-    result is how many they are. Each unit does so by itself; where a unit is many
+    for which its `uprog.condition` is true to `list`, in ascending order; if the
+    condition passes on an index, that in place of the number. The result is how many
+    they are. The list may be one that the region reads at its number. Each unit does so by itself; where a unit is many
     threads, they share out the numbers, and all see the list afterwards. So what
     the region does for one number must not depend on another.
 
@@ -629,5 +630,6 @@ def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
 
 include "Batch/Dialect/UProg/UProgInstanceOps.td"
 include "Batch/Dialect/UProg/UProgNodeOps.td"
+include "Batch/Dialect/UProg/UProgSetOps.td"
 
 #endif // BATCH_DIALECT_UPROG_OPS_TD

@@ -35,6 +35,8 @@ struct Divergence {
 ///   the number of a task differs between the units that share tasks out.
 /// - What control hands on is equal if all that may be handed on is, and so is
 ///   what the control decides by.
+/// - The cells of instances are equal if all that is put into them is, under
+///   control that is equal.
 /// - Nothing is known of results of other ops.
 class Uniformity {
 public:

@@ -1,0 +1,138 @@
+//===- UProgSetOps.td - Running sets of instances ----------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What programs need that run several instances together: each unit has the
+// numbers that control of each instance computes, and lists of the instances
+// that go the same way. A *member* is an instance by its number among those that
+// run together.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_UPROG_SET_OPS_TD
+#define BATCH_DIALECT_UPROG_SET_OPS_TD
+
+include "Batch/Dialect/UProg/UProgBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def UProg_CellsType : TypeDef<UProg_Dialect, "Cells"> {
+  let mnemonic = "cells";
+  let summary = "a value for each instance of those that run together";
+  let description = [{
+    Each unit has its own. The values are numbers, rows, lists or of an ADT.
+
+    ```mlir
+    !uprog.cells<index>
+    ```
+  }];
+  let parameters = (ins "Type":$value);
+  let assemblyFormat = "`<` $value `>`";
+  let genVerifyDecl = 1;
+}
+
+def UProg_CellsOp : UProg_Op<"cells", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "room for a value of each instance";
+  let description = [{
+    For `room` members, of the unit alone. Members have no value until `uprog.put`.
+
+    ```mlir
+    %words = uprog.cells room(64) : !uprog.cells<index>
+    ```
+  }];
+  let arguments = (ins I64Attr:$room);
+  let results = (outs UProg_CellsType:$cells);
+  let assemblyFormat = "`room` `(` $room `)` attr-dict `:` type($cells)";
+}
+
+def UProg_GetOp : UProg_Op<"get", [
+    MemoryEffects<[MemRead]>,
+    TypesMatchWith<"the value is of the type of the cells", "cells", "value",
+                   "::llvm::cast<::mlir::uprog::CellsType>($_self).getValue()">]> {
+  let summary = "the value of an instance";
+  let description = [{
+    What was put last for the member.
+
+    ```mlir
+    %word = uprog.get %words[%member] : !uprog.cells<index>
+    ```
+  }];
+  let arguments = (ins UProg_CellsType:$cells, Index:$member);
+  let results = (outs AnyType:$value);
+  let assemblyFormat = "$cells `[` $member `]` attr-dict `:` type($cells)";
+}
+
+def UProg_PutOp : UProg_Op<"put", [
+    MemoryEffects<[MemWrite]>,
+    TypesMatchWith<"the value is of the type of the cells", "cells", "value",
+                   "::llvm::cast<::mlir::uprog::CellsType>($_self).getValue()">]> {
+  let summary = "gives an instance a value";
+  let description = [{
+    What the member had before is lost.
+
+    ```mlir
+    uprog.put %words[%member] = %next : !uprog.cells<index>
+    ```
+  }];
+  let arguments = (ins UProg_CellsType:$cells, Index:$member, AnyType:$value);
+  let assemblyFormat = "$cells `[` $member `]` `=` $value attr-dict `:` type($cells)";
+}
+
+def UProg_MembersOp : UProg_Op<"members", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "room for a list of members";
+  let description = [{
+    For `room` of them, of the unit alone; `uprog.compact` writes it.
+
+    ```mlir
+    %list = uprog.members room(64) : memref<?xi32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$room);
+  let results = (outs MemRefRankOf<[I32], [1]>:$list);
+  let assemblyFormat = "`room` `(` $room `)` attr-dict `:` type($list)";
+}
+
+def UProg_MemberOp : UProg_Op<"member", [MemoryEffects<[MemRead]>]> {
+  let summary = "a member of a list";
+  let description = [{
+    Number `index` of the list, from 0.
+
+    ```mlir
+    %member = uprog.member %list[%k] : memref<?xi32>
+    ```
+  }];
+  let arguments = (ins MemRefRankOf<[I32], [1]>:$list, Index:$index);
+  let results = (outs Index:$member);
+  let assemblyFormat = "$list `[` $index `]` attr-dict `:` type($list)";
+}
+
+def UProg_EachOp : UProg_Op<"each", [
+    RecursiveMemoryEffects, SingleBlock,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "does the same for each of some numbers";
+  let description = [{
+    Runs the region for each number from 0 to `upper` - 1. Each unit does so by
+    itself; where a unit is many threads, they share out the numbers, and all see
+    afterwards what the region has written. So what it does for one number must not
+    depend on another, and no units wait or share out tasks in it.
+
+    ```mlir
+    uprog.each %k < %n {
+      %member = uprog.member %list[%k] : memref<?xi32>
+      %word = uprog.load %row[] : tensor<i32>
+      uprog.put %words[%member] = %word : !uprog.cells<i32>
+    }
+    ```
+  }];
+  let arguments = (ins Index:$upper);
+  let regions = (region SizedRegion<1>:$body);
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "Value":$upper)>];
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+}
+
+#endif // BATCH_DIALECT_UPROG_SET_OPS_TD

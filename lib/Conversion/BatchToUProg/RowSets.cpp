@@ -1,0 +1,599 @@
+//===- RowSets.cpp - Programs for sets of instances -----------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RowSets.h"
+
+#include "Batch/Analysis/UnitBarriers.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// The instances that run a piece of control: members in a list. Without one, all
+/// members from 0 on.
+struct RowSet {
+  Value list;
+  Value count;
+};
+
+/// Makes the program. A value of the program for one instance is either the same
+/// for all, or has a cell for each member. What instances compute by themselves
+/// gathers in a `uprog.each` until something has to be done for all.
+class ProgramWidener {
+public:
+  ProgramWidener(uprog::ProgramOp one, uprog::ProgramOp many)
+      : one(one), builder(many.getContext()), first(many.getArgument(0)) {
+    builder.setInsertionPointToEnd(&many.getBody().front());
+    instance = one.getArgument(0);
+    all.count = many.getArgument(1);
+  }
+
+  void run();
+
+private:
+  bool isOwn(Operation *op) const;
+  Value makeCells(Value value);
+  void beginEach(Location loc, const RowSet &set);
+  void endEach() { each = {}; }
+  Value getMember(Location loc, const RowSet &set, Value number);
+  Value get(Value value);
+  void put(Value value, Value computed);
+  bool isUniform(ValueRange values) const;
+  void keepUniform(Operation *op);
+  void widenOwn(Operation *op, const RowSet &set);
+  void adapt(Operation *op);
+  void handOn(Location loc, const RowSet &set, ValueRange from, ValueRange to);
+  RowSet filter(Location loc, const RowSet &set, Value list,
+                function_ref<Value()> holds);
+  RowSet copySet(Location loc, const RowSet &set);
+  Value isAny(Location loc, Value count);
+  void runOneByOne(ArrayRef<Operation *> ops, const RowSet &set);
+  void convert(Block &block, const RowSet &set);
+  void convert(uprog::SiteOp site, const RowSet &set);
+  void convertRun(uprog::RunOp run, const RowSet &set);
+  void convert(uprog::ForOp loop, const RowSet &set);
+  void convertUniform(uprog::ForOp loop, const RowSet &set);
+  void convert(uprog::WhileOp loop, const RowSet &set);
+  void convert(uprog::BranchOp branch, const RowSet &set);
+
+  uprog::ProgramOp one;
+  OpBuilder builder;
+  Value first, instance;
+  RowSet all;
+  IRMapping uniform; ///< values that are the same for all
+  DenseMap<Value, Value> cells;
+  DenseMap<Value, Value> tasksOf; ///< by step of a site
+  Value rounds;                   ///< cells: of loops that nothing bounds
+  /// What gathers code of instances, and what it knows.
+  uprog::EachOp each;
+  Value number, member;
+  IRMapping known;
+};
+
+} // namespace
+
+/// True for an op that units share, or wait for each other at.
+static bool isShared(Operation *op) {
+  if (auto result = dyn_cast<uprog::ResultOp>(op))
+    return result.getType().has_value();
+  return isa<uprog::SiteOp, uprog::RunOp, uprog::TasksOp, uprog::PutTaskOp,
+             uprog::BatchOp, uprog::CopyOp, uprog::BarrierOp>(op);
+}
+
+/// True for an op that an instance does by itself, with all that is in it.
+bool ProgramWidener::isOwn(Operation *op) const {
+  return !op->walk([](Operation *inner) {
+              return isShared(inner) ? WalkResult::interrupt()
+                                     : WalkResult::advance();
+            })
+              .wasInterrupted();
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// Room for a value of each member, made where the program begins.
+Value ProgramWidener::makeCells(Value value) {
+  Value &known = cells[value];
+  if (!known) {
+    OpBuilder::InsertionGuard guard(builder);
+    Block &body = *first.getParentBlock();
+    builder.setInsertionPointToStart(&body);
+    known = uprog::CellsOp::create(
+        builder, value.getLoc(),
+        uprog::CellsType::get(builder.getContext(), value.getType()), kSetRoom);
+  }
+  return known;
+}
+
+Value ProgramWidener::getMember(Location loc, const RowSet &set, Value number) {
+  if (!set.list)
+    return number;
+  return uprog::MemberOp::create(builder, loc, builder.getIndexType(), set.list,
+                               number);
+}
+
+/// From here code is inserted that runs for each instance of a set, until
+/// endEach(); afterwards the insertion point is behind it.
+void ProgramWidener::beginEach(Location loc, const RowSet &set) {
+  if (each)
+    return;
+  each = uprog::EachOp::create(builder, loc, set.count);
+  known.clear();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(each.getBody().front().getTerminator());
+  number = each.getBody().getArgument(0);
+  member = getMember(loc, set, number);
+}
+
+/// A value of the instance whose member is known, at the insertion point.
+Value ProgramWidener::get(Value value) {
+  if (Value same = uniform.lookupOrNull(value))
+    return same;
+  if (Value here = known.lookupOrNull(value))
+    return here;
+  Value found;
+  if (value == instance)
+    found = arith::AddIOp::create(builder, value.getLoc(), first, member);
+  else
+    found = uprog::GetOp::create(builder, value.getLoc(), value.getType(),
+                                 makeCells(value), member);
+  known.map(value, found);
+  return found;
+}
+
+void ProgramWidener::put(Value value, Value computed) {
+  uprog::PutOp::create(builder, value.getLoc(), makeCells(value), member,
+                       computed);
+}
+
+bool ProgramWidener::isUniform(ValueRange values) const {
+  return llvm::all_of(values,
+                      [&](Value value) { return uniform.contains(value); });
+}
+
+/// Copies an op that does the same for all instances.
+void ProgramWidener::keepUniform(Operation *op) {
+  OpBuilder::InsertionGuard guard(builder);
+  if (each)
+    builder.setInsertionPoint(each);
+  builder.clone(*op, uniform);
+}
+
+/// Gives what was copied its member.
+void ProgramWidener::adapt(Operation *op) {
+  op->walk([&](Operation *inner) {
+    OpBuilder at(inner);
+    if (auto row = dyn_cast<uprog::RowOp>(inner)) {
+      row.getMemberMutable().assign(member);
+    } else if (auto round = dyn_cast<uprog::NextRoundOp>(inner)) {
+      Value before = uprog::GetOp::create(at, round.getLoc(), at.getIndexType(),
+                                          rounds, member);
+      Value one = arith::ConstantIndexOp::create(at, round.getLoc(), 1);
+      uprog::PutOp::create(
+          at, round.getLoc(), rounds, member,
+          arith::AddIOp::create(at, round.getLoc(), before, one));
+      round.getRoundsMutable().assign(before);
+    }
+  });
+}
+
+/// Code that each instance of a set runs by itself.
+void ProgramWidener::widenOwn(Operation *op, const RowSet &set) {
+  if (isa<uprog::UProgDialect>(op->getDialect()) ? isa<uprog::ParameterRowOp>(op)
+                                                 : isPure(op))
+    if (op->getNumRegions() == 0 && isUniform(op->getOperands()))
+      return keepUniform(op);
+  beginEach(op->getLoc(), set);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(each.getBody().front().getTerminator());
+  if (isa<uprog::EnterInstanceOp>(op)) {
+    Value zero = arith::ConstantIndexOp::create(builder, op->getLoc(), 0);
+    uprog::PutOp::create(builder, op->getLoc(), rounds, member, zero);
+    return;
+  }
+  SetVector<Value> used;
+  used.insert_range(op->getOperands());
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  IRMapping mapping;
+  for (Value value : used)
+    mapping.map(value, get(value));
+  if (op->walk([](uprog::NextRoundOp) { return WalkResult::interrupt(); })
+          .wasInterrupted())
+    uprog::EnterInstanceOp::create(builder, op->getLoc(), get(instance));
+  Operation *copy = builder.clone(*op, mapping);
+  adapt(copy);
+  for (auto [value, computed] :
+       llvm::zip_equal(op->getResults(), copy->getResults())) {
+    known.map(value, computed);
+    put(value, computed);
+  }
+}
+
+/// Gives `to` the values of `from`, for each instance of a set.
+void ProgramWidener::handOn(Location loc, const RowSet &set, ValueRange from,
+                            ValueRange to) {
+  if (from.empty())
+    return;
+  beginEach(loc, set);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(each.getBody().front().getTerminator());
+  // All are read before one is written.
+  SmallVector<Value> values =
+      llvm::map_to_vector(from, [&](Value value) { return get(value); });
+  for (auto [target, value] : llvm::zip_equal(to, values))
+    put(target, value);
+  // What is known may just have been written.
+  endEach();
+}
+
+//===----------------------------------------------------------------------===//
+// Sets
+//===----------------------------------------------------------------------===//
+
+/// Lists those of a set for which a predicate holds, in `list`, which may be the
+/// set's own.
+RowSet ProgramWidener::filter(Location loc, const RowSet &set, Value list,
+                              function_ref<Value()> holds) {
+  endEach();
+  if (!list)
+    list = uprog::MembersOp::create(
+        builder, loc,
+        MemRefType::get({ShapedType::kDynamic}, builder.getI32Type()),
+        kSetRoom);
+  OperationState state(loc, uprog::CompactOp::getOperationName());
+  state.addOperands({set.count, list});
+  state.addTypes(builder.getIndexType());
+  Region *body = state.addRegion();
+  Value place;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(body, {}, builder.getIndexType(), loc);
+    known.clear();
+    member = getMember(loc, set, body->getArgument(0));
+    Value condition = holds();
+    place = member;
+    uprog::ConditionOp::create(builder, loc, condition, place);
+  }
+  Operation *compact = builder.create(state);
+  return {list, compact->getResult(0)};
+}
+
+RowSet ProgramWidener::copySet(Location loc, const RowSet &set) {
+  return filter(loc, set, Value(), [&]() -> Value {
+    return arith::ConstantIntOp::create(builder, loc, 1, 1);
+  });
+}
+
+Value ProgramWidener::isAny(Location loc, Value count) {
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, count,
+                               zero);
+}
+
+/// Runs ops that units share for one instance after the other.
+void ProgramWidener::runOneByOne(ArrayRef<Operation *> ops, const RowSet &set) {
+  endEach();
+  Location loc = ops.front()->getLoc();
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  auto loop = uprog::ForOp::create(builder, loc, zero, set.count);
+  OpBuilder::InsertionGuard guard(builder);
+  Block &body = loop.getBody().front();
+  builder.setInsertionPoint(body.getTerminator());
+  known.clear();
+  member = getMember(loc, set, body.getArgument(0));
+  IRMapping mapping;
+  for (Operation *op : ops) {
+    SetVector<Value> used;
+    used.insert_range(op->getOperands());
+    getUsedValuesDefinedAbove(op->getRegions(), used);
+    for (Value value : used)
+      if (!mapping.contains(value))
+        mapping.map(value, get(value));
+    Operation *copy = builder.clone(*op, mapping);
+    adapt(copy);
+    for (auto [value, computed] :
+         llvm::zip_equal(op->getResults(), copy->getResults()))
+      if (!isa<uprog::TasksType, uprog::StepType>(value.getType()))
+        put(value, computed);
+  }
+  // The next instance has the same scratch memory.
+  if (llvm::any_of(ops, llvm::IsaPred<uprog::RunOp>))
+    uprog::BarrierOp::create(builder, loc, uprog::Level::Device);
+}
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+/// Lists the task of each instance.
+void ProgramWidener::convert(uprog::SiteOp site, const RowSet &set) {
+  Location loc = site.getLoc();
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    if (each)
+      builder.setInsertionPoint(each);
+    tasksOf[site.getStep()] = uprog::TasksOp::create(
+        builder, loc, uprog::TasksType::get(builder.getContext()),
+        site.getKernelAttr(), builder.getI64IntegerAttr(kSetRoom));
+  }
+  beginEach(loc, set);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(each.getBody().front().getTerminator());
+  auto getAll = [&](ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value value) { return get(value); });
+  };
+  SmallVector<Value> inputs = getAll(site.getInputs());
+  uprog::PutTaskOp::create(builder, loc, tasksOf[site.getStep()], number,
+                           inputs, getAll(site.getOutputs()));
+}
+
+/// Runs the tasks of all instances of a set.
+void ProgramWidener::convertRun(uprog::RunOp run, const RowSet &set) {
+  endEach();
+  Location loc = run.getLoc();
+  Value step = uprog::BatchOp::create(
+      builder, loc, uprog::StepType::get(builder.getContext()),
+      tasksOf.lookup(run.getStep()), set.count, /*outputs=*/ValueRange());
+  uprog::RunOp::create(builder, loc, run.getCallee(), step, set.count,
+                       /*inputs=*/ValueRange(), /*level=*/uprog::LevelAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// Control
+//===----------------------------------------------------------------------===//
+
+/// A loop with the same rounds for all.
+void ProgramWidener::convertUniform(uprog::ForOp loop, const RowSet &set) {
+  Location loc = loop.getLoc();
+  auto lookup = [&](Value value) {
+    return value ? uniform.lookup(value) : value;
+  };
+  handOn(loc, set, loop.getInits(), loop.getRegionIterArgs());
+  endEach();
+  auto rounds = uprog::ForOp::create(builder, loc, lookup(loop.getLower()),
+                                     lookup(loop.getUpper()),
+                                     lookup(loop.getStep()));
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    Block &from = loop.getBody().front(), &to = rounds.getBody().front();
+    builder.setInsertionPoint(to.getTerminator());
+    uniform.map(from.getArgument(0), to.getArgument(0));
+    convert(from, set);
+    handOn(loc, set, from.getTerminator()->getOperands(),
+           loop.getRegionIterArgs());
+    endEach();
+  }
+  for (auto [result, argument] :
+       llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs()))
+    cells[result] = makeCells(argument);
+}
+
+void ProgramWidener::convert(uprog::ForOp loop, const RowSet &set) {
+  SmallVector<Value> bounds = {loop.getLower(), loop.getUpper()};
+  if (loop.getStep())
+    bounds.push_back(loop.getStep());
+  if (isUniform(bounds))
+    return convertUniform(loop, set);
+  Location loc = loop.getLoc();
+  Block &from = loop.getBody().front();
+  Value round = from.getArgument(0);
+  SmallVector<Value> inits = {loop.getLower()}, arguments = {round};
+  llvm::append_range(inits, loop.getInits());
+  llvm::append_range(arguments, loop.getRegionIterArgs());
+  handOn(loc, set, inits, arguments);
+  RowSet in = copySet(loc, set);
+  auto rounds =
+      uprog::WhileOp::create(builder, loc, in.count.getType(), in.count);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *before = builder.createBlock(&rounds.getBefore(), {},
+                                      in.count.getType(), loc);
+  RowSet still =
+      filter(loc, {in.list, before->getArgument(0)}, in.list, [&]() -> Value {
+        Value now = get(round);
+        return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                     now, get(loop.getUpper()));
+      });
+  uprog::ConditionOp::create(builder, loc, isAny(loc, still.count),
+                             still.count);
+  Block *body =
+      builder.createBlock(&rounds.getBody(), {}, in.count.getType(), loc);
+  RowSet now{in.list, body->getArgument(0)};
+  convert(from, now);
+  handOn(loc, now, from.getTerminator()->getOperands(),
+         loop.getRegionIterArgs());
+  beginEach(loc, now);
+  {
+    OpBuilder::InsertionGuard inner(builder);
+    builder.setInsertionPoint(each.getBody().front().getTerminator());
+    Value step = loop.getStep()
+                     ? get(loop.getStep())
+                     : arith::ConstantIndexOp::create(builder, loc, 1);
+    put(round, arith::AddIOp::create(builder, loc, get(round), step));
+  }
+  endEach();
+  uprog::YieldOp::create(builder, loc, now.count);
+  for (auto [result, argument] :
+       llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs()))
+    cells[result] = makeCells(argument);
+}
+
+void ProgramWidener::convert(uprog::WhileOp loop, const RowSet &set) {
+  Location loc = loop.getLoc();
+  Block &before = loop.getBefore().front(), &after = loop.getBody().front();
+  auto condition = cast<uprog::ConditionOp>(before.getTerminator());
+  handOn(loc, set, loop.getInits(), before.getArguments());
+  RowSet in = copySet(loc, set);
+  Type index = in.count.getType();
+  auto rounds = uprog::WhileOp::create(builder, loc, index, in.count);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *asks = builder.createBlock(&rounds.getBefore(), {}, index, loc);
+  RowSet asked{in.list, asks->getArgument(0)};
+  convert(before, asked);
+  handOn(loc, asked, condition.getValues(), after.getArguments());
+  RowSet still = filter(loc, asked, in.list,
+                        [&] { return get(condition.getCondition()); });
+  uprog::ConditionOp::create(builder, loc, isAny(loc, still.count),
+                             still.count);
+  Block *body = builder.createBlock(&rounds.getBody(), {}, index, loc);
+  RowSet now{in.list, body->getArgument(0)};
+  convert(after, now);
+  handOn(loc, now, after.getTerminator()->getOperands(), before.getArguments());
+  endEach();
+  uprog::YieldOp::create(builder, loc, now.count);
+  for (auto [result, argument] :
+       llvm::zip_equal(loop.getResults(), after.getArguments()))
+    cells[result] = makeCells(argument);
+}
+
+/// Each way runs for those that take it, if there are any.
+void ProgramWidener::convert(uprog::BranchOp branch, const RowSet &set) {
+  Location loc = branch.getLoc();
+  endEach();
+  auto isCase = [&](int64_t number) -> Value {
+    Value expected = arith::ConstantIndexOp::create(builder, loc, number);
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                 get(branch.getSelector()), expected);
+  };
+  auto convertWay = [&](Region &region, function_ref<Value()> takes) {
+    RowSet takers = filter(loc, set, Value(), takes);
+    Value any =
+        arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                     isAny(loc, takers.count));
+    auto way = uprog::BranchOp::create(builder, loc, TypeRange(), any,
+                                       ArrayRef<int64_t>{1}, 1);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&way.getCaseRegions().front());
+    convert(region.front(), takers);
+    handOn(loc, takers, region.front().getTerminator()->getOperands(),
+           branch.getResults());
+    endEach();
+    uprog::YieldOp::create(builder, loc, ValueRange());
+  };
+  for (auto [number, region] :
+       llvm::zip_equal(branch.getCases(), branch.getCaseRegions()))
+    convertWay(region, [&, number = number] { return isCase(number); });
+  if (branch.getDefaultRegion().empty())
+    return;
+  convertWay(branch.getDefaultRegion(), [&]() -> Value {
+    Value none = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    Value yes = none;
+    for (int64_t number : branch.getCases())
+      none = arith::AndIOp::create(
+          builder, loc, none,
+          arith::XOrIOp::create(builder, loc, isCase(number), yes));
+    return none;
+  });
+}
+
+void ProgramWidener::convert(Block &block, const RowSet &set) {
+  SmallVector<Operation *> group; ///< of a list of tasks of one instance
+  for (Operation &op : block.without_terminator()) {
+    if (!group.empty() || isa<uprog::TasksOp>(op)) {
+      group.push_back(&op);
+      if (isa<uprog::RunOp>(op)) {
+        runOneByOne(group, set);
+        group.clear();
+      }
+    } else if (isOwn(&op)) {
+      widenOwn(&op, set);
+    } else if (auto site = dyn_cast<uprog::SiteOp>(op)) {
+      convert(site, set);
+    } else if (auto run = dyn_cast<uprog::RunOp>(op)) {
+      convertRun(run, set);
+    } else if (isa<uprog::BarrierOp>(op)) {
+      endEach();
+      builder.clone(op);
+    } else if (auto loop = dyn_cast<uprog::ForOp>(op)) {
+      convert(loop, set);
+    } else if (auto whileLoop = dyn_cast<uprog::WhileOp>(op)) {
+      convert(whileLoop, set);
+    } else if (auto branch = dyn_cast<uprog::BranchOp>(op)) {
+      convert(branch, set);
+    } else {
+      runOneByOne(&op, set);
+    }
+  }
+}
+
+/// Erases cells that nothing reads.
+static void eraseUnread(uprog::ProgramOp program) {
+  SmallVector<uprog::CellsOp> unread;
+  for (auto op : program.getBody().getOps<uprog::CellsOp>())
+    if (llvm::none_of(op->getUsers(), llvm::IsaPred<uprog::GetOp>))
+      unread.push_back(op);
+  for (uprog::CellsOp op : unread) {
+    for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+      user->erase();
+    op.erase();
+  }
+}
+
+void ProgramWidener::run() {
+  Location loc = one.getLoc();
+  rounds = uprog::CellsOp::create(
+      builder, loc,
+      uprog::CellsType::get(builder.getContext(), builder.getIndexType()),
+      kSetRoom);
+  convert(one.getBody().front(), all);
+  endEach();
+  uprog::YieldOp::create(builder, loc, ValueRange());
+}
+
+uprog::ProgramOp batch::beginProgram(OpBuilder &builder, Location loc,
+                                     StringRef name, uprog::Level level,
+                                     TypeRange arguments) {
+  auto program = uprog::ProgramOp::create(
+      builder, loc, name, builder.getFunctionType(arguments, {}), level,
+      /*arg_attrs=*/ArrayAttr(), /*res_attrs=*/ArrayAttr());
+  SmallVector<Location> locs(arguments.size(), loc);
+  builder.createBlock(&program.getBody(), {}, arguments, locs);
+  return program;
+}
+
+uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp together,
+                                       const Twine &name) {
+  OpBuilder builder(together);
+  // Copies that take turns would have a turn for each instance.
+  uprog::ProgramOp one = together.clone();
+  builder.insert(one);
+  one.walk([](uprog::RowOp row) { row.setInTurn(false); });
+  one.walk([](uprog::RunOp run) { run.removeLevelAttr(); });
+  for (Operation *op : findBarriers(one)) {
+    OpBuilder before(op);
+    uprog::BarrierOp::create(before, op->getLoc(), one.getLevel());
+  }
+  Type index = builder.getIndexType();
+  OpBuilder::InsertionGuard guard(builder);
+  auto many = beginProgram(builder, together.getLoc(), name.str(),
+                           uprog::Level::Device, {index, index});
+  ProgramWidener(one, many).run();
+  eraseUnread(many);
+  one.erase();
+  // Tasks have rows of their own.
+  auto module = together->getParentOfType<ModuleOp>();
+  Builder attributes(module.getContext());
+  auto read = ReadAttr::get(module.getContext(), ReadKind::Rows,
+                            FlatSymbolRefAttr(), /*segments=*/false);
+  many.walk([&](uprog::TasksOp tasks) {
+    auto kernel = module.lookupSymbol<KernelOp>(tasks.getKernel());
+    for (unsigned i : kernel.getTaskArguments())
+      if (isa<RankedTensorType>(kernel.getArgumentTypes()[i]))
+        kernel.setArgAttr(i, kReadAttr, read);
+    for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+      kernel.setResultAttr(i, kRowListAttr, attributes.getUnitAttr());
+  });
+  return many;
+}
+
