@@ -19,16 +19,16 @@ using namespace mlir::batch;
 
 namespace {
 
-/// The instances that run a piece of control: members in a list. Without one, all
-/// members from 0 on.
+/// The instances that run a piece of control: members in a list. Without one,
+/// all members from 0 on.
 struct RowSet {
   Value list;
   Value count;
 };
 
-/// Makes the program. A value of the program for one instance is either the same
-/// for all, or has a cell for each member. What instances compute by themselves
-/// gathers in a `uprog.each` until something has to be done for all.
+/// Makes the program. A value of the program for one instance is either the
+/// same for all, or has a cell for each member. What instances compute by
+/// themselves gathers in a `uprog.each` until something has to be done for all.
 class ProgramWidener {
 public:
   ProgramWidener(uprog::ProgramOp one, uprog::ProgramOp many)
@@ -53,9 +53,10 @@ private:
   void widenOwn(Operation *op, const RowSet &set);
   void adapt(Operation *op);
   void handOn(Location loc, const RowSet &set, ValueRange from, ValueRange to);
+  Value makeList(Location loc);
   RowSet filter(Location loc, const RowSet &set, Value list,
                 function_ref<Value()> holds);
-  RowSet copySet(Location loc, const RowSet &set);
+  RowSet copySet(Location loc, const RowSet &set, Value list = {});
   Value isAny(Location loc, Value count);
   void runOneByOne(ArrayRef<Operation *> ops, const RowSet &set);
   void convert(Block &block, const RowSet &set);
@@ -95,8 +96,7 @@ bool ProgramWidener::isOwn(Operation *op) const {
   return !op->walk([](Operation *inner) {
               return isShared(inner) ? WalkResult::interrupt()
                                      : WalkResult::advance();
-            })
-              .wasInterrupted();
+            }).wasInterrupted();
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,7 +121,7 @@ Value ProgramWidener::getMember(Location loc, const RowSet &set, Value number) {
   if (!set.list)
     return number;
   return uprog::MemberOp::create(builder, loc, builder.getIndexType(), set.list,
-                               number);
+                                 number);
 }
 
 /// From here code is inserted that runs for each instance of a set, until
@@ -191,8 +191,9 @@ void ProgramWidener::adapt(Operation *op) {
 
 /// Code that each instance of a set runs by itself.
 void ProgramWidener::widenOwn(Operation *op, const RowSet &set) {
-  if (isa<uprog::UProgDialect>(op->getDialect()) ? isa<uprog::ParameterRowOp>(op)
-                                                 : isPure(op))
+  if (isa<uprog::UProgDialect>(op->getDialect())
+          ? isa<uprog::ParameterRowOp>(op)
+          : isPure(op))
     if (op->getNumRegions() == 0 && isUniform(op->getOperands()))
       return keepUniform(op);
   beginEach(op->getLoc(), set);
@@ -209,8 +210,9 @@ void ProgramWidener::widenOwn(Operation *op, const RowSet &set) {
   IRMapping mapping;
   for (Value value : used)
     mapping.map(value, get(value));
-  if (op->walk([](uprog::NextRoundOp) { return WalkResult::interrupt(); })
-          .wasInterrupted())
+  if (op->walk([](uprog::NextRoundOp) {
+          return WalkResult::interrupt();
+        }).wasInterrupted())
     uprog::EnterInstanceOp::create(builder, op->getLoc(), get(instance));
   Operation *copy = builder.clone(*op, mapping);
   adapt(copy);
@@ -242,16 +244,19 @@ void ProgramWidener::handOn(Location loc, const RowSet &set, ValueRange from,
 // Sets
 //===----------------------------------------------------------------------===//
 
-/// Lists those of a set for which a predicate holds, in `list`, which may be the
-/// set's own.
+Value ProgramWidener::makeList(Location loc) {
+  return uprog::MembersOp::create(
+      builder, loc,
+      MemRefType::get({ShapedType::kDynamic}, builder.getI32Type()), kSetRoom);
+}
+
+/// Lists those of a set for which a predicate holds, in `list`; null: in one of
+/// its own.
 RowSet ProgramWidener::filter(Location loc, const RowSet &set, Value list,
                               function_ref<Value()> holds) {
   endEach();
   if (!list)
-    list = uprog::MembersOp::create(
-        builder, loc,
-        MemRefType::get({ShapedType::kDynamic}, builder.getI32Type()),
-        kSetRoom);
+    list = makeList(loc);
   OperationState state(loc, uprog::CompactOp::getOperationName());
   state.addOperands({set.count, list});
   state.addTypes(builder.getIndexType());
@@ -270,8 +275,8 @@ RowSet ProgramWidener::filter(Location loc, const RowSet &set, Value list,
   return {list, compact->getResult(0)};
 }
 
-RowSet ProgramWidener::copySet(Location loc, const RowSet &set) {
-  return filter(loc, set, Value(), [&]() -> Value {
+RowSet ProgramWidener::copySet(Location loc, const RowSet &set, Value list) {
+  return filter(loc, set, list, [&]() -> Value {
     return arith::ConstantIntOp::create(builder, loc, 1, 1);
   });
 }
@@ -362,9 +367,9 @@ void ProgramWidener::convertUniform(uprog::ForOp loop, const RowSet &set) {
   };
   handOn(loc, set, loop.getInits(), loop.getRegionIterArgs());
   endEach();
-  auto rounds = uprog::ForOp::create(builder, loc, lookup(loop.getLower()),
-                                     lookup(loop.getUpper()),
-                                     lookup(loop.getStep()));
+  auto rounds =
+      uprog::ForOp::create(builder, loc, lookup(loop.getLower()),
+                           lookup(loop.getUpper()), lookup(loop.getStep()));
   {
     OpBuilder::InsertionGuard guard(builder);
     Block &from = loop.getBody().front(), &to = rounds.getBody().front();
@@ -394,13 +399,14 @@ void ProgramWidener::convert(uprog::ForOp loop, const RowSet &set) {
   llvm::append_range(arguments, loop.getRegionIterArgs());
   handOn(loc, set, inits, arguments);
   RowSet in = copySet(loc, set);
+  Value list = makeList(loc);
   auto rounds =
       uprog::WhileOp::create(builder, loc, in.count.getType(), in.count);
   OpBuilder::InsertionGuard guard(builder);
-  Block *before = builder.createBlock(&rounds.getBefore(), {},
-                                      in.count.getType(), loc);
+  Block *before =
+      builder.createBlock(&rounds.getBefore(), {}, in.count.getType(), loc);
   RowSet still =
-      filter(loc, {in.list, before->getArgument(0)}, in.list, [&]() -> Value {
+      filter(loc, {in.list, before->getArgument(0)}, list, [&]() -> Value {
         Value now = get(round);
         return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
                                      now, get(loop.getUpper()));
@@ -409,7 +415,7 @@ void ProgramWidener::convert(uprog::ForOp loop, const RowSet &set) {
                              still.count);
   Block *body =
       builder.createBlock(&rounds.getBody(), {}, in.count.getType(), loc);
-  RowSet now{in.list, body->getArgument(0)};
+  RowSet now{list, body->getArgument(0)};
   convert(from, now);
   handOn(loc, now, from.getTerminator()->getOperands(),
          loop.getRegionIterArgs());
@@ -423,7 +429,7 @@ void ProgramWidener::convert(uprog::ForOp loop, const RowSet &set) {
     put(round, arith::AddIOp::create(builder, loc, get(round), step));
   }
   endEach();
-  uprog::YieldOp::create(builder, loc, now.count);
+  uprog::YieldOp::create(builder, loc, copySet(loc, now, in.list).count);
   for (auto [result, argument] :
        llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs()))
     cells[result] = makeCells(argument);
@@ -435,6 +441,7 @@ void ProgramWidener::convert(uprog::WhileOp loop, const RowSet &set) {
   auto condition = cast<uprog::ConditionOp>(before.getTerminator());
   handOn(loc, set, loop.getInits(), before.getArguments());
   RowSet in = copySet(loc, set);
+  Value list = makeList(loc);
   Type index = in.count.getType();
   auto rounds = uprog::WhileOp::create(builder, loc, index, in.count);
   OpBuilder::InsertionGuard guard(builder);
@@ -442,16 +449,16 @@ void ProgramWidener::convert(uprog::WhileOp loop, const RowSet &set) {
   RowSet asked{in.list, asks->getArgument(0)};
   convert(before, asked);
   handOn(loc, asked, condition.getValues(), after.getArguments());
-  RowSet still = filter(loc, asked, in.list,
-                        [&] { return get(condition.getCondition()); });
+  RowSet still =
+      filter(loc, asked, list, [&] { return get(condition.getCondition()); });
   uprog::ConditionOp::create(builder, loc, isAny(loc, still.count),
                              still.count);
   Block *body = builder.createBlock(&rounds.getBody(), {}, index, loc);
-  RowSet now{in.list, body->getArgument(0)};
+  RowSet now{list, body->getArgument(0)};
   convert(after, now);
   handOn(loc, now, after.getTerminator()->getOperands(), before.getArguments());
   endEach();
-  uprog::YieldOp::create(builder, loc, now.count);
+  uprog::YieldOp::create(builder, loc, copySet(loc, now, in.list).count);
   for (auto [result, argument] :
        llvm::zip_equal(loop.getResults(), after.getArguments()))
     cells[result] = makeCells(argument);
@@ -468,9 +475,8 @@ void ProgramWidener::convert(uprog::BranchOp branch, const RowSet &set) {
   };
   auto convertWay = [&](Region &region, function_ref<Value()> takes) {
     RowSet takers = filter(loc, set, Value(), takes);
-    Value any =
-        arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
-                                     isAny(loc, takers.count));
+    Value any = arith::IndexCastUIOp::create(
+        builder, loc, builder.getIndexType(), isAny(loc, takers.count));
     auto way = uprog::BranchOp::create(builder, loc, TypeRange(), any,
                                        ArrayRef<int64_t>{1}, 1);
     OpBuilder::InsertionGuard guard(builder);
@@ -596,4 +602,3 @@ uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp together,
   });
   return many;
 }
-

@@ -75,9 +75,8 @@ void WorkerInstances::prepare() {
     scratch = std::max(scratch, kernel.workerScratch.bytes(info.tasks));
   batch.reserveWorkers(scratch, batch.workers.size());
   constexpr const char *tensors = "tensors of an instance";
-  char *shared = reserveRows(
-      common, info.bytesTogether(batch.numInstances()),
-      "tensors of instances that run together");
+  char *shared = reserveRows(common, info.bytesTogether(batch.numInstances()),
+                             "tensors of instances that run together");
   char *ofNodes =
       reserveRows(nodeRows, batch.forest().numNodes * info.nodeBytes,
                   "tensors of nodes; a smaller batch (--batch) needs less");
