@@ -59,13 +59,15 @@ struct UnitSpeed {
   double barrier;    ///< nanoseconds, of all units
   double begin;      ///< nanoseconds, of a step
   double bytes;      ///< in a nanosecond, from caches
+  double farBytes;   ///< the same from behind them
+  double cache;      ///< bytes of the caches of all units
   double operations; ///< in a nanosecond, on elements
 };
 } // namespace
 
 /// A few workers of a CPU; the blocks of a GPU, one for each multiprocessor.
-static const UnitSpeed kWorkers = {4, 500, 50, 40, 40};
-static const UnitSpeed kBlocks = {132, 1500, 500, 25, 150};
+static const UnitSpeed kWorkers = {4, 500, 50, 70, 17, 16 << 20, 80};
+static const UnitSpeed kBlocks = {132, 1500, 500, 40, 20, 40 << 20, 300};
 
 static const UnitSpeed &getSpeed(bool gpu) { return gpu ? kBlocks : kWorkers; }
 
@@ -80,9 +82,11 @@ double EstimatedCosts::getMoveTime(double bytes) const {
 double EstimatedCosts::getStepTime(const TaskWork &task, double tasks,
                                    int64_t units) const {
   const UnitSpeed &speed = getSpeed(gpu);
-  double bytes = task.sharedBytes + tasks * task.bytes;
-  double alone =
-      std::max(bytes / speed.bytes, tasks * task.operations / speed.operations);
+  const double bytes = task.sharedBytes + tasks * task.bytes;
+  // What does not fit is gone when the next step reads it.
+  const bool isFar = bytes > speed.cache;
+  double alone = std::max(bytes / (isFar ? speed.farBytes : speed.bytes),
+                          tasks * task.operations / speed.operations);
   double waits = units > 1 ? task.barriers * speed.barrier : 0;
   return speed.begin + alone / static_cast<double>(units) + waits;
 }
