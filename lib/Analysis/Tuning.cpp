@@ -16,7 +16,7 @@ using namespace mlir::batch;
 namespace json = llvm::json;
 
 namespace {
-/// Reads the parts of a file, and emits errors.
+/// Reads the entries of a file, and emits errors.
 struct TuningReader {
   Operation *op;
   StringRef path;

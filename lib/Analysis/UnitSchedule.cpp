@@ -30,11 +30,10 @@ public:
   UnitSchedule run(int64_t instances);
 
 private:
-  double estimate(int64_t units);
-  double estimateSet(int64_t instances);
+  double estimate(int64_t units, double members = 1);
   double estimate(Block &block, const SetVector<Operation *> &barriers,
-                  int64_t units) const;
-  double estimateStep(uprog::RunOp run, int64_t units) const;
+                  int64_t units, double members) const;
+  double estimateStep(uprog::RunOp run, int64_t units, double members) const;
   bool isSmall(uprog::RunOp run) const;
   std::optional<SmallVector<uprog::RunOp>> findSmallSteps(Operation &op) const;
   void improve(Block &block);
@@ -44,7 +43,6 @@ private:
   DenseMap<Operation *, TaskWork> works; ///< by `uprog.run` of a kernel
   DenseSet<Operation *> given;           ///< of these, those that a file has
   double best = 0;
-  double instances = 1; ///< that run a step together
 };
 } // namespace
 
@@ -63,14 +61,25 @@ UnitScheduler::UnitScheduler(uprog::ProgramOp program, const UnitCosts &costs,
   applyUnits(program, tuning);
 }
 
-double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units) const {
+/// The time of a step for so many instances of a set. A step of several tasks
+/// of an instance runs for one after the other, and a barrier is behind each.
+double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units,
+                                   double members) const {
   auto work = works.find(run);
   if (work == works.end())
     return 0;
-  std::optional<int64_t> known = getConstantIntValue(run.getTasks());
+  auto task = cast<uprog::UTaskOpInterface>(run.getOperation());
+  if (task.getUnitLevel())
+    units = 1;
+  const bool isBatch = isa_and_nonnull<uprog::BatchOp>(task.getScratch());
+  std::optional<int64_t> known = getConstantIntValue(task.getNumTasks());
   double tasks = known ? static_cast<double>(*known) : kUnknownRounds;
-  return costs.getStepTime(work->second, tasks * instances,
-                           run.getLevel() ? 1 : units);
+  if (!isBatch)
+    return costs.getStepTime(work->second, tasks * members, units);
+  double time = costs.getStepTime(work->second, tasks, units);
+  if (members > 1)
+    time += costs.getBarrierTime();
+  return time * members;
 }
 
 /// How often a region of `op` runs where `op` runs once.
@@ -89,36 +98,45 @@ static double countRuns(Operation *op) {
 
 double UnitScheduler::estimate(Block &block,
                                const SetVector<Operation *> &barriers,
-                               int64_t units) const {
+                               int64_t units, double members) const {
   double sum = 0;
   for (Operation &op : block) {
     if (barriers.contains(&op) || (isa<uprog::BarrierOp>(op) && units > 1))
       sum += costs.getBarrierTime();
     if (auto run = dyn_cast<uprog::RunOp>(op))
-      sum += estimateStep(run, units);
+      sum += estimateStep(run, units, members);
     if (auto copy = dyn_cast<uprog::CopyOp>(op))
-      sum += costs.getMoveTime(
-          2.0 * getRowBytes(cast<RankedTensorType>(copy.getType())) / units);
+      sum += members *
+             costs.getMoveTime(
+                 2.0 * getRowBytes(cast<RankedTensorType>(copy.getType())) /
+                 units);
+    // Some members of a set go each way of a branch.
+    double runs = countRuns(&op), takers = members;
+    if (members > 1 && isa<uprog::BranchOp>(op)) {
+      takers = std::max(members * runs, 1.0);
+      runs = 1;
+    }
     for (Region &region : op.getRegions())
       if (!region.empty())
-        sum += countRuns(&op) * estimate(region.front(), barriers, units);
+        sum += runs * estimate(region.front(), barriers, units, takers);
   }
   return sum;
 }
 
-/// The time of the program as it is.
-double UnitScheduler::estimate(int64_t units) {
+/// The time of the program as it is, for so many instances of a set.
+double UnitScheduler::estimate(int64_t units, double members) {
   return estimate(program.getBody().front(),
                   units > 1 ? findBarriers(program) : SetVector<Operation *>(),
-                  units);
+                  units, members);
 }
 
 /// True for a step that costs no more on one unit than the barriers before and
 /// after it, which that may spare.
 bool UnitScheduler::isSmall(uprog::RunOp run) const {
   return works.contains(run) && !given.contains(run) &&
-         estimateStep(run, /*units=*/1) <=
-             estimateStep(run, costs.getUnits()) + 2 * costs.getBarrierTime();
+         estimateStep(run, /*units=*/1, /*members=*/1) <=
+             estimateStep(run, costs.getUnits(), /*members=*/1) +
+                 2 * costs.getBarrierTime();
 }
 
 /// The steps in an op that all units run; nothing if one of them is not small.
@@ -168,17 +186,9 @@ void UnitScheduler::improve(Block &block) {
   improvePieces();
 }
 
-/// The time of a set of instances, for which all units share out all steps.
-double UnitScheduler::estimateSet(int64_t size) {
-  instances = static_cast<double>(size);
-  double time = estimate(costs.getUnits());
-  instances = 1;
-  return time;
-}
-
 UnitSchedule UnitScheduler::run(int64_t size) {
   UnitSchedule schedule;
-  schedule.set = estimateSet(size);
+  schedule.set = estimate(costs.getUnits(), static_cast<double>(size));
   schedule.alone = estimate(/*units=*/1);
   schedule.shared = best = estimate(costs.getUnits());
   program.walk<WalkOrder::PostOrder>([&](Operation *op) {

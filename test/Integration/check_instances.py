@@ -284,6 +284,16 @@ def check_sets():
             program, "random:3,150", batch=batch, threads=2))
 
 
+def trace_share(program):
+    """The share of kernels in a trace of one worker, which never waits."""
+    path = os.path.join(scratch, "trace1")
+    run(program, "random:3,1", "--trace=" + path, threads=1, check=False)
+    with open(path) as file:
+        events = json.load(file)["traceEvents"]
+    spent = sum(event["dur"] for event in events)
+    return sum(event["dur"] for event in events if event["name"] != "barrier") / spent
+
+
 def check_trace():
     """Each worker's tasks and barriers, with how often it has run a kernel before."""
     program = compiled("seq2seq", None, "--size=H=16", "--size=V=40", "--level=device")
@@ -294,20 +304,25 @@ def check_trace():
         return
     with open(path) as file:
         events = json.load(file)["traceEvents"]
-    tasks = [event for event in events if event["name"] != "barrier"]
+    kernels = [event for event in events if event["name"] != "barrier"]
+    tasks = [event for event in kernels if event["args"]["tasks"] > 0]
     checks.equal("workers of the trace", {event["tid"] for event in events}, {0, 1})
     checks.equal("tasks of the trace", len(tasks), 2 * report["tasks"])
-    checks.equal("barriers of the trace", len(events) - len(tasks), 2 * report["barriers"])
+    checks.equal("barriers of the trace", len(events) - len(kernels),
+                 2 * report["barriers"])
+    # Between barriers is what kernels do, not what waits for them.
+    checks.expect("kernels take most of a trace on one worker", trace_share(program) > 0.5)
     for worker in (0, 1):
         own = [event for event in events if event["tid"] == worker]
         checks.expect("worker %d does one after the other" % worker, all(
             one["ts"] + one["dur"] <= next["ts"] + 1e-3 for one, next in zip(own, own[1:])))
         counts = {}
         for event in own:
-            checks_run = counts.setdefault(event["name"], 0)
-            if event["args"]["run"] != checks_run:
-                checks.equal("runs of " + event["name"], event["args"]["run"], checks_run)
-            counts[event["name"]] += 1
+            before = counts.setdefault(event["name"], 0)
+            begins = event["name"] == "barrier" or event["args"]["tasks"] > 0
+            if event["args"]["run"] != before - (not begins):
+                checks.equal("runs of " + event["name"], event["args"]["run"], before)
+            counts[event["name"]] += begins
 
 
 def fails(what, text, *command):

@@ -10,7 +10,9 @@ are errors that name them.
 """
 
 import argparse
+import json
 import os
+import re
 
 import batchtest
 import residual_models
@@ -51,11 +53,21 @@ def parameters(name):
 
 
 def compiled(name, sizes, level, device="emulator", order="auto"):
-    """Units run instances together, each another, or as their numbers say."""
+    """Units run instances together, each another, or as their numbers say; with level
+    `units`, all run each instance, but one of them every other kernel."""
     path = file("%s-%s.mlir" % (name, level))
-    options = "strategy=replicate level=%s order=%s" % (level, order)
+    options = "strategy=replicate order=%s" % order
     if sizes:
         options += " sizes=" + sizes.replace(" ", ",")
+    if level == "units":
+        text = batchtest.call("batch-opt", "--autobatch=" + options, source(name))
+        kernels = re.findall(r"batch\.kernel (?:private )?@([\w.$-]+)", text)
+        with open(file("tuning"), "w") as tuning:
+            json.dump({"version": 1, "kernels": {
+                kernel: {"units": "one"} for kernel in kernels[::2]}}, tuning)
+        options += " level=device instances=1 tuning=" + file("tuning")
+    else:
+        options += " level=" + level
     text = batchtest.call("batch-opt", "--autobatch=" + options, source(name))
     batchtest.write_lines(path, [text])
     return batchtest.compile_model(path, file("%s-%s.so" % (name, device)), None,
@@ -144,7 +156,7 @@ def check_model(name, sizes, instances, order, levels):
 for name, (sizes, instances) in MODELS.items():
     # Images take long.
     levels = ("auto",) if name in batchtest.RESIDUAL and seeds == 1 else (
-        "auto", "device", "block")
+        "auto", "device", "block", "units")
     check_model(name, sizes, instances, "auto", levels)
     for order in ORDERS.get(name, ()):
         check_model(name, sizes, instances, order, ("device",))

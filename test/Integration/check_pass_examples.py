@@ -12,6 +12,7 @@ the pass makes.
 
 import os
 import re
+import shlex
 import sys
 
 import batchtest
@@ -56,7 +57,7 @@ def run(flag, source, program, scratch):
     path = os.path.join(scratch, "example.mlir")
     with open(path, "w") as file:
         file.write(source)
-    options = found[1].split() if found else ["--" + flag]
+    options = shlex.split(found[1]) if found else ["--" + flag]
     if not any(re.match("--%s(=|$)" % flag, o) for o in options):
         raise batchtest.ToolError("the OPTIONS of %s leave it out" % flag)
     return path, options

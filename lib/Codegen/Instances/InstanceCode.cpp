@@ -24,186 +24,6 @@ using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
 //===----------------------------------------------------------------------===//
-// Memory
-//===----------------------------------------------------------------------===//
-
-/// The code of a kernel's operator, which a target has made.
-static uprog::CodeAttr getCode(ModuleOp module, StringRef kernel) {
-  Operation *op = module.lookupSymbol(getOperatorName(kernel));
-  return op->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr);
-}
-
-int64_t InstanceTables::take(int64_t size) {
-  int64_t offset = bytes;
-  bytes += llvm::alignTo(size, 64);
-  return offset;
-}
-
-void InstanceTables::placeBuffers(ModuleOp module) {
-  bufferBegin = bytes;
-  for (auto buffer : module.getOps<uprog::BufferOp>())
-    buffers[buffer.getSymNameAttr()] =
-        take(buffer.getCopies() *
-             getRowBytes(cast<RankedTensorType>(buffer.getType())));
-  bufferBytes = bytes - bufferBegin;
-}
-
-void InstanceTables::findRoom(ModuleOp module) {
-  module.walk(
-      [&](uprog::CellsOp op) { room = std::max<int64_t>(room, op.getRoom()); });
-}
-
-/// The cells of the step that a `uprog.batch` makes: its results may need a
-/// list of rows each.
-static int64_t countBatchCells(KernelOp kernel, int64_t room) {
-  return kStepCells +
-         static_cast<int64_t>(kernel.getTaskArguments().size()) *
-             kOperandCells +
-         kernel.getNumResults() * (1 + room);
-}
-
-/// The cells of a list of tasks, with the rows of their results.
-static int64_t countTaskCells(KernelOp kernel, int64_t room) {
-  return room * static_cast<int64_t>(kernel.getTaskArguments().size() +
-                                     kernel.getNumResults());
-}
-
-namespace {
-/// What sites of kernels need, for those that are number 0, 1, … of their
-/// kernel and kind in a program.
-struct SiteNeeds {
-  int64_t scratch = 0, cells = 0; ///< bytes
-  int64_t scratchOffset = 0, cellsOffset = 0;
-};
-} // namespace
-
-void InstanceTables::placeSites(ModuleOp module, bool onDevice) {
-  llvm::MapVector<std::pair<StringRef, size_t>, SiteNeeds> places;
-  SmallVector<std::pair<Operation *, std::pair<StringRef, size_t>>> sites;
-  for (auto program : module.getOps<uprog::ProgramOp>()) {
-    llvm::StringMap<size_t> numbers;
-    auto need = [&](Operation *op, StringRef name, int64_t bytes,
-                    int64_t count) {
-      std::pair<StringRef, size_t> place{name, numbers[name]++};
-      SiteNeeds &needs = places[place];
-      needs.scratch = std::max(needs.scratch, bytes);
-      needs.cells = std::max(needs.cells, onDevice ? count * kCellBytes : 0);
-      sites.emplace_back(op, place);
-    };
-    program.walk([&](Operation *op) {
-      if (auto own = dyn_cast<uprog::CellsOp>(op))
-        return need(op, "cells", /*bytes=*/0, own.getRoom());
-      if (auto own = dyn_cast<uprog::MembersOp>(op))
-        return need(op, "cells", /*bytes=*/0, own.getRoom());
-      auto tasks = dyn_cast<uprog::TasksOp>(op);
-      if (auto batch = dyn_cast<uprog::BatchOp>(op))
-        tasks = batch.getTasks().getDefiningOp<uprog::TasksOp>();
-      auto site = dyn_cast<uprog::SiteOp>(op);
-      if (!site && !tasks)
-        return;
-      StringRef name = site ? site.getKernel() : tasks.getKernel();
-      auto kernel = module.lookupSymbol<KernelOp>(name);
-      int64_t bytes = getCode(module, name).getTaskScratch();
-      if (site)
-        return need(op, name, bytes, TaskStep::countCells(kernel));
-      int64_t most = tasks.getRoom();
-      mostTasks = std::max(mostTasks, most);
-      if (isa<uprog::TasksOp>(op))
-        return need(op, name, /*bytes=*/0, countTaskCells(kernel, most));
-      need(op, name, most * bytes, countBatchCells(kernel, most));
-    });
-  }
-  for (auto &[place, needs] : places) {
-    needs.scratchOffset = take(needs.scratch);
-    needs.cellsOffset = take(needs.cells);
-  }
-  for (auto [op, place] : sites) {
-    scratch[op] = places[place].scratchOffset;
-    cellsOf[op] = places[place].cellsOffset;
-  }
-}
-
-void InstanceTables::numberIndices(ModuleOp module) {
-  if (auto known = module->getAttrOfType<ArrayAttr>(uprog::kIndicesAttr))
-    llvm::append_range(indices, known);
-  DenseMap<std::pair<Location, Type>, int64_t> numbers;
-  auto number = [&](Operation *op, StringRef parameter, Type type) {
-    auto [it, isNew] =
-        numbers.try_emplace({op->getLoc(), type}, indices.size() + 1);
-    int64_t rank = cast<RankedTensorType>(type).getRank();
-    for (int64_t dim = 0; isNew && dim < rank; ++dim)
-      indices.push_back(StringAttr::get(
-          op->getContext(),
-          describeDimension(dim, parameter, type, op->getLoc())));
-    indexOf[op] = it->second;
-  };
-  module.walk([&](Operation *op) {
-    if (auto load = dyn_cast<uprog::LoadOp>(op))
-      return number(op, {}, load.getType());
-    auto row = dyn_cast<uprog::ParameterRowOp>(op);
-    if (!row)
-      return;
-    auto source = module.lookupSymbol<SourceOp>(row.getSource());
-    auto type = cast<RankedTensorType>(source.getRow());
-    SmallVector<int64_t> shape = {ShapedType::kDynamic};
-    llvm::append_range(shape, type.getShape());
-    number(op, getParameterName(module, *source.getParameter()),
-           RankedTensorType::get(shape, type.getElementType()));
-  });
-}
-
-void InstanceTables::numberLoops(ModuleOp module) {
-  module.walk([&](uprog::NextRoundOp op) {
-    auto known = llvm::find(loops, op.getLoopAttr());
-    loopOf[op] = known - loops.begin() + 1;
-    if (known == loops.end())
-      loops.push_back(op.getLoopAttr());
-  });
-}
-
-InstanceTables::InstanceTables(ModuleOp module, bool onDevice) {
-  findRoom(module);
-  placeSites(module, onDevice);
-  placeBuffers(module);
-  placeNodes(module);
-  numberIndices(module);
-  numberLoops(module);
-}
-
-void InstanceTables::addCopies(const IRMapping &copies) {
-  for (auto [op, copy] : copies.getOperationMap())
-    for (auto *table : {&scratch, &cellsOf, &indexOf, &loopOf, &valueOf})
-      if (table->contains(op)) {
-        int64_t known = table->lookup(op);
-        (*table)[copy] = known;
-      }
-}
-
-void InstanceTables::save(ModuleOp module) const {
-  Builder builder(module.getContext());
-  if (!indices.empty())
-    module->setAttr(uprog::kIndicesAttr, builder.getArrayAttr(indices));
-  auto runsInstances = module.walk([](Operation *op) {
-    return isa<uprog::InstancesOp>(op) ? WalkResult::interrupt()
-                                       : WalkResult::advance();
-  });
-  if (!runsInstances.wasInterrupted())
-    return;
-  NamedAttribute entries[] = {
-      builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytes)),
-      builder.getNamedAttr("tasks", builder.getI64IntegerAttr(mostTasks)),
-      builder.getNamedAttr("room", builder.getI64IntegerAttr(room)),
-      builder.getNamedAttr("member_bytes",
-                           builder.getI64IntegerAttr(bufferBytes)),
-      builder.getNamedAttr("loops", builder.getArrayAttr(loops)),
-      builder.getNamedAttr("node_bytes", builder.getI64IntegerAttr(nodeBytes)),
-      builder.getNamedAttr("node_cells", builder.getI64IntegerAttr(nodeCells)),
-      builder.getNamedAttr("node_values",
-                           builder.getI64IntegerAttr(nodeValues))};
-  module->setAttr(uprog::kInstancesAttr, builder.getDictionaryAttr(entries));
-}
-
-//===----------------------------------------------------------------------===//
 // Units
 //===----------------------------------------------------------------------===//
 
@@ -319,7 +139,6 @@ static bool isForOneUnit(Value step) {
   });
 }
 
-/// The unit traces what it begins with, if it is traced.
 void InstanceCode::trace(Value kernel, Value tasks) {
   Value trace = cb.loadPointer(unit.state, kUnitTrace);
   Value isTraced =
@@ -341,7 +160,6 @@ void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
       addTo(isShared ? kUnitShares : kUnitTasks, count, Value());
       addTo(isShared ? kUnitSharedBatches : kUnitBatches, cb.constant(1),
             Value());
-      trace(cb.constant(kernel), count);
     } else {
       tellTasks(kernel, count, isShared);
     }
@@ -717,16 +535,6 @@ void InstanceCode::putTask(uprog::PutTaskOp op, Value tasks, Value index,
   });
 }
 
-/// The task that a list gets with rows for its results; null if the step has
-/// these.
-static uprog::PutTaskOp findPutWithRows(uprog::TasksOp list) {
-  for (Operation *user : list.getTasks().getUsers())
-    if (auto put = dyn_cast<uprog::PutTaskOp>(user);
-        put && !put.getOutputs().empty())
-      return put;
-  return {};
-}
-
 Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
                           ValueRange outputs, const InstanceTables &tables) {
   auto module = op->getParentOfType<ModuleOp>();
@@ -743,7 +551,7 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
   };
   uprog::PutTaskOp put = findPutWithRows(list);
   beginTasks(number, count, op.getStep());
-  return shareCells(op, countBatchCells(kernel, most), tables, [&](Value step) {
+  return shareCells(op, countBatchCells(kernel, list), tables, [&](Value step) {
     const int64_t operands = kStepCells;
     const int64_t results = operands + arguments * kOperandCells;
     for (int64_t cell = 0; cell < results; ++cell)
@@ -828,9 +636,11 @@ Value InstanceCode::member(Value list, Value index) {
   return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number);
 }
 
-std::pair<Value, Value> InstanceCode::getShareOfEach() {
+std::pair<Value, Value> InstanceCode::beginEach() {
   if (!unit.threads.isGroup())
     return {cb.constant(0), cb.constant(1)};
+  // All have read what it writes.
+  gpu::BarrierOp::create(builder, loc);
   return {unit.threads.thread, cb.constant(unit.threads.threads)};
 }
 

@@ -36,7 +36,7 @@ public:
   void addCopies(const IRMapping &copies);
 
   int64_t getOffset(StringAttr buffer) const { return buffers.lookup(buffer); }
-  /// Of a `uprog.site` or a `uprog.batch`.
+  /// Of a `uprog.site` or a `uprog.batch`; negative in sets.
   int64_t getScratch(Operation *site) const { return scratch.lookup(site); }
   /// The place of cells: of the step of one of these, of a `uprog.tasks`.
   int64_t getCells(Operation *op) const { return cellsOf.lookup(op); }
@@ -60,6 +60,9 @@ public:
   int64_t getBufferBegin() const { return bufferBegin; }
   int64_t getBufferBytes() const { return bufferBytes; }
   int64_t getRoom() const { return room; }
+  /// The bytes of scratch memory of sites of sets, in front of the memory of
+  /// all units.
+  int64_t getSetBytes() const { return setBytes; }
   /// Of the first index that a `uprog.load` or `uprog.parameter_row` checks,
   /// from 1, in the module's `uprog.indices`.
   int64_t getIndex(Operation *op) const { return indexOf.lookup(op); }
@@ -79,7 +82,8 @@ private:
   void numberLoops(ModuleOp module);
 
   int64_t bytes = 0, bufferBegin = 0, bufferBytes = 0;
-  int64_t room = 1;      ///< for instances that run together
+  int64_t room = 1; ///< for instances that run together
+  int64_t setBytes = 0;
   int64_t mostTasks = 1; ///< of a step
   int64_t nodeBytes = 0, nodeCells = 0, nodeValues = 0;
   DenseMap<StringAttr, int64_t> buffers, nodeRows, nodeResults;
@@ -147,7 +151,7 @@ public:
   Value member(Value list, Value index);
   /// Of the numbers that threads of the unit share out, the first one that this
   /// thread has, and the distance of its numbers.
-  std::pair<Value, Value> getShareOfEach();
+  std::pair<Value, Value> beginEach();
   /// All threads have done what they share out so.
   void endEach();
   Value argument(int64_t number, Value instance, Type type);
@@ -169,6 +173,10 @@ public:
   Value listElement(Value list, Value index, Type type);
   Value instances();
   void beginBarrier();
+  /// The unit, of one thread, traces what it begins with, if it is traced: so
+  /// many tasks of a kernel, i64s. Kernel -1 is a barrier; 0 tasks are those of
+  /// before it.
+  void trace(Value kernel, Value tasks);
   /// The kernel, an i64, whose task the unit has begun last.
   Value lastKernel();
   /// Stores the numbers of tasks, which threads of a group keep to themselves.
@@ -188,7 +196,6 @@ private:
   void addTo(abi::Field counter, Value amount, Value condition);
   void beginTasks(int64_t kernel, Value count, Value step);
   void tellTasks(int64_t kernel, Value count, bool isShared);
-  void trace(Value kernel, Value tasks);
   Value shareCells(Operation *op, int64_t count, const InstanceTables &tables,
                    function_ref<void(Value)> store);
   Value takeTurn(uprog::RowOp op, Value copies);

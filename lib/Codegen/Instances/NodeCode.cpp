@@ -48,8 +48,27 @@ void InstanceTables::placeNodes(ModuleOp module) {
     nodeResults[results.getSymNameAttr()] = nodeCells;
     nodeCells += results.getTypes().size();
   }
-  for (auto program : module.getOps<uprog::ProgramOp>())
+  // In a set, each way of a branch is a branch of its own; its values are those
+  // of the program for one instance, in the same order.
+  SmallVector<int64_t> numbers;
+  auto isSet = [](uprog::ProgramOp program) {
+    return !program.getBody().getOps<uprog::CellsOp>().empty();
+  };
+  for (auto program : module.getOps<uprog::ProgramOp>()) {
+    if (isSet(program))
+      continue;
     nodeValues = std::max(nodeValues, numberValues(program.getBody(), 0));
+    if (!numbers.empty())
+      continue;
+    program.walk<WalkOrder::PreOrder>(
+        [&](uprog::ConstructOp op) { numbers.push_back(valueOf.lookup(op)); });
+  }
+  for (auto program : module.getOps<uprog::ProgramOp>()) {
+    size_t next = 0;
+    if (isSet(program))
+      program.walk<WalkOrder::PreOrder>(
+          [&](uprog::ConstructOp op) { valueOf[op] = numbers[next++]; });
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,12 +8,39 @@
 #include "TaskStep.h"
 
 #include "Batch/Target/ABI/ABILayout.h"
+#include "Batch/Target/ABI/SymbolNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
+
+uprog::CodeAttr batch::getCode(ModuleOp module, StringRef kernel) {
+  Operation *op = module.lookupSymbol(getOperatorName(kernel));
+  return op->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr);
+}
+
+uprog::PutTaskOp batch::findPutWithRows(uprog::TasksOp list) {
+  for (Operation *user : list.getTasks().getUsers())
+    if (auto put = dyn_cast<uprog::PutTaskOp>(user);
+        put && !put.getOutputs().empty())
+      return put;
+  return {};
+}
+
+int64_t batch::countBatchCells(KernelOp kernel, uprog::TasksOp tasks) {
+  int64_t rows = findPutWithRows(tasks) ? 0 : tasks.getRoom();
+  return kStepCells +
+         static_cast<int64_t>(kernel.getTaskArguments().size()) *
+             kOperandCells +
+         kernel.getNumResults() * (1 + rows);
+}
+
+int64_t batch::countTaskCells(KernelOp kernel, int64_t room) {
+  return room * static_cast<int64_t>(kernel.getTaskArguments().size() +
+                                     kernel.getNumResults());
+}
 
 int64_t TaskStep::countCells(KernelOp kernel) {
   int64_t operands = kernel.getTaskArguments().size();

@@ -17,6 +17,17 @@ namespace mlir::batch {
 /// of it.
 Value allocateCells(OpBuilder &builder, Operation *op, int64_t cells);
 
+/// The code of a kernel's operator, which a target has made.
+uprog::CodeAttr getCode(ModuleOp module, StringRef kernel);
+/// The task that a list gets with rows for its results; null if the step has
+/// these.
+uprog::PutTaskOp findPutWithRows(uprog::TasksOp list);
+/// The cells of the step that a `uprog.batch` makes of a list: its results may
+/// need a list of rows each.
+int64_t countBatchCells(KernelOp kernel, uprog::TasksOp tasks);
+/// The cells of a list of tasks, with the rows of their results.
+int64_t countTaskCells(KernelOp kernel, int64_t room);
+
 /// Emits a BatchStep of one task.
 class TaskStep {
 public:

@@ -163,7 +163,8 @@ private:
   Value indexValue(const Index &index);
   Value ownerOf(int64_t domain, Value row);
   Value rowPointer(BlockArgument argument, Value row);
-  /// Where the step has the first row of a result; null: in operands' rows.
+  /// Where the step has the first row of a result, or the addresses of all;
+  /// null: in operands' rows.
   Value resultBase(int64_t result);
   /// The pointer at `place`, but `otherwise` if `base` is null.
   Value loadUnlessNull(Value base, Value place, Value otherwise);

@@ -466,6 +466,7 @@ static json::Object describeInstances(DictionaryAttr instances) {
                       {key::tasks, number("tasks")},
                       {key::room, number("room")},
                       {key::memberBytes, number("member_bytes")},
+                      {key::setBytes, number("set_bytes")},
                       {key::loops, std::move(loops)},
                       {key::nodeBytes, number("node_bytes")},
                       {key::nodeCells, number("node_cells")},

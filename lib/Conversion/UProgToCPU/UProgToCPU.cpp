@@ -208,7 +208,13 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
     last = arith::MinSIOp::create(b, last, end);
     call(first, last, zero, one, zero, cb.constant(stages));
   };
+  auto trace = [&](Value count) {
+    if (program.instances.unit.state)
+      InstanceCode(b, run, program.instances.unit)
+          .trace(cb.loadCell(step, kStepKernel), count);
+  };
   if (program.alone) {
+    trace(tasks);
     callRows(zero, tasks);
     return {};
   }
@@ -218,9 +224,11 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
                           /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(first.thenBlock()->getTerminator());
+    trace(tasks);
     callRows(zero, tasks);
     return {};
   }
+  trace(tasks);
 
   // Share the tasks of a large batch, or the stages of a small one.
   Value enough = arith::MulIOp::create(b, workers, cb.constant(split));
@@ -243,6 +251,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
   for (int64_t stage : sharing.getBarriers()) {
     call(zero, tasks, worker, workers, cb.constant(first), cb.constant(stage));
     waitForAll(run);
+    trace(zero);
     first = stage;
   }
   call(zero, tasks, worker, workers, cb.constant(first), cb.constant(stages));

@@ -234,7 +234,7 @@ public:
         toIndex(code.member(operands.getList(), toI64(operands.getIndex())))};
   }
   Values lower(uprog::EachOp op, uprog::EachOp::Adaptor operands) {
-    auto [first, step] = code.getShareOfEach();
+    auto [first, step] = code.beginEach();
     auto loop = scf::ForOp::create(b, first, toI64(operands.getUpper()), step);
     state.eachLoops.insert(loop);
     Block &body = op.getBody().front();

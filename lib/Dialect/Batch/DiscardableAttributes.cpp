@@ -177,12 +177,17 @@ LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                  << "' is not an attribute of the batch dialect for arguments";
 }
 
-/// The result of a function that has this name, or null.
+/// The only result of a function that has this name, or null.
 static Type findResult(FunctionOpInterface function, StringAttr name) {
-  for (unsigned i = 0; i < function.getNumResults(); ++i)
-    if (function.getResultAttr(i, kNameAttr) == name)
-      return function.getResultTypes()[i];
-  return {};
+  Type found;
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    if (function.getResultAttr(i, kNameAttr) != name)
+      continue;
+    if (found)
+      return {};
+    found = function.getResultTypes()[i];
+  }
+  return found;
 }
 
 /// Checks that a result has rows, and that a number says how many.
@@ -191,11 +196,13 @@ static LogicalResult verifyRows(FunctionOpInterface function,
   auto error = [&]() {
     return function->emitOpError("result #") << resultIndex << ": ";
   };
+  if (!function->hasAttr(kEntryAttr))
+    return error() << "'batch.rows' is for results of the entry";
   auto name = dyn_cast<StringAttr>(rows);
   Type count = name ? findResult(function, name) : Type();
   if (!count || !count.isSignlessIntOrIndex())
-    return error() << "'batch.rows' must be the 'batch.name' of a result that "
-                      "is a number of type index or integer";
+    return error() << "'batch.rows' must be the 'batch.name' of one result, "
+                      "a number of type index or integer";
   auto type =
       dyn_cast<RankedTensorType>(function.getResultTypes()[resultIndex]);
   if (!type || type.getRank() == 0 || !type.hasStaticShape())

@@ -333,6 +333,13 @@ LogicalResult CompactOp::verifyRegions() {
     return failure();
   auto condition =
       body.empty() ? ConditionOp() : dyn_cast<ConditionOp>(body.back());
+  WalkResult writes = getBody().walk([](Operation *inner) {
+    return isa<PutOp, RememberOp, NextRoundOp, PutTaskOp>(inner)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (writes.wasInterrupted())
+    return emitOpError("body must write nothing of the unit's");
   if (!condition || condition.getValues().size() > 1 ||
       !llvm::all_of(condition.getValues().getTypes(), llvm::IsaPred<IndexType>))
     return emitOpError("body must end in a uprog.condition that passes on an "
@@ -372,6 +379,15 @@ LogicalResult EachOp::verifyRegions() {
     return failure();
   if (body.back().getNumOperands() != 0)
     return emitOpError("body must yield nothing");
+  Operation *together = nullptr;
+  getBody().walk([&](Operation *inner) {
+    if (isa<CompactOp, ReduceOp, EachOp, SiteOp, TasksOp, BatchOp, CopyOp,
+            CellsOp, MembersOp>(inner))
+      together = inner;
+  });
+  if (together)
+    return together->emitOpError("is for all threads of a unit together, not "
+                                 "in a 'uprog.each'");
   return success();
 }
 

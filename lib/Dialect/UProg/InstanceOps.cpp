@@ -169,10 +169,18 @@ LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
     auto put = dyn_cast<PutTaskOp>(user);
     return put && !put.getOutputs().empty();
   });
+  std::optional<llvm::SmallBitVector> inPlace;
   for (Operation *user : getTasks().getUsers()) {
     if (auto put = dyn_cast<PutTaskOp>(user)) {
       if (failed(verifyInputs(put, *kernel, put.getInputs())))
         return failure();
+      llvm::SmallBitVector own(put.getOutputs().size());
+      for (auto [index, output] : llvm::enumerate(put.getOutputs()))
+        own[index] = llvm::is_contained(put.getInputs(), output);
+      if (inPlace.value_or(own) != own)
+        return put.emitOpError("changes other operands in place than another "
+                               "task of the list");
+      inPlace = own;
       if (ofTasks && (failed(verifyOutputs(put, *kernel, put.getOutputs())) ||
                       failed(verifyInPlace(put, put.getInputs(),
                                            put.getOutputs(), *kernel))))
@@ -375,7 +383,18 @@ LogicalResult InstanceVerifier::checkResult(ResultOp op) {
   return op.emitOpError("is a ") << given << ", but the result is a " << type;
 }
 
+/// Checks that cells say how many members there are.
+static LogicalResult checkMember(RowOp row) {
+  auto program = row->getParentOfType<ProgramOp>();
+  if (!row.getMember() || !program.getBody().getOps<CellsOp>().empty())
+    return success();
+  return row.emitOpError("is a member's, but no 'uprog.cells' of the program "
+                         "says for how many there is room");
+}
+
 LogicalResult InstanceVerifier::verify(Operation *op) {
+  if (auto row = dyn_cast<RowOp>(op))
+    return checkMember(row);
   if (auto load = dyn_cast<LoadOp>(op))
     return checkRow(op, load.getRow(), load.getType());
   if (auto slice = dyn_cast<SliceOp>(op))

@@ -115,10 +115,11 @@ typedef struct BatchOperand {
 
 /// One batch: `count` tasks of one kernel. Result r of task t is written at
 /// results[r] + t*(its rowBytes times the number of results of the kernel that
-/// share its table); if that is null, into the row of the operand that the
-/// descriptor names (`inPlace`), of which only a part changes. Steps without a
-/// barrier between them run at the same time; each has scratch memory of its
-/// own.
+/// share its table), or at ((char *const *)results[r])[t], which the compiler
+/// fixes for each result of a kernel; if results[r] is null, into the row of
+/// the operand that the descriptor names (`inPlace`), of which only a part
+/// changes. Steps without a barrier between them run at the same time; each has
+/// scratch memory of its own.
 typedef struct BatchStep {
   int64_t kernel;
   int64_t count;
@@ -207,7 +208,8 @@ typedef struct BatchUnit {
   char *own;    ///< buffers of the instances that the unit runs by itself; on
                 ///< a device also the steps of all its tasks
   char *common; ///< buffers of the instances that all units run together, at
-                ///< once up to the descriptor's `room`
+                ///< once up to the descriptor's `room`; in front of it, for
+                ///< more than one, `setBytes`
   int64_t numInstances;
   int64_t maxRounds; ///< that an instance may take of loops without a bound
   int64_t *ends;     ///< by instance: 0 if it ended well; else the loop, from

@@ -16,6 +16,7 @@
 #include "batch-runtime/Schedule/Policies.h"
 #include "batch-runtime/Tensors.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -204,12 +205,17 @@ struct ReplicateInfo {
   int64_t tasks = 1;              ///< the most of a step
   int64_t room = 1;               ///< instances that units can run together
   int64_t memberBytes = 0;        ///< more for each of these but the first
+  int64_t setBytes = 0;           ///< more for several, in front of the others
   std::vector<std::string> loops; ///< that nothing bounds, for messages
   int64_t nodeBytes = 0;          ///< of the rows of each node of the input
   int64_t nodeCells = 0;  ///< of what each node of an instance results in
   int64_t nodeValues = 0; ///< that are made of each node of the input
 
-  /// The bytes that all units need to run `instances` instances together.
+  /// The bytes that all units need to run `instances` instances together, in
+  /// front of what is `common` to them and from there on.
+  int64_t bytesBefore(int64_t instances) const {
+    return instances > 1 && room > 1 ? setBytes : 0;
+  }
   int64_t bytesTogether(int64_t instances) const {
     return bytes + (std::clamp<int64_t>(instances, 1, room) - 1) * memberBytes;
   }

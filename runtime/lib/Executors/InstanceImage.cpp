@@ -58,8 +58,9 @@ void InstanceImage::layOut(const MiniBatch &batch, int64_t newUnits) {
   nodeRowsAt = layout.add(nodes * info.nodeBytes, "tensors of nodes");
   endOfOut = layout.end();
   const size_t bytes = info.bytes;
-  common = layout.add(info.bytesTogether(numInstances),
-                      "tensors of instances that run together");
+  const int64_t before = info.bytesBefore(numInstances);
+  common = before + layout.add(before + info.bytesTogether(numInstances),
+                               "tensors of instances that run together");
   own.assign(units, 0);
   for (size_t &memory : own)
     memory = layout.add(bytes, "tensors of an instance of one block");

@@ -75,8 +75,11 @@ void WorkerInstances::prepare() {
     scratch = std::max(scratch, kernel.workerScratch.bytes(info.tasks));
   batch.reserveWorkers(scratch, batch.workers.size());
   constexpr const char *tensors = "tensors of an instance";
-  char *shared = reserveRows(common, info.bytesTogether(batch.numInstances()),
-                             "tensors of instances that run together");
+  const int64_t before = info.bytesBefore(batch.numInstances());
+  char *shared =
+      before + reserveRows(common,
+                           before + info.bytesTogether(batch.numInstances()),
+                           "tensors of instances that run together");
   char *ofNodes =
       reserveRows(nodeRows, batch.forest().numNodes * info.nodeBytes,
                   "tensors of nodes; a smaller batch (--batch) needs less");
@@ -96,6 +99,13 @@ void WorkerInstances::prepare() {
 
 std::vector<StepTime> WorkerInstances::runTraced() {
   std::vector<UnitTrace> traces(units.size());
+  struct Traced {
+    std::vector<UnitState> &units;
+    ~Traced() {
+      for (UnitState &unit : units)
+        unit.trace = nullptr;
+    }
+  } traced{units};
   for (size_t u = 0; u < units.size(); ++u)
     units[u].trace = &traces[u];
   const auto begin = std::chrono::steady_clock::now();
@@ -107,7 +117,6 @@ std::vector<StepTime> WorkerInstances::runTraced() {
   // Each entry lasts until the worker's next one.
   std::vector<StepTime> times;
   for (size_t u = 0; u < units.size(); ++u) {
-    units[u].trace = nullptr;
     std::map<int64_t, int64_t> runs;
     for (size_t i = 0; i < traces[u].size(); ++i) {
       const TracedTasks &entry = traces[u][i];
@@ -115,7 +124,10 @@ std::vector<StepTime> WorkerInstances::runTraced() {
       StepTime time = {entry.kernel, entry.tasks, toTime(entry.begin),
                        toTime(isLast ? end : traces[u][i + 1].begin)};
       time.worker = static_cast<int64_t>(u);
-      time.run = runs[entry.kernel]++;
+      // After a barrier inside of a kernel its tasks go on.
+      int64_t &run = runs[entry.kernel];
+      const bool goesOn = entry.kernel >= 0 && entry.tasks == 0;
+      time.run = goesOn ? run - 1 : run++;
       times.push_back(time);
     }
   }

@@ -20,7 +20,7 @@ class Rooms;
 class Strands;
 
 /// What a worker begins with that runs control itself: its share of so many
-/// tasks of a kernel; with kernel -1, a barrier.
+/// tasks of a kernel, or with 0, to go on with them; with kernel -1, a barrier.
 struct TracedTasks {
   std::chrono::steady_clock::time_point begin;
   int64_t kernel, tasks;

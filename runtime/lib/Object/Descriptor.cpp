@@ -333,6 +333,7 @@ Descriptor::Descriptor(const char *text) {
           member(text, key::tasks).get<int64_t>(),
           value(text, key::room, int64_t(1)),
           value(text, key::memberBytes, int64_t(0)),
+          value(text, key::setBytes, int64_t(0)),
           member(text, key::loops).get<std::vector<std::string>>(),
           value(text, key::nodeBytes, int64_t(0)),
           value(text, key::nodeCells, int64_t(0)),

@@ -1,6 +1,5 @@
-// RUN: batch-opt %s --split-input-file --batch-replicate=level=device | FileCheck %s
-// RUN: batch-opt %s --split-input-file --batch-replicate \
-// RUN:   | FileCheck %s --check-prefix=AUTO
+// RUN: batch-opt %s --split-input-file --batch-replicate="level=device instances=1" \
+// RUN:   | FileCheck %s
 // RUN: batch-opt %s --split-input-file --batch-replicate=level=block \
 // RUN:   | FileCheck %s --check-prefix=BLOCK
 // RUN: batch-opt %s --split-input-file --batch-replicate -o /dev/null \
@@ -27,18 +26,6 @@
 // CHECK:         uprog.for %[[I:.*]] = %{{.*}} to %[[COUNT]] {
 // CHECK-NEXT:      uprog.ref @fibonacci.instance.together(%[[I]]) : index
 
-// Each unit runs as many instances by itself as all others do, and what is left all
-// run together.
-// AUTO-LABEL: uprog.program @fibonacci.instance(%{{.*}}: index) level(block)
-// AUTO-LABEL: uprog.program @fibonacci.instance.together(%{{.*}}: index) level(device)
-// AUTO-LABEL: uprog.program @fibonacci.execute
-// AUTO-NEXT:    %[[COUNT:.*]] = uprog.instances
-// AUTO:         %[[UNITS:.*]] = uprog.units
-// AUTO-NEXT:    %[[REST:.*]] = arith.remui %[[COUNT]], %[[UNITS]]
-// AUTO-NEXT:    %[[FIRST:.*]] = arith.subi %[[COUNT]], %[[REST]]
-// AUTO-NEXT:    uprog.run @fibonacci.instance tasks(%[[FIRST]])
-// AUTO-NEXT:    uprog.for %{{.*}} = %[[FIRST]] to %[[COUNT]] {
-// AUTO-NEXT:      uprog.ref @fibonacci.instance.together
 // BLOCK-NOT:  together
 // BLOCK:      uprog.run @fibonacci.instance tasks
 // BLOCK-NOT:  uprog.ref

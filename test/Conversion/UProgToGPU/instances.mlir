@@ -36,10 +36,12 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK:         %[[SHARES:.*]] = llvm.alloca
 
 // Buffers are cleared, those of all by all.
+// CHECK:         %[[ALLS:.*]] = arith.addi %[[COMMON]]
 // CHECK:         scf.for
-// CHECK-NEXT:      arith.addi %[[COMMON]]
+// CHECK-NEXT:      arith.addi %[[ALLS]]
+// CHECK:         %[[OWNS:.*]] = arith.addi %[[OWN]]
 // CHECK:         scf.for
-// CHECK-NEXT:      arith.addi %[[OWN]]
+// CHECK-NEXT:      arith.addi %[[OWNS]]
 // CHECK:         func.call @device_barrier
 
 // A block runs an instance: the first thread stores the step.

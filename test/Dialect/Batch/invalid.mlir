@@ -718,20 +718,30 @@ func.func @f() attributes {batch.concurrent_rounds} {
 // -----
 
 // Rows of a result are counted by a number.
-// expected-error @+1 {{'func.func' op result #0: 'batch.rows' must be the 'batch.name' of a result that is a number of type index or integer}}
-func.func private @f() -> (tensor<4xf32> {batch.rows = "n"}, tensor<i32> {batch.name = "n"})
+// expected-error @+1 {{'func.func' op result #0: 'batch.rows' must be the 'batch.name' of one result, a number of type index or integer}}
+func.func private @f() -> (tensor<4xf32> {batch.rows = "n"}, tensor<i32> {batch.name = "n"}) attributes {batch.entry}
 
 // -----
 
-// expected-error @+1 {{'func.func' op result #0: 'batch.rows' must be the 'batch.name' of a result that is a number of type index or integer}}
-func.func private @f() -> (tensor<4xf32> {batch.rows = "m"}, i32 {batch.name = "n"})
+// expected-error @+1 {{'func.func' op result #0: 'batch.rows' must be the 'batch.name' of one result, a number of type index or integer}}
+func.func private @f() -> (tensor<4xf32> {batch.rows = "m"}, i32 {batch.name = "n"}) attributes {batch.entry}
 
 // -----
 
 // expected-error @+1 {{'func.func' op result #0: 'batch.rows' is for tensors that have rows, and of static shape, not for a 'tensor<f32>'}}
-func.func private @f() -> (tensor<f32> {batch.rows = "n"}, i32 {batch.name = "n"})
+func.func private @f() -> (tensor<f32> {batch.rows = "n"}, i32 {batch.name = "n"}) attributes {batch.entry}
 
 // -----
 
 // expected-error @+1 {{'func.func' op result #0: 'batch.row_list' must be a unit attribute, and only on kernels}}
 func.func private @f() -> (tensor<4xf32> {batch.row_list})
+
+// -----
+
+// expected-error @+1 {{'func.func' op result #0: 'batch.rows' must be the 'batch.name' of one result, a number of type index or integer}}
+func.func private @f() -> (tensor<4xf32> {batch.rows = "n"}, i32 {batch.name = "n"}, i32 {batch.name = "n"}) attributes {batch.entry}
+
+// -----
+
+// expected-error @+1 {{'func.func' op result #0: 'batch.rows' is for results of the entry}}
+func.func private @f() -> (tensor<4xf32> {batch.rows = "n"}, i32 {batch.name = "n"})

@@ -409,7 +409,7 @@ uprog.program @p(%n: index, %list: memref<?xi32>) level(block) {
 uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
   // expected-error @+1 {{'uprog.compact' op body must end in a uprog.condition that passes on an index or nothing}}
   %count = uprog.compact %i < %n into %list : memref<?xi32> {
-    uprog.condition(%c) %i : index
+    uprog.condition(%c) %c : i1
   }
   uprog.yield
 }

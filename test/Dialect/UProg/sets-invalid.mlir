@@ -91,13 +91,15 @@ batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
 uprog.buffer @x : tensor<4xf32> copies(1)
+uprog.buffer @all : tensor<64x4xf32> copies(1)
 uprog.program @p(%i: index) level(device) {
   %x = uprog.argument 0 of %i : !uprog.row
   %tasks = uprog.tasks @k room(64)
   %y = uprog.row @x
   uprog.put_task %tasks[%i] = %x : !uprog.row into(%y)
+  %all = uprog.row @all
   // expected-error @+1 {{has rows for results, but its tasks have rows of their own}}
-  %step = uprog.batch %tasks count(%i) into(%y)
+  %step = uprog.batch %tasks count(%i) into(%all)
   uprog.yield
 }
 
@@ -124,3 +126,51 @@ uprog.program @p(%i: index) level(device) {
 
 // expected-error @+1 {{rows have addresses of their own: there is no table with siblings, a layout or blocks}}
 #r = #uprog.result<siblings = 2, rows = true>
+
+// -----
+
+uprog.program @p(%n: index, %list: memref<?xi32>) level(device) {
+  %cells = uprog.cells room(64) : !uprog.cells<index>
+  %yes = arith.constant true
+  // expected-error @+1 {{body must write nothing of the unit's}}
+  %m = uprog.compact %i < %n into %list : memref<?xi32> {
+    uprog.put %cells[%i] = %i : !uprog.cells<index>
+    uprog.condition(%yes)
+  }
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p(%n: index, %a: !uprog.row, %b: !uprog.row) level(device) {
+  uprog.each %k < %n {
+    // expected-error @+1 {{is for all threads of a unit together, not in a 'uprog.each'}}
+    uprog.copy %a to %b : tensor<4xf32>
+  }
+  uprog.yield
+}
+
+// -----
+
+uprog.buffer @x : tensor<4xf32> copies(1)
+uprog.program @p(%n: index) level(device) {
+  // expected-error @+1 {{is a member's, but no 'uprog.cells' of the program says for how many there is room}}
+  %y = uprog.row @x member(%n)
+  uprog.yield
+}
+
+// -----
+
+batch.kernel @k(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_place = 0 : i64}) {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.buffer @x : tensor<4xf32> copies(2)
+uprog.program @p(%i: index) level(device) {
+  %x = uprog.row @x
+  %y = uprog.row @x avoiding(%x)
+  %tasks = uprog.tasks @k room(64)
+  // expected-error @+1 {{changes other operands in place than another task of the list}}
+  uprog.put_task %tasks[%i] = %x : !uprog.row into(%x)
+  uprog.put_task %tasks[%i] = %x : !uprog.row into(%y)
+  uprog.yield
+}

@@ -430,7 +430,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   return %n : i64
 }
 // ----- batch-replicate
-// OPTIONS: --batch-replicate=level=device
+// OPTIONS: "--batch-replicate=level=device instances=1"
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

@@ -107,7 +107,8 @@ uprog.program @p() level(device) {
 // ----- uprog.row
 uprog.buffer @h : tensor<4xf32> copies(2)
 uprog.buffer @word : tensor<i32> copies(2)
-uprog.program @p(%now: !uprog.row) level(device) {
+uprog.buffer @c : tensor<i1> copies(1)
+uprog.program @p(%now: !uprog.row, %member: index) level(device) {
   EXAMPLE
   uprog.yield
 }
@@ -161,8 +162,9 @@ batch.kernel @input(%x: tensor<4xf32>) -> tensor<4xf32> {
 uprog.operator @input.rows(%n: index) {
   uprog.yield
 }
-uprog.program @p(%x: !uprog.row, %t: index) level(device) {
+uprog.program @p(%x: !uprog.row, %y: !uprog.row, %t: index) level(device) {
   %tasks = uprog.tasks @input room(64)
+  %others = uprog.tasks @input room(64)
   EXAMPLE
   uprog.yield
 }
@@ -194,7 +196,7 @@ uprog.program @p(%instance: index) level(device) {
   uprog.yield
 }
 // ----- uprog.next_round
-uprog.program @p(%goes_on: i1) level(device) {
+uprog.program @p(%goes_on: i1, %rounds: index) level(device) {
   EXAMPLE
   uprog.yield
 }
@@ -294,6 +296,37 @@ rec.adt @States {
   rec.variant @node(left: !rec.adt<@States>, right: !rec.adt<@States>, h: tensor<4xf32>)
 }
 uprog.program @p(%t: !rec.adt<@Tree>, %sl: !rec.adt<@States>, %sr: !rec.adt<@States>, %h: !uprog.row) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.cells
+uprog.program @p() level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.get
+uprog.program @p(%words: !uprog.cells<index>, %member: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.put
+uprog.program @p(%words: !uprog.cells<index>, %member: index, %next: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.members
+uprog.program @p() level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.member
+uprog.program @p(%list: memref<?xi32>, %k: index) level(device) {
+  EXAMPLE
+  uprog.yield
+}
+// ----- uprog.each
+uprog.program @p(%n: index, %list: memref<?xi32>, %row: !uprog.row,
+                 %words: !uprog.cells<i32>) level(device) {
   EXAMPLE
   uprog.yield
 }

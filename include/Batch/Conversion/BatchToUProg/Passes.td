@@ -214,7 +214,7 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
       %y = batch.invoke @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
       return %y : tensor<4xf32>
     }
-    // becomes, besides, with level=device,
+    // becomes, besides, with level=device and instances=1,
     uprog.buffer @f.0 : tensor<4xf32> copies(1)
     ...
     uprog.program @main.instance.together(%i: index) level(device) {

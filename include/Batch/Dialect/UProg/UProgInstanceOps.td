@@ -208,7 +208,7 @@ def UProg_PutTaskOp : UProg_Op<"put_task", [
 
     ```mlir
     uprog.put_task %tasks[%t] = %x : !uprog.row
-    uprog.put_task %tasks[%t] = %x : !uprog.row into(%y)
+    uprog.put_task %others[%t] = %x : !uprog.row into(%y)
     ```
   }];
   let arguments = (ins UProg_TasksType:$tasks, Index:$index,

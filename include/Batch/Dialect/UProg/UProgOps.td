@@ -539,7 +539,7 @@ def UProg_CompactOp : UProg_Op<"compact", [
     Asks the region for each number from 0 to `upper` - 1, once, and writes those
     for which its `uprog.condition` is true to `list`, in ascending order; if the
     condition passes on an index, that in place of the number. The result is how many
-    they are. The list may be one that the region reads at its number. Each unit does so by itself; where a unit is many
+    they are. Each unit does so by itself; where a unit is many
     threads, they share out the numbers, and all see the list afterwards. So what
     the region does for one number must not depend on another.
 

@@ -45,7 +45,7 @@ def UProg_CellsOp : UProg_Op<"cells", [MemoryEffects<[MemAlloc]>]> {
   }];
   let arguments = (ins I64Attr:$room);
   let results = (outs UProg_CellsType:$cells);
-  let assemblyFormat = "`room` `(` $room `)` attr-dict `:` type($cells)";
+  let assemblyFormat = "`room` `(` $room `)` attr-dict `:` qualified(type($cells))";
 }
 
 def UProg_GetOp : UProg_Op<"get", [
@@ -62,7 +62,7 @@ def UProg_GetOp : UProg_Op<"get", [
   }];
   let arguments = (ins UProg_CellsType:$cells, Index:$member);
   let results = (outs AnyType:$value);
-  let assemblyFormat = "$cells `[` $member `]` attr-dict `:` type($cells)";
+  let assemblyFormat = "$cells `[` $member `]` attr-dict `:` qualified(type($cells))";
 }
 
 def UProg_PutOp : UProg_Op<"put", [
@@ -78,7 +78,7 @@ def UProg_PutOp : UProg_Op<"put", [
     ```
   }];
   let arguments = (ins UProg_CellsType:$cells, Index:$member, AnyType:$value);
-  let assemblyFormat = "$cells `[` $member `]` `=` $value attr-dict `:` type($cells)";
+  let assemblyFormat = "$cells `[` $member `]` `=` $value attr-dict `:` qualified(type($cells))";
 }
 
 def UProg_MembersOp : UProg_Op<"members", [MemoryEffects<[MemAlloc]>]> {

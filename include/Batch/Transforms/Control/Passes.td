@@ -55,11 +55,9 @@ def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
   let description = [{
     In a program of strategy `replicate`, gives loops that know their number of rounds a
     `batch.order`, unless the source does: `layers` where that lets products that
-    depend on what rounds compute, but feed no recurrence of their own, read as many
-    bytes of parameters once for many rounds as take longer than a barrier; else
-    `rounds`. Remarks say why. With `order`, every such loop with several layers gets
-    that one; `tuning` names a file that can decide instead (docs/Formats.md).
-
+    depend on what rounds compute, but feed no recurrence of their own, read parameters
+    once for many rounds that take longer than a barrier; else `rounds`. Remarks say why.
+    `order` decides for every loop with several layers, and so can a `tuning` file.
     ```mlir
       scf.yield %next, %sum : !vec, !vec
     }
@@ -73,10 +71,8 @@ def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
     Option<"order", "order", "::mlir::batch::LoopOrder",
            /*default=*/"::mlir::batch::LoopOrder::Auto",
            "'auto', 'rounds', 'layers' or 'wavefront'">,
-    Option<"gpu", "gpu", "bool", /*default=*/"false",
-           "Estimate for the blocks of a GPU, not for workers">,
-    Option<"tuning", "tuning", "std::string", /*default=*/"\"\"",
-           "File with choices for loops">,
+    Option<"gpu", "gpu", "bool", "false", "Estimate for a GPU">,
+    Option<"tuning", "tuning", "std::string", "\"\"", "File with choices for loops">
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }

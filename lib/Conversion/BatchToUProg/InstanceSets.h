@@ -1,12 +1,12 @@
-//===- RowSets.h - Programs for sets of instances ---------------*- C++ -*-===//
+//===- InstanceSets.h - Programs for sets of instances ----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_CONVERSION_BATCHTOUPROG_ROWSETS_H
-#define BATCH_CONVERSION_BATCHTOUPROG_ROWSETS_H
+#ifndef BATCH_CONVERSION_BATCHTOUPROG_INSTANCESETS_H
+#define BATCH_CONVERSION_BATCHTOUPROG_INSTANCESETS_H
 
 #include "Batch/Dialect/UProg/UProg.h"
 
@@ -23,9 +23,10 @@ uprog::ProgramOp beginProgram(OpBuilder &builder, Location loc, StringRef name,
 /// arguments are the first instance and how many there are. Each unit computes
 /// the control of all of them for itself. A branch runs each way for those that
 /// take it, a loop for those that are still in it, and a task becomes a batch
-/// of theirs; none computes what is not its own. Barriers are in it.
+/// of theirs; none computes what is not its own. What already is a batch, of
+/// rounds of a loop, runs for one of them after the other. Barriers are in it.
 uprog::ProgramOp makeSetProgram(uprog::ProgramOp together, const Twine &name);
 
 } // namespace mlir::batch
 
-#endif // BATCH_CONVERSION_BATCHTOUPROG_ROWSETS_H
+#endif // BATCH_CONVERSION_BATCHTOUPROG_INSTANCESETS_H

@@ -1,16 +1,17 @@
-//===- RowSets.cpp - Programs for sets of instances -----------------------===//
+//===- InstanceSets.cpp - Programs for sets of instances ------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "RowSets.h"
+#include "InstanceSets.h"
 
 #include "Batch/Analysis/UnitBarriers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -21,7 +22,7 @@ namespace {
 
 /// The instances that run a piece of control: members in a list. Without one,
 /// all members from 0 on.
-struct RowSet {
+struct InstanceSet {
   Value list;
   Value count;
 };
@@ -43,34 +44,35 @@ public:
 private:
   bool isOwn(Operation *op) const;
   Value makeCells(Value value);
-  void beginEach(Location loc, const RowSet &set);
+  void beginEach(Location loc, const InstanceSet &set);
   void endEach() { each = {}; }
-  Value getMember(Location loc, const RowSet &set, Value number);
+  Value getMember(Location loc, const InstanceSet &set, Value number);
   Value get(Value value);
   void put(Value value, Value computed);
   bool isUniform(ValueRange values) const;
   void keepUniform(Operation *op);
-  void widenOwn(Operation *op, const RowSet &set);
+  void widenOwn(Operation *op, const InstanceSet &set);
   void adapt(Operation *op);
-  void handOn(Location loc, const RowSet &set, ValueRange from, ValueRange to);
+  void handOn(Location loc, const InstanceSet &set, ValueRange from,
+              ValueRange to);
   Value makeList(Location loc);
-  RowSet filter(Location loc, const RowSet &set, Value list,
-                function_ref<Value()> holds);
-  RowSet copySet(Location loc, const RowSet &set, Value list = {});
+  InstanceSet filter(Location loc, const InstanceSet &set, Value list,
+                     function_ref<Value()> holds);
+  InstanceSet copySet(Location loc, const InstanceSet &set, Value list = {});
   Value isAny(Location loc, Value count);
-  void runOneByOne(ArrayRef<Operation *> ops, const RowSet &set);
-  void convert(Block &block, const RowSet &set);
-  void convert(uprog::SiteOp site, const RowSet &set);
-  void convertRun(uprog::RunOp run, const RowSet &set);
-  void convert(uprog::ForOp loop, const RowSet &set);
-  void convertUniform(uprog::ForOp loop, const RowSet &set);
-  void convert(uprog::WhileOp loop, const RowSet &set);
-  void convert(uprog::BranchOp branch, const RowSet &set);
+  void runOneByOne(ArrayRef<Operation *> ops, const InstanceSet &set);
+  void convert(Block &block, const InstanceSet &set);
+  void convert(uprog::SiteOp site, const InstanceSet &set);
+  void convertRun(uprog::RunOp run, const InstanceSet &set);
+  void convert(uprog::ForOp loop, const InstanceSet &set);
+  void convertUniform(uprog::ForOp loop, const InstanceSet &set);
+  void convert(uprog::WhileOp loop, const InstanceSet &set);
+  void convert(uprog::BranchOp branch, const InstanceSet &set);
 
   uprog::ProgramOp one;
   OpBuilder builder;
   Value first, instance;
-  RowSet all;
+  InstanceSet all;
   IRMapping uniform; ///< values that are the same for all
   DenseMap<Value, Value> cells;
   DenseMap<Value, Value> tasksOf; ///< by step of a site
@@ -117,7 +119,8 @@ Value ProgramWidener::makeCells(Value value) {
   return known;
 }
 
-Value ProgramWidener::getMember(Location loc, const RowSet &set, Value number) {
+Value ProgramWidener::getMember(Location loc, const InstanceSet &set,
+                                Value number) {
   if (!set.list)
     return number;
   return uprog::MemberOp::create(builder, loc, builder.getIndexType(), set.list,
@@ -126,7 +129,7 @@ Value ProgramWidener::getMember(Location loc, const RowSet &set, Value number) {
 
 /// From here code is inserted that runs for each instance of a set, until
 /// endEach(); afterwards the insertion point is behind it.
-void ProgramWidener::beginEach(Location loc, const RowSet &set) {
+void ProgramWidener::beginEach(Location loc, const InstanceSet &set) {
   if (each)
     return;
   each = uprog::EachOp::create(builder, loc, set.count);
@@ -190,7 +193,7 @@ void ProgramWidener::adapt(Operation *op) {
 }
 
 /// Code that each instance of a set runs by itself.
-void ProgramWidener::widenOwn(Operation *op, const RowSet &set) {
+void ProgramWidener::widenOwn(Operation *op, const InstanceSet &set) {
   if (isa<uprog::UProgDialect>(op->getDialect())
           ? isa<uprog::ParameterRowOp>(op)
           : isPure(op))
@@ -224,8 +227,8 @@ void ProgramWidener::widenOwn(Operation *op, const RowSet &set) {
 }
 
 /// Gives `to` the values of `from`, for each instance of a set.
-void ProgramWidener::handOn(Location loc, const RowSet &set, ValueRange from,
-                            ValueRange to) {
+void ProgramWidener::handOn(Location loc, const InstanceSet &set,
+                            ValueRange from, ValueRange to) {
   if (from.empty())
     return;
   beginEach(loc, set);
@@ -252,8 +255,8 @@ Value ProgramWidener::makeList(Location loc) {
 
 /// Lists those of a set for which a predicate holds, in `list`; null: in one of
 /// its own.
-RowSet ProgramWidener::filter(Location loc, const RowSet &set, Value list,
-                              function_ref<Value()> holds) {
+InstanceSet ProgramWidener::filter(Location loc, const InstanceSet &set,
+                                   Value list, function_ref<Value()> holds) {
   endEach();
   if (!list)
     list = makeList(loc);
@@ -275,7 +278,8 @@ RowSet ProgramWidener::filter(Location loc, const RowSet &set, Value list,
   return {list, compact->getResult(0)};
 }
 
-RowSet ProgramWidener::copySet(Location loc, const RowSet &set, Value list) {
+InstanceSet ProgramWidener::copySet(Location loc, const InstanceSet &set,
+                                    Value list) {
   return filter(loc, set, list, [&]() -> Value {
     return arith::ConstantIntOp::create(builder, loc, 1, 1);
   });
@@ -288,7 +292,8 @@ Value ProgramWidener::isAny(Location loc, Value count) {
 }
 
 /// Runs ops that units share for one instance after the other.
-void ProgramWidener::runOneByOne(ArrayRef<Operation *> ops, const RowSet &set) {
+void ProgramWidener::runOneByOne(ArrayRef<Operation *> ops,
+                                 const InstanceSet &set) {
   endEach();
   Location loc = ops.front()->getLoc();
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
@@ -323,7 +328,7 @@ void ProgramWidener::runOneByOne(ArrayRef<Operation *> ops, const RowSet &set) {
 //===----------------------------------------------------------------------===//
 
 /// Lists the task of each instance.
-void ProgramWidener::convert(uprog::SiteOp site, const RowSet &set) {
+void ProgramWidener::convert(uprog::SiteOp site, const InstanceSet &set) {
   Location loc = site.getLoc();
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -345,7 +350,7 @@ void ProgramWidener::convert(uprog::SiteOp site, const RowSet &set) {
 }
 
 /// Runs the tasks of all instances of a set.
-void ProgramWidener::convertRun(uprog::RunOp run, const RowSet &set) {
+void ProgramWidener::convertRun(uprog::RunOp run, const InstanceSet &set) {
   endEach();
   Location loc = run.getLoc();
   Value step = uprog::BatchOp::create(
@@ -360,7 +365,7 @@ void ProgramWidener::convertRun(uprog::RunOp run, const RowSet &set) {
 //===----------------------------------------------------------------------===//
 
 /// A loop with the same rounds for all.
-void ProgramWidener::convertUniform(uprog::ForOp loop, const RowSet &set) {
+void ProgramWidener::convertUniform(uprog::ForOp loop, const InstanceSet &set) {
   Location loc = loop.getLoc();
   auto lookup = [&](Value value) {
     return value ? uniform.lookup(value) : value;
@@ -385,7 +390,7 @@ void ProgramWidener::convertUniform(uprog::ForOp loop, const RowSet &set) {
     cells[result] = makeCells(argument);
 }
 
-void ProgramWidener::convert(uprog::ForOp loop, const RowSet &set) {
+void ProgramWidener::convert(uprog::ForOp loop, const InstanceSet &set) {
   SmallVector<Value> bounds = {loop.getLower(), loop.getUpper()};
   if (loop.getStep())
     bounds.push_back(loop.getStep());
@@ -398,14 +403,14 @@ void ProgramWidener::convert(uprog::ForOp loop, const RowSet &set) {
   llvm::append_range(inits, loop.getInits());
   llvm::append_range(arguments, loop.getRegionIterArgs());
   handOn(loc, set, inits, arguments);
-  RowSet in = copySet(loc, set);
+  InstanceSet in = copySet(loc, set);
   Value list = makeList(loc);
   auto rounds =
       uprog::WhileOp::create(builder, loc, in.count.getType(), in.count);
   OpBuilder::InsertionGuard guard(builder);
   Block *before =
       builder.createBlock(&rounds.getBefore(), {}, in.count.getType(), loc);
-  RowSet still =
+  InstanceSet still =
       filter(loc, {in.list, before->getArgument(0)}, list, [&]() -> Value {
         Value now = get(round);
         return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
@@ -415,7 +420,7 @@ void ProgramWidener::convert(uprog::ForOp loop, const RowSet &set) {
                              still.count);
   Block *body =
       builder.createBlock(&rounds.getBody(), {}, in.count.getType(), loc);
-  RowSet now{list, body->getArgument(0)};
+  InstanceSet now{list, body->getArgument(0)};
   convert(from, now);
   handOn(loc, now, from.getTerminator()->getOperands(),
          loop.getRegionIterArgs());
@@ -435,26 +440,26 @@ void ProgramWidener::convert(uprog::ForOp loop, const RowSet &set) {
     cells[result] = makeCells(argument);
 }
 
-void ProgramWidener::convert(uprog::WhileOp loop, const RowSet &set) {
+void ProgramWidener::convert(uprog::WhileOp loop, const InstanceSet &set) {
   Location loc = loop.getLoc();
   Block &before = loop.getBefore().front(), &after = loop.getBody().front();
   auto condition = cast<uprog::ConditionOp>(before.getTerminator());
   handOn(loc, set, loop.getInits(), before.getArguments());
-  RowSet in = copySet(loc, set);
+  InstanceSet in = copySet(loc, set);
   Value list = makeList(loc);
   Type index = in.count.getType();
   auto rounds = uprog::WhileOp::create(builder, loc, index, in.count);
   OpBuilder::InsertionGuard guard(builder);
   Block *asks = builder.createBlock(&rounds.getBefore(), {}, index, loc);
-  RowSet asked{in.list, asks->getArgument(0)};
+  InstanceSet asked{in.list, asks->getArgument(0)};
   convert(before, asked);
   handOn(loc, asked, condition.getValues(), after.getArguments());
-  RowSet still =
+  InstanceSet still =
       filter(loc, asked, list, [&] { return get(condition.getCondition()); });
   uprog::ConditionOp::create(builder, loc, isAny(loc, still.count),
                              still.count);
   Block *body = builder.createBlock(&rounds.getBody(), {}, index, loc);
-  RowSet now{list, body->getArgument(0)};
+  InstanceSet now{list, body->getArgument(0)};
   convert(after, now);
   handOn(loc, now, after.getTerminator()->getOperands(), before.getArguments());
   endEach();
@@ -465,7 +470,7 @@ void ProgramWidener::convert(uprog::WhileOp loop, const RowSet &set) {
 }
 
 /// Each way runs for those that take it, if there are any.
-void ProgramWidener::convert(uprog::BranchOp branch, const RowSet &set) {
+void ProgramWidener::convert(uprog::BranchOp branch, const InstanceSet &set) {
   Location loc = branch.getLoc();
   endEach();
   auto isCase = [&](int64_t number) -> Value {
@@ -474,7 +479,7 @@ void ProgramWidener::convert(uprog::BranchOp branch, const RowSet &set) {
                                  get(branch.getSelector()), expected);
   };
   auto convertWay = [&](Region &region, function_ref<Value()> takes) {
-    RowSet takers = filter(loc, set, Value(), takes);
+    InstanceSet takers = filter(loc, set, Value(), takes);
     Value any = arith::IndexCastUIOp::create(
         builder, loc, builder.getIndexType(), isAny(loc, takers.count));
     auto way = uprog::BranchOp::create(builder, loc, TypeRange(), any,
@@ -503,7 +508,7 @@ void ProgramWidener::convert(uprog::BranchOp branch, const RowSet &set) {
   });
 }
 
-void ProgramWidener::convert(Block &block, const RowSet &set) {
+void ProgramWidener::convert(Block &block, const InstanceSet &set) {
   SmallVector<Operation *> group; ///< of a list of tasks of one instance
   for (Operation &op : block.without_terminator()) {
     if (!group.empty() || isa<uprog::TasksOp>(op)) {
@@ -533,8 +538,8 @@ void ProgramWidener::convert(Block &block, const RowSet &set) {
   }
 }
 
-/// Erases cells that nothing reads.
-static void eraseUnread(uprog::ProgramOp program) {
+/// Erases cells that nothing reads, and what is computed for nothing.
+static void eraseDeadCode(uprog::ProgramOp program) {
   SmallVector<uprog::CellsOp> unread;
   for (auto op : program.getBody().getOps<uprog::CellsOp>())
     if (llvm::none_of(op->getUsers(), llvm::IsaPred<uprog::GetOp>))
@@ -544,6 +549,11 @@ static void eraseUnread(uprog::ProgramOp program) {
       user->erase();
     op.erase();
   }
+  program.getBody().walk<WalkOrder::PostOrder, ReverseIterator>(
+      [](Operation *op) {
+        if (isOpTriviallyDead(op))
+          op->erase();
+      });
 }
 
 void ProgramWidener::run() {
@@ -585,7 +595,7 @@ uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp together,
   auto many = beginProgram(builder, together.getLoc(), name.str(),
                            uprog::Level::Device, {index, index});
   ProgramWidener(one, many).run();
-  eraseUnread(many);
+  eraseDeadCode(many);
   one.erase();
   // Tasks have rows of their own.
   auto module = together->getParentOfType<ModuleOp>();

@@ -1,0 +1,117 @@
+// RUN: batch-opt %s --split-input-file --batch-replicate=instances=1 | FileCheck %s
+// RUN: batch-opt %s --split-input-file --batch-replicate=instances=1 -o /dev/null \
+// RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REMARK
+// RUN: batch-opt %s --split-input-file --batch-replicate=instances=2 -o /dev/null \
+// RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=TWO
+// RUN: echo '{"version": 1, "kernels": {"add": {"units": "all"}, "product": {"units": "one"}}}' \
+// RUN:   > %t.json
+// RUN: batch-opt %s --split-input-file \
+// RUN:   --batch-replicate="level=device instances=1 tuning=%t.json" \
+// RUN:   | FileCheck %s --check-prefix=TUNED
+// RUN: echo '{"version": 1, "level": "block"}' > %t.block.json
+// RUN: batch-opt %s --split-input-file --batch-replicate="instances=1 tuning=%t.block.json" \
+// RUN:   | FileCheck %s --check-prefix=BLOCK --implicit-check-not=together
+
+// A product is for all units. The loop of small steps behind it is for one of them: no
+// barriers between its rounds, but one behind it. Of more instances than units, each unit
+// runs as many by itself, and what is left, all run.
+// REMARK: Units | {{.*}}an instance runs on all units: about {{.*}} us on one unit, {{.*}} us on 4 that share out all steps, {{.*}} us if one of them runs 1 of 3 steps by itself
+// TWO: Units | {{.*}}an instance runs on all units:
+// TWO: Units | {{.*}}instances run in sets: about {{.*}} us for a set of 2, {{.*}} us apart
+// CHECK:       uprog.program @main.instance(%{{.*}}: index) level(block)
+// CHECK-NOT:     level(block)
+// CHECK:       uprog.program @main.instance.together(%{{.*}}: index) level(device)
+// CHECK:         uprog.run @product.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
+// CHECK:         uprog.for
+// CHECK:           uprog.run @add.rows step(%{{.*}}) tasks(%{{.*}}) level(block)
+// CHECK:         uprog.run @product.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
+// CHECK-LABEL: uprog.program @main.execute
+// CHECK-NEXT:    %[[COUNT:.*]] = uprog.instances
+// CHECK:         %[[UNITS:.*]] = uprog.units
+// CHECK-NEXT:    %[[REST:.*]] = arith.remui %[[COUNT]], %[[UNITS]]
+// CHECK-NEXT:    %[[FIRST:.*]] = arith.subi %[[COUNT]], %[[REST]]
+// CHECK-NEXT:    uprog.run @main.instance tasks(%[[FIRST]])
+// CHECK-NEXT:    uprog.for %{{.*}} = %[[FIRST]] to %[[COUNT]] {
+// CHECK-NEXT:      uprog.ref @main.instance.together
+// TUNED:       uprog.program @main.instance.together
+// TUNED:         uprog.run @product.rows step(%{{.*}}) tasks(%{{.*}}) level(block)
+// TUNED:         uprog.run @add.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
+// BLOCK:       uprog.run @main.instance tasks
+batch.kernel @product(%x: tensor<512xf32>, %W: tensor<512x512xf32> {batch.shared})
+    -> tensor<512xf32> {
+  %y = linalg.matvec ins(%W, %x : tensor<512x512xf32>, tensor<512xf32>)
+      outs(%x : tensor<512xf32>) -> tensor<512xf32>
+  batch.yield %y : tensor<512xf32>
+}
+uprog.operator @product.rows of @product(
+    %n: index,
+    %x0: tensor<?x512xf32> {uprog.operand = #uprog.operand<gather>},
+    %W: tensor<512x512xf32> {uprog.operand = #uprog.operand<shared(0)>})
+    -> tensor<?x512xf32> {
+  uprog.yield %x0 : tensor<?x512xf32>
+}
+batch.kernel @add(%x: tensor<512xf32>, %y: tensor<512xf32>) -> tensor<512xf32> {
+  %z = arith.addf %x, %y : tensor<512xf32>
+  batch.yield %z : tensor<512xf32>
+}
+uprog.operator @add.rows of @add(
+    %n: index,
+    %x0: tensor<?x512xf32> {uprog.operand = #uprog.operand<gather>},
+    %x1: tensor<?x512xf32> {uprog.operand = #uprog.operand<gather>})
+    -> tensor<?x512xf32> {
+  uprog.yield %x0 : tensor<?x512xf32>
+}
+func.func @main(%x: tensor<512xf32>, %W: tensor<512x512xf32> {batch.shared = "W"})
+    -> tensor<512xf32>
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %many = arith.constant 100 : index
+  %y = batch.invoke @product(%x, %W) : (tensor<512xf32>, tensor<512x512xf32>) -> tensor<512xf32>
+  %z = scf.for %i = %zero to %many step %one iter_args(%a = %y) -> tensor<512xf32> {
+    %b = batch.invoke @add(%a, %y) : (tensor<512xf32>, tensor<512xf32>) -> tensor<512xf32>
+    scf.yield %b : tensor<512xf32>
+  }
+  %r = batch.invoke @product(%z, %W) : (tensor<512xf32>, tensor<512x512xf32>) -> tensor<512xf32>
+  return %r : tensor<512xf32>
+}
+
+// -----
+
+// Where nothing is worth a barrier, one unit runs the instance.
+// REMARK: Units | {{.*}}an instance runs on one unit: about {{.*}} us on one unit, {{.*}} us on 4 that share out all steps
+// TWO: Units | {{.*}}an instance runs on one unit:
+// TWO: Units | {{.*}}units run instances each by itself: about
+// CHECK-NOT:   together
+// CHECK:       uprog.program @main.execute
+// CHECK-NOT:   uprog.units
+// CHECK:         uprog.run @main.instance tasks(%{{.*}})
+// TUNED:       uprog.run @add.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
+// BLOCK:       uprog.run @main.instance tasks
+batch.kernel @add(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %z = arith.addf %x, %y : tensor<4xf32>
+  batch.yield %z : tensor<4xf32>
+}
+uprog.operator @add.rows of @add(
+    %n: index,
+    %x0: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %x1: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
+    -> tensor<?x4xf32> {
+  uprog.yield %x0 : tensor<?x4xf32>
+}
+batch.kernel @product(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.operator @product.rows of @product(
+    %n: index,
+    %x0: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
+    -> tensor<?x4xf32> {
+  uprog.yield %x0 : tensor<?x4xf32>
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %y = batch.invoke @add(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
