@@ -109,6 +109,7 @@ uprog.buffer @h : tensor<4xf32> copies(2)
 uprog.buffer @word : tensor<i32> copies(2)
 uprog.buffer @c : tensor<i1> copies(1)
 uprog.program @p(%now: !uprog.row, %member: index) level(device) {
+  %cells = uprog.cells room(64) : !uprog.cells<index>
   EXAMPLE
   uprog.yield
 }

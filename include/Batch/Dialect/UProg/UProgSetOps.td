@@ -54,7 +54,7 @@ def UProg_GetOp : UProg_Op<"get", [
                    "::llvm::cast<::mlir::uprog::CellsType>($_self).getValue()">]> {
   let summary = "the value of an instance";
   let description = [{
-    What was put last for the member.
+    What was put last for the member, which has to be there: cells begin without values.
 
     ```mlir
     %word = uprog.get %words[%member] : !uprog.cells<index>
@@ -71,7 +71,7 @@ def UProg_PutOp : UProg_Op<"put", [
                    "::llvm::cast<::mlir::uprog::CellsType>($_self).getValue()">]> {
   let summary = "gives an instance a value";
   let description = [{
-    What the member had before is lost.
+    The member has this value from here on; what it had before is lost.
 
     ```mlir
     uprog.put %words[%member] = %next : !uprog.cells<index>
@@ -98,7 +98,7 @@ def UProg_MembersOp : UProg_Op<"members", [MemoryEffects<[MemAlloc]>]> {
 def UProg_MemberOp : UProg_Op<"member", [MemoryEffects<[MemRead]>]> {
   let summary = "a member of a list";
   let description = [{
-    Number `index` of the list, from 0.
+    Number `index` of the list, which is from 0 to what `uprog.compact` has counted, less 1.
 
     ```mlir
     %member = uprog.member %list[%k] : memref<?xi32>
