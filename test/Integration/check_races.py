@@ -57,27 +57,30 @@ def compiled(name, text):
     return batchtest.compile_model(path, file(name + ".so"), None, "--sanitize=thread")
 
 
-def check(name, source, sizes, inputs):
-    """No worker races with another. Returns the program."""
-    options = "strategy=replicate level=device" + (" sizes=" + sizes if sizes else "")
+def check(name, source, sizes, inputs, instances=64):
+    """No worker races with another. Returns the program, which has sets where a
+    mini-batch has several instances."""
+    options = "strategy=replicate level=device instances=%d" % instances
+    options += " sizes=" + sizes if sizes else ""
     program = checks.run(name, lambda: batchtest.call(
         "batch-opt", "--autobatch=" + options, source))
-    whole = program and checks.run("compile " + name, lambda: compiled(name, program))
+    whole = program and checks.run("compile " + name, lambda: compiled(
+        name.replace(", ", "-").replace(" ", "-"), program))
     for threads in (2, 3) if whole else ():
         checks.run("%s, %d workers: no race" % (name, threads), lambda:
                    batchtest.run_model(whole, inputs, threads=threads))
     return program
 
 
-def check_planted(program, inputs):
+def check_planted(kind, program, inputs):
     """Without any one of the barriers in its loop, the program has a race."""
-    loop = program.index("uprog.while"), program.index("uprog.condition")
+    loop = program.index("uprog.while"), program.index("} do {")
     barriers = [found.span() for found in re.finditer(r"\n *uprog\.barrier device\b",
                                                       program)
                 if loop[0] < found.start() < loop[1]]
-    checks.equal("barriers in the loop", len(barriers), 2)
+    checks.equal("barriers in the loop" + kind, len(barriers), 2)
     for number, (begin, end) in enumerate(barriers):
-        what = "without barrier %d" % (number + 1)
+        what = "without barrier %d%s" % (number + 1, kind)
         racing = checks.run("compile " + what, lambda: compiled(
             "racing%d" % number, program[:begin] + program[end:]))
         if not racing:
@@ -95,8 +98,10 @@ def check_planted(program, inputs):
 
 check("seq2seq", os.path.join(batchtest.MODELS, "seq2seq.mlir"), "H=96,V=200",
       "random:3,2")
-program = check("loop", batchtest.write_lines(file("source.mlir"), [LOOP]), "",
-                "random:1,2")
-if program:
-    check_planted(program, "random:1,2")
+for kind, instances in ((", one instance", 1), (", a set", 5)):
+    inputs = "random:1,%d" % instances
+    program = check("loop" + kind, batchtest.write_lines(file("source.mlir"), [LOOP]), "",
+                    inputs, instances)
+    if program:
+        check_planted(kind, program, inputs)
 checks.exit()
