@@ -74,7 +74,8 @@ def check(name, source, sizes, inputs, instances=64):
 
 def check_planted(kind, program, inputs):
     """Without any one of the barriers in its loop, the program has a race."""
-    loop = program.index("uprog.while"), program.index("} do {")
+    begin = program.index("uprog.while")
+    loop = begin, program.index("} do {", begin)
     barriers = [found.span() for found in re.finditer(r"\n *uprog\.barrier device\b",
                                                       program)
                 if loop[0] < found.start() < loop[1]]
