@@ -135,7 +135,7 @@ def check_errors():
                  lambda: start(inputs, "--max-steps=30", "--partial-results"))
     expect_error("a watchdog of a nanosecond",
                  ("executor device, single instances: block ", "waited more than",
-                  " at barrier ", "in kernel 'main_"),
+                  " at barrier ", "in kernel 'main_", "' of a loop at instances"),
                  lambda: start(inputs, "--watchdog=1e-9"))
 
 

@@ -80,6 +80,7 @@ private:
   int64_t numberValues(Region &region, int64_t first);
   void numberIndices(ModuleOp module);
   void numberLoops(ModuleOp module);
+  void findLoopsOfKernels(ModuleOp module);
 
   int64_t bytes = 0, bufferBegin = 0, bufferBytes = 0;
   int64_t room = 1; ///< for instances that run together
@@ -89,6 +90,7 @@ private:
   DenseMap<StringAttr, int64_t> buffers, nodeRows, nodeResults;
   DenseMap<Operation *, int64_t> scratch, cellsOf, indexOf, loopOf, valueOf;
   SmallVector<Attribute> indices, loops;
+  SmallVector<NamedAttribute> kernelLoops; ///< by kernel, for messages
 };
 
 /// A unit that runs an instance, alone or together with others.

@@ -12,6 +12,7 @@
 #include "Batch/Target/ABI/ABILayout.h"
 #include "TaskStep.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -143,6 +144,24 @@ void InstanceTables::numberLoops(ModuleOp module) {
   });
 }
 
+void InstanceTables::findLoopsOfKernels(ModuleOp module) {
+  llvm::StringSet<> texts;
+  module.walk([&](Operation *op) {
+    auto loop = op->getParentOfType<LoopLikeOpInterface>();
+    StringRef kernel;
+    if (auto site = dyn_cast<uprog::SiteOp>(op))
+      kernel = site.getKernel();
+    else if (auto tasks = dyn_cast<uprog::TasksOp>(op))
+      kernel = tasks.getKernel();
+    if (!loop || kernel.empty() || !texts.insert(kernel).second)
+      return;
+    kernelLoops.emplace_back(
+        StringAttr::get(op->getContext(), kernel),
+        StringAttr::get(op->getContext(),
+                        "a loop" + describePlace(loop->getLoc())));
+  });
+}
+
 InstanceTables::InstanceTables(ModuleOp module, bool onDevice) {
   findRoom(module);
   placeSites(module, onDevice);
@@ -150,6 +169,7 @@ InstanceTables::InstanceTables(ModuleOp module, bool onDevice) {
   placeNodes(module);
   numberIndices(module);
   numberLoops(module);
+  findLoopsOfKernels(module);
 }
 
 void InstanceTables::addCopies(const IRMapping &copies) {
@@ -179,6 +199,8 @@ void InstanceTables::save(ModuleOp module) const {
       builder.getNamedAttr("member_bytes",
                            builder.getI64IntegerAttr(bufferBytes)),
       builder.getNamedAttr("loops", builder.getArrayAttr(loops)),
+      builder.getNamedAttr("kernel_loops",
+                           builder.getDictionaryAttr(kernelLoops)),
       builder.getNamedAttr("node_bytes", builder.getI64IntegerAttr(nodeBytes)),
       builder.getNamedAttr("node_cells", builder.getI64IntegerAttr(nodeCells)),
       builder.getNamedAttr("node_values",

@@ -459,6 +459,9 @@ static json::Object describeInstances(DictionaryAttr instances) {
   for (auto loop :
        instances.getAs<ArrayAttr>("loops").getAsValueRange<StringAttr>())
     loops.push_back(loop.str());
+  json::Object kernelLoops;
+  for (NamedAttribute loop : instances.getAs<DictionaryAttr>("kernel_loops"))
+    kernelLoops[loop.getName().str()] = cast<StringAttr>(loop.getValue()).str();
   auto number = [&](StringRef name) {
     return instances.getAs<IntegerAttr>(name).getInt();
   };
@@ -468,6 +471,7 @@ static json::Object describeInstances(DictionaryAttr instances) {
                       {key::memberBytes, number("member_bytes")},
                       {key::setBytes, number("set_bytes")},
                       {key::loops, std::move(loops)},
+                      {key::kernelLoops, std::move(kernelLoops)},
                       {key::nodeBytes, number("node_bytes")},
                       {key::nodeCells, number("node_cells")},
                       {key::nodeValues, number("node_values")}};

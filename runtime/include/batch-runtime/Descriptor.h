@@ -17,6 +17,7 @@
 #include "batch-runtime/Tensors.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -207,7 +208,9 @@ struct ReplicateInfo {
   int64_t memberBytes = 0;        ///< more for each of these but the first
   int64_t setBytes = 0;           ///< more for several, in front of the others
   std::vector<std::string> loops; ///< that nothing bounds, for messages
-  int64_t nodeBytes = 0;          ///< of the rows of each node of the input
+  /// By the name of a kernel, the loop that it runs in, for messages.
+  std::map<std::string, std::string> kernelLoops;
+  int64_t nodeBytes = 0;  ///< of the rows of each node of the input
   int64_t nodeCells = 0;  ///< of what each node of an instance results in
   int64_t nodeValues = 0; ///< that are made of each node of the input
 

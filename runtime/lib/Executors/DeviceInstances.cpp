@@ -49,12 +49,15 @@ private:
 };
 } // namespace
 
-/// Names the kernel whose task a block has begun last.
+/// Names the kernel whose task a block has begun last, and its loop.
 std::string DeviceInstances::describe(int64_t progress) const {
   const std::vector<KernelInfo> &kernels = descriptor().kernels;
   const size_t kernel = lowOf(progress);
-  return kernel < kernels.size() ? concat("kernel '", kernels[kernel].name, "'")
-                                 : "control";
+  if (kernel >= kernels.size())
+    return "control";
+  const auto loop = info.kernelLoops.find(kernels[kernel].name);
+  return concat("kernel '", kernels[kernel].name, "'",
+                loop == info.kernelLoops.end() ? "" : " of " + loop->second);
 }
 
 void DeviceInstances::run(ResultCopies copies) {

@@ -335,6 +335,7 @@ Descriptor::Descriptor(const char *text) {
           value(text, key::memberBytes, int64_t(0)),
           value(text, key::setBytes, int64_t(0)),
           member(text, key::loops).get<std::vector<std::string>>(),
+          value(text, key::kernelLoops, std::map<std::string, std::string>()),
           value(text, key::nodeBytes, int64_t(0)),
           value(text, key::nodeCells, int64_t(0)),
           value(text, key::nodeValues, int64_t(0))};
