@@ -228,7 +228,7 @@ bool BarrierFinder::conflicts(const Pending &pending, const Uses &uses) const {
 void BarrierFinder::visit(Block &block, Pending &pending) {
   for (Operation &op : block) {
     if (isa<uprog::BarrierOp>(op)) {
-      pending = {};
+      pending = Pending();
       continue;
     }
     if (auto control = dyn_cast<RegionBranchOpInterface>(op)) {
@@ -244,7 +244,7 @@ void BarrierFinder::visit(Block &block, Pending &pending) {
     if (conflicts(pending, uses))
       barriers.insert(&op);
     if (barriers.contains(&op))
-      pending = {};
+      pending = Pending();
     for (auto [row, use] : uses.rows)
       pending.rows[row] |= use;
     if (uses.scratch)
@@ -321,7 +321,7 @@ void BarrierFinder::visitControl(RegionBranchOpInterface control,
 /// a barrier that other rounds do not, it comes before the loop.
 void BarrierFinder::visitLoop(RegionBranchOpInterface loop, Pending &pending) {
   if (barriers.contains(loop))
-    pending = {};
+    pending = Pending();
   Pending none;
   visitControl(loop, none);
   SetVector<Operation *> ofAllRounds = barriers;

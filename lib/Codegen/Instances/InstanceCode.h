@@ -20,7 +20,7 @@
 
 namespace mlir {
 class IRMapping;
-}
+} // namespace mlir
 
 namespace mlir::batch {
 
