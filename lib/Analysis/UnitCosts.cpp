@@ -65,7 +65,8 @@ struct UnitSpeed {
 };
 } // namespace
 
-/// A few workers of a CPU; the blocks of a GPU, one for each multiprocessor.
+/// A few workers of a CPU, about as measured with `batch-run --bench`; the
+/// blocks of a GPU, one for each multiprocessor, by data sheets: not measured.
 static const UnitSpeed kWorkers = {4, 500, 50, 70, 17, 16 << 20, 80};
 static const UnitSpeed kBlocks = {132, 1500, 500, 40, 20, 40 << 20, 300};
 

@@ -8,6 +8,7 @@
 #include "Batch/Analysis/UnitSchedule.h"
 
 #include "Batch/Analysis/UnitBarriers.h"
+#include "Batch/Analysis/WorkEstimate.h"
 #include "Batch/Dialect/Batch/TableLayout.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -15,8 +16,8 @@ using namespace mlir;
 using namespace mlir::batch;
 using mlir::uprog::Level;
 
-/// The rounds of a loop whose number of rounds is not in the program.
-static constexpr double kUnknownRounds = 10;
+/// The tasks of a step whose number is not in the program.
+static constexpr double kUnknownTasks = 10;
 
 /// The most ops that are looked at together.
 static constexpr size_t kMostPieces = 8;
@@ -73,7 +74,7 @@ double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units,
     units = 1;
   const bool isBatch = isa_and_nonnull<uprog::BatchOp>(task.getScratch());
   std::optional<int64_t> known = getConstantIntValue(task.getNumTasks());
-  double tasks = known ? static_cast<double>(*known) : kUnknownRounds;
+  double tasks = known ? static_cast<double>(*known) : kUnknownTasks;
   if (!isBatch)
     return costs.getStepTime(work->second, tasks * members, units);
   double time = costs.getStepTime(work->second, tasks, units);
@@ -82,18 +83,16 @@ double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units,
   return time * members;
 }
 
-/// How often a region of `op` runs where `op` runs once.
-static double countRuns(Operation *op) {
-  auto loop = dyn_cast<LoopLikeOpInterface>(op);
-  if (!loop)
-    return 1.0 / op->getNumRegions();
-  if (std::optional<APInt> rounds = loop.getStaticTripCount())
-    return static_cast<double>(rounds->getLimitedValue());
-  // A loop over groups of rounds has fewer.
+/// As countRuns(), but a loop over groups of rounds has fewer of those that are
+/// not known.
+static double countGroups(Operation *op) {
+  auto loop = dyn_cast<uprog::ForOp>(op);
   std::optional<int64_t> step;
-  if (auto counted = dyn_cast<uprog::ForOp>(op); counted && counted.getStep())
-    step = getConstantIntValue(counted.getStep());
-  return std::max(kUnknownRounds / static_cast<double>(step.value_or(1)), 1.0);
+  if (loop && loop.getStep() &&
+      !cast<LoopLikeOpInterface>(op).getStaticTripCount())
+    step = getConstantIntValue(loop.getStep());
+  return step ? std::max(countRuns(op) / static_cast<double>(*step), 1.0)
+              : countRuns(op);
 }
 
 double UnitScheduler::estimate(Block &block,
@@ -111,7 +110,7 @@ double UnitScheduler::estimate(Block &block,
                  2.0 * getRowBytes(cast<RankedTensorType>(copy.getType())) /
                  units);
     // Some members of a set go each way of a branch.
-    double runs = countRuns(&op), takers = members;
+    double runs = countGroups(&op), takers = members;
     if (members > 1 && isa<uprog::BranchOp>(op)) {
       takers = std::max(members * runs, 1.0);
       runs = 1;

@@ -47,8 +47,7 @@ int64_t mlir::batch::countOperations(Operation *op) {
   return points * countOperationsPerPoint(op);
 }
 
-/// How often a region of `op` runs where `op` runs once.
-static double countRuns(Operation *op) {
+double mlir::batch::countRuns(Operation *op) {
   auto loop = dyn_cast<LoopLikeOpInterface>(op);
   if (!loop)
     return 1.0 / op->getNumRegions();

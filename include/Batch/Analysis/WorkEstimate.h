@@ -19,6 +19,11 @@ int64_t countOperationsPerPoint(Operation *op);
 /// 1.
 int64_t countOperations(Operation *op);
 
+/// How often a region of `op` runs where `op` runs once, as far as the program
+/// says: a loop its static number of rounds or 10, of the regions of a
+/// conditional each equally often.
+double countRuns(Operation *op);
+
 /// What one instance does, as far as the program says: a loop has its static
 /// number of rounds or 10, of the regions of a conditional each runs equally
 /// often, and a recursion calls itself once.

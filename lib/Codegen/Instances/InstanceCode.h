@@ -24,6 +24,9 @@ class IRMapping;
 
 namespace mlir::batch {
 
+/// True for a program that runs sets of instances.
+bool runsSets(uprog::ProgramOp program);
+
 /// What the code of instances needs to know of the whole module: where buffers,
 /// and the scratch memory of sites, lie in the memory of the units that run an
 /// instance, and the numbers of what messages name. Programs that are copies of

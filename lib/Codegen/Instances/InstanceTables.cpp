@@ -47,8 +47,7 @@ struct SiteNeeds {
 };
 } // namespace
 
-/// True for a program that runs sets of instances.
-static bool runsSets(uprog::ProgramOp program) {
+bool batch::runsSets(uprog::ProgramOp program) {
   return !program.getBody().getOps<uprog::CellsOp>().empty();
 }
 

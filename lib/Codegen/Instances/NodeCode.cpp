@@ -51,11 +51,8 @@ void InstanceTables::placeNodes(ModuleOp module) {
   // In a set, each way of a branch is a branch of its own; its values are those
   // of the program for one instance, in the same order.
   SmallVector<int64_t> numbers;
-  auto isSet = [](uprog::ProgramOp program) {
-    return !program.getBody().getOps<uprog::CellsOp>().empty();
-  };
   for (auto program : module.getOps<uprog::ProgramOp>()) {
-    if (isSet(program))
+    if (runsSets(program))
       continue;
     nodeValues = std::max(nodeValues, numberValues(program.getBody(), 0));
     if (!numbers.empty())
@@ -65,7 +62,7 @@ void InstanceTables::placeNodes(ModuleOp module) {
   }
   for (auto program : module.getOps<uprog::ProgramOp>()) {
     size_t next = 0;
-    if (isSet(program))
+    if (runsSets(program))
       program.walk<WalkOrder::PreOrder>(
           [&](uprog::ConstructOp op) { valueOf[op] = numbers[next++]; });
   }

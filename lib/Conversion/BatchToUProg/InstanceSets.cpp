@@ -9,7 +9,6 @@
 
 #include "Batch/Analysis/UnitBarriers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -226,11 +225,12 @@ void ProgramWidener::widenOwn(Operation *op, const InstanceSet &set) {
   }
 }
 
-/// Gives `to` the values of `from`, for each instance of a set.
+/// Gives `to` the values of `from`, for each instance of a set, and ends what
+/// gathers.
 void ProgramWidener::handOn(Location loc, const InstanceSet &set,
                             ValueRange from, ValueRange to) {
   if (from.empty())
-    return;
+    return endEach();
   beginEach(loc, set);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(each.getBody().front().getTerminator());
@@ -264,15 +264,12 @@ InstanceSet ProgramWidener::filter(Location loc, const InstanceSet &set,
   state.addOperands({set.count, list});
   state.addTypes(builder.getIndexType());
   Region *body = state.addRegion();
-  Value place;
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(body, {}, builder.getIndexType(), loc);
     known.clear();
     member = getMember(loc, set, body->getArgument(0));
-    Value condition = holds();
-    place = member;
-    uprog::ConditionOp::create(builder, loc, condition, place);
+    uprog::ConditionOp::create(builder, loc, holds(), member);
   }
   Operation *compact = builder.create(state);
   return {list, compact->getResult(0)};
@@ -371,7 +368,6 @@ void ProgramWidener::convertUniform(uprog::ForOp loop, const InstanceSet &set) {
     return value ? uniform.lookup(value) : value;
   };
   handOn(loc, set, loop.getInits(), loop.getRegionIterArgs());
-  endEach();
   auto rounds =
       uprog::ForOp::create(builder, loc, lookup(loop.getLower()),
                            lookup(loop.getUpper()), lookup(loop.getStep()));
@@ -383,7 +379,6 @@ void ProgramWidener::convertUniform(uprog::ForOp loop, const InstanceSet &set) {
     convert(from, set);
     handOn(loc, set, from.getTerminator()->getOperands(),
            loop.getRegionIterArgs());
-    endEach();
   }
   for (auto [result, argument] :
        llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs()))
@@ -462,7 +457,6 @@ void ProgramWidener::convert(uprog::WhileOp loop, const InstanceSet &set) {
   InstanceSet now{list, body->getArgument(0)};
   convert(after, now);
   handOn(loc, now, after.getTerminator()->getOperands(), before.getArguments());
-  endEach();
   uprog::YieldOp::create(builder, loc, copySet(loc, now, in.list).count);
   for (auto [result, argument] :
        llvm::zip_equal(loop.getResults(), after.getArguments()))
@@ -489,7 +483,6 @@ void ProgramWidener::convert(uprog::BranchOp branch, const InstanceSet &set) {
     convert(region.front(), takers);
     handOn(loc, takers, region.front().getTerminator()->getOperands(),
            branch.getResults());
-    endEach();
     uprog::YieldOp::create(builder, loc, ValueRange());
   };
   for (auto [number, region] :
@@ -578,6 +571,14 @@ uprog::ProgramOp batch::beginProgram(OpBuilder &builder, Location loc,
   return program;
 }
 
+void batch::readByAddress(KernelOp kernel) {
+  auto read = ReadAttr::get(kernel.getContext(), ReadKind::Rows,
+                            FlatSymbolRefAttr(), /*segments=*/false);
+  for (unsigned i : kernel.getTaskArguments())
+    if (isa<RankedTensorType>(kernel.getArgumentTypes()[i]))
+      kernel.setArgAttr(i, kReadAttr, read);
+}
+
 uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp together,
                                        const Twine &name) {
   OpBuilder builder(together);
@@ -600,13 +601,9 @@ uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp together,
   // Tasks have rows of their own.
   auto module = together->getParentOfType<ModuleOp>();
   Builder attributes(module.getContext());
-  auto read = ReadAttr::get(module.getContext(), ReadKind::Rows,
-                            FlatSymbolRefAttr(), /*segments=*/false);
   many.walk([&](uprog::TasksOp tasks) {
     auto kernel = module.lookupSymbol<KernelOp>(tasks.getKernel());
-    for (unsigned i : kernel.getTaskArguments())
-      if (isa<RankedTensorType>(kernel.getArgumentTypes()[i]))
-        kernel.setArgAttr(i, kReadAttr, read);
+    readByAddress(kernel);
     for (unsigned i = 0; i < kernel.getNumResults(); ++i)
       kernel.setResultAttr(i, kRowListAttr, attributes.getUnitAttr());
   });

@@ -19,6 +19,9 @@ inline constexpr int64_t kSetRoom = 64;
 uprog::ProgramOp beginProgram(OpBuilder &builder, Location loc, StringRef name,
                               uprog::Level level, TypeRange arguments);
 
+/// Has a kernel read the row of each task at an address of its own.
+void readByAddress(KernelOp kernel);
+
 /// Makes a program for a set of instances of that for one, beside it. Its
 /// arguments are the first instance and how many there are. Each unit computes
 /// the control of all of them for itself. A branch runs each way for those that

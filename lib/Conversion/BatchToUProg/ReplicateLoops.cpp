@@ -7,6 +7,8 @@
 
 #include "Replicator.h"
 
+#include "InstanceSets.h"
+
 #include "Batch/Analysis/TensorCode.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -151,13 +153,7 @@ LogicalResult Replicator::runAhead(RoundGroup &group, InvokeOp invoke) {
     results.push_back(makeGroupRow(result));
     group.stored.emplace_back(result, results.back());
   }
-  // The rows of its operands have addresses of their own.
-  auto read = ReadAttr::get(builder.getContext(), ReadKind::Rows,
-                            FlatSymbolRefAttr(), /*segments=*/false);
-  for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    if (!kernel.isShared(i) &&
-        isa<RankedTensorType>(kernel.getArgumentTypes()[i]))
-      kernel.setArgAttr(i, kReadAttr, read);
+  readByAddress(kernel);
   Value step = uprog::BatchOp::create(
       builder, loc, uprog::StepType::get(builder.getContext()), tasks, count,
       results);

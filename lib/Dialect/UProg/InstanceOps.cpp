@@ -175,8 +175,14 @@ LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
       if (failed(verifyInputs(put, *kernel, put.getInputs())))
         return failure();
       llvm::SmallBitVector own(put.getOutputs().size());
-      for (auto [index, output] : llvm::enumerate(put.getOutputs()))
+      for (auto [index, output] : llvm::enumerate(put.getOutputs())) {
         own[index] = llvm::is_contained(put.getInputs(), output);
+        if (index < kernel->getNumResults() &&
+            !kernel->getResultAttr(index, batch::kRowListAttr))
+          return put.emitOpError("has a row for result #")
+                 << index << ", but steps of @" << kernel->getSymName()
+                 << " have no addresses of its rows ('batch.row_list')";
+      }
       if (inPlace.value_or(own) != own)
         return put.emitOpError("changes other operands in place than another "
                                "task of the list");
@@ -392,7 +398,20 @@ static LogicalResult checkMember(RowOp row) {
                          "says for how many there is room");
 }
 
+/// Checks that there is room for a member at least.
+template <class OpTy>
+static LogicalResult checkRoom(OpTy op) {
+  if (static_cast<int64_t>(op.getRoom()) >= 1)
+    return success();
+  return op.emitOpError("has room for ")
+         << op.getRoom() << " members; 1 is the least";
+}
+
 LogicalResult InstanceVerifier::verify(Operation *op) {
+  if (auto cells = dyn_cast<CellsOp>(op))
+    return checkRoom(cells);
+  if (auto members = dyn_cast<MembersOp>(op))
+    return checkRoom(members);
   if (auto row = dyn_cast<RowOp>(op))
     return checkMember(row);
   if (auto load = dyn_cast<LoadOp>(op))

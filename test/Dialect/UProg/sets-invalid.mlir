@@ -87,7 +87,7 @@ uprog.program @p(%step: !uprog.step) level(block) {
 
 // -----
 
-batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+batch.kernel @k(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.row_list}) {
   batch.yield %x : tensor<4xf32>
 }
 uprog.buffer @x : tensor<4xf32> copies(1)
@@ -105,7 +105,7 @@ uprog.program @p(%i: index) level(device) {
 
 // -----
 
-batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+batch.kernel @k(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.row_list}) {
   batch.yield %x : tensor<4xf32>
 }
 uprog.buffer @x : tensor<4xf32> copies(1)
@@ -161,7 +161,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-batch.kernel @k(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_place = 0 : i64}) {
+batch.kernel @k(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_place = 0 : i64, batch.row_list}) {
   batch.yield %x : tensor<4xf32>
 }
 uprog.buffer @x : tensor<4xf32> copies(2)
@@ -172,5 +172,36 @@ uprog.program @p(%i: index) level(device) {
   // expected-error @+1 {{changes other operands in place than another task of the list}}
   uprog.put_task %tasks[%i] = %x : !uprog.row into(%x)
   uprog.put_task %tasks[%i] = %x : !uprog.row into(%y)
+  uprog.yield
+}
+
+// -----
+
+batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
+  batch.yield %x : tensor<4xf32>
+}
+uprog.buffer @x : tensor<4xf32> copies(1)
+uprog.program @p(%i: index) level(device) {
+  %x = uprog.argument 0 of %i : !uprog.row
+  %y = uprog.row @x
+  %tasks = uprog.tasks @k room(64)
+  // expected-error @+1 {{has a row for result #0, but steps of @k have no addresses of its rows ('batch.row_list')}}
+  uprog.put_task %tasks[%i] = %x : !uprog.row into(%y)
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p() level(device) {
+  // expected-error @+1 {{has room for 0 members; 1 is the least}}
+  %cells = uprog.cells room(0) : !uprog.cells<index>
+  uprog.yield
+}
+
+// -----
+
+uprog.program @p() level(device) {
+  // expected-error @+1 {{has room for 0 members; 1 is the least}}
+  %list = uprog.members room(0) : memref<?xi32>
   uprog.yield
 }

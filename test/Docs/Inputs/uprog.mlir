@@ -157,7 +157,7 @@ uprog.program @p() level(device) {
   uprog.yield
 }
 // ----- uprog.put_task
-batch.kernel @input(%x: tensor<4xf32>) -> tensor<4xf32> {
+batch.kernel @input(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.row_list}) {
   batch.yield %x : tensor<4xf32>
 }
 uprog.operator @input.rows(%n: index) {
