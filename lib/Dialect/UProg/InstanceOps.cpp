@@ -169,12 +169,12 @@ LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
     auto put = dyn_cast<PutTaskOp>(user);
     return put && !put.getOutputs().empty();
   });
-  std::optional<llvm::SmallBitVector> inPlace;
+  std::optional<SmallVector<bool>> inPlace;
   for (Operation *user : getTasks().getUsers()) {
     if (auto put = dyn_cast<PutTaskOp>(user)) {
       if (failed(verifyInputs(put, *kernel, put.getInputs())))
         return failure();
-      llvm::SmallBitVector own(put.getOutputs().size());
+      SmallVector<bool> own(put.getOutputs().size());
       for (auto [index, output] : llvm::enumerate(put.getOutputs())) {
         own[index] = llvm::is_contained(put.getInputs(), output);
         if (index < kernel->getNumResults() &&
