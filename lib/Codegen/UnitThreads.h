@@ -8,7 +8,7 @@
 #ifndef BATCH_CODEGEN_UNITTHREADS_H
 #define BATCH_CODEGEN_UNITTHREADS_H
 
-#include "mlir/IR/Value.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace mlir::batch {
 
@@ -25,6 +25,17 @@ struct UnitThreads {
 
   bool isGroup() const { return threads > 1; }
 };
+
+/// The same number, an i64, of which an optimizer knows nothing. What a thread
+/// computes of it stays where it is used, an instruction each: of a number that
+/// it knows it computes all that it can in front of loops, and keeps it in
+/// registers, which a kernel that runs a whole program does not have.
+inline Value makeOpaque(OpBuilder &builder, Location loc, Value number) {
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Value opaque = LLVM::IntToPtrOp::create(builder, loc, pointer, number);
+  opaque = LLVM::LaunderInvariantGroupOp::create(builder, loc, opaque);
+  return LLVM::PtrToIntOp::create(builder, loc, number.getType(), opaque);
+}
 
 } // namespace mlir::batch
 

@@ -28,7 +28,16 @@ MMA = {"tf32": ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
 WALK = os.path.join(batchtest.ROOT, "test", "Integration", "GPU", "Inputs", "walk")
 
 # Programs of single instances.
-INSTANCES = ("attention", "seq2seq")
+INSTANCES = ("attention", "seq2seq", "nasrnn", "lstm10")
+
+# Where blocks run instances: each its own, or one instance together, or a set of them.
+ALONE, ONE, SET = "level=block", "level=device instances=1", "level=device"
+# The bytes that a kernel at most saves in memory. Twenty rows that the loop of lstm10
+# hands on take forty registers; what the others save, they save around calls.
+SPILLS = {("attention", ALONE): 0, ("attention", ONE): 0, ("attention", SET): 0,
+          ("seq2seq", ALONE): 0, ("seq2seq", ONE): 0, ("seq2seq", SET): 64,
+          ("nasrnn", ALONE): 0, ("nasrnn", ONE): 64, ("nasrnn", SET): 128,
+          ("lstm10", ALONE): 512, ("lstm10", ONE): 512, ("lstm10", SET): 768}
 
 
 def sizes_option(model, size):
@@ -36,14 +45,14 @@ def sizes_option(model, size):
     return "sizes=" + ",".join("%s=%d" % item for item in named.items())
 
 
-def persistent(model, size, options):
+def persistent(model, size, options, level=""):
     """What batch-opt prints of a model. One without a size has a strategy: it runs in
     lock step, or single instances."""
-    strategy = "replicate" if model in INSTANCES else "lockstep"
+    strategy = "replicate gpu" if model in INSTANCES else "lockstep"
     return batchtest.call(
         "batch-opt", os.path.join(batchtest.MODELS, model + ".mlir"),
         "--autobatch=" + (sizes_option(model, size) if size
-                          else "strategy=" + strategy),
+                          else "strategy=%s %s" % (strategy, level)),
         "--gpu-persistent=" + options)
 
 
@@ -123,6 +132,11 @@ def check_instances(checks, model):
                      ptx.count(what), 0)
     checks.expect("%s, single instances: has a barrier of all blocks" % model,
                   "ld.acquire.gpu.global" in ptx)
+    checks.expect("%s, single instances: an i64 is loaded at once" % model,
+                  re.search(r"ld\.global\.b64 .*\[%rd\d+\]", ptx))
+    checks.equal("%s, single instances: or in halves" % model,
+                 len(re.findall(r"shl\.b64 \t%rd\d+, %rd\d+, 32;\n"
+                                r"\tor\.b64", ptx)), 0)
 
 
 def check_tensor_cores(checks, model, precision):
@@ -165,9 +179,9 @@ def check_amd(checks, model, chip):
                   not re.search(r"__oc[km]l_", code))
 
 
-def check_ptxas(checks, model, size, chip, options=""):
-    where = ("at %d" % size if size else "as single instances" if model in INSTANCES
-             else "in lock step")
+def check_ptxas(checks, model, size, chip, options="", level="", spills=0):
+    where = ("at %d" % size if size else "as single instances, " + level
+             if model in INSTANCES else "in lock step")
     name = "%s %s on %s%s" % (os.path.basename(model), where, chip, options)
     folder = batchtest.temporary()
     ptx, cubin = (os.path.join(folder, "k." + e) for e in ("ptx", "cubin"))
@@ -175,7 +189,7 @@ def check_ptxas(checks, model, size, chip, options=""):
     kept = []
 
     def assemble():
-        module = persistent(model, size, "chip=%s format=isa%s" % (chip, options))
+        module = persistent(model, size, "chip=%s format=isa%s" % (chip, options), level)
         kept.append(int(re.search(r"shared_bytes = (\d+)", module)[1]))
         with open(ptx, "w") as file:
             file.write(assembly(module))
@@ -194,9 +208,10 @@ def check_ptxas(checks, model, size, chip, options=""):
 
     registers = number(r"Used (\d+) registers")
     checks.expect("%s: %d registers" % (name, registers), 0 < registers <= 255)
-    checks.equal(name + ": no spills",
-                 number(r"(\d+) bytes spill (?:stores|loads)"), 0)
-    checks.equal(name + ": no stack", number(r"(\d+) bytes stack frame"), 0)
+    spilled = number(r"(\d+) bytes spill stores")
+    checks.expect("%s: %d bytes spilled" % (name, spilled), spilled <= spills)
+    if not spills:
+        checks.equal(name + ": no stack", number(r"(\d+) bytes stack frame"), 0)
     shared = number(r"(\d+) bytes smem") + kept[0]
     checks.expect("%s: %d bytes of shared memory" % (name, shared),
                   shared <= SHARED[chip])
@@ -221,8 +236,8 @@ def main(arguments):
         check_ptxas(checks, "dagrnn", 256, "sm_80", " executor=block")
         check_ptxas(checks, "treelstm_nary", 256, "sm_90", " executor=cluster")
         check_ptxas(checks, WALK, None, "sm_90")
-        # Seq2seq spills: blocks run instances together, and each another.
-        check_ptxas(checks, "attention", None, "sm_90")
+        for (model, level), spills in SPILLS.items():
+            check_ptxas(checks, model, None, "sm_90", level=level, spills=spills)
     else:
         for model in batchtest.EVERY:
             check_model(checks, model)

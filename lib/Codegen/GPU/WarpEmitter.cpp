@@ -8,6 +8,7 @@
 #include "WarpEmitter.h"
 
 #include "../Stages/ReductionLoops.h"
+#include "../UnitThreads.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -60,6 +61,8 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   arguments.scratch = b.loadField(step, batch::abi::kStepScratch);
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   thread = arith::IndexCastOp::create(b, i64, thread);
+  for (Value *number : {&unit, &units})
+    *number = batch::makeOpaque(b, b.getLoc(), *number);
   lane = b.rem(thread, b.constant(kLanes));
   Value warp = b.div(thread, b.constant(kLanes));
   evaluator.beginStage(number, arguments);

@@ -276,13 +276,19 @@ Value InstanceCode::takeTurn(uprog::RowOp op, Value copies) {
   return last;
 }
 
+/// Where buffers begin.
+Value InstanceCode::getMemory() {
+  return unit.threads.thread ? makeOpaque(builder, loc, unit.memory)
+                             : unit.memory;
+}
+
 Value InstanceCode::row(uprog::RowOp op, ValueRange avoided, Value member,
                         const InstanceTables &tables) {
   auto buffer = op->getParentOfType<ModuleOp>().lookupSymbol<uprog::BufferOp>(
       op.getBuffer());
   int64_t bytes = getRowBytes(cast<RankedTensorType>(buffer.getType()));
   int64_t offset = tables.getOffset(buffer.getSymNameAttr());
-  Value memory = unit.memory;
+  Value memory = getMemory();
   if (member) {
     Value distance = arith::MulIOp::create(
         builder, loc, member, cb.constant(tables.getBufferBytes()));
@@ -421,7 +427,7 @@ void InstanceCode::copy(RankedTensorType type, Value from, Value to) {
 }
 
 void InstanceCode::clearBuffers(const InstanceTables &tables) {
-  Value first = arith::AddIOp::create(builder, loc, unit.memory,
+  Value first = arith::AddIOp::create(builder, loc, getMemory(),
                                       cb.constant(tables.getBufferBegin()));
   Value members = cb.constant(1);
   if (unit.together && tables.getRoom() > 1)
@@ -459,7 +465,7 @@ void InstanceCode::clear(Value first, Value bytes) {
 //===----------------------------------------------------------------------===//
 
 Value InstanceCode::scratchOf(Operation *site, const InstanceTables &tables) {
-  return arith::AddIOp::create(builder, loc, unit.memory,
+  return arith::AddIOp::create(builder, loc, getMemory(),
                                cb.constant(tables.getScratch(site)));
 }
 
@@ -474,15 +480,11 @@ static int64_t getKernelNumber(ModuleOp module, KernelOp kernel) {
 Value InstanceCode::shareCells(Operation *op, int64_t count,
                                const InstanceTables &tables,
                                function_ref<void(Value)> store) {
+  Value room = this->room(op, count, tables);
   if (!unit.threads.isGroup()) {
-    Value room = allocateCells(builder, op, count);
     store(room);
     return room;
   }
-  Value place = arith::AddIOp::create(builder, loc, unit.own,
-                                      cb.constant(tables.getCells(op)));
-  Value room =
-      LLVM::IntToPtrOp::create(builder, loc, unit.context.getType(), place);
   // All have read what is there: first the last cells, then these.
   gpu::BarrierOp::create(builder, loc);
   when(leads(), [&] { store(room); });
@@ -544,7 +546,7 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
   const int64_t arguments = kernel.getTaskArguments().size();
   const int64_t numResults = kernel.getNumResults(), most = list.getRoom();
   Value zero = cb.constant(0);
-  auto addressOf = [&](Value base, int64_t cell) -> Value {
+  auto cellOf = [&](Value base, int64_t cell) -> Value {
     Value pointer = cb.address(base, cb.constant(cell), builder.getI64Type());
     return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
                                     pointer);
@@ -558,20 +560,20 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
       cb.storeCell(step, cb.constant(cell), zero);
     cb.storeCell(step, kStepKernel, cb.constant(number));
     cb.storeCell(step, kStepCount, count);
-    cb.storeCell(step, kStepOperands, addressOf(step, operands));
-    cb.storeCell(step, kStepResults, addressOf(step, results));
+    cb.storeCell(step, kStepOperands, cellOf(step, operands));
+    cb.storeCell(step, kStepResults, cellOf(step, results));
     cb.storeCell(step, kStepScratch, scratchOf(op, tables));
     for (int64_t i = 0; i < arguments; ++i)
       cb.storeCell(
           step, cb.constant(operands + i * kOperandCells + kOperandRows.cell()),
-          addressOf(tasks, i * most));
+          cellOf(tasks, i * most));
     for (int64_t i = 0; i < numResults; ++i) {
       Value place;
       const int64_t rows = results + numResults + i * most;
       if (put)
         place = llvm::is_contained(put.getInputs(), put.getOutputs()[i])
                     ? zero // in place
-                    : addressOf(tasks, (arguments + i) * most);
+                    : cellOf(tasks, (arguments + i) * most);
       else if (kernel.getResultAttr(i, kRowListAttr))
         place =
             listRows(outputs[i], kernel.getResultTypes()[i], count, step, rows);
@@ -606,21 +608,36 @@ Value InstanceCode::listRows(Value first, Type type, Value count, Value room,
 // Several instances
 //===----------------------------------------------------------------------===//
 
-Value InstanceCode::cells(Operation *op, int64_t room,
-                          const InstanceTables &tables) {
+Value InstanceCode::room(Operation *op, int64_t cells,
+                         const InstanceTables &tables) {
   if (!unit.threads.isGroup())
-    return allocateCells(builder, op, room);
-  Value place = arith::AddIOp::create(builder, loc, unit.own,
-                                      cb.constant(tables.getCells(op)));
+    return allocateCells(builder, op, cells);
+  return addressOf(cb.constant(tables.getCells(op)));
+}
+
+/// The address of what lies so far behind the beginning of the unit's memory.
+Value InstanceCode::addressOf(Value place) {
+  if (unit.threads.thread)
+    place = arith::AddIOp::create(builder, loc,
+                                  makeOpaque(builder, loc, unit.own), place);
   return LLVM::IntToPtrOp::create(builder, loc, unit.context.getType(), place);
 }
 
+Value InstanceCode::cells(uprog::CellsOp op, const InstanceTables &tables) {
+  if (unit.threads.isGroup())
+    return cb.constant(tables.getCells(op));
+  return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
+                                  allocateCells(builder, op, op.getRoom()));
+}
+
 Value InstanceCode::get(Value cells, Value member, Type type) {
-  return fromCell(cb.loadCell(cells, member), type);
+  return fromCell(cb.loadCell(addressOf(cells), member), type);
 }
 
 void InstanceCode::put(Value cells, Value member, Value value) {
-  auto store = [&] { cb.storeCell(cells, member, cb.toCell(value)); };
+  auto store = [&] {
+    cb.storeCell(addressOf(cells), member, cb.toCell(value));
+  };
   if (!unit.threads.isGroup())
     return store();
   // All threads have read what was there, and all read what is there now.

@@ -150,7 +150,10 @@ public:
   Value nextRound(uprog::NextRoundOp op, Value rounds,
                   const InstanceTables &tables);
   /// The address of room for cells of the unit that `op` needs.
-  Value cells(Operation *op, int64_t room, const InstanceTables &tables);
+  Value room(Operation *op, int64_t cells, const InstanceTables &tables);
+  /// Where cells are, an i64: their address; on a device, how far behind the
+  /// beginning of the unit's own memory.
+  Value cells(uprog::CellsOp op, const InstanceTables &tables);
   Value get(Value cells, Value member, Type type);
   void put(Value cells, Value member, Value value);
   Value member(Value list, Value index);
@@ -203,6 +206,8 @@ private:
   void tellTasks(int64_t kernel, Value count, bool isShared);
   Value shareCells(Operation *op, int64_t count, const InstanceTables &tables,
                    function_ref<void(Value)> store);
+  Value getMemory();
+  Value addressOf(Value place);
   Value takeTurn(uprog::RowOp op, Value copies);
   Value firstNode(Value instance);
   Value resultCell(StringAttr results, Value node,

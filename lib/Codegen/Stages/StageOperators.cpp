@@ -9,6 +9,7 @@
 
 #include "Staging.h"
 
+#include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -257,6 +258,22 @@ struct StageOperatorsPass
     return success();
   }
 
+  /// Without a layout an i64 of LLVM may lie at any multiple of four bytes, and
+  /// is loaded in halves. MLIR takes the next integer for one that is not
+  /// there.
+  static void alignIntegers(gpu::GPUModuleOp device) {
+    Builder b(device.getContext());
+    SmallVector<DataLayoutEntryInterface> entries;
+    for (int64_t bits : {8, 16, 32, 64}) {
+      auto alignment = DenseElementsAttr::get(
+          VectorType::get(2, b.getI64Type()), ArrayRef<int64_t>{bits, bits});
+      entries.push_back(
+          DataLayoutEntryAttr::get(b.getIntegerType(bits), alignment));
+    }
+    device->setAttr(DLTIDialect::kDataLayoutAttrName,
+                    DataLayoutSpecAttr::get(b.getContext(), entries));
+  }
+
   /// The operators do not change: the unbatched code needs them.
   LogicalResult stageForGPU() {
     ModuleOp module = getOperation();
@@ -268,6 +285,7 @@ struct StageOperatorsPass
     auto device = gpu::GPUModuleOp::create(builder, module.getLoc(),
                                            batch::kDeviceModule);
     symbols.insert(device);
+    alignIntegers(device);
     builder.setInsertionPointToEnd(device.getBody());
     for (OperatorOp op : module.getOps<OperatorOp>()) {
       Staging staging(op, target, kGPUVectorBits);

@@ -525,7 +525,8 @@ LogicalResult OperationEmulation::checkPlain(Operation *op) {
   // The contents of regions are checked by themselves.
   bool plain = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
                op->hasTrait<OpTrait::IsTerminator>() ||
-               isMemoryEffectFree(op) || isa<LLVM::AssumeOp>(op);
+               isMemoryEffectFree(op) ||
+               isa<LLVM::AssumeOp, LLVM::LaunderInvariantGroupOp>(op);
   if (known && plain)
     return success();
   return op->emitOpError("is not supported in an emulated kernel");

@@ -215,7 +215,7 @@ public:
     return {};
   }
   Values lower(uprog::CellsOp op, uprog::CellsOp::Adaptor) {
-    return {code.cells(op, op.getRoom(), tables)};
+    return {code.cells(op, tables)};
   }
   Values lower(uprog::GetOp op, uprog::GetOp::Adaptor operands) {
     return {code.get(operands.getCells(), toI64(operands.getMember()),
@@ -227,7 +227,7 @@ public:
     return {};
   }
   Values lower(uprog::MembersOp op, uprog::MembersOp::Adaptor) {
-    return {code.cells(op, op.getRoom(), tables)};
+    return {code.room(op, op.getRoom(), tables)};
   }
   Values lower(uprog::MemberOp, uprog::MemberOp::Adaptor operands) {
     return {
@@ -370,10 +370,11 @@ LogicalResult batch::convertProgram(
         addPatterns) {
   TypeConverter converter;
   converter.addConversion([=](Type type) -> Type {
-    if (isa<uprog::RowType, rec::ListType, rec::AdtType>(type))
+    if (isa<uprog::RowType, uprog::CellsType, rec::ListType, rec::AdtType>(
+            type))
       return IntegerType::get(type.getContext(), 64);
-    return isa<PlanType, uprog::StepType, uprog::TasksType, uprog::CellsType,
-               LanesType, MemRefType>(type)
+    return isa<PlanType, uprog::StepType, uprog::TasksType, LanesType,
+               MemRefType>(type)
                ? pointer
                : type;
   });

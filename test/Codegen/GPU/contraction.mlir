@@ -23,9 +23,15 @@
 // A block's column of tiles depends on the number of blocks alone; blocks that
 // have the same one share its rows, tile by tile.
 // TILES-LABEL: func.func private @cell.rows.stage0(
-// TILES-SAME:    %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %[[UNIT:.*]]: i64, %[[UNITS:.*]]: i64)
+// TILES-SAME:    %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %[[ARG2:.*]]: i64, %[[ARG3:.*]]: i64)
 // TILES-DAG:     %[[C8:.*]] = arith.constant 8 : i64
 // TILES-DAG:     %[[C32:.*]] = arith.constant 32 : i64
+// TILES:         %[[ADDRESS2:.*]] = llvm.inttoptr %[[ARG2]]
+// TILES:         %[[OPAQUE2:.*]] = llvm.intr.launder.invariant.group %[[ADDRESS2]]
+// TILES:         %[[UNIT:.*]] = llvm.ptrtoint %[[OPAQUE2]]
+// TILES:         %[[ADDRESS3:.*]] = llvm.inttoptr %[[ARG3]]
+// TILES:         %[[OPAQUE3:.*]] = llvm.intr.launder.invariant.group %[[ADDRESS3]]
+// TILES:         %[[UNITS:.*]] = llvm.ptrtoint %[[OPAQUE3]]
 // TILES:         %[[WARP:.*]] = arith.divui %{{.*}}, %[[C32]]
 // TILES:         %[[ACROSS:.*]] = arith.minsi %[[UNITS]], %[[C8]]
 // TILES:         %[[FIRST:.*]] = arith.remui %[[UNIT]], %[[ACROSS]]

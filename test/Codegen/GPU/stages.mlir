@@ -34,7 +34,9 @@
 
 // Two warps in a block of 64 threads.
 // SMALL-LABEL: func.func private @reads.rows.stage0
-// SMALL:         %[[SHARE:.*]] = arith.divui %arg2, %[[ACROSS:.*]] : i64
+// SMALL:         %[[OPAQUE:.*]] = llvm.intr.launder.invariant.group
+// SMALL:         %[[UNIT:.*]] = llvm.ptrtoint %[[OPAQUE]]
+// SMALL:         %[[SHARE:.*]] = arith.divui %[[UNIT]], %[[ACROSS:.*]] : i64
 // SMALL:         %[[SHARES:.*]] = arith.divui %{{.*}}, %[[ACROSS]] : i64
 // SMALL:         arith.muli %[[SHARES]], %c2_i64 : i64
 uprog.operator @reads.rows(%n: index,

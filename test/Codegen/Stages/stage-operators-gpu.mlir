@@ -11,7 +11,9 @@
 // CHECK-LABEL: uprog.operator @cell.rows
 // CHECK-NOT:     uprog.stage
 // CHECK:         linalg.matmul
+// An i64 is loaded at once.
 // CHECK-LABEL: gpu.module @device
+// CHECK-SAME:      i32 = dense<32> : vector<2xi64>, i64 = dense<64> : vector<2xi64>
 // CHECK:         uprog.operator @cell.rows
 // CHECK-SAME:      #uprog.staging<gpu, vector_bits = 128, lanes = 4>
 // CHECK:           uprog.stage rows<tasks> shape [64] reads(%{{.*}} : tensor<?x32xf32>) -> (tensor<?x64xf32>)

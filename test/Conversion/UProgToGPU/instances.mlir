@@ -35,11 +35,18 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK:         %[[NOW:.*]] = llvm.alloca
 // CHECK:         %[[SHARES:.*]] = llvm.alloca
 
-// Buffers are cleared, those of all by all.
-// CHECK:         %[[ALLS:.*]] = arith.addi %[[COMMON]]
+// Buffers are cleared, those of all by all. Each place is computed where it is used:
+// it has an address of its own.
+// CHECK:         %[[P1:.*]] = llvm.inttoptr %[[COMMON]]
+// CHECK-NEXT:    %[[O1:.*]] = llvm.intr.launder.invariant.group %[[P1]]
+// CHECK-NEXT:    %[[A1:.*]] = llvm.ptrtoint %[[O1]]
+// CHECK:         %[[ALLS:.*]] = arith.addi %[[A1]]
 // CHECK:         scf.for
 // CHECK-NEXT:      arith.addi %[[ALLS]]
-// CHECK:         %[[OWNS:.*]] = arith.addi %[[OWN]]
+// CHECK:         %[[P2:.*]] = llvm.inttoptr %[[OWN]]
+// CHECK-NEXT:    %[[O2:.*]] = llvm.intr.launder.invariant.group %[[P2]]
+// CHECK-NEXT:    %[[A2:.*]] = llvm.ptrtoint %[[O2]]
+// CHECK:         %[[OWNS:.*]] = arith.addi %[[A2]]
 // CHECK:         scf.for
 // CHECK-NEXT:      arith.addi %[[OWNS]]
 // CHECK:         func.call @device_barrier
@@ -47,10 +54,16 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // A block runs an instance: the first thread stores the step.
 // CHECK:         scf.for %[[TASK:.*]] = %[[BLOCK]] to %{{.*}} step %[[BLOCKS]]
 // CHECK:           llvm.store %{{.*}}, %[[INSTANCE]]
-// CHECK:           %[[ROW:.*]] = arith.addi %[[OWN]]
+// CHECK:           %[[P3:.*]] = llvm.inttoptr %[[OWN]]
+// CHECK-NEXT:      %[[O3:.*]] = llvm.intr.launder.invariant.group %[[P3]]
+// CHECK-NEXT:      %[[A3:.*]] = llvm.ptrtoint %[[O3]]
+// CHECK:           %[[ROW:.*]] = arith.addi %[[A3]]
 // CHECK:           scf.if
 // CHECK-NEXT:        llvm.store %{{.*}}, %[[PROGRESS]] atomic syncscope("device") monotonic
-// CHECK:           %[[PLACE:.*]] = arith.addi %[[OWN]]
+// CHECK:           %[[P4:.*]] = llvm.inttoptr %[[OWN]]
+// CHECK-NEXT:      %[[O4:.*]] = llvm.intr.launder.invariant.group %[[P4]]
+// CHECK-NEXT:      %[[A4:.*]] = llvm.ptrtoint %[[O4]]
+// CHECK:           %[[PLACE:.*]] = arith.addi %[[A4]]
 // CHECK:           %[[STEP:.*]] = llvm.inttoptr %[[PLACE]]
 // CHECK-NEXT:      gpu.barrier
 // CHECK:           %[[LEADS:.*]] = arith.cmpi eq, %[[THREAD]]
@@ -75,9 +88,15 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // All blocks run an instance.
 // CHECK:         scf.for
-// CHECK:           %[[ROW:.*]] = arith.addi %[[COMMON]]
+// CHECK:           %[[P5:.*]] = llvm.inttoptr %[[COMMON]]
+// CHECK-NEXT:      %[[O5:.*]] = llvm.intr.launder.invariant.group %[[P5]]
+// CHECK-NEXT:      %[[A5:.*]] = llvm.ptrtoint %[[O5]]
+// CHECK:           %[[ROW:.*]] = arith.addi %[[A5]]
 // CHECK:           llvm.store %{{.*}}, %[[SHARES]]
-// CHECK:           arith.addi %[[OWN]]
+// CHECK:           %[[P6:.*]] = llvm.inttoptr %[[OWN]]
+// CHECK-NEXT:      %[[O6:.*]] = llvm.intr.launder.invariant.group %[[P6]]
+// CHECK-NEXT:      %[[A6:.*]] = llvm.ptrtoint %[[O6]]
+// CHECK:           arith.addi %[[A6]]
 // CHECK:           gpu.barrier
 // CHECK:             llvm.store %[[ROW]],
 // CHECK:           gpu.barrier

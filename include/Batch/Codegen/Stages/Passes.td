@@ -111,7 +111,7 @@ def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
            "Width of a vector register of the CPU in bits; a GPU's lanes load 128">,
   ];
-  let dependentDialects = ["::mlir::gpu::GPUDialect",
+  let dependentDialects = ["::mlir::DLTIDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::tensor::TensorDialect",
                            "::mlir::uprog::UProgDialect"];
 }
