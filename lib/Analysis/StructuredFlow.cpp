@@ -42,17 +42,31 @@ bool batch::isLiveAfter(Value value, Operation *op) {
   });
 }
 
+bool batch::isDefinedBefore(Value value, Operation *op) {
+  Operation *outer = value.getParentBlock()->findAncestorOpInBlock(*op);
+  if (!outer)
+    return false;
+  Operation *definition = value.getDefiningOp();
+  return !definition || definition->isBeforeInBlock(outer);
+}
+
+void StructuredFlow::add(Value value, OpOperand *operand) {
+  incoming[value].push_back(operand);
+  outgoing[operand->get()].push_back(value);
+}
+
 StructuredFlow::StructuredFlow(Operation *root) {
   root->walk([&](RegionBranchOpInterface control) {
     RegionBranchInverseSuccessorMapping mapping;
     control.getSuccessorInputOperandMapping(mapping);
     for (auto &[input, operands] : mapping)
-      llvm::append_range(incoming[input], operands);
+      for (OpOperand *operand : operands)
+        add(input, operand);
   });
   root->walk([&](ViewLikeOpInterface view) {
     for (OpOperand &operand : view->getOpOperands())
       if (operand.get() == view.getViewSource())
-        incoming[view.getViewDest()].push_back(&operand);
+        add(view.getViewDest(), &operand);
   });
 }
 
@@ -72,4 +86,13 @@ SetVector<Value> StructuredFlow::getOrigins(Value value) const {
       reached.insert(operand->get());
   }
   return origins;
+}
+
+SetVector<Value> StructuredFlow::getAliases(SetVector<Value> values) const {
+  for (size_t i = 0; i < values.size(); ++i) {
+    auto it = outgoing.find(values[i]);
+    if (it != outgoing.end())
+      values.insert_range(it->second);
+  }
+  return values;
 }

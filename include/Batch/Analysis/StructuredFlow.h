@@ -16,6 +16,8 @@ namespace mlir::batch {
 /// control around is structured: its regions have one block. `op` is where the
 /// value is defined.
 bool isLiveAfter(Value value, Operation *op);
+/// True if `value` is defined where `op` is, or around it, before it.
+bool isDefinedBefore(Value value, Operation *op);
 
 /// Where values come from in a function or program, through the loops and
 /// branches that say so (RegionBranchOpInterface) and views.
@@ -29,9 +31,14 @@ public:
   /// The values that `value` may be, or be a view of, themselves neither handed
   /// on nor views.
   SetVector<Value> getOrigins(Value value) const;
+  /// These values, and all that may be one of them, or a view of it.
+  SetVector<Value> getAliases(SetVector<Value> values) const;
 
 private:
+  void add(Value value, OpOperand *operand);
+
   DenseMap<Value, SmallVector<OpOperand *>> incoming;
+  DenseMap<Value, SmallVector<Value>> outgoing;
 };
 
 } // namespace mlir::batch

@@ -22,7 +22,9 @@ static bool isLastUse(OpOperand &operand) {
 }
 
 /// Decides for one operand that `invoke` inserts into: everything that its
-/// value may be must come from kernels, each time by a last use.
+/// value may be must come from kernels, each time by a last use. Nothing else
+/// that may be one of these, such as the result of a loop that has no rounds,
+/// may be read by `invoke` or afterwards.
 bool InsertedRows::place(InvokeOp invoke, OpOperand &root) {
   if (!isLastUse(root))
     return false;
@@ -47,6 +49,11 @@ bool InsertedRows::place(InvokeOp invoke, OpOperand &root) {
         return false;
     }
   }
+  for (Value alias : flow.getAliases(reached))
+    if (alias != root.get() && isDefinedBefore(alias, invoke) &&
+        (llvm::is_contained(invoke->getOperands(), alias) ||
+         isLiveAfter(alias, invoke)))
+      return false;
   changed.insert_range(reached);
   copied.insert_range(copies);
   return true;

@@ -29,15 +29,6 @@ static Operation *getWriter(uprog::RowOp row) {
   return row;
 }
 
-/// True if `value` is defined where `op` is, or around it, before it.
-static bool isDefinedBefore(Value value, Operation *op) {
-  Operation *outer = value.getParentBlock()->findAncestorOpInBlock(*op);
-  if (!outer)
-    return false;
-  Operation *definition = value.getDefiningOp();
-  return !definition || definition->isBeforeInBlock(outer);
-}
-
 /// True if the row is read by `writer` or after it.
 static bool isRead(Value row, Operation *writer) {
   return llvm::is_contained(writer->getOperands(), row) ||

@@ -143,6 +143,44 @@ func.func @cache(%x: tensor<4xf32>, %cache: tensor<8x4xf32>, %n: index)
 
 // -----
 
+// Nor here: a loop without a round results in what it began with.
+// CHECK-LABEL: uprog.program @empty.instance.together
+// CHECK:         %[[FIRST:.*]] = uprog.row @put.0
+// CHECK:         uprog.for {{.*}} iter(%{{.*}} = %[[FIRST]]) : !uprog.row {
+// CHECK:         %[[SECOND:.*]] = uprog.row @put.0_1
+// CHECK-NEXT:    uprog.site @put(%{{.*}}, %[[FIRST]], %{{.*}} : !uprog.row, !uprog.row, index) into(%[[SECOND]])
+batch.kernel @put(%x: tensor<4xf32>, %cache: tensor<8x4xf32>, %i: index)
+    -> (tensor<8x4xf32> {batch.in_place = 1 : i64}) {
+  %next = tensor.insert_slice %x into %cache[%i, 0] [1, 4] [1, 1]
+      : tensor<4xf32> into tensor<8x4xf32>
+  batch.yield %next : tensor<8x4xf32>
+}
+uprog.operator @put.rows of @put(
+    %n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %cache: tensor<?x8x4xf32> {uprog.operand = #uprog.operand<gather>},
+    %i: tensor<?xindex> {uprog.operand = #uprog.operand<scalar>}) -> tensor<?x8x4xf32> {
+  uprog.yield %cache : tensor<?x8x4xf32>
+}
+func.func @empty(%x: tensor<4xf32>, %cache: tensor<8x4xf32>, %n: index)
+    -> (tensor<8x4xf32>, tensor<8x4xf32>)
+    attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %first = batch.invoke @put(%x, %cache, %zero)
+      : (tensor<4xf32>, tensor<8x4xf32>, index) -> tensor<8x4xf32>
+  %last = scf.for %i = %zero to %n step %one iter_args(%c = %first) -> tensor<8x4xf32> {
+    %d = batch.invoke @put(%x, %cache, %i)
+        : (tensor<4xf32>, tensor<8x4xf32>, index) -> tensor<8x4xf32>
+    scf.yield %d : tensor<8x4xf32>
+  }
+  %second = batch.invoke @put(%x, %first, %one)
+      : (tensor<4xf32>, tensor<8x4xf32>, index) -> tensor<8x4xf32>
+  return %last, %second : tensor<8x4xf32>, tensor<8x4xf32>
+}
+
+
+// -----
+
 // Products with rows of a parameter that the rounds of a fold name run ahead, for 64
 // rounds together.
 // CHECK:       uprog.buffer @input.0 : tensor<64x4xf32> copies(1)

@@ -50,7 +50,7 @@ def ConvertOperatorsToGPUPass
       uprog.yield %y : tensor<?x64xf32>
     }
     // becomes, after uprog-stage-operators=target=gpu, besides,
-    gpu.module @device {
+    gpu.module @device attributes {...} {
       func.func private @k.rows.stage0(
           %step: !llvm.ptr<1>, %packed: !llvm.ptr<1>, %unit: i64, %units: i64) ... {
         ...
