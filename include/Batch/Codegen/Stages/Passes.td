@@ -80,7 +80,8 @@ def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
     How an operator falls into stages depends on the number of vector lanes. For a
     CPU the stages replace the body; for a GPU they are those of a copy of the
     operator in `gpu.module @device`, since the operator becomes unbatched CPU code
-    too. Operators that have stages stay as they are.
+    too. That module's data layout aligns integers as the host does. Operators that have
+    stages stay as they are.
 
     ```mlir
     uprog.operator @k.rows(
