@@ -267,17 +267,19 @@ def draw_lazy(record, output):
 
 def draw_control(record, output):
     out, top, width, results = [], TOP, 0, record["results"]
-    overhead = record["benchmark"] == "control-overhead"
+    over = {"control": "our fastest strategy's", "control-overhead": "the trace's",
+            "control-unrolled": "the loop's"}[record["benchmark"]]
+    base = {"control-overhead": "trace", "control-unrolled": "1 round"}.get(
+        record["benchmark"])
     names = list(dict.fromkeys(name for r in results for name, form in r["forms"].items()
-                               if "ratio" in form and name != "trace"))
+                               if "ratio" in form and name != base))
     for threads, batch in sorted({(r["threads"], r["batch"]) for r in results}):
         values = {", ".join(part for part in (r["model"], r.get("case")) if part): {
             name: form["ratio"] for name, form in r["forms"].items()
             if "ratio" in form and name != r.get("reference")}
             for r in results if (r["threads"], r["batch"]) == (threads, batch)}
         width = max(width, panel(
-            out, top, "Time over %s, batch %d, %d thread(s)" % (
-                "the trace's" if overhead else "our fastest strategy's", batch, threads),
+            out, top, "Time over %s, batch %d, %d thread(s)" % (over, batch, threads),
             "x", list(values), names, values, "%s", 1))
         top += HEIGHT + GAP + 30
     legend(out, names, 140)
@@ -331,7 +333,7 @@ def main():
         return draw_lockstep(record, output)
     if record["benchmark"] == "lazy":
         return draw_lazy(record, output)
-    if record["benchmark"] in ("control", "control-overhead"):
+    if record["benchmark"].startswith("control"):
         return draw_control(record, output)
     if record["benchmark"] == "kernels":
         return draw_kernels(record, output)

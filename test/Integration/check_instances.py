@@ -204,7 +204,8 @@ def check_bits():
                     lambda: run(program, inputs, batch=batch, threads=threads))
 
 
-def check_orders():
+def check_hand_on():
+    """Tensors that loops hand on, in every order of their tasks, and without a round."""
     inputs = batchtest.write_lines(os.path.join(scratch, "rounds"), [
         json.dumps({"x": {"tensor": "x"}, "n": n}) for n in (0, 1, 63, 64, 65, 200)])
     tensors = os.path.join(scratch, "starts")
@@ -218,9 +219,13 @@ def check_orders():
         for level in "block", "device":
             program = compiled("empty-" + when.replace(" ", "-"),
                                EMPTY.replace("READ", read), "--level=" + level)
-            if program:
-                checks.run("no rounds, read %s, level %s" % (when, level), lambda: run(
-                    program, inputs, "--input-tensors=" + tensors, threads=2))
+            what = "no rounds, read %s, level %s" % (when, level)
+            report = program and checks.run(what, lambda: run(
+                program, inputs, "--input-tensors=" + tensors, threads=2))
+            if report:
+                # Three results, and the table that the last insertion copies, of six
+                # instances.
+                checks.equal(what + ": copies", report["copied_bytes"], 6 * 4 * 4 * 64 * 4)
 
 
 def check_counts():
@@ -439,7 +444,7 @@ def check_errors():
 
 
 check_bits()
-check_orders()
+check_hand_on()
 check_counts()
 check_sets()
 check_trace()

@@ -492,24 +492,40 @@ Value InstanceCode::shareCells(Operation *op, int64_t count,
   return room;
 }
 
+/// Counts what `count` tasks copy of operands that they insert into; those of
+/// some results are written in place.
+void InstanceCode::countCopies(KernelOp kernel, Value count,
+                               function_ref<bool(unsigned)> isInPlace) {
+  int64_t bytes = 0;
+  if (auto always = kernel->getAttrOfType<IntegerAttr>(kCopiedBytesAttr))
+    bytes = always.getInt();
+  for (auto [i, type] : llvm::enumerate(kernel.getResultTypes()))
+    if (kernel.getResultAttr(i, kInPlaceAttr) && !isInPlace(i))
+      bytes += getRowBytes(cast<RankedTensorType>(type));
+  if (bytes > 0)
+    addTo(kUnitCopiedBytes,
+          arith::MulIOp::create(builder, loc, count, cb.constant(bytes)),
+          tells());
+}
+
 Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
                          ValueRange outputs, const InstanceTables &tables) {
   auto module = site->getParentOfType<ModuleOp>();
   auto kernel = module.lookupSymbol<KernelOp>(site.getKernel());
   int64_t number = getKernelNumber(module, kernel);
+  // In place: the row is that of the operand that the kernel inserts into.
+  auto isInPlace = [&](unsigned result) {
+    return llvm::is_contained(site.getInputs(), site.getOutputs()[result]);
+  };
   beginTasks(number, cb.constant(1), site.getStep());
+  countCopies(kernel, cb.constant(1), isInPlace);
   return shareCells(
       site, TaskStep::countCells(kernel), tables, [&](Value room) {
         TaskStep task(builder, op, unit.context, kernel,
                       getCode(module, site.getKernel()), room);
         llvm::for_each(inputs, [&](Value input) { task.storeOperand(input); });
-        for (auto [index, output] : llvm::enumerate(outputs)) {
-          // In place: the row is that of the operand that the kernel inserts
-          // into.
-          bool inPlace =
-              llvm::is_contained(site.getInputs(), site.getOutputs()[index]);
-          task.storeResult(index, inPlace ? Value() : output);
-        }
+        for (auto [index, output] : llvm::enumerate(outputs))
+          task.storeResult(index, isInPlace(index) ? Value() : output);
         task.finish(number,
                     task.getScratchBytes() ? scratchOf(site, tables) : Value());
       });
@@ -552,7 +568,11 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
                                     pointer);
   };
   uprog::PutTaskOp put = findPutWithRows(list);
+  auto isInPlace = [&](unsigned result) {
+    return put && llvm::is_contained(put.getInputs(), put.getOutputs()[result]);
+  };
   beginTasks(number, count, op.getStep());
+  countCopies(kernel, count, isInPlace);
   return shareCells(op, countBatchCells(kernel, list), tables, [&](Value step) {
     const int64_t operands = kStepCells;
     const int64_t results = operands + arguments * kOperandCells;
@@ -571,9 +591,7 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
       Value place;
       const int64_t rows = results + numResults + i * most;
       if (put)
-        place = llvm::is_contained(put.getInputs(), put.getOutputs()[i])
-                    ? zero // in place
-                    : cellOf(tasks, (arguments + i) * most);
+        place = isInPlace(i) ? zero : cellOf(tasks, (arguments + i) * most);
       else if (kernel.getResultAttr(i, kRowListAttr))
         place =
             listRows(outputs[i], kernel.getResultTypes()[i], count, step, rows);
@@ -615,7 +633,7 @@ Value InstanceCode::room(Operation *op, int64_t cells,
   return addressOf(cb.constant(tables.getCells(op)));
 }
 
-/// The address of what lies so far behind the beginning of the unit's memory.
+/// The address of cells: see cells().
 Value InstanceCode::addressOf(Value place) {
   if (unit.threads.thread)
     place = arith::AddIOp::create(builder, loc,

@@ -204,6 +204,8 @@ private:
   void addTo(abi::Field counter, Value amount, Value condition);
   void beginTasks(int64_t kernel, Value count, Value step);
   void tellTasks(int64_t kernel, Value count, bool isShared);
+  void countCopies(KernelOp kernel, Value count,
+                   function_ref<bool(unsigned)> isInPlace);
   Value shareCells(Operation *op, int64_t count, const InstanceTables &tables,
                    function_ref<void(Value)> store);
   Value getMemory();
