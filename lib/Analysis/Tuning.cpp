@@ -106,8 +106,9 @@ LogicalResult Tuning::load(StringRef file, Operation *op) {
       continue;
     if (name == "level") {
       level = uprog::symbolizeLevel(value.getAsString().value_or(""));
-      if (!level || level == uprog::Level::Cluster)
-        return reader.error("needs \"block\" or \"device\" for 'level'");
+      if (!level)
+        return reader.error(
+            "needs \"block\", \"cluster\" or \"device\" for 'level'");
       continue;
     }
     if ((name != "kernels" && name != "loops") || !entries)

@@ -53,36 +53,33 @@ TaskWork batch::estimateTask(KernelOp kernel) {
   return work;
 }
 
-namespace {
-struct UnitSpeed {
-  int64_t units;
-  double barrier;    ///< nanoseconds, of all units
-  double begin;      ///< nanoseconds, of a step
-  double bytes;      ///< in a nanosecond, from caches
-  double farBytes;   ///< the same from behind them
-  double cache;      ///< bytes of the caches of all units
-  double operations; ///< in a nanosecond, on elements
-};
-} // namespace
-
 /// A few workers of a CPU, about as measured with `batch-run --bench`; the
 /// blocks of a GPU, one for each multiprocessor, by data sheets: not measured.
-static const UnitSpeed kWorkers = {4, 500, 50, 70, 17, 16 << 20, 80};
-static const UnitSpeed kBlocks = {132, 1500, 500, 40, 20, 40 << 20, 300};
+static constexpr UnitSpeed kWorkers = {4, 500, 50, 70, 17, 16 << 20, 80};
+static constexpr UnitSpeed kBlocks = {132, 1500, 500, 40, 20, 40 << 20, 300};
 
-static const UnitSpeed &getSpeed(bool gpu) { return gpu ? kBlocks : kWorkers; }
+/// The barrier of a cluster, which is in hardware, in nanoseconds.
+static constexpr double kClusterBarrier = 300;
 
-int64_t EstimatedCosts::getUnits() const { return getSpeed(gpu).units; }
+EstimatedCosts::EstimatedCosts(bool gpu) : speed(gpu ? kBlocks : kWorkers) {}
 
-double EstimatedCosts::getBarrierTime() const { return getSpeed(gpu).barrier; }
+EstimatedCosts EstimatedCosts::ofCluster(int64_t blocks) {
+  UnitSpeed speed = kBlocks;
+  speed.units = blocks;
+  speed.barrier = kClusterBarrier;
+  return EstimatedCosts(speed);
+}
+
+int64_t EstimatedCosts::getUnits() const { return speed.units; }
+
+double EstimatedCosts::getBarrierTime() const { return speed.barrier; }
 
 double EstimatedCosts::getMoveTime(double bytes) const {
-  return bytes / getSpeed(gpu).bytes;
+  return bytes / speed.bytes;
 }
 
 double EstimatedCosts::getStepTime(const TaskWork &task, double tasks,
                                    int64_t units) const {
-  const UnitSpeed &speed = getSpeed(gpu);
   const double bytes = task.sharedBytes + tasks * task.bytes;
   // What does not fit is gone when the next step reads it.
   const bool isFar = bytes > speed.cache;

@@ -117,6 +117,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   replicate.level = options.level;
   replicate.instances = options.instances;
   replicate.gpu = options.gpu;
+  replicate.clusterSize = options.clusterSize;
   replicate.tuning = options.tuning;
   pm.addPass(createReplicatePass(replicate));
   pm.addPass(createInsertBarriersPass());

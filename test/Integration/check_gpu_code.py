@@ -30,10 +30,11 @@ WALK = os.path.join(batchtest.ROOT, "test", "Integration", "GPU", "Inputs", "wal
 # Programs of single instances.
 INSTANCES = ("attention", "seq2seq", "nasrnn", "lstm10")
 
-# Where blocks run instances: each its own, one instance together, or a set of them; both
-# in one kernel, by default.
-ALONE, ONE, SET, AUTO = ("level=block", "level=device instances=1", "level=device",
-                         "level=auto")
+# Where blocks run instances: each its own, those of a cluster one, all blocks one
+# together, or a set of them; by default, several of these in one kernel.
+ALONE, CLUSTER, ONE, SET, AUTO = ("level=block", "level=cluster",
+                                  "level=device instances=1", "level=device",
+                                  "level=auto")
 # The bytes that a thread at most saves in memory. Twenty rows that the loop of lstm10
 # hands on take forty registers.
 SPILLS = {("attention", ALONE): 0, ("attention", ONE): 0, ("attention", SET): 0,
@@ -43,7 +44,9 @@ SPILLS = {("attention", ALONE): 0, ("attention", ONE): 0, ("attention", SET): 0,
           ("nasrnn", ALONE): 0, ("nasrnn", ONE): 64, ("nasrnn", SET): 128,
           ("nasrnn", AUTO): 128,
           ("lstm10", ALONE): 512, ("lstm10", ONE): 512, ("lstm10", SET): 768,
-          ("lstm10", AUTO): 2048}
+          ("lstm10", AUTO): 2048,
+          ("attention", CLUSTER): 0, ("seq2seq", CLUSTER): 0, ("nasrnn", CLUSTER): 0,
+          ("lstm10", CLUSTER): 2048}
 
 
 def sizes_option(model, size):
@@ -141,6 +144,26 @@ def check_instances(checks, model):
     checks.equal("%s, single instances: no i64 is loaded in halves" % model,
                  len(re.findall(r"shl\.b64 \t%rd\d+, %rd\d+, 32;\n"
                                 r"\tor\.b64", ptx)), 0)
+
+
+def check_clusters(checks, model):
+    """Blocks of a cluster that run an instance wait for each other alone. All blocks wait
+    once, when their memory is clear."""
+    name = "%s, instances on clusters" % model
+    module = checks.run(name + ", becomes PTX", lambda: persistent(
+        model, None, "chip=sm_90a format=isa", CLUSTER))
+    if not module:
+        return
+    ptx = assembly(module)
+    checks.equal(name + ": a launch in clusters", ptx.count(".reqnctapercluster 8, 1, 1"), 1)
+    arrivals = ptx.count("barrier.cluster.arrive.aligned;")
+    checks.expect(name + ": barriers of clusters", arrivals > 1)
+    checks.equal(name + ": waits", ptx.count("barrier.cluster.wait.aligned;"), arrivals)
+    checks.equal(name + ": one barrier of all blocks",
+                 ptx.count("call.uni \n\tdevice_barrier") or
+                 ptx.count("ld.acquire.gpu.global."), 1)
+    for what in "ld.global.nc", ".local", ".volatile", "__nv_":
+        checks.equal("%s: no %s" % (name, what), ptx.count(what), 0)
 
 
 def check_tensor_cores(checks, model, precision):
@@ -252,6 +275,7 @@ def main(arguments):
             check_tensor_cores(checks, "treelstm_nary", precision)
         for model in INSTANCES:
             check_instances(checks, model)
+            check_clusters(checks, model)
         check_amd(checks, "treelstm_nary", "gfx90a")
         check_amd(checks, "mvrnn", "gfx942")
     checks.exit()

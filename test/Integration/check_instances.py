@@ -196,7 +196,7 @@ def check_bits():
             ("lstm10", sentences, ["--size=H=16"]),
             ("lstm10", sentences, ["--size=H=16", "--order=layers"]),
             ("lstm10", sentences, ["--size=H=16", "--order=wavefront"])):
-        for level in ("auto", "block", "device"):
+        for level in ("auto", "block", "cluster", "device"):
             program = compiled(name, None, "--level=" + level, *options)
             for batch, threads in ((1, 2), (7, 1), (7, 2), (64, 3)) if program else ():
                 checks.run("%s, level %s, batch %d, %d threads" % (
@@ -435,7 +435,7 @@ def check_errors():
               "batch-run", program, "--inputs=" + batchtest.write_lines(
                   os.path.join(scratch, "small"), ['{"x": 1, "i": 3}']))
     model = os.path.join(scratch, "loop.mlir")
-    fails("an unknown level", "use 'auto', 'block' or 'device'", "batch-compile", model,
+    fails("an unknown level", "use 'auto', 'block', 'cluster' or 'device'", "batch-compile", model,
           "--strategy=replicate", "--level=warp", "-o", os.path.join(scratch, "x.so"))
     fails("recursion", "fib.mlir:...: error: strategy 'replicate' runs no recursion, which "
           "this calls", "batch-compile",

@@ -4,8 +4,8 @@ the emulator, which raises an error for races, deadlocks and accesses to memory 
 not there or was never written.
 
 Results are within 1e-5 of unbatched code, and have the same bits on one block and on
-four, with every seed of the scheduler, whether blocks run instances together or each
-another. An index out of range, a loop without an end and a barrier that takes too long
+four, with every seed of the scheduler, whether blocks run instances together, each
+another or those of each cluster another. An index out of range, a loop without an end and a barrier that takes too long
 are errors that name them.
 """
 
@@ -53,8 +53,8 @@ def parameters(name):
 
 
 def compiled(name, sizes, level, device="emulator", order="auto"):
-    """Units run instances together, each another, or as their numbers say; with level
-    `units`, all run each instance, but one of them every other kernel."""
+    """Units run instances together, each or those of each cluster another, or as their
+    numbers say; with level `units`, all run each instance, but one of them every other kernel."""
     path = file("%s-%s.mlir" % (name, level))
     options = "strategy=replicate order=%s" % order
     if sizes:
@@ -84,7 +84,8 @@ def run(program, inputs, *options, **more):
 
 def check(name, level, program, inputs, wanted, counts, params):
     """Returns the results, which are `wanted` if there are such."""
-    for blocks, seed in [(1, 0)] + [(4, seed) for seed in range(seeds)]:
+    few, more = (8, 16) if level == "cluster" else (1, 4)
+    for blocks, seed in [(few, 0)] + [(more, seed) for seed in range(seeds)]:
         what = "%s, level %s, %d blocks, seed %d" % (name, level, blocks, seed)
         found = checks.run(what, lambda: run(
             program, inputs, "--blocks=%d" % blocks, "--seed=%d" % seed,
@@ -96,7 +97,16 @@ def check(name, level, program, inputs, wanted, counts, params):
         checks.expect(what + ": the same bits", results == wanted)
         checks.equal(what + ": launches", report["launches"], 1)
         checks.equal(what + ": copies, in and out", report["copies"], 2)
-        checks.equal(what + ": tasks", report["tasks"], counts["tasks"])
+        for counter in "tasks", "copied_bytes":
+            checks.equal("%s: %s" % (what, counter), report[counter], counts[counter])
+        if level in ("block", "cluster"):
+            # Instances one by one, whoever runs them.
+            one_by_one = counts.setdefault("one by one", report["batches"])
+            checks.equal(what + ": batches", report["batches"], one_by_one)
+        if level == "block":
+            checks.equal(what + ": barriers", report["barriers"], 1)
+        if level == "cluster":
+            checks.expect(what + ": barriers of clusters", report["barriers"] > 1)
     return wanted
 
 
@@ -156,7 +166,7 @@ def check_model(name, sizes, instances, order, levels):
 for name, (sizes, instances) in MODELS.items():
     # Images take long.
     levels = ("auto",) if name in batchtest.RESIDUAL and seeds == 1 else (
-        "auto", "device", "block", "units")
+        "auto", "device", "block", "cluster", "units")
     check_model(name, sizes, instances, "auto", levels)
     for order in ORDERS.get(name, ()):
         check_model(name, sizes, instances, order, ("device",))

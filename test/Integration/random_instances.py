@@ -27,6 +27,7 @@ WAYS = {
     ("--level=auto",): ([], ["--batch=1"], ["--batch=7", "--threads=2"], ["--threads=3"]),
     ("--level=device",): (["--threads=2"], ["--batch=5", "--threads=3"]),
     ("--level=block",): (["--threads=2"],),
+    ("--level=cluster",): (["--threads=2"],),
     ("--level=device", "--order=layers"): (["--threads=2"], ["--batch=5", "--threads=3"]),
     ("--level=device", "--order=wavefront"): (["--threads=2"],
                                               ["--batch=5", "--threads=3"]),

@@ -84,9 +84,10 @@ struct Flags {
   cl::opt<batch::InstanceLevel> instanceLevel{
       "level", cl::init(batch::InstanceLevel::Auto), cl::cat(category),
       cl::desc(
-          "Who runs an instance of strategy 'replicate': 'block' (a worker "
-          "by itself), 'device' (all together) or 'auto' (the latter for "
-          "those that are too few for all workers)")};
+          "Who runs an instance of strategy 'replicate': 'block' (a worker, or "
+          "a GPU's block, by itself), 'cluster' (the blocks of a cluster, from "
+          "sm_90 on), 'device' (all together) or 'auto' (what is estimated to "
+          "be fastest)")};
   cl::opt<batch::LoopOrder> order{
       "order", cl::init(batch::LoopOrder::Auto), cl::cat(category),
       cl::desc("The order of tasks in loops of strategy 'replicate': 'rounds' "

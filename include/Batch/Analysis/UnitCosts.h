@@ -45,11 +45,23 @@ public:
   }
 };
 
+/// What units that run an instance together do in a nanosecond, and wait for.
+struct UnitSpeed {
+  int64_t units;
+  double barrier;    ///< nanoseconds, of all units
+  double begin;      ///< nanoseconds, of a step
+  double bytes;      ///< in a nanosecond, from caches
+  double farBytes;   ///< the same from behind them
+  double cache;      ///< bytes of the caches of all units
+  double operations; ///< in a nanosecond, on elements
+};
+
 /// Estimates from the speed of units: of workers of a CPU, or of the thread
-/// blocks of a GPU.
+/// blocks of a GPU, all of them or those of a cluster.
 class EstimatedCosts : public UnitCosts {
 public:
-  explicit EstimatedCosts(bool gpu) : gpu(gpu) {}
+  explicit EstimatedCosts(bool gpu);
+  static EstimatedCosts ofCluster(int64_t blocks);
 
   int64_t getUnits() const override;
   double getBarrierTime() const override;
@@ -58,7 +70,9 @@ public:
   double getMoveTime(double bytes) const override;
 
 private:
-  bool gpu;
+  explicit EstimatedCosts(const UnitSpeed &speed) : speed(speed) {}
+
+  UnitSpeed speed;
 };
 
 } // namespace mlir::batch

@@ -45,10 +45,14 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       *this, "level",
       llvm::cl::desc(
           "Who runs an instance of strategy 'replicate': 'block' (one "
-          "unit), 'device' (all units together) or 'auto' (the "
-          "latter, where that is faster, for those that are too few for all "
-          "units)"),
+          "unit), 'cluster' (the blocks of a GPU's cluster), 'device' (all "
+          "units together) or 'auto' (what is estimated to be fastest)"),
       llvm::cl::init(InstanceLevel::Auto)};
+  Option<int64_t> clusterSize{
+      *this, "cluster-size",
+      llvm::cl::desc("Blocks of a cluster that level 'auto' may take; 0: the "
+                     "GPU has none"),
+      llvm::cl::init(0)};
   Option<LoopOrder> order{
       *this, "order",
       llvm::cl::desc("The order of tasks in loops of strategy 'replicate': "

@@ -216,7 +216,8 @@ void KeptParameters::emitLoad(const KeptMatrix &matrix, CodeBuilder &b,
 }
 
 void KeptParameters::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
-                              CodeBuilder &b, int64_t threads) const {
+                              CodeBuilder &b, int64_t threads,
+                              Level level) const {
   if (used == 0)
     return;
   b.setInsertionPointToStart(module.getBody());
@@ -229,6 +230,7 @@ void KeptParameters::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
       b, kLoad, b.getFunctionType({b.ptrType(), i64, i64}, {}));
   makeInternal(function);
   function->setAttr(batch::kKeptBytesAttr, b.getI64IntegerAttr(used));
+  function->setAttr(kLevelAttr, b.getStringAttr(stringifyLevel(level)));
   b.beginFunction(function);
   Value packings = function.getArgument(0), unit = function.getArgument(1);
   Value units = function.getArgument(2);

@@ -51,7 +51,8 @@ class KeptParameters {
 public:
   /// The function that fills the memory, f(packings, unit, units): all threads
   /// of a block call it first. Its attribute kKeptBytesAttr is the size of the
-  /// memory, which a launch has to add.
+  /// memory, which a launch has to add; kLevelAttr is the level of the blocks
+  /// among which `unit` is one of `units`.
   static constexpr StringLiteral kLoad = "load_parameters";
 
   /// `room`: bytes of shared memory; `units`: blocks that are expected to share
@@ -75,9 +76,9 @@ public:
   /// The address in shared memory of tile number `turn` of a block's share.
   static Value getTile(CodeBuilder &b, const KeptMatrix &matrix, Value turn);
   /// Makes the memory, and the function that fills it with `threads` threads,
-  /// if anything is kept.
+  /// if anything is kept; blocks of `level` share out stages.
   void emitLoad(gpu::GPUModuleOp module, ModuleTables &tables, CodeBuilder &b,
-                int64_t threads) const;
+                int64_t threads, Level level) const;
 
 private:
   void emitLoad(const KeptMatrix &matrix, CodeBuilder &b, Value packing,

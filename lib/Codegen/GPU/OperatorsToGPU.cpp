@@ -15,6 +15,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSet.h"
+#include <set>
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CONVERTOPERATORSTOGPUPASS
@@ -70,14 +71,21 @@ struct ConvertOperatorsToGPUPass
     : batch::impl::ConvertOperatorsToGPUPassBase<ConvertOperatorsToGPUPass> {
   using ConvertOperatorsToGPUPassBase::ConvertOperatorsToGPUPassBase;
 
+  /// The level of the blocks that share out stages; nothing if there are
+  /// several.
+  std::optional<Level> findSharingLevel() {
+    std::set<Level> levels;
+    getOperation()->walk([&](RunOp run) {
+      if (run.getStep() && !run.getLevel())
+        levels.insert(run->getParentOfType<ProgramOp>().getLevel());
+    });
+    if (levels.empty())
+      return Level::Device;
+    return levels.size() == 1 ? std::optional(*levels.begin()) : std::nullopt;
+  }
+
   /// The bytes of a block's shared memory available for parameters.
   int64_t getWeightRoom() {
-    // A block keeps its share of a group, but reads all where it runs a task.
-    WalkResult tasks = getOperation()->walk([](RunOp run) {
-      return run.getStep() ? WalkResult::advance() : WalkResult::interrupt();
-    });
-    if (tasks.wasInterrupted())
-      return 0;
     int64_t others = 0;
     getOperation()->walk([&](CompactOp) {
       others = batch::kListBytes;
@@ -116,7 +124,10 @@ struct ConvertOperatorsToGPUPass
       if (run.getLevel())
         alone.insert(run.getCalleeAttr().getAttr());
     });
-    KeptParameters parameters(getWeightRoom(), getUnits(), asyncCopies);
+    // A block keeps its share of the columns, which depends on the level.
+    std::optional<Level> level = findSharingLevel();
+    KeptParameters parameters(level ? getWeightRoom() : 0,
+                              level ? getUnits(*level) : 1, asyncCopies);
     for (OperatorOp op : operators) {
       auto staged = device ? device.lookupSymbol<OperatorOp>(op.getSymName())
                            : OperatorOp();
@@ -141,19 +152,18 @@ struct ConvertOperatorsToGPUPass
     parameters.describe(module.getLoc());
     CodeBuilder builder(module.getLoc(), module.getContext());
     builder.addressSpace = kGlobalMemory;
-    parameters.emitLoad(device, tables, builder, blockSize);
+    if (level)
+      parameters.emitLoad(device, tables, builder, blockSize, *level);
     tables.save();
     for (const std::unique_ptr<StagePlan> &plan : plans)
       plan->getOperator().erase();
   }
 
   /// The number of blocks that share a stage, as far as is known.
-  int64_t getUnits() {
-    int64_t units = blocks;
-    for (auto program : getOperation().getOps<ProgramOp>())
-      if (program.getLevel() != Level::Device)
-        units = program.getLevel() == Level::Cluster ? clusterSize : 1;
-    return units;
+  int64_t getUnits(Level level) {
+    return level == Level::Device    ? blocks
+           : level == Level::Cluster ? clusterSize
+                                     : 1;
   }
 };
 } // namespace

@@ -55,7 +55,7 @@ InstanceUnit batch::makeInstanceUnit(OpBuilder &builder, Location loc,
   unit.own = cb.loadCell(unit.state, kUnitOwn);
   unit.memory = cb.loadCell(unit.state, kUnitCommon);
   for (Value *cell : {&unit.instance, &unit.rounds, &unit.progress,
-                      &unit.shares, &unit.steps})
+                      &unit.shares, &unit.steps, &unit.barriers})
     *cell = makeOwnCell(builder, loc, threads.stackSpace);
   return unit;
 }
@@ -67,8 +67,24 @@ InstanceUnit batch::makeAlone(OpBuilder &builder, Location loc,
   alone.memory = unit.own;
   alone.number = cb.constant(0);
   alone.count = cb.constant(1);
-  alone.together = false;
+  alone.level = uprog::Level::Block;
   return alone;
+}
+
+InstanceUnit batch::makeOfCluster(OpBuilder &builder, Location loc,
+                                  const InstanceUnit &unit, Value rank,
+                                  Value size) {
+  ContextBuilder cb(builder, loc, unit.context);
+  Value first = arith::SubIOp::create(builder, loc, unit.number, rank);
+  Value state = LLVM::IntToPtrOp::create(
+      builder, loc, unit.context.getType(),
+      cb.loadCell(cb.loadField(ContextField::units), first));
+  InstanceUnit member = unit;
+  member.memory = cb.loadCell(state, kUnitOwn);
+  member.number = rank;
+  member.count = size;
+  member.level = uprog::Level::Cluster;
+  return member;
 }
 
 /// True for what code handles as the i64 that its cell is.
@@ -95,7 +111,8 @@ Value InstanceCode::leads() {
   return unit.threads.isGroup() ? isZero(unit.threads.thread) : Value();
 }
 
-/// Whether this thread tells others what all threads know: one of all units.
+/// Whether this thread tells others what all threads know: one of all units
+/// that run the instance.
 Value InstanceCode::tells() {
   Value place = unit.number;
   if (unit.threads.isGroup())
@@ -154,7 +171,8 @@ void InstanceCode::trace(Value kernel, Value tasks) {
 /// The unit begins its share of the `count` tasks of a step, which count.
 void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
   const UnitThreads &threads = unit.threads;
-  const bool isShared = unit.together && !isForOneUnit(step);
+  const bool isTogether = unit.level != uprog::Level::Block;
+  const bool isShared = isTogether && !isForOneUnit(step);
   auto begin = [&] {
     if (!threads.isGroup()) {
       addTo(isShared ? kUnitShares : kUnitTasks, count, Value());
@@ -164,10 +182,11 @@ void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
       tellTasks(kernel, count, isShared);
     }
   };
-  when(unit.together && !isShared ? isZero(unit.number) : Value(), begin);
+  when(isTogether && !isShared ? isZero(unit.number) : Value(), begin);
 }
 
-/// The same for a thread of a group.
+/// The same for a thread of a group. What the blocks of a cluster share out,
+/// counts as run by its first one.
 void InstanceCode::tellTasks(int64_t kernel, Value count, bool isShared) {
   const UnitThreads &threads = unit.threads;
   // A thread would wait long for a count in global memory.
@@ -178,13 +197,21 @@ void InstanceCode::tellTasks(int64_t kernel, Value count, bool isShared) {
   tasks = arith::AddIOp::create(builder, loc, tasks, more);
   Value now = arith::OrIOp::create(builder, loc, tasks, cb.constant(kernel));
   LLVM::StoreOp::create(builder, loc, now, unit.progress);
-  Value steps = arith::AddIOp::create(
-      builder, loc, loadOwn(unit.steps),
-      cb.constant(isShared ? int64_t(1) << kSharedStepsShift : 1));
-  LLVM::StoreOp::create(builder, loc, steps, unit.steps);
+  Value one = cb.constant(isShared ? int64_t(1) << kSharedStepsShift : 1);
+  Value share = count;
+  if (isShared && unit.level == uprog::Level::Cluster) {
+    Value isFirst = isZero(unit.number);
+    one = arith::SelectOp::create(builder, loc, isFirst, cb.constant(1), one);
+    share =
+        arith::SelectOp::create(builder, loc, isFirst, cb.constant(0), share);
+  }
+  LLVM::StoreOp::create(
+      builder, loc,
+      arith::AddIOp::create(builder, loc, loadOwn(unit.steps), one),
+      unit.steps);
   if (isShared) {
     Value shares =
-        arith::AddIOp::create(builder, loc, loadOwn(unit.shares), count);
+        arith::AddIOp::create(builder, loc, loadOwn(unit.shares), share);
     LLVM::StoreOp::create(builder, loc, shares, unit.shares);
   }
   when(leads(), [&] {
@@ -207,6 +234,16 @@ void InstanceCode::beginBarrier() {
     trace(cb.constant(-1), cb.constant(0));
 }
 
+/// The cluster's first block counts one that it now comes to, each thread for
+/// itself.
+void InstanceCode::countClusterBarrier() {
+  Value one = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
+                                     isZero(unit.number));
+  Value barriers =
+      arith::AddIOp::create(builder, loc, loadOwn(unit.barriers), one);
+  LLVM::StoreOp::create(builder, loc, barriers, unit.barriers);
+}
+
 void InstanceCode::storeCounts() {
   Value shares = loadOwn(unit.shares);
   Value tasks = arith::ShRUIOp::create(builder, loc, loadOwn(unit.progress),
@@ -222,6 +259,7 @@ void InstanceCode::storeCounts() {
     cb.storeCell(unit.state, kUnitShares, shares);
     cb.storeCell(unit.state, kUnitBatches, batches);
     cb.storeCell(unit.state, kUnitSharedBatches, shared);
+    cb.storeCell(unit.state, kUnitBarriers, loadOwn(unit.barriers));
   });
 }
 
@@ -430,14 +468,15 @@ void InstanceCode::clearBuffers(const InstanceTables &tables) {
   Value first = arith::AddIOp::create(builder, loc, getMemory(),
                                       cb.constant(tables.getBufferBegin()));
   Value members = cb.constant(1);
-  if (unit.together && tables.getRoom() > 1)
+  const bool isTogether = unit.level != uprog::Level::Block;
+  if (isTogether && tables.getRoom() > 1)
     members = arith::MaxSIOp::create(
         builder, loc, members,
         arith::MinSIOp::create(builder, loc, instances(),
                                cb.constant(tables.getRoom())));
   clear(first, arith::MulIOp::create(builder, loc, members,
                                      cb.constant(tables.getBufferBytes())));
-  if (!unit.together || tables.getNodeBytes() == 0)
+  if (!isTogether || tables.getNodeBytes() == 0)
     return;
   Value nodes = firstNode(instances());
   clear(cb.loadCell(unit.state, kUnitNodeRows),

@@ -105,12 +105,13 @@ struct InstanceUnit {
   Value memory;  ///< an i64: where buffers begin
   Value number;  ///< an i64: of the unit among those together
   Value count;   ///< an i64: how many these are
-  bool together = true;
+  /// Which units run the instance together; `block`: this one does by itself.
+  uprog::Level level = uprog::Level::Device;
   /// Of each thread, an !llvm.ptr to i64s: the present instance; the rounds
   /// that it has taken; of a group, what the unit is at, as a BatchBlockControl
-  /// says it, the tasks that it has run together with others, and the steps
-  /// that it has run by itself and, from bit 32 on, with others.
-  Value instance, rounds, progress, shares, steps;
+  /// says it, the tasks that it has run its share of, the steps that it has run
+  /// by itself and, from bit 32 on, its share of, and the barriers of clusters.
+  Value instance, rounds, progress, shares, steps, barriers;
 };
 
 /// Loads the state of unit `number` of `count` that run an instance together.
@@ -120,6 +121,10 @@ InstanceUnit makeInstanceUnit(OpBuilder &builder, Location loc, Value context,
 /// The same unit where it runs an instance by itself.
 InstanceUnit makeAlone(OpBuilder &builder, Location loc,
                        const InstanceUnit &unit);
+/// The same unit where it is number `rank` of the `size` blocks of a cluster
+/// that run an instance together, in the memory of the first one.
+InstanceUnit makeOfCluster(OpBuilder &builder, Location loc,
+                           const InstanceUnit &unit, Value rank, Value size);
 
 /// Emits that code at the insertion point of a builder. Rows and lists are
 /// i64s, and so are numbers of instances. All threads of a unit run it
@@ -181,13 +186,15 @@ public:
   Value listElement(Value list, Value index, Type type);
   Value instances();
   void beginBarrier();
+  void countClusterBarrier();
   /// The unit, of one thread, traces what it begins with, if it is traced: so
   /// many tasks of a kernel, i64s. Kernel -1 is a barrier; 0 tasks are those of
   /// before it.
   void trace(Value kernel, Value tasks);
   /// The kernel, an i64, whose task the unit has begun last.
   Value lastKernel();
-  /// Stores the numbers of tasks, which threads of a group keep to themselves.
+  /// Stores the numbers of tasks and of barriers of clusters, which threads of
+  /// a group keep to themselves.
   void storeCounts();
   /// The units clear their buffers and the rows of nodes, padding too.
   void clearBuffers(const InstanceTables &tables);

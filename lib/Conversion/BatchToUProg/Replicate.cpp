@@ -25,10 +25,10 @@ using namespace mlir;
 using namespace mlir::batch;
 
 namespace {
-/// Programs that run instances: one by a unit, one by all units, several by
-/// all.
+/// Programs that run instances: each by a unit or a cluster, one by all units,
+/// several by all.
 struct InstancePrograms {
-  uprog::ProgramOp alone = {}, together = {}, set = {};
+  uprog::ProgramOp apart = {}, together = {}, set = {};
 };
 } // namespace
 
@@ -85,14 +85,14 @@ static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
     builder.createBlock(&branch.getDefaultRegion());
   }
   Value first = arith::ConstantIndexOp::create(builder, loc, 0);
-  if (programs.alone) {
+  if (programs.apart) {
     Value tasks = count;
     if (programs.together) {
       Value units = uprog::UnitsOp::create(builder, loc, index);
       Value rest = arith::RemUIOp::create(builder, loc, count, units);
       first = tasks = arith::SubIOp::create(builder, loc, count, rest);
     }
-    uprog::RunOp::create(builder, loc, programs.alone.getSymName(),
+    uprog::RunOp::create(builder, loc, programs.apart.getSymName(),
                          /*step=*/Value(), tasks, /*inputs=*/ValueRange(),
                          /*level=*/uprog::LevelAttr());
   }
@@ -101,17 +101,17 @@ static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
   uprog::YieldOp::create(builder, loc);
 }
 
-/// Makes the program for one unit of that for all.
-static uprog::ProgramOp makeAlone(uprog::ProgramOp together, StringRef name) {
-  uprog::ProgramOp alone = together.clone();
-  alone.setSymName(name);
-  alone.setLevel(uprog::Level::Block);
-  alone.walk(
-      [](uprog::BarrierOp barrier) { barrier.setLevel(uprog::Level::Block); });
-  alone.walk([](uprog::RunOp run) { run.removeLevelAttr(); });
+/// Makes the program for the blocks of a lower level of that for all.
+static uprog::ProgramOp makeApart(uprog::ProgramOp together, StringRef name,
+                                  uprog::Level level) {
+  uprog::ProgramOp apart = together.clone();
+  apart.setSymName(name);
+  apart.setLevel(level);
+  apart.walk([&](uprog::BarrierOp barrier) { barrier.setLevel(level); });
+  apart.walk([](uprog::RunOp run) { run.removeLevelAttr(); });
   together->getBlock()->getOperations().insert(Block::iterator(together),
-                                               alone);
-  return alone;
+                                               apart);
+  return apart;
 }
 
 namespace {
@@ -142,16 +142,19 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     if (failed(choices.load(tuning, getOperation())) ||
         failed(choices.checkKernels(getOperation())))
       return signalPassFailure();
-    Choice choice = choose(together, choices);
     InstancePrograms programs;
+    programs.together = together;
+    Choice choice = choose(programs, name, choices);
     if (choice.sets)
       programs.set = makeSetProgram(together, name + ".set");
-    if (choice.level != InstanceLevel::Device)
-      programs.alone = makeAlone(together, name);
-    if (choice.level == InstanceLevel::Block)
+    if (choice.level == InstanceLevel::Block ||
+        choice.level == InstanceLevel::Auto)
+      programs.apart = makeApart(together, name, uprog::Level::Block);
+    if (choice.level == InstanceLevel::Block ||
+        choice.level == InstanceLevel::Cluster) {
       together.erase();
-    else
-      programs.together = together;
+      programs.together = {};
+    }
     makeExecutor(entry, programs);
   }
 
@@ -160,16 +163,40 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     bool sets;
   };
 
+  /// The level that an option or a file says.
+  InstanceLevel getGivenLevel(const Tuning &choices) {
+    if (level != InstanceLevel::Auto || !choices.getLevel())
+      return level;
+    switch (*choices.getLevel()) {
+    case uprog::Level::Block:
+      return InstanceLevel::Block;
+    case uprog::Level::Cluster:
+      return InstanceLevel::Cluster;
+    case uprog::Level::Device:
+      return InstanceLevel::Device;
+    }
+    llvm_unreachable("no other level");
+  }
+
   /// Decides which units run instances, and which steps one of them runs by
-  /// itself where all run an instance.
-  Choice choose(uprog::ProgramOp together, const Tuning &choices) {
-    InstanceLevel given = level;
-    if (given == InstanceLevel::Auto && choices.getLevel())
-      given = *choices.getLevel() == uprog::Level::Block
-                  ? InstanceLevel::Block
-                  : InstanceLevel::Device;
+  /// itself where several run an instance. If that is for clusters, also makes
+  /// their program.
+  Choice choose(InstancePrograms &programs, StringRef name,
+                const Tuning &choices) {
+    uprog::ProgramOp together = programs.together;
+    const InstanceLevel given = getGivenLevel(choices);
     if (given == InstanceLevel::Block)
       return {given, /*sets=*/false};
+    uprog::ProgramOp ofCluster;
+    if (given == InstanceLevel::Cluster ||
+        (given == InstanceLevel::Auto && clusterSize > 0))
+      ofCluster =
+          makeApart(together, (name + ".cluster").str(), uprog::Level::Cluster);
+    if (given == InstanceLevel::Cluster) {
+      applyUnits(ofCluster, choices);
+      programs.apart = ofCluster;
+      return {given, /*sets=*/false};
+    }
     if (given == InstanceLevel::Device) {
       applyUnits(together, choices);
       return {given, /*sets=*/instances > 1};
@@ -177,16 +204,39 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     EstimatedCosts costs(gpu);
     const int64_t size = std::clamp<int64_t>(instances, 1, kSetRoom);
     UnitSchedule schedule = scheduleUnits(together, costs, choices, size);
+    auto getTimeApart = [&](double time, int64_t groups) {
+      return time * static_cast<double>(llvm::divideCeil(size, groups));
+    };
     const bool isAlone = schedule.alone <= schedule.chosen;
-    const double apart =
-        schedule.alone *
-        static_cast<double>(llvm::divideCeil(size, costs.getUnits()));
+    const double apart = getTimeApart(schedule.alone, costs.getUnits());
     const bool sets = size > 1 && schedule.set < apart;
     auto emit = [&](const Twine &text) {
       remark::analysis(together.getLoc(),
                        remark::RemarkOpts::name("Units").category("batch"))
           << text.str();
     };
+    if (ofCluster) {
+      EstimatedCosts ofBlocks = EstimatedCosts::ofCluster(clusterSize);
+      const double chosen =
+          scheduleUnits(ofCluster, ofBlocks, choices, /*instances=*/1).chosen;
+      const double inClusters = getTimeApart(
+          chosen, std::max<int64_t>(costs.getUnits() / clusterSize, 1));
+      double best = std::min(apart, getTimeApart(schedule.chosen, 1));
+      if (sets)
+        best = std::min(best, schedule.set);
+      const bool isFastest = inClusters < best;
+      emit(llvm::formatv("{0} run{1} an instance: about {2:F1} us on one of "
+                         "{3} blocks; {4:F1} us for {5}, {6:F1} us otherwise",
+                         isFastest ? "clusters" : "no clusters",
+                         isFastest ? " each" : "", chosen / 1000, clusterSize,
+                         inClusters / 1000, size, best / 1000)
+               .str());
+      if (isFastest) {
+        programs.apart = ofCluster;
+        return {InstanceLevel::Cluster, /*sets=*/false};
+      }
+      ofCluster.erase();
+    }
     std::string text = llvm::formatv(
         "about {0:F1} us on one unit, {1:F1} us on {2} that share out all "
         "steps",

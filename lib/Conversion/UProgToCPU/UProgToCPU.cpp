@@ -11,6 +11,7 @@
 #include "Batch/Target/ABI/ABILayout.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::batch {
@@ -25,11 +26,13 @@ using namespace mlir::batch::abi;
 namespace {
 
 /// A program being lowered. Workers are the units of the device, which together
-/// run a program of that level; a program of block level each runs by itself.
+/// run a program of that level, and its only cluster; a program of block level
+/// each runs by itself.
 struct WorkerProgram {
   SymbolTable &symbols;
-  int64_t rowSplit, stageRows; ///< options of the pass
-  bool alone;                  ///< of block level
+  const llvm::StringSet<> &ofClusters; ///< programs of this level
+  int64_t rowSplit, stageRows;         ///< options of the pass
+  bool alone;                          ///< of block level
   InstanceProgramState instances;
   func::FuncOp function = {}; ///< over (context, worker, workers, others)
   Value lanes = {};           ///< of the worker, if the program has lanes
@@ -60,8 +63,8 @@ public:
     return {};
   }
   Values lower(uprog::BarrierOp barrier, uprog::BarrierOp::Adaptor) {
-    // Workers are the units of the device; units below run on one worker.
-    if (barrier.getLevel() == uprog::Level::Device)
+    // A block is one worker.
+    if (barrier.getLevel() != uprog::Level::Block)
       waitForAll(barrier);
     return {};
   }
@@ -115,7 +118,7 @@ static bool checksIndices(func::FuncOp kernel) {
 
 static LogicalResult checkRun(uprog::RunOp run, SymbolTable &symbols) {
   if (run.getLevel() == uprog::Level::Cluster)
-    return run.emitError("workers form no clusters; one unit of level block "
+    return run.emitError("all workers are one cluster; one unit of level block "
                          "can run tasks by itself");
   // Without a step it runs a program, which is checked by itself.
   if (!run.getStep())
@@ -147,11 +150,14 @@ void WorkerEmitter::callProgram(StringRef name, ValueRange inputs,
   func::CallOp::create(b, name, TypeRange(), arguments);
 }
 
-/// Each worker runs every so many of a program's tasks.
+/// Each worker runs every so many of a program's tasks, or, if these are for
+/// clusters, all workers run all of them.
 void WorkerEmitter::runProgram(uprog::RunOp run,
                                uprog::RunOp::Adaptor operands) {
-  auto loop = scf::ForOp::create(
-      b, program.getWorker(), toI64(operands.getTasks()), program.getWorkers());
+  const bool isAlone = !program.ofClusters.contains(run.getCallee());
+  Value first = isAlone ? program.getWorker() : constant(0);
+  Value step = isAlone ? program.getWorkers() : constant(1);
+  auto loop = scf::ForOp::create(b, first, toI64(operands.getTasks()), step);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
   callProgram(run.getCallee(), run.getInputs(), operands.getInputs(),
@@ -379,8 +385,12 @@ class ConvertUProgToCPUPass
         return signalPassFailure();
     InstanceTables tables(getOperation(), /*onDevice=*/false);
     tables.save(getOperation());
+    llvm::StringSet<> ofClusters;
     for (uprog::ProgramOp program : programs)
-      if (failed(lower(program, symbols, tables)))
+      if (program.getLevel() == uprog::Level::Cluster)
+        ofClusters.insert(program.getSymName());
+    for (uprog::ProgramOp program : programs)
+      if (failed(lower(program, symbols, ofClusters, tables)))
         return signalPassFailure();
     for (Operation &op :
          llvm::make_early_inc_range(getOperation().getBody()->getOperations()))
@@ -389,11 +399,6 @@ class ConvertUProgToCPUPass
   }
 
   LogicalResult check(uprog::ProgramOp program, SymbolTable &symbols) {
-    if (program.getLevel() == uprog::Level::Cluster)
-      return program.emitError("this program has level ")
-             << uprog::stringifyLevel(program.getLevel())
-             << ", but workers can only run programs of level device together, "
-                "or of level block each by itself";
     if (failed(findMachine(program)))
       return failure();
     return checkProgram(program, "this op cannot be lowered to CPU workers",
@@ -404,8 +409,10 @@ class ConvertUProgToCPUPass
   }
 
   LogicalResult lower(uprog::ProgramOp op, SymbolTable &symbols,
+                      const llvm::StringSet<> &ofClusters,
                       InstanceTables &tables) {
     WorkerProgram program{symbols,
+                          ofClusters,
                           rowSplit,
                           stageRows,
                           op.getLevel() == uprog::Level::Block,

@@ -74,6 +74,12 @@ LogicalResult CheckGPUTargetPass::check() {
     return module.emitError("chip '")
            << chip << "' has no clusters; use executor=device or "
            << firstWith(&ChipFacts::clusters) << " or later";
+  for (auto program : module.getOps<uprog::ProgramOp>())
+    if (program.getLevel() == uprog::Level::Cluster && !facts.clusters)
+      return program.emitError("this program is of level cluster, but chip '")
+             << chip
+             << "' has no clusters; use level=device or level=block, or "
+             << firstWith(&ChipFacts::clusters) << " or later";
   if (!facts.tensorCores && precision != batch::Precision::F32)
     return module.emitError("chip '")
            << chip << "' computes products in f32 only; use precision=f32, or "

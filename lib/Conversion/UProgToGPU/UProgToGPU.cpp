@@ -43,7 +43,14 @@ namespace {
 
 struct LaunchShape {
   Level group; ///< the blocks that run a plan together
-  int64_t blockSize, clusterSize;
+  int64_t blockSize;
+  int64_t clusterSize; ///< 0 if nothing runs on clusters
+};
+
+/// A block among those of its level that run something together.
+struct BlockGroup {
+  Value unit, units;   ///< its number in its group, the blocks of a group
+  Value number, count; ///< its group's number, groups of the launch
 };
 
 /// A program being lowered, and the values of its kernel that all its code
@@ -57,14 +64,18 @@ struct Kernel {
   InstanceProgramState instances; ///< of a program that runs single instances
   /// The number of the step at barriers in a plan.
   DenseMap<Operation *, Value> stepNumbers{};
-  /// Loops in which a block runs tasks of another program, each by itself.
-  DenseSet<Operation *> taskLoops{};
-  /// True for what a block runs by itself, as a task of another program.
-  bool isInTask(Operation *op) const {
+  /// Loops in which groups of this level run tasks of another program.
+  DenseMap<Operation *, Level> taskLoops{};
+  /// The level of the blocks that run a task together in which an op is.
+  std::optional<Level> findTaskLevel(Operation *op) const {
     while ((op = op->getParentOp()))
-      if (taskLoops.contains(op))
-        return true;
-    return false;
+      if (auto loop = taskLoops.find(op); loop != taskLoops.end())
+        return loop->second;
+    return std::nullopt;
+  }
+  /// The level of the blocks that run an op together.
+  Level findLevel(Operation *op) const {
+    return findTaskLevel(op).value_or(shape.group);
   }
 
   Value context; ///< of a program that has lanes or runs single instances
@@ -75,9 +86,10 @@ struct Kernel {
   Value progress;        ///< the field of it that each step changes
   Value planProgress;    ///< what this plan is in it
   Value steps, numSteps; ///< of the plan
-  /// This block's number in its group, blocks of a group; this group's number,
-  /// groups of the launch.
-  Value unit, units, group, groups;
+  std::map<Level, BlockGroup> groups{};
+
+  /// Those that run a program of the host.
+  const BlockGroup &getGroup() const { return groups.at(shape.group); }
 };
 
 /// Every unit is a thread block.
@@ -95,7 +107,7 @@ public:
   Values lower(uprog::CompactOp compact, uprog::CompactOp::Adaptor operands);
 
   Values lower(uprog::BarrierOp barrier, uprog::BarrierOp::Adaptor) {
-    if (barrier.getLevel() == findGroupLevel(barrier))
+    if (barrier.getLevel() == kernel.findLevel(barrier))
       emitBarrier(barrier);
     else
       gpu::BarrierOp::create(b);
@@ -106,7 +118,7 @@ public:
     return {};
   }
   Values lower(uprog::UnitsOp units, uprog::UnitsOp::Adaptor) {
-    return {toIndex(isInTask(units) ? constant(1) : kernel.units)};
+    return {toIndex(kernel.groups.at(kernel.findLevel(units)).units)};
   }
   Values lower(uprog::PlanSizeOp, uprog::PlanSizeOp::Adaptor) {
     return {toIndex(kernel.numSteps)};
@@ -138,17 +150,12 @@ private:
   Value shuffle(Value value, int64_t offset, gpu::ShuffleMode mode);
   Value findCountCell();
   int64_t loadParameters();
-  void findGroup();
+  void findGroups();
   void findProgress();
   void tell(Value value, Value where);
   void emitBarrier(Operation *op);
   void runProgram(uprog::RunOp run, Value tasks);
   void copyBody(uprog::ProgramOp program, ValueRange arguments);
-  bool isInTask(Operation *op) const { return kernel.isInTask(op); }
-  /// The level of the blocks that run an op together.
-  Level findGroupLevel(Operation *op) {
-    return isInTask(op) ? Level::Block : kernel.shape.group;
-  }
 
   Type ptrType() {
     return LLVM::LLVMPointerType::get(b.getContext(), kGlobalMemory);
@@ -176,28 +183,18 @@ private:
 
 } // namespace
 
-void KernelEmitter::findGroup() {
+void KernelEmitter::findGroups() {
   auto x = gpu::Dimension::x;
   Value block = kernel.block = toI64(gpu::BlockIdOp::create(b, x));
-  switch (kernel.shape.group) {
-  case Level::Device:
-    kernel.unit = block;
-    kernel.units = kernel.blocks;
-    kernel.group = constant(0);
-    kernel.groups = constant(1);
-    return;
-  case Level::Cluster:
-    kernel.unit = toI64(gpu::ClusterBlockIdOp::create(b, x));
-    kernel.units = toI64(gpu::ClusterDimBlocksOp::create(b, x));
-    kernel.group = toI64(gpu::ClusterIdOp::create(b, x));
-    kernel.groups = toI64(gpu::ClusterDimOp::create(b, x));
-    return;
-  case Level::Block:
-    kernel.unit = constant(0);
-    kernel.units = constant(1);
-    kernel.group = block;
-    kernel.groups = kernel.blocks;
-  }
+  Value zero = constant(0), one = constant(1);
+  kernel.groups[Level::Block] = {zero, one, block, kernel.blocks};
+  kernel.groups[Level::Device] = {block, kernel.blocks, zero, one};
+  if (kernel.shape.clusterSize > 0)
+    kernel.groups[Level::Cluster] = {
+        toI64(gpu::ClusterBlockIdOp::create(b, x)),
+        toI64(gpu::ClusterDimBlocksOp::create(b, x)),
+        toI64(gpu::ClusterIdOp::create(b, x)),
+        toI64(gpu::ClusterDimOp::create(b, x))};
 }
 
 /// Where the host sees that this block gets on.
@@ -245,12 +242,12 @@ static Value findStepNumber(Operation *op) {
   return {};
 }
 
-/// Emits a barrier of all blocks of a group, at an op of the program.
+/// Emits a barrier of all blocks that run an op of the program together.
 void KernelEmitter::emitBarrier(Operation *op) {
-  switch (findGroupLevel(op)) {
+  switch (kernel.findLevel(op)) {
   case Level::Device: {
     Type i32 = b.getI32Type();
-    Value count = arith::TruncIOp::create(b, i32, kernel.units);
+    Value count = arith::TruncIOp::create(b, i32, kernel.blocks);
     Value number = kernel.stepNumbers.lookup(op);
     if (number)
       number = rewriter.getRemappedValue(number);
@@ -265,6 +262,8 @@ void KernelEmitter::emitBarrier(Operation *op) {
     return;
   }
   case Level::Cluster:
+    if (kernel.instances.unit.state)
+      InstanceCode(b, op, kernel.instances.getUnit(op)).countClusterBarrier();
     NVVM::ClusterArriveOp::create(b, /*aligned=*/b.getUnitAttr());
     NVVM::ClusterWaitOp::create(b, /*aligned=*/b.getUnitAttr());
     return;
@@ -281,20 +280,10 @@ static uprog::CodeAttr getCode(uprog::RunOp run) {
             : uprog::CodeAttr();
 }
 
-/// Checks that blocks can run the tasks of a program, each by itself.
-static LogicalResult checkProgramRun(uprog::RunOp run) {
-  uprog::ProgramOp program = run.getProgram();
-  if (program.getLevel() == Level::Block)
-    return success();
-  return run.emitError("program @")
-         << run.getCallee() << " is of level "
-         << stringifyLevel(program.getLevel())
-         << ", but only blocks run tasks of programs in a persistent kernel";
-}
-
 static LogicalResult checkRun(uprog::RunOp run, gpu::GPUModuleOp device) {
+  // Without a step it runs a program, which is checked by itself.
   if (!run.getStep())
-    return checkProgramRun(run);
+    return success();
   if (run.getLevel() && *run.getLevel() != Level::Block)
     return run.emitError("only blocks run tasks by themselves in a persistent "
                          "kernel, not a unit of level ")
@@ -324,10 +313,17 @@ void KernelEmitter::copyBody(uprog::ProgramOp program, ValueRange arguments) {
   kernel.instances.tables.addCopies(copies);
 }
 
-/// Each block of a group runs every so many of a program's tasks.
+/// Each group of the program's level, of those in the present group, runs every
+/// so many of its tasks.
 void KernelEmitter::runProgram(uprog::RunOp run, Value tasks) {
-  auto loop = scf::ForOp::create(b, kernel.unit, toI64(tasks), kernel.units);
-  kernel.taskLoops.insert(loop);
+  const Level level = run.getProgram().getLevel();
+  const bool inCluster = kernel.findLevel(run) == Level::Cluster;
+  const BlockGroup &group =
+      kernel.groups.at(inCluster ? Level::Cluster : level);
+  auto loop =
+      scf::ForOp::create(b, inCluster ? group.unit : group.number, toI64(tasks),
+                         inCluster ? group.units : group.count);
+  kernel.taskLoops[loop] = level;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
   SmallVector<Value> arguments = {toIndex(loop.getInductionVar())};
@@ -342,23 +338,22 @@ SmallVector<Value> KernelEmitter::lower(uprog::RunOp run,
     return {};
   }
   OpBuilder::InsertionGuard guard(b);
+  const BlockGroup *group = &kernel.groups.at(kernel.findLevel(run));
   if (run.getLevel()) {
     auto first = scf::IfOp::create(
-        b, compare(arith::CmpIPredicate::eq, kernel.unit, constant(0)),
+        b, compare(arith::CmpIPredicate::eq, group->unit, constant(0)),
         /*withElseRegion=*/false);
     b.setInsertionPoint(first.thenBlock()->getTerminator());
+    group = &kernel.groups.at(Level::Block);
   }
-  bool alone = isInTask(run) || run.getLevel();
-  Value unit = alone ? constant(0) : kernel.unit;
-  Value units = alone ? constant(1) : kernel.units;
   for (int64_t s = 0, e = getCode(run).getStages(); s < e; ++s) {
-    if (s > 0 && alone)
+    if (s > 0 && run.getLevel())
       gpu::BarrierOp::create(b);
     else if (s > 0)
       emitBarrier(run);
     std::string name = getStageName(run.getCallee(), s);
-    SmallVector<Value> arguments = {operands.getStep(), kernel.packings, unit,
-                                    units};
+    SmallVector<Value> arguments = {operands.getStep(), kernel.packings,
+                                    group->unit, group->units};
     // One that checks indices takes the address of a BatchIndexError.
     auto stage = kernel.device.lookupSymbol<func::FuncOp>(name);
     if (stage.getNumArguments() > arguments.size())
@@ -501,8 +496,11 @@ SmallVector<Value> KernelEmitter::lower(uprog::CompactOp compact,
 int64_t KernelEmitter::loadParameters() {
   for (auto function : kernel.device.getOps<func::FuncOp>())
     if (auto bytes = function->getAttrOfType<IntegerAttr>(kKeptBytesAttr)) {
+      auto level = function->getAttrOfType<StringAttr>(uprog::kLevelAttr);
+      const BlockGroup &group = kernel.groups.at(
+          level ? *uprog::symbolizeLevel(level) : kernel.shape.group);
       func::CallOp::create(
-          b, function, ValueRange{kernel.packings, kernel.unit, kernel.units});
+          b, function, ValueRange{kernel.packings, group.unit, group.units});
       return bytes.getInt();
     }
   return 0;
@@ -521,27 +519,22 @@ void KernelEmitter::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp function,
   auto host =
       func::FuncOp::create(b, program.getSymName(),
                            b.getFunctionType(function.getArgumentTypes(), {}));
-  bool clustered = shape.group == Level::Cluster;
-  host->setAttr(
-      kLaunchAttr,
-      b.getDictionaryAttr(
-          {b.getNamedAttr("kernel", b.getStringAttr(function.getName())),
-           b.getNamedAttr("executor",
-                          b.getStringAttr(stringifyLevel(shape.group))),
-           b.getNamedAttr("block_size", b.getI64IntegerAttr(shape.blockSize)),
-           b.getNamedAttr(
-               "cluster_size",
-               b.getI64IntegerAttr(clustered ? shape.clusterSize : 1)),
-           b.getNamedAttr("shared_bytes", b.getI64IntegerAttr(sharedBytes))}));
+  NamedAttrList launch;
+  launch.set("kernel", b.getStringAttr(function.getName()));
+  launch.set("executor", b.getStringAttr(stringifyLevel(shape.group)));
+  launch.set("block_size", b.getI64IntegerAttr(shape.blockSize));
+  launch.set("cluster_size",
+             b.getI64IntegerAttr(std::max<int64_t>(shape.clusterSize, 1)));
+  launch.set("shared_bytes", b.getI64IntegerAttr(sharedBytes));
+  host->setAttr(kLaunchAttr, launch.getDictionary(b.getContext()));
   b.setInsertionPointToStart(host.addEntryBlock());
   Value one = arith::ConstantIndexOp::create(b, 1);
   Value threads = arith::ConstantIndexOp::create(b, shape.blockSize);
   Value grid = toIndex(host.getArgument(blocksArgument.cell()));
   std::optional<gpu::KernelDim3> cluster;
-  if (clustered) {
-    Value size = arith::ConstantIndexOp::create(b, shape.clusterSize);
-    cluster = gpu::KernelDim3{size, one, one};
-  }
+  if (shape.clusterSize > 0)
+    cluster = gpu::KernelDim3{
+        arith::ConstantIndexOp::create(b, shape.clusterSize), one, one};
   Value shared;
   if (sharedBytes > 0)
     shared = arith::ConstantOp::create(b, b.getI32IntegerAttr(sharedBytes));
@@ -567,7 +560,7 @@ gpu::GPUFuncOp KernelEmitter::beginKernel(uprog::ProgramOp program,
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   function.setKnownBlockSize(
       SmallVector<int32_t>{static_cast<int32_t>(shape.blockSize), 1, 1});
-  if (shape.group == Level::Cluster)
+  if (shape.clusterSize > 0)
     function.setKnownClusterSize(
         SmallVector<int32_t>{static_cast<int32_t>(shape.clusterSize), 1, 1});
   b.setInsertionPointToStart(&function.getBody().front());
@@ -590,10 +583,11 @@ void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
   kernel.control = argument(kPlansLaunchControl);
   kernel.blocks = argument(kPlansLaunchBlocks);
   kernel.watchdog = argument(kPlansLaunchWatchdog);
-  findGroup();
+  findGroups();
   findProgress();
   int64_t sharedBytes = loadParameters();
-  auto loop = scf::ForOp::create(b, kernel.group, numPlans, kernel.groups);
+  const BlockGroup &group = kernel.getGroup();
+  auto loop = scf::ForOp::create(b, group.number, numPlans, group.count);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(loop.getBody()->getTerminator());
@@ -618,11 +612,11 @@ void KernelEmitter::lowerLanes(uprog::ProgramOp program) {
   kernel.context = function.getArgument(kLanesLaunchContext.cell());
   kernel.control = function.getArgument(kLanesLaunchControl.cell());
   kernel.blocks = function.getArgument(kLanesLaunchBlocks.cell());
-  findGroup();
+  findGroups();
   findProgress();
   ContextBuilder cb(b, b.getLoc(), kernel.context);
   kernel.packings = cb.loadField(ContextField::packings);
-  Value lanes = loadLanes(kernel.context, kernel.group);
+  Value lanes = loadLanes(kernel.context, kernel.getGroup().number);
   int64_t sharedBytes = loadParameters();
   inlineBody(program, /*plan=*/Value(), lanes);
   endKernel(program, function, kLanesLaunchBlocks, sharedBytes);
@@ -641,23 +635,29 @@ void KernelEmitter::lowerInstances(uprog::ProgramOp program) {
   kernel.control = argument(kInstancesLaunchControl);
   kernel.blocks = argument(kInstancesLaunchBlocks);
   kernel.watchdog = argument(kInstancesLaunchWatchdog);
-  findGroup();
+  findGroups();
   findProgress();
   kernel.packings = ContextBuilder(b, b.getLoc(), kernel.context)
                         .loadField(ContextField::packings);
   InstanceProgramState &instances = kernel.instances;
+  const BlockGroup &group = kernel.getGroup();
   InstanceUnit unit =
-      makeInstanceUnit(b, b.getLoc(), kernel.context, kernel.unit, kernel.units,
+      makeInstanceUnit(b, b.getLoc(), kernel.context, group.unit, group.units,
                        getThreads(kernel));
-  InstanceUnit alone = makeAlone(b, b.getLoc(), unit);
+  InstanceUnit alone = makeAlone(b, b.getLoc(), unit), ofCluster;
+  if (kernel.shape.clusterSize > 0) {
+    const BlockGroup &cluster = kernel.groups.at(Level::Cluster);
+    ofCluster = makeOfCluster(b, b.getLoc(), unit, cluster.unit, cluster.units);
+  }
   int64_t sharedBytes = loadParameters();
   for (const InstanceUnit &buffers : {unit, alone})
     InstanceCode(b, program, buffers).clearBuffers(instances.tables);
   emitBarrier(program);
   instances.setUnit(unit);
-  instances.alone = alone;
-  instances.isAlone = [&kernel = kernel](Operation *op) {
-    return kernel.isInTask(op);
+  instances.getUnitOfTask = [alone, ofCluster,
+                             &kernel = kernel](Operation *op) {
+    std::optional<Level> level = kernel.findTaskLevel(op);
+    return !level ? nullptr : *level == Level::Block ? &alone : &ofCluster;
   };
   inlineBody(program, /*plan=*/Value(), /*lanes=*/Value());
   InstanceCode(b, program, unit).storeCounts();
@@ -702,6 +702,9 @@ class ConvertUProgToGPUPass
     InstanceTables tables(module, /*onDevice=*/true);
     tables.save(module);
     func::FuncOp barrier;
+    const bool usesClusters = llvm::any_of(programs, [](uprog::ProgramOp op) {
+      return op.getLevel() == Level::Cluster;
+    });
     // The code of a program that others run is in theirs.
     auto others = llvm::partition(programs, [](uprog::ProgramOp program) {
       return !isRunByPrograms(program);
@@ -712,7 +715,7 @@ class ConvertUProgToGPUPass
       Level group = program.getLevel();
       if (group == Level::Device && !barrier)
         barrier = uprog::addDeviceBarrier(device, vendor);
-      LaunchShape shape{group, blockSize, clusterSize};
+      LaunchShape shape{group, blockSize, usesClusters ? clusterSize : 0};
       Kernel kernel{device,  shape, vendor, barrier, *findMachine(program),
                     {tables}};
       if (failed(lower(program, kernel)))

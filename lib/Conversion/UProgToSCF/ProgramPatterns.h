@@ -122,9 +122,10 @@ bool runsInstances(uprog::ProgramOp program);
 /// module.
 struct InstanceProgramState {
   InstanceTables &tables;
-  InstanceUnit unit = {};  ///< as most ops of the program see it
-  InstanceUnit alone = {}; ///< as those see it that it runs by itself,
-  std::function<bool(Operation *)> isAlone = {}; ///< if there are any
+  InstanceUnit unit = {}; ///< as most ops of the program see it
+  /// As an op in a task of another program sees it; null for other ops. Null if
+  /// there are no tasks.
+  std::function<const InstanceUnit *(Operation *)> getUnitOfTask = {};
   /// As the code of a `uprog.each` sees it, which one thread runs.
   InstanceUnit inEach = {};
   DenseSet<Operation *> eachLoops = {}; ///< made of these
@@ -138,7 +139,8 @@ struct InstanceProgramState {
          outer = outer->getParentOp())
       if (eachLoops.contains(outer))
         return inEach;
-    return isAlone && isAlone(op) ? alone : unit;
+    const InstanceUnit *ofTask = getUnitOfTask ? getUnitOfTask(op) : nullptr;
+    return ofTask ? *ofTask : unit;
   }
 };
 

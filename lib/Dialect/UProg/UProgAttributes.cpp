@@ -295,6 +295,13 @@ LogicalResult UProgDialect::verifyOperationAttribute(Operation *op,
                : op->emitOpError(
                      "'uprog.code' must be a #uprog.code on a function "
                      "or an operator");
+  if (name == kLevelAttr) {
+    auto level = dyn_cast<StringAttr>(value);
+    return level && symbolizeLevel(level) && isa<FunctionOpInterface>(op)
+               ? success()
+               : op->emitOpError("'uprog.level' must be \"block\", \"cluster\" "
+                                 "or \"device\" on a function");
+  }
   if (name == kStagingAttr)
     return isa<StagingAttr>(value) && isa<OperatorOp>(op)
                ? success()

@@ -141,6 +141,16 @@ static FailureOr<Target> makeTarget(Location loc,
   return target;
 }
 
+/// The chip of a GPU to compile for.
+static std::string getChip(const CompileOptions &options) {
+  if (!options.chip.empty())
+    return options.chip;
+  return options.executor == Executor::Cluster ||
+                 options.level == InstanceLevel::Cluster
+             ? "sm_90"
+             : "sm_80";
+}
+
 /// Adds the passes that make code for a device other than the CPU.
 static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
                                      const CompileOptions &options) {
@@ -166,9 +176,7 @@ static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
     pm.addPass(createConvertGPUToHostEmulationPass());
     return success();
   }
-  gpu.chip = !options.chip.empty()                   ? options.chip
-             : options.executor == Executor::Cluster ? "sm_90"
-                                                     : "sm_80";
+  gpu.chip = getChip(options);
   // The code also runs on later chips.
   if (options.chip.empty() && options.sharedMemory < 0)
     gpu.sharedMemory = getChipFacts("").sharedMemory;
@@ -220,6 +228,8 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
   autobatch.order = options.order;
   autobatch.tuning = options.tuning;
   autobatch.gpu = options.device != Device::CPU;
+  if (options.device == Device::CUDA && getChipFacts(getChip(options)).clusters)
+    autobatch.clusterSize = GPUPersistentOptions().clusterSize;
   autobatch.policy = options.policy;
   autobatch.policyTable = options.policyTable;
   autobatch.sizes = ArrayRef<std::string>(options.sizes);

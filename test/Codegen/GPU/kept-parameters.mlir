@@ -124,3 +124,71 @@ uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32> {uprog.operand = #upr
          outs(%start : tensor<?x3xf32>) -> tensor<?x3xf32>
   uprog.yield %y : tensor<?x3xf32>
 }
+
+// -----
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// The blocks of a cluster share out the columns of its tasks: eight keep four of 32 tiles
+// each, whatever the level of the program that runs the tasks. Its function says so.
+// CHECK-LABEL:   func.func private @load_parameters({{.*}}batch.kept_bytes = 65536 : i64
+// CHECK-SAME:        uprog.level = "cluster"
+uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},
+                          %w: tensor<1024x128xf32> {uprog.operand = #uprog.operand<shared(0)>})
+    -> tensor<?x1024xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x1024xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x1024xf32>) -> tensor<?x1024xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%x, %w : tensor<?x128xf32>, tensor<1024x128xf32>)
+         outs(%start : tensor<?x1024xf32>) -> tensor<?x1024xf32>
+  uprog.yield %y : tensor<?x1024xf32>
+}
+uprog.program @task(%task: index, %plan: !batch.plan) level(cluster) {
+  %step = uprog.plan_step %plan[%task]
+  %n = uprog.step_tasks %step
+  uprog.run @cell.rows step(%step) tasks(%n)
+  uprog.yield
+}
+uprog.program @main.execute(%plan: !batch.plan) level(device) {
+  %n = uprog.plan_size %plan
+  uprog.run @task(%plan) tasks(%n) : !batch.plan
+  uprog.yield
+}
+
+// -----
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// A share of blocks of two levels would be two shares.
+// CHECK-LABEL:   func.func private @both.rows.stage0
+// CHECK-NOT:       load_parameters
+uprog.operator @both.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},
+                          %w: tensor<64x128xf32> {uprog.operand = #uprog.operand<shared(0)>})
+    -> tensor<?x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%x, %w : tensor<?x128xf32>, tensor<64x128xf32>)
+         outs(%start : tensor<?x64xf32>) -> tensor<?x64xf32>
+  uprog.yield %y : tensor<?x64xf32>
+}
+uprog.program @task(%task: index, %plan: !batch.plan) level(block) {
+  %step = uprog.plan_step %plan[%task]
+  %n = uprog.step_tasks %step
+  uprog.run @both.rows step(%step) tasks(%n)
+  uprog.yield
+}
+uprog.program @main.execute(%plan: !batch.plan) level(device) {
+  %n = uprog.plan_size %plan
+  uprog.run @task(%plan) tasks(%n) : !batch.plan
+  %zero = arith.constant 0 : index
+  %step = uprog.plan_step %plan[%zero]
+  uprog.run @both.rows step(%step) tasks(%n)
+  uprog.yield
+}

@@ -13,6 +13,16 @@
 // RUN: echo '{"version": 1, "level": "block"}' > %t.block.json
 // RUN: batch-opt %s --split-input-file --batch-replicate="instances=1 tuning=%t.block.json" \
 // RUN:   | FileCheck %s --check-prefix=BLOCK --implicit-check-not=together
+// RUN: batch-opt %s --split-input-file --batch-replicate="level=cluster instances=2" \
+// RUN:   | FileCheck %s --check-prefix=CLUSTER --implicit-check-not=together --implicit-check-not=.set
+// RUN: echo '{"version": 1, "level": "cluster", "kernels": {"add": {"units": "one"}}}' > %t.cluster.json
+// RUN: batch-opt %s --split-input-file --batch-replicate="tuning=%t.cluster.json" \
+// RUN:   | FileCheck %s --check-prefixes=CLUSTER,ADD
+// RUN: batch-opt %s --split-input-file --batch-replicate="instances=16 gpu cluster-size=8" \
+// RUN:   | FileCheck %s --check-prefix=CHOSEN
+// RUN: batch-opt %s --split-input-file --batch-replicate="instances=16 gpu cluster-size=8" -o /dev/null \
+// RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=EIGHT
 
 // A product is for all units. The loop of small steps behind it is for one of them: no
 // barriers between its rounds, but one behind it. Of more instances than units, each unit
@@ -39,6 +49,19 @@
 // TUNED:         uprog.run @product.rows step(%{{.*}}) tasks(%{{.*}}) level(block)
 // TUNED:         uprog.run @add.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
 // BLOCK:       uprog.run @main.instance tasks
+// Clusters take instances as units do, and are taken for the barriers, which cost less.
+// CLUSTER:     uprog.program @main.instance.cluster(%{{.*}}: index) level(cluster)
+// CLUSTER:       uprog.run @product.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
+// CLUSTER:       uprog.run @add.rows step
+// ADD-SAME:        level(block)
+// CLUSTER:     uprog.program @main.execute() level(device)
+// CLUSTER-NEXT:  %[[COUNT:.*]] = uprog.instances
+// CLUSTER-NOT:   uprog.units
+// CLUSTER:       uprog.run @main.instance.cluster tasks(%[[COUNT]])
+// EIGHT:       Units | {{.*}}clusters run each an instance: about {{.*}} us on one of 8 blocks; {{.*}} us for 16, {{.*}} us otherwise
+// CHOSEN:      uprog.program @main.instance.cluster
+// CHOSEN:        uprog.run @add.rows step(%{{.*}}) tasks(%{{.*}}) level(block)
+// CHOSEN:        uprog.run @main.instance.cluster tasks
 batch.kernel @product(%x: tensor<512xf32>, %W: tensor<512x512xf32> {batch.shared})
     -> tensor<512xf32> {
   %y = linalg.matvec ins(%W, %x : tensor<512x512xf32>, tensor<512xf32>)
@@ -90,6 +113,10 @@ func.func @main(%x: tensor<512xf32>, %W: tensor<512x512xf32> {batch.shared = "W"
 // CHECK:         uprog.run @main.instance tasks(%{{.*}})
 // TUNED:       uprog.run @add.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
 // BLOCK:       uprog.run @main.instance tasks
+// CLUSTER:     uprog.run @main.instance.cluster tasks
+// EIGHT:       Units | {{.*}}no clusters run an instance: about {{.*}} us on one of 8 blocks;
+// CHOSEN-NOT:  level(cluster)
+// CHOSEN:      uprog.run @main.instance tasks
 batch.kernel @add(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %z = arith.addf %x, %y : tensor<4xf32>
   batch.yield %z : tensor<4xf32>

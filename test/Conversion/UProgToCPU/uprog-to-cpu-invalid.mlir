@@ -1,13 +1,5 @@
 // RUN: batch-opt %s --convert-uprog-to-cpu --split-input-file --verify-diagnostics
 
-// A pool of workers is one device.
-// expected-error @+1 {{this program has level cluster, but workers can only run programs of level device together, or of level block each by itself}}
-uprog.program @p() level(cluster) {
-  uprog.yield
-}
-
-// -----
-
 // A run calls the code that was made of the operator.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) {
   uprog.yield
@@ -47,5 +39,18 @@ uprog.program @p() level(device) {
 // The host hands over plans and lanes alone.
 // expected-error @+1 {{argument #1 of this program is a 'index', which the host does not hand over; only a program that others run can have it}}
 uprog.program @p(%plan: !batch.plan, %n: index) level(device) {
+  uprog.yield
+}
+
+// -----
+
+// Workers cannot wait for each other in a step that one unit runs by itself.
+func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
+    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0>}
+uprog.program @p(%plan: !batch.plan) level(device) {
+  %i = arith.constant 0 : index
+  %step = uprog.plan_step %plan[%i]
+  // expected-error @+1 {{all workers are one cluster; one unit of level block can run tasks by itself}}
+  uprog.run @k.rows step(%step) tasks(%i) level(cluster)
   uprog.yield
 }

@@ -290,3 +290,38 @@ uprog.program @main.execute(%lanes: !batch.lanes) level(block) attributes {batch
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
   return %x : tensor<2xf32>
 }
+
+// -----
+
+// All workers are one cluster: they run all tasks of its program together, and wait for
+// each other at its barriers.
+func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
+    attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = 0, task_scratch = 0, most_scratch = 0, row_split = 1, stage_rows = 0, share_tasks = 1>>}
+// CHECK-LABEL: func.func private @together(
+// CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64, %{{.*}}: index)
+// CHECK:         %[[UNITS:.*]] = arith.index_cast %[[WORKERS]] : i64 to index
+// CHECK:         arith.muli %[[WORKERS]], %{{.*}} : i64
+// CHECK:         scf.if
+// CHECK:         llvm.call %{{.*}}(%[[CTX]], %[[WORKER]])
+// CHECK:         call @k.rows(
+// CHECK-LABEL: func.func @main.execute(
+// CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64) attributes {batch.executor} {
+// CHECK:         %[[C0:.*]] = arith.constant 0 : i64
+// CHECK:         %[[C1:.*]] = arith.constant 1 : i64
+// CHECK:         %[[TASKS:.*]] = arith.index_cast %{{.*}} : index to i64
+// CHECK:         scf.for %[[NUMBER:.*]] = %[[C0]] to %[[TASKS]] step %[[C1]] : i64 {
+// CHECK-NEXT:      %[[TASK:.*]] = arith.index_cast %[[NUMBER]] : i64 to index
+// CHECK-NEXT:      func.call @together(%[[CTX]], %[[WORKER]], %[[WORKERS]], %[[TASK]])
+uprog.program @together(%task: index, %plan: !batch.plan) level(cluster) {
+  %step = uprog.plan_step %plan[%task]
+  %units = uprog.units
+  uprog.run @k.rows step(%step) tasks(%units)
+  uprog.barrier cluster
+  uprog.run @k.rows step(%step) tasks(%units) level(block)
+  uprog.yield
+}
+uprog.program @main.execute(%plan: !batch.plan) level(device) {
+  %n = uprog.plan_size %plan
+  uprog.run @together(%plan) tasks(%n) : !batch.plan
+  uprog.yield
+}

@@ -21,6 +21,8 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK-SAME:      %[[CONTEXT:.*]]: !llvm.ptr<1>, %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i64, %[[WATCHDOG:.*]]: i64)
 // CHECK:         %[[ID:.*]] = gpu.block_id x
 // CHECK:         %[[BLOCK:.*]] = arith.index_cast %[[ID]] : index to i64
+// CHECK-NEXT:    %[[NONE:.*]] = arith.constant 0 : i64
+// CHECK-NEXT:    %[[ONE:.*]] = arith.constant 1 : i64
 // CHECK:         %[[X:.*]] = gpu.thread_id x
 // CHECK:         %[[THREAD:.*]] = arith.index_cast %[[X]] : index to i64
 // CHECK:         %[[PROGRESS:.*]] = llvm.getelementptr %{{.*}}[8]
@@ -70,9 +72,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK-NEXT:      scf.if %[[LEADS]] {
 // CHECK:             llvm.store %[[ROW]],
 // CHECK:           gpu.barrier
-// CHECK:           %[[NONE:.*]] = arith.constant 0 : i64
-// CHECK-NEXT:      %[[ONE:.*]] = arith.constant 1 : i64
-// CHECK-NEXT:      func.call @k.rows.stage0(%[[STEP]], %[[PACKINGS]], %[[NONE]], %[[ONE]])
+// CHECK:           func.call @k.rows.stage0(%[[STEP]], %[[PACKINGS]], %[[NONE]], %[[ONE]])
 // CHECK-NEXT:      gpu.barrier
 // CHECK-NEXT:      func.call @k.rows.stage1(%[[STEP]], %[[PACKINGS]], %[[NONE]], %[[ONE]])
 // CHECK-NEXT:      gpu.barrier

@@ -4,6 +4,7 @@
 
 // Each block runs every so many of a program's tasks, in the place of the run: by
 // itself, so its threads wait for each other alone.
+// For tasks of clusters, see tasks-of-clusters.mlir.
 gpu.module @device {
   func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
     return
@@ -28,6 +29,8 @@ uprog.program @one(%task: index, %plan: !batch.plan, %first: index) level(block)
 // CHECK-SAME:      %{{.*}}: !llvm.ptr<1>, %{{.*}}: i64, %[[PACKINGS:.*]]: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %[[BLOCKS:.*]]: i64, %{{.*}}: i64)
 // DEVICE:        %[[ID:.*]] = gpu.block_id x
 // DEVICE:        %[[UNIT:.*]] = arith.index_cast %[[ID]] : index to i64
+// CHECK:         %[[NONE:.*]] = arith.constant 0 : i64
+// CHECK-NEXT:    %[[ONE:.*]] = arith.constant 1 : i64
 // CLUSTER:       %[[ID:.*]] = gpu.cluster_block_id x
 // CLUSTER:       %[[UNIT:.*]] = arith.index_cast %[[ID]] : index to i64
 // CLUSTER:       %[[DIM:.*]] = gpu.cluster_dim_blocks x
@@ -36,9 +39,7 @@ uprog.program @one(%task: index, %plan: !batch.plan, %first: index) level(block)
 // CHECK:         scf.for %[[NUMBER:.*]] = %[[UNIT]] to %{{.*}} step %[[BLOCKS]] : i64 {
 // CHECK:           %[[TASK:.*]] = arith.index_cast %[[NUMBER]] : i64 to index
 // CHECK:           arith.addi %[[FIRST]], %[[TASK]] : index
-// CHECK:           %[[NONE:.*]] = arith.constant 0 : i64
-// CHECK-NEXT:      %[[ONE:.*]] = arith.constant 1 : i64
-// CHECK-NEXT:      func.call @k.rows.stage0(%{{.*}}, %[[PACKINGS]], %[[NONE]], %[[ONE]])
+// CHECK:           func.call @k.rows.stage0(%{{.*}}, %[[PACKINGS]], %[[NONE]], %[[ONE]])
 // CHECK-NEXT:      gpu.barrier
 // CHECK-NEXT:      func.call @k.rows.stage1(%{{.*}}, %[[PACKINGS]], %[[NONE]], %[[ONE]])
 // CHECK-NEXT:      gpu.barrier

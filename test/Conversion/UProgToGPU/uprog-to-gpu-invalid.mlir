@@ -72,21 +72,6 @@ uprog.program @p() level(device) {
 
 // -----
 
-// A cluster does not run tasks by itself.
-gpu.module @device {
-}
-uprog.program @q(%task: index) level(cluster) {
-  uprog.yield
-}
-uprog.program @p(%plan: !batch.plan) level(device) {
-  %steps = uprog.plan_size %plan
-  // expected-error @+1 {{program @q is of level cluster, but only blocks run tasks of programs in a persistent kernel}}
-  uprog.run @q tasks(%steps)
-  uprog.yield
-}
-
-// -----
-
 gpu.module @device {
 }
 // expected-error @+1 {{argument #0 of this program is a 'f32', which the host does not hand over; only a program that others run can have it}}

@@ -41,3 +41,8 @@ func.func private @f() attributes {uprog.code = #uprog.code<stages = 2, task_scr
 // What once was a dictionary is typed.
 // expected-error @+1 {{'uprog.code' must be a #uprog.code on a function or an operator}}
 func.func private @f() attributes {uprog.code = {stages = 1 : i64}}
+
+// -----
+
+// expected-error @+1 {{'func.func' op 'uprog.level' must be "block", "cluster" or "device" on a function}}
+func.func private @f() attributes {uprog.level = "warp"}

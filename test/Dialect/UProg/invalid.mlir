@@ -482,8 +482,8 @@ uprog.program @p(%n: index, %k: i64) level(block) {
 // -----
 
 // An attribute with the dialect's name is one that the dialect has.
-// expected-error @+1 {{'func.func' op 'uprog.level' is not an attribute of the uprog dialect for operations}}
-func.func private @f() attributes {uprog.level}
+// expected-error @+1 {{'func.func' op 'uprog.depth' is not an attribute of the uprog dialect for operations}}
+func.func private @f() attributes {uprog.depth}
 
 // -----
 

@@ -12,15 +12,16 @@
 
 namespace mlir::batch {
 
-/// Who runs an instance of strategy `replicate`: a unit by itself; all units
-/// together; or the former as long as each unit gets as many, then the latter.
-enum class InstanceLevel { Auto, Block, Device };
+/// Who runs an instance of strategy `replicate`: a unit by itself; the blocks
+/// of a cluster; all units together; or what is estimated to be fastest.
+enum class InstanceLevel { Auto, Block, Cluster, Device };
 
 template <>
 struct OptionNames<InstanceLevel> {
   static NameList<InstanceLevel> list() {
     return {{"auto", InstanceLevel::Auto},
             {"block", InstanceLevel::Block},
+            {"cluster", InstanceLevel::Cluster},
             {"device", InstanceLevel::Device}};
   }
 };

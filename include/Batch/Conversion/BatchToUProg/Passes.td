@@ -197,13 +197,15 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     recursive call is what the loop remembers of the child. Tensors that other nodes or
     the host read have a row for each node.
 
-    With `level` `block`, each unit runs instances of its own. With `device`, all units
+    With `level` `block`, each unit runs instances of its own; with `cluster`, each
+    cluster of a GPU's blocks (the workers of a CPU are one). With `device`, all units
     run one instance, or several as a *set*: each unit computes the control of all, a
     branch runs each way for those that take it, a loop for those that are still in it,
     and a task becomes a batch of theirs. `auto` takes sets if they are faster than
     instances of one unit each; where it does not, all units together run those
     instances that are too few for each to get as many, if that is faster than on one.
-    Where all run one, steps that are smaller than the barriers between them are for one unit
+    Clusters run all if that is fastest, and there are such (`cluster-size`).
+    Where several run one, steps that are smaller than the barriers between them are for one unit
     (`uprog.run` with a level): decided from the inner loops and branches to the outer
     ones by estimates, which a remark tells (`Units`). `tuning` names a file that can
     decide instead (docs/Formats.md).
@@ -244,11 +246,14 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
   let options = [
     Option<"level", "level", "::mlir::batch::InstanceLevel",
            /*default=*/"::mlir::batch::InstanceLevel::Auto",
-           "Who runs an instance: 'block', one unit; 'device', all together; 'auto'">,
+           "Who runs an instance: 'block', one unit; 'cluster', the blocks of a "
+           "cluster; 'device', all together; 'auto'">,
     Option<"instances", "instances", "int64_t", /*default=*/"64",
            "Instances that a mini-batch has: with one there are no sets">,
     Option<"gpu", "gpu", "bool", /*default=*/"false",
            "Estimate for the blocks of a GPU, not for workers">,
+    Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"0",
+           "Blocks of a cluster that level 'auto' may take; 0: none">,
     Option<"tuning", "tuning", "std::string", /*default=*/"\"\"",
            "File with choices for levels and units">,
   ];

@@ -109,16 +109,18 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
 
     Before that, all threads call the function of the `gpu.module` that has
     `batch.kept_bytes`, if there is one: it fills the block's shared memory with
-    parameters. The launch adds as much.
+    parameters, of which the block keeps its share of those of its `uprog.level`.
+    The launch adds as much.
 
     The barrier in global memory: the first thread of a block makes what its block
     wrote visible (a release fence), counts its arrival, and waits for the
     generation to change with acquire loads; the last one to arrive changes it.
     A block that waits for too long writes a record, and all blocks leave.
 
-    A `uprog.run` of a program of block level becomes a loop, in which each block of
-    a group runs every so many of its tasks: in these it is the only block. A block
-    then keeps no parameters in shared memory.
+    A `uprog.run` of a program of a level below becomes a loop, in which each block,
+    or each cluster, of a group runs every so many of its tasks: in these there are
+    no other blocks. A kernel that has programs of level `cluster` is launched in
+    clusters, whatever the level of the first one.
 
     Every block runs a program on lanes by itself, on lanes of its own: the
     kernel's arguments are then the context, which names them, and the number of

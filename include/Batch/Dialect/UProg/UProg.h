@@ -42,6 +42,9 @@ inline constexpr StringLiteral kResultAttr = "uprog.result";
 /// On operators' functions, and on operators that have code for a device: their
 /// CodeAttr.
 inline constexpr StringLiteral kCodeAttr = "uprog.code";
+/// On the function of a gpu.module with which blocks fill their shared memory:
+/// the level of the blocks that share out what they keep, a string.
+inline constexpr StringLiteral kLevelAttr = "uprog.level";
 /// On an operator that consists of stages: the StagingAttr of their target.
 inline constexpr StringLiteral kStagingAttr = "uprog.staging";
 /// On a reduction in a stage: how it runs, a PackedAttr, an InPlaceAttr, a
