@@ -14,7 +14,8 @@
 #   %instances            how many random programs of loops and branches
 #   %reads                how many random programs that read at computed indices
 #
-# Parameters (lit -D name=value): long=1 runs the tests of the feature `long` too.
+# Parameters (lit -D name=value): long=1 runs the tests of the feature `long` too;
+# soak='--minutes=N --seed=M' says which random programs these make.
 
 import os
 import shutil
@@ -58,6 +59,7 @@ source = config.batch_source_dir
 long = lit_config.params.get("long", "0") not in ("", "0", "no")
 if long:
     config.available_features.add("long")
+soak = lit_config.params.get("soak", "") if long else ""
 # A peer of benchmarks/peers, if the Python of the tests has it.
 if subprocess.run([config.python, "-c", "import numpy"],
                   stderr=subprocess.DEVNULL).returncode == 0:
@@ -109,11 +111,10 @@ config.substitutions += [
      (config.batch_tools_dir, os.path.join(config.test_exec_root, "compiled"),
       config.python, helpers)),
     ("%long", "--long" if long else ""),
-    ("%recursions", "--programs=2000" if long else "--programs=20"),
-    ("%instances", "--programs=400" if long else "--programs=7"),
-    ("%reads", "--programs=2000" if long else "--programs=20"),
-    ("%random", "--programs=100 --forests=100" if long else
-     "--programs=5 --forests=20"),
+    ("%recursions", soak or "--programs=20"),
+    ("%instances", soak or "--programs=7"),
+    ("%reads", soak or "--programs=20"),
+    ("%random", soak or "--programs=5 --forests=20"),
     ("%tree_folders", " ".join(tree_folders)),
     ("%python", config.python),
     ("%cmake", config.cmake),

@@ -9,6 +9,7 @@ for one state of batch-compile, source and options.
 import array
 import datetime
 import hashlib
+import itertools
 import json
 import os
 import platform
@@ -19,6 +20,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODELS = os.path.join(ROOT, "examples", "models")
@@ -389,6 +391,31 @@ def longest_path(dag):
     for node in dag["nodes"]:
         depth.append(1 + max([depth[kid["ref"]] for kid in node[2]], default=0))
     return max(depth)
+
+
+def add_soak_options(parser, programs):
+    """Options of a script that makes random programs: which, and how many."""
+    parser.add_argument("--programs", type=int, default=programs, metavar="N",
+                        help="so many programs (%(default)s)")
+    parser.add_argument("--minutes", type=float, metavar="N",
+                        help="as many programs as begin within N minutes, instead")
+    parser.add_argument("--first", type=int, default=0, metavar="N",
+                        help="the number of the first one (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N",
+                        help="programs of the same seed and number are the same "
+                        "(%(default)s)")
+
+
+def soak_numbers(options, step=1):
+    """The numbers of the programs to make; every `step`th one."""
+    if options.minutes is None:
+        yield from range(options.first, options.first + options.programs, step)
+        return
+    end = time.monotonic() + 60 * options.minutes
+    for number in itertools.count(options.first, step):
+        if time.monotonic() >= end:
+            return
+        yield number
 
 
 def temporary():

@@ -18,10 +18,10 @@ import batchtest
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("--long", action="store_true",
-                    help="50 forests and 20 seeds instead of 1 and 1")
+                    help="2 forests and 20 seeds instead of 1 and 1")
 parser.add_argument("--models", help="only these, separated by commas")
 arguments = parser.parse_args()
-forests, seeds = (50, 20) if arguments.long else (1, 1)
+forests, seeds = (2, 20) if arguments.long else (1, 1)
 models = arguments.models.split(",") if arguments.models else batchtest.ALL
 checks = batchtest.Checks("emulator")
 scratch = batchtest.temporary()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""random_instances.py [--programs=20] [--first=0] [--seed=1] [--instances=24]
-                    [--keep=FOLDER]
+"""random_instances.py [--programs=20 | --minutes=N] [--first=0] [--seed=1]
+                    [--instances=24] [--keep=FOLDER]
 
 Random programs of loops and branches that depend on tensors, run by strategy
 `replicate`: by a worker alone, by one, two and three together, an instance at a time or
-in sets, all steps by all of them or some by one. Each bit is that of the unbatched code. Loops and branches hand tensors on as they are, swapped, twice, from
-outside; slices are inserted into tensors that a loop carries, that are inputs, or that
+in sets, all steps by all of them or some by one. Each bit is that of the unbatched code.
+Loops and branches hand tensors on as they are, swapped, twice, from outside; slices are inserted into tensors that a loop carries, that are inputs, or that
 something else reads afterwards; loops know their number of rounds, so that products
 run ahead, layer after layer or as a wavefront, or do not. Programs with the same seed and number are the same, so that
 --first runs one again; --keep writes its file to a folder.
@@ -264,15 +264,16 @@ def check_units(checks, generator, path, folder, inputs, what):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, default in (("programs", 20), ("first", 0), ("seed", 1), ("instances", 24)):
-        parser.add_argument("--" + name, type=int, default=default)
-    parser.add_argument("--keep")
+    batchtest.add_soak_options(parser, programs=20)
+    parser.add_argument("--instances", type=int, default=24)
+    parser.add_argument("--keep", metavar="FOLDER", help="leaves the files there")
     options = parser.parse_args()
     folder = options.keep or batchtest.temporary()
     os.makedirs(folder, exist_ok=True)
     checks = batchtest.Checks("random programs of single instances")
-    refused = 0
-    for number in range(options.first, options.first + options.programs):
+    made = refused = 0
+    for number in batchtest.soak_numbers(options):
+        made += 1
         generator = random.Random("%d %d" % (options.seed, number))
         path = os.path.join(folder, "program%d.mlir" % number)
         batchtest.write_lines(path, [Program(generator).write()])
@@ -284,16 +285,17 @@ def main():
             refused += 1  # inserts that no kernel does, whatever the strategy
             continue
         for chosen, ways in WAYS.items():
-            what = "program %d, %s" % (number, " ".join(chosen))
+            what = "program %d of seed %d, %s" % (number, options.seed, " ".join(chosen))
             program = checks.run(what, lambda: batchtest.compile_model(
                 path, os.path.join(folder, "program.so"), None, "-O1",
                 "--strategy=replicate", *chosen))
             for way in ways if program else ():
                 checks.run("%s %s" % (what, " ".join(way)), lambda: batchtest.run_model(
                     program, inputs, *way))
-        check_units(checks, generator, path, folder, inputs, "program %d" % number)
-    checks.expect("few programs are refused", refused <= options.programs // 10,
-                  "%d of %d" % (refused, options.programs))
+        check_units(checks, generator, path, folder, inputs,
+                    "program %d of seed %d" % (number, options.seed))
+    checks.expect("few programs are refused", refused <= max(made // 10, 1),
+                  "%d of %d" % (refused, made))
     checks.exit()
 
 

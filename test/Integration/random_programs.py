@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random data types, random recursive programs over them, random forests.
 
-  random_programs.py [--programs=N] [--forests=M] [--seed=S] [--only=K] [--keep] [--waits]
+  random_programs.py [--programs=N | --minutes=N] [--forests=M] [--seed=S] [--first=K] [--keep] [--waits]
 
 Makes N programs and runs each on M mini-batches, batched and unbatched, on one
 to three threads, each of which inspects where it can; every bit must be equal, and
@@ -13,7 +13,7 @@ scalar fields, maps and folds over lists, and lists that grow. Forests have sing
 lists of up to 64 elements, shared nodes and rests of lists, and chains of up to
 10,000 nodes. With --waits conditionals, loops and the choice of a child depend on
 computed tensors, too (strategy `lazy`); neither threads nor what waits side by side may
-change a bit. Everything follows from the seed; --only=K runs program K alone, --keep
+change a bit. Everything follows from the seed; --first=K --programs=1 runs program K alone, --keep
 leaves its files.
 """
 
@@ -553,17 +553,14 @@ def run_waiting(source, inputs, batch, generator, number):
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=10)
+    batchtest.add_soak_options(parser, programs=10)
     parser.add_argument("--forests", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", type=int)
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--waits", action="store_true")
     parser.add_argument("--generate", metavar="FOLDER",
                         help="only write the programs and the forests")
     options = parser.parse_args()
-    numbers = [options.only] if options.only is not None \
-        else range(options.programs)
+    numbers = batchtest.soak_numbers(options)
     if options.generate:
         os.makedirs(options.generate, exist_ok=True)
         batchtest.compile_model = lambda *_: None
@@ -573,8 +570,9 @@ def main():
             run_one(number, options, options.generate)
         return
     scratch = batchtest.temporary()
-    failed = []
+    done, failed = 0, []
     for number in numbers:
+        done += 1
         start = time.time()
         try:
             tasks = run_one(number, options, scratch)
@@ -582,16 +580,17 @@ def main():
                   (number, options.forests, tasks, time.time() - start))
         except batchtest.ToolError as error:
             failed.append(number)
-            print("FAILED: program %d (random_programs.py --seed=%d --only=%d "
-                  "--forests=%d)\n%s" % (number, options.seed, number,
-                                         options.forests, error))
+            print("FAILED: program %d (random_programs.py --seed=%d --first=%d "
+                  "--programs=1 --forests=%d%s)\n%s" % (
+                      number, options.seed, number, options.forests,
+                      " --waits" * options.waits, error))
             if options.keep:
                 kept = "program%d.failed" % number
                 shutil.copytree(scratch, kept, dirs_exist_ok=True)
                 print("kept in " + kept)
         sys.stdout.flush()
     print("random programs: %d passed, %d failed" %
-          (len(numbers) - len(failed), len(failed)))
+          (done - len(failed), len(failed)))
     sys.exit(1 if failed else 0)
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""random_reads.py [--programs=20] [--first=0] [--seed=1] [--jobs=2] [--keep=FOLDER]
+"""random_reads.py [--programs=20 | --minutes=N] [--first=0] [--seed=1] [--jobs=2]
+                [--keep=FOLDER]
 
 Random programs that read tensors at indices that are data: slices with and without
 unit dimensions, elements, bodies of structured operations, gathers, paddings and
@@ -175,33 +176,40 @@ def run_one(number, options):
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=20)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=1)
+    batchtest.add_soak_options(parser, programs=20)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", metavar="FOLDER",
                         help="leaves the files of the program there")
     options = parser.parse_args()
     os.environ.setdefault("BATCH_GUARD_PAGES", "1")
-    numbers = range(options.first, options.first + options.programs)
-    failed, ended, lock = [], 0, threading.Lock()
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = {pool.submit(run_one, number, options): number for number in numbers}
-        for done, run in enumerate(concurrent.futures.as_completed(runs), 1):
-            number, (error, failing) = runs[run], run.result()
+    numbers = batchtest.soak_numbers(options)
+    done, failed, ended, lock = 0, [], 0, threading.Lock()
+
+    def work():
+        nonlocal done, ended
+        while True:
             with lock:
+                number = next(numbers, None)
+            if number is None:
+                return
+            error, failing = run_one(number, options)
+            with lock:
+                done += 1
                 ended += failing > 0
                 if error:
                     failed.append(number)
                     print("FAILED: program %d (random_reads.py --seed=%d --first=%d "
                           "--programs=1 --keep=FOLDER)\n%s" % (
                               number, options.seed, number, error))
-                if done % 20 == 0 or done == len(numbers):
-                    print("%d of %d programs, %d failed" % (
-                        done, len(numbers), len(failed)))
+                if done % 20 == 0:
+                    print("%d programs, %d failed" % (done, len(failed)))
                 sys.stdout.flush()
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for job in [pool.submit(work) for _ in range(options.jobs)]:
+            job.result()
     print("random reads: %d passed, %d failed; %d ended in the error of an index" % (
-        len(numbers) - len(failed), len(failed), ended))
+        done - len(failed), len(failed), ended))
     sys.exit(1 if failed else 0)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""random_recursions.py [--programs=20] [--first=0] [--seed=1] [--instances=24]
-                     [--keep=FILE]
+"""random_recursions.py [--programs=20 | --minutes=N] [--first=0] [--seed=1]
+                     [--instances=24] [--keep=FILE]
 
 Random recursive programs over numbers and tensors, parameters and rows of them
 among these, with loops and branches that depend on both, as scf and as graphs of
@@ -8,7 +8,7 @@ blocks (cf), run in lock step and by masks, with every choice of which lanes run
 together, and lazily, and equal their unbatched lowering bit for bit. Twenty of them are one
 module: an entry calls the one that an argument names, and all tensors have a type.
 Programs with the same seed and number are the same, so that --first runs a module
-again that failed, or half of a long run.
+again that failed.
 """
 
 import argparse
@@ -274,22 +274,19 @@ def module(generator, count, element="f32", shape=(4,)):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--programs", type=int, default=20)
-    parser.add_argument("--first", type=int, default=0,
-                        help="the number of the first program, a multiple of %d" %
-                        PER_MODULE)
-    parser.add_argument("--seed", type=int, default=1)
+    batchtest.add_soak_options(parser, programs=PER_MODULE)
     parser.add_argument("--instances", type=int, default=24)
     parser.add_argument("--keep", help="write the first module here")
     options = parser.parse_args()
     if options.first % PER_MODULE:
         parser.error("--first must be a multiple of %d" % PER_MODULE)
-    last = options.first + options.programs
     checks = batchtest.Checks("random recursions")
     folder = batchtest.temporary()
-    for first in range(options.first, last, PER_MODULE):
+    for first in batchtest.soak_numbers(options, PER_MODULE):
         generator = random.Random("%d %d" % (options.seed, first))
-        count = min(PER_MODULE, last - first)
+        count = PER_MODULE
+        if options.minutes is None:
+            count = min(count, options.first + options.programs - first)
         source = os.path.join(folder, "programs.mlir")
         with open(source, "w") as file:
             element, shape = TYPES[first // PER_MODULE % len(TYPES)]
@@ -307,7 +304,8 @@ def main():
         rows = os.path.join(folder, "x.safetensors")
         batchtest.write_safetensors(rows, tensors)
         for strategy, choices in CHOICES.items():
-            what = "programs %d to %d by %s" % (first, first + count - 1, strategy)
+            what = "programs %d to %d of seed %d by %s" % (
+                first, first + count - 1, options.seed, strategy)
             program = checks.run(what, lambda: batchtest.compile_model(
                 source, os.path.join(folder, strategy + ".so"), None,
                 # LLVM takes most of the time; one module shows its work.
