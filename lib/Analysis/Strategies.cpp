@@ -297,15 +297,19 @@ Operation *Strategies::findLayeredLoop() const {
 }
 
 Strategy Strategies::choose(int64_t instances) {
-  bool replicates = instances <= kFewInstances && isLegal(Strategy::Replicate);
-  if (isLegal(Strategy::Linearize) && !(replicates && findLayeredLoop()))
+  const bool isFew = instances <= kFewInstances;
+  const bool replicates = isLegal(Strategy::Replicate);
+  if (isLegal(Strategy::Linearize) &&
+      !(isFew && replicates && findLayeredLoop()))
     return Strategy::Linearize;
-  if (replicates)
+  if (replicates && (isFew || (!gpu && isLegal(Strategy::Lockstep))))
     return Strategy::Replicate;
   if (isLegal(Strategy::Lockstep) &&
       (!isLegal(Strategy::Lazy) || getOperationsPerWait() < kOperationsPerWait))
     return Strategy::Lockstep;
-  return isLegal(Strategy::Lazy) ? Strategy::Lazy : Strategy::None;
+  if (isLegal(Strategy::Lazy))
+    return Strategy::Lazy;
+  return replicates ? Strategy::Replicate : Strategy::None;
 }
 
 LogicalResult Strategies::emitError(const Obstacle &obstacle) {

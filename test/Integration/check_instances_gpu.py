@@ -54,18 +54,19 @@ def parameters(name):
 
 def compiled(name, sizes, level, device="emulator", order="auto"):
     """Units run instances together, each or those of each cluster another, or as their
-    numbers say; with level `units`, all run each instance, but one of them every other kernel."""
-    path = file("%s-%s.mlir" % (name, level))
+    numbers say; with a level and `units`, one of those that run an instance runs every
+    other kernel."""
+    path = file("%s-%s.mlir" % (name, level.replace(" ", "-")))
     options = "strategy=replicate order=%s" % order
     if sizes:
         options += " sizes=" + sizes.replace(" ", ",")
-    if level == "units":
+    if level.endswith("units"):
         text = batchtest.call("batch-opt", "--autobatch=" + options, source(name))
         kernels = re.findall(r"batch\.kernel (?:private )?@([\w.$-]+)", text)
         with open(file("tuning"), "w") as tuning:
             json.dump({"version": 1, "kernels": {
                 kernel: {"units": "one"} for kernel in kernels[::2]}}, tuning)
-        options += " level=device instances=1 tuning=" + file("tuning")
+        options += " level=%s instances=1 tuning=%s" % (level.split()[0], file("tuning"))
     else:
         options += " level=" + level
     text = batchtest.call("batch-opt", "--autobatch=" + options, source(name))
@@ -84,7 +85,7 @@ def run(program, inputs, *options, **more):
 
 def check(name, level, program, inputs, wanted, counts, params):
     """Returns the results, which are `wanted` if there are such."""
-    few, more = (8, 16) if level == "cluster" else (1, 4)
+    few, more = (8, 16) if level.startswith("cluster") else (1, 4)
     for blocks, seed in [(few, 0)] + [(more, seed) for seed in range(seeds)]:
         what = "%s, level %s, %d blocks, seed %d" % (name, level, blocks, seed)
         found = checks.run(what, lambda: run(
@@ -119,7 +120,7 @@ def expect_error(what, texts, call):
             checks.expect("%s: says '%s'" % (what, text), text in str(error), str(error))
 
 
-def check_errors():
+def check_errors(level, blocks):
     batchtest.write_safetensors(file("params"), {
         "E": ("F32", [10, 5], [1 + i for i in range(50)]), "w": ("F32", [5], [0.9] * 5)})
     batchtest.write_safetensors(file("xs"), {
@@ -128,12 +129,14 @@ def check_errors():
     bad = [dict(line, i=3 * line["i"]) for line in lines]
     starts = "--input-tensors=" + file("xs")
     inputs = batchtest.write_lines(file("inputs"), lines)
-    program = checks.run("compile for errors", lambda: compiled("instances", "", "auto"))
+    program = checks.run("compile for errors, level " + level,
+                         lambda: compiled("instances", "", level))
 
     def start(inputs, *options):
-        return run(program, inputs, starts, "--blocks=4", *options, params=file("params"))
+        return run(program, inputs, starts, "--blocks=%d" % blocks, *options,
+                   params=file("params"))
 
-    checks.run("lists of tensors", lambda: start(inputs, "--check-unbatched=1e-5"))
+    checks.run("lists of tensors, level " + level, lambda: start(inputs, "--check-unbatched=1e-5"))
     expect_error("an index out of range", ("instance 2: index 27 is out of range for "
                                            "parameter 'E' with 10 rows",),
                  lambda: start(batchtest.write_lines(file("bad"), bad)))
@@ -143,6 +146,10 @@ def check_errors():
                  lambda: start(inputs, "--max-steps=30"))
     expect_error("results of the others", ("instance 2: has run", "instance 4: has run"),
                  lambda: start(inputs, "--max-steps=30", "--partial-results"))
+    if level == "cluster":
+        expect_error("half a cluster", ("--blocks=4 is fewer than a cluster's 8 blocks",),
+                     lambda: start(inputs, "--blocks=4"))
+        return
     expect_error("a watchdog of a nanosecond",
                  ("executor device, single instances: block ", "waited more than",
                   " at barrier ", "in kernel 'main_", "' of a loop at instances"),
@@ -166,9 +173,10 @@ def check_model(name, sizes, instances, order, levels):
 for name, (sizes, instances) in MODELS.items():
     # Images take long.
     levels = ("auto",) if name in batchtest.RESIDUAL and seeds == 1 else (
-        "auto", "device", "block", "cluster", "units")
+        "auto", "device", "block", "cluster", "device units", "cluster units")
     check_model(name, sizes, instances, "auto", levels)
     for order in ORDERS.get(name, ()):
         check_model(name, sizes, instances, order, ("device",))
-check_errors()
+check_errors("auto", 4)
+check_errors("cluster", 8)
 checks.exit()

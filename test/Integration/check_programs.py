@@ -7,7 +7,9 @@ have the same bytes as those of the compiler's program.
 
   - `delayed` hands the barrier of a step on to the next iteration.
   - `epochs` looks for the steps up to the next barrier with a loop in a loop, and lets
-    each unit run some of them by itself: tasks of a program of a level below.
+    each unit run some of them by itself: tasks of a program of a level below. `clusters`
+    are its units in another one.
+  - `alone` lets one unit run all steps, one after the other.
 """
 
 import os
@@ -91,10 +93,39 @@ EPOCHS_CASE = """case %d {
       uprog.run @%s step(%%step) tasks(%%tasks)
     }"""
 
+ALONE = """
+  uprog.program @main.steps(%task: index, %plan: !batch.plan) level(LEVEL) {
+    %zero = arith.constant 0 : index
+    %steps = uprog.plan_size %plan
+    uprog.for %i = %zero to %steps {
+      %step = uprog.plan_step %plan[%i]
+      %kernel = uprog.step_kernel %step
+      %tasks = uprog.step_tasks %step
+      uprog.barrier LEVEL
+      uprog.branch %kernel
+      CASES
+      uprog.yield
+    }
+    uprog.yield
+  }
+  uprog.program @main.execute(%plan: !batch.plan) level(device) attributes {batch.executor} {
+    %one = arith.constant 1 : index
+    uprog.run @main.steps(%plan) tasks(%one) : !batch.plan
+    uprog.yield
+  }
+"""
+
 # The executors that run each: a block has no units below it.
 PROGRAMS = {"delayed": (DELAYED, DELAYED_CASE, ("device", "cluster", "block")),
-            "epochs": (EPOCHS, EPOCHS_CASE, ("device", "cluster"))}
-BLOCKS = {"device": 3, "cluster": 16, "block": 3}
+            "epochs": (EPOCHS, EPOCHS_CASE, ("device", "cluster")),
+            "clusters": (EPOCHS.replace("(block)", "(cluster)"), EPOCHS_CASE, ("device",)),
+            "alone": (ALONE.replace("LEVEL", "block"), EPOCHS_CASE, ("device", "cluster")),
+            "alone in a cluster": (ALONE.replace("LEVEL", "cluster"), EPOCHS_CASE,
+                                   ("device",))}
+
+
+def count_blocks(name, executor):
+    return 16 if "cluster" in name + executor else 3
 
 
 def write(model, name, code, case):
@@ -107,7 +138,7 @@ def write(model, name, code, case):
                        r"uprog.run @(\S+)", old)
     checks.expect(model + " runs kernels", cases)
     body = "\n".join(case % (int(number), operator) for number, operator in cases)
-    path = os.path.join(scratch, "%s-%s.mlir" % (model, name))
+    path = os.path.join(scratch, "%s-%s.mlir" % (model, name.replace(" ", "-")))
     with open(path, "w") as file:
         file.write(module.replace(old, code.replace("CASES", body)))
     return path
@@ -130,11 +161,12 @@ def check_cpu(model, name, source, inputs, wanted):
         checks.expect(what + ": same bytes", found == wanted)
 
 
-def emulate(what, source, size, inputs, executor):
+def emulate(what, source, size, inputs, executor, name=""):
     program = checks.run("compile " + what, lambda: batchtest.compile_model(
         source, os.path.join(scratch, "emulated.so"), size, "--device=emulator",
         "--executor=" + executor))
-    return run(what, program, inputs, "--blocks=%d" % BLOCKS[executor], check=False)
+    return run(what, program, inputs, "--blocks=%d" % count_blocks(name, executor),
+               check=False)
 
 
 def check_emulator(model, inputs, executor, sources, epochs):
@@ -145,13 +177,14 @@ def check_emulator(model, inputs, executor, sources, epochs):
         if executor not in PROGRAMS[name][2]:
             continue
         what = "%s, %s, %s" % (model, name, executor)
-        found, own = emulate(what, source, None, inputs, executor)
+        found, own = emulate(what, source, None, inputs, executor, name)
         checks.expect(what + ": same bytes", found and found == wanted)
         if not own or executor != "device":
             continue
         # A block that runs a step by itself needs no barrier of the device inside.
         checks.equal(what + ": barriers", own["barriers"],
-                     counts["barriers"] if name == "delayed" else epochs)
+                     counts["barriers"] if name == "delayed" else
+                     0 if name.startswith("alone") else epochs)
 
 
 def check_fault(model, inputs, name, source):
@@ -160,13 +193,14 @@ def check_fault(model, inputs, name, source):
         text = file.read()
     faulty = source.replace(".mlir", "-faulty.mlir")
     with open(faulty, "w") as file:
-        file.write(text.replace("uprog.barrier device\n", "\n"))
+        file.write(re.sub(r"uprog\.barrier (device|cluster|block)\n", "\n", text))
     what = "%s, %s, without a barrier" % (model, name)
     program = checks.run("compile " + what, lambda: batchtest.compile_model(
         faulty, os.path.join(scratch, "faulty.so"), None, "--device=emulator",
         "--executor=device"))
     try:
-        batchtest.run_model(program, inputs, "--blocks=3", check=False)
+        batchtest.run_model(program, inputs, "--blocks=%d" % count_blocks(name, "device"),
+                            check=False)
         checks.expect(what + ": an error", False)
     except batchtest.ToolError as error:
         checks.expect(what + ": a race or too early a read", re.search(
@@ -188,6 +222,6 @@ for model, count in (("bilstm_tagger", 2), ("treegru_nary", 4)):
     for name, source in sources.items():
         check_cpu(model, name, source, inputs, wanted)
         check_fault(model, inputs, name, source)
-    for executor in BLOCKS:
+    for executor in ("device", "cluster", "block"):
         check_emulator(model, inputs, executor, sources, counts["barriers"] + 1)
 checks.exit()

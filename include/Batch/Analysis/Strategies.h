@@ -19,10 +19,10 @@ namespace mlir::batch {
 /// before `lockstep`.
 inline constexpr double kOperationsPerWait = 1 << 22;
 
-/// Mini-batches of at most so many instances are run by `replicate`, where
-/// control depends on tensors, or layers of a loop read parameters for many
-/// rounds: with more of them, parameters that are read once
-/// for all are worth more than units that share one instance.
+/// Mini-batches of at most so many instances are run by `replicate` on a GPU,
+/// over data structures, and where layers of a loop read parameters for many
+/// rounds: with more of them, parameters that are read once for all are worth
+/// more than units that share one instance.
 inline constexpr int64_t kFewInstances = 1;
 
 /// Decides for each control strategy whether it is legal for a program and, if
@@ -39,8 +39,9 @@ public:
 
   /// The first of these that is legal for mini-batches of so many instances:
   /// `replicate`, with kFewInstances and a loop whose layers are worth it;
-  /// `linearize`; `replicate`, with kFewInstances; `lazy`, with
-  /// kOperationsPerWait; `lockstep`; `lazy`; `none`.
+  /// `linearize`; `replicate`, with kFewInstances, or on a CPU without data
+  /// structures; `lazy`, with kOperationsPerWait; `lockstep`; `lazy`;
+  /// `replicate`; `none`.
   Strategy choose(int64_t instances);
   /// The first loop of the entry that should run layer after layer, or null.
   Operation *findLayeredLoop() const;

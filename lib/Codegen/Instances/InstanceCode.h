@@ -228,7 +228,7 @@ private:
   OpBuilder &builder;
   Operation *op;
   Location loc;
-  const InstanceUnit &unit;
+  const InstanceUnit unit;
   ContextBuilder cb;
 };
 

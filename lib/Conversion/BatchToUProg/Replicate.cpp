@@ -138,6 +138,11 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
                      uprog::Level::Device, builder.getIndexType());
     if (failed(Replicator(entry).fillProgram(together)))
       return signalPassFailure();
+    if (clusterSize < 0) {
+      entry.emitError("cluster-size must be at least 0, which means that there "
+                      "are no clusters");
+      return signalPassFailure();
+    }
     Tuning choices;
     if (failed(choices.load(tuning, getOperation())) ||
         failed(choices.checkKernels(getOperation())))
@@ -189,7 +194,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
       return {given, /*sets=*/false};
     uprog::ProgramOp ofCluster;
     if (given == InstanceLevel::Cluster ||
-        (given == InstanceLevel::Auto && clusterSize > 0))
+        (given == InstanceLevel::Auto && gpu && clusterSize > 0))
       ofCluster =
           makeApart(together, (name + ".cluster").str(), uprog::Level::Cluster);
     if (given == InstanceLevel::Cluster) {
@@ -225,11 +230,12 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
       if (sets)
         best = std::min(best, schedule.set);
       const bool isFastest = inClusters < best;
-      emit(llvm::formatv("{0} run{1} an instance: about {2:F1} us on one of "
-                         "{3} blocks; {4:F1} us for {5}, {6:F1} us otherwise",
-                         isFastest ? "clusters" : "no clusters",
-                         isFastest ? " each" : "", chosen / 1000, clusterSize,
-                         inClusters / 1000, size, best / 1000)
+      emit((isFastest ? "each cluster runs instances of its own: "
+                      : "clusters run no instances: ") +
+           llvm::formatv(
+               "about {0:F1} us on a cluster of {1} blocks; {2:F1} us "
+               "for {3} instance(s), {4:F1} us otherwise",
+               chosen / 1000, clusterSize, inClusters / 1000, size, best / 1000)
                .str());
       if (isFastest) {
         programs.apart = ofCluster;

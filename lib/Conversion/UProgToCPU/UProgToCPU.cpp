@@ -118,8 +118,8 @@ static bool checksIndices(func::FuncOp kernel) {
 
 static LogicalResult checkRun(uprog::RunOp run, SymbolTable &symbols) {
   if (run.getLevel() == uprog::Level::Cluster)
-    return run.emitError("all workers are one cluster; one unit of level block "
-                         "can run tasks by itself");
+    return run.emitError("level(cluster) is not supported here, since all "
+                         "workers are one cluster; use level(block)");
   // Without a step it runs a program, which is checked by itself.
   if (!run.getStep())
     return success();
@@ -322,8 +322,8 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
     InstanceUnit unit =
         makeInstanceUnit(b, b.getLoc(), program.getContext(),
                          program.getWorker(), program.getWorkers());
-    program.instances.setUnit(program.alone ? makeAlone(b, b.getLoc(), unit)
-                                            : unit);
+    program.instances.unit =
+        program.alone ? makeAlone(b, b.getLoc(), unit) : unit;
   }
   inlineBody(op, program.getContext(), program.lanes,
              function.getArguments().drop_front(3));

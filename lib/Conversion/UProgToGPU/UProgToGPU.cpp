@@ -11,6 +11,7 @@
 #include "Batch/Target/ABI/ABILayout.h"
 #include "Batch/Target/ABI/SymbolNames.h"
 #include "Batch/Target/GPU/GPUTarget.h"
+#include "CheckPrograms.h"
 #include "DeviceBarrier.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -32,12 +33,8 @@ static constexpr unsigned kGlobalMemory = 1;
 static constexpr unsigned kSharedMemory = 3;
 /// The number of threads that exchange values without memory.
 static constexpr int64_t kWarp = 32;
-
-/// The program that a reference runs.
-static uprog::ProgramOp findCallee(uprog::RefOp ref) {
-  return SymbolTable::lookupNearestSymbolFrom<uprog::ProgramOp>(
-      ref->getParentOfType<ModuleOp>(), ref.getCalleeAttr());
-}
+/// The most blocks of a cluster, on any chip.
+static constexpr int64_t kMostClusterBlocks = 16;
 
 namespace {
 
@@ -114,7 +111,7 @@ public:
     return {};
   }
   Values lower(uprog::RefOp ref, uprog::RefOp::Adaptor) {
-    copyBody(findCallee(ref), ref.getInputs());
+    copyBody(uprog::findCallee(ref), ref.getInputs());
     return {};
   }
   Values lower(uprog::UnitsOp units, uprog::UnitsOp::Adaptor) {
@@ -153,6 +150,7 @@ private:
   void findGroups();
   void findProgress();
   void tell(Value value, Value where);
+  void tellEnd();
   void emitBarrier(Operation *op);
   void runProgram(uprog::RunOp run, Value tasks);
   void copyBody(uprog::ProgramOp program, ValueRange arguments);
@@ -207,6 +205,18 @@ void KernelEmitter::findProgress() {
   kernel.ownControl =
       bytesAt(bytesAt(kernel.control, kControlOfBlocks), distance);
   kernel.progress = bytesAt(kernel.ownControl, kBlockControlProgress.offset);
+}
+
+/// The block has run its share of a plan, if that has steps: says that it is at
+/// the last one.
+void KernelEmitter::tellEnd() {
+  auto choice = scf::IfOp::create(
+      b, compare(arith::CmpIPredicate::sgt, kernel.numSteps, constant(0)),
+      /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(choice.thenBlock()->getTerminator());
+  Value last = arith::SubIOp::create(b, kernel.numSteps, constant(1));
+  tell(arith::OrIOp::create(b, kernel.planProgress, last), kernel.progress);
 }
 
 /// The first thread stores a word for the host. It waits for nothing.
@@ -272,37 +282,6 @@ void KernelEmitter::emitBarrier(Operation *op) {
   }
 }
 
-/// The code of an operator, or null.
-static uprog::CodeAttr getCode(uprog::RunOp run) {
-  auto op = SymbolTable::lookupNearestSymbolFrom<uprog::OperatorOp>(
-      run->getParentOfType<ModuleOp>(), run.getCalleeAttr());
-  return op ? op->getAttrOfType<uprog::CodeAttr>(uprog::kCodeAttr)
-            : uprog::CodeAttr();
-}
-
-static LogicalResult checkRun(uprog::RunOp run, gpu::GPUModuleOp device) {
-  // Without a step it runs a program, which is checked by itself.
-  if (!run.getStep())
-    return success();
-  if (run.getLevel() && *run.getLevel() != Level::Block)
-    return run.emitError("only blocks run tasks by themselves in a persistent "
-                         "kernel, not a unit of level ")
-           << stringifyLevel(*run.getLevel());
-  uprog::CodeAttr code = getCode(run);
-  if (!code)
-    return run.emitError("operator @")
-           << run.getCallee()
-           << " has no functions for thread blocks yet; run "
-              "convert-operators-to-gpu first";
-  for (int64_t s = 0; s < code.getStages(); ++s) {
-    std::string name = getStageName(run.getCallee(), s);
-    if (!device.lookupSymbol<func::FuncOp>(name))
-      return run.emitError("gpu.module @")
-             << device.getSymName() << " has no function @" << name;
-  }
-  return success();
-}
-
 /// Copies the code of a program to the place where it runs.
 void KernelEmitter::copyBody(uprog::ProgramOp program, ValueRange arguments) {
   Block &body = program.getBody().front();
@@ -346,7 +325,7 @@ SmallVector<Value> KernelEmitter::lower(uprog::RunOp run,
     b.setInsertionPoint(first.thenBlock()->getTerminator());
     group = &kernel.groups.at(Level::Block);
   }
-  for (int64_t s = 0, e = getCode(run).getStages(); s < e; ++s) {
+  for (int64_t s = 0, e = uprog::getCode(run).getStages(); s < e; ++s) {
     if (s > 0 && run.getLevel())
       gpu::BarrierOp::create(b);
     else if (s > 0)
@@ -598,7 +577,13 @@ void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
     Value plan = addressOf(plans, loop.getInductionVar(), kPlanCells);
     kernel.steps = loadField(plan, kPlanSteps);
     kernel.numSteps = loadField(plan, kPlanNumSteps);
+    // Others may run steps in tasks, which this block does not come to.
+    WalkResult tasks = program.walk([](uprog::RunOp run) {
+      return run.getStep() ? WalkResult::advance() : WalkResult::interrupt();
+    });
     inlineBody(program, plan, /*lanes=*/Value());
+    if (tasks.wasInterrupted())
+      tellEnd();
   }
   endKernel(program, function, kPlansLaunchBlocks, sharedBytes);
 }
@@ -653,7 +638,7 @@ void KernelEmitter::lowerInstances(uprog::ProgramOp program) {
   for (const InstanceUnit &buffers : {unit, alone})
     InstanceCode(b, program, buffers).clearBuffers(instances.tables);
   emitBarrier(program);
-  instances.setUnit(unit);
+  instances.unit = unit;
   instances.getUnitOfTask = [alone, ofCluster,
                              &kernel = kernel](Operation *op) {
     std::optional<Level> level = kernel.findTaskLevel(op);
@@ -696,7 +681,7 @@ class ConvertUProgToGPUPass
       return signalPassFailure();
     }
     for (uprog::ProgramOp program : programs)
-      if (failed(check(program, device)))
+      if (failed(uprog::checkKernelProgram(program, device)))
         return signalPassFailure();
     const VendorFacts &vendor = *getChipFacts(chip).vendor;
     InstanceTables tables(module, /*onDevice=*/true);
@@ -705,6 +690,14 @@ class ConvertUProgToGPUPass
     const bool usesClusters = llvm::any_of(programs, [](uprog::ProgramOp op) {
       return op.getLevel() == Level::Cluster;
     });
+    if (usesClusters && (clusterSize < 1 || clusterSize > kMostClusterBlocks)) {
+      programs[0].emitError("clusters have 1 to ")
+          << kMostClusterBlocks << " blocks, not the " << clusterSize.getValue()
+          << " that cluster-size says";
+      return signalPassFailure();
+    }
+    if (failed(uprog::checkFillLevels(device, usesClusters)))
+      return signalPassFailure();
     // The code of a program that others run is in theirs.
     auto others = llvm::partition(programs, [](uprog::ProgramOp program) {
       return !isRunByPrograms(program);
@@ -736,43 +729,9 @@ class ConvertUProgToGPUPass
                     UnitAttr::get(module.getContext()));
   }
 
-  LogicalResult check(uprog::ProgramOp program, gpu::GPUModuleOp device);
   LogicalResult lower(uprog::ProgramOp program, Kernel &kernel);
 };
 } // namespace
-
-/// True if the code of a program can be copied to a reference of it: a program
-/// of the same level in which no reference leads back.
-static bool canCopy(uprog::RefOp ref) {
-  uprog::ProgramOp callee = findCallee(ref);
-  return callee.getLevel() ==
-             ref->getParentOfType<uprog::ProgramOp>().getLevel() &&
-         !callee.walk([](uprog::RefOp) { return WalkResult::interrupt(); })
-              .wasInterrupted();
-}
-
-LogicalResult ConvertUProgToGPUPass::check(uprog::ProgramOp program,
-                                           gpu::GPUModuleOp device) {
-  FailureOr<MachineOp> machine = findMachine(program);
-  if (failed(machine))
-    return failure();
-  if (*machine && machine->getFrames())
-    return program.emitError(
-        "this program runs calls on the stack of the host, which blocks of a "
-        "GPU do not have; compile with --strategy=lockstep");
-  constexpr StringLiteral error =
-      "this op cannot be lowered to a persistent kernel";
-  return checkProgram(program, error, [&](Operation *op) -> LogicalResult {
-    if (auto run = dyn_cast<uprog::RunOp>(op))
-      return checkRun(run, device);
-    auto barrier = dyn_cast<uprog::BarrierOp>(op);
-    bool supported = !barrier || barrier.getLevel() == program.getLevel() ||
-                     barrier.getLevel() == Level::Block;
-    auto ref = dyn_cast<uprog::RefOp>(op);
-    return supported && (!ref || canCopy(ref)) ? success()
-                                               : op->emitError(error);
-  });
-}
 
 LogicalResult ConvertUProgToGPUPass::lower(uprog::ProgramOp program,
                                            Kernel &kernel) {

@@ -126,21 +126,17 @@ struct InstanceProgramState {
   /// As an op in a task of another program sees it; null for other ops. Null if
   /// there are no tasks.
   std::function<const InstanceUnit *(Operation *)> getUnitOfTask = {};
-  /// As the code of a `uprog.each` sees it, which one thread runs.
-  InstanceUnit inEach = {};
-  DenseSet<Operation *> eachLoops = {}; ///< made of these
+  /// Made of `uprog.each`, whose code a thread runs by itself.
+  DenseSet<Operation *> eachLoops = {};
 
-  void setUnit(const InstanceUnit &of) {
-    unit = inEach = of;
-    inEach.threads.threads = 1;
-  }
-  const InstanceUnit &getUnit(Operation *op) const {
+  InstanceUnit getUnit(Operation *op) const {
+    const InstanceUnit *ofTask = getUnitOfTask ? getUnitOfTask(op) : nullptr;
+    InstanceUnit found = ofTask ? *ofTask : unit;
     for (Operation *outer = op->getParentOp(); outer;
          outer = outer->getParentOp())
       if (eachLoops.contains(outer))
-        return inEach;
-    const InstanceUnit *ofTask = getUnitOfTask ? getUnitOfTask(op) : nullptr;
-    return ofTask ? *ofTask : unit;
+        found.threads.threads = 1;
+    return found;
   }
 };
 

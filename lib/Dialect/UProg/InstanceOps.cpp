@@ -39,6 +39,13 @@ void RowOp::getEffects(
 LogicalResult RowOp::verify() {
   if (getInTurn() && !getAvoided().empty())
     return emitOpError("is in turn, but avoids rows; it can do only one");
+  // Only what is common to all units has room for several.
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  if (getMember() && program && program.getLevel() != Level::Device)
+    return emitOpError("is that of a member of a set, but its program is of "
+                       "level ")
+           << stringifyLevel(program.getLevel())
+           << "; only units of level device run sets";
   return success();
 }
 

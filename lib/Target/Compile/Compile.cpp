@@ -8,6 +8,7 @@
 #include "Batch/Target/Compile/Compile.h"
 
 #include "Batch/Conversion/Passes.h"
+#include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Pipelines/Pipelines.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 #include "Sanitize.h"
@@ -141,19 +142,22 @@ static FailureOr<Target> makeTarget(Location loc,
   return target;
 }
 
-/// The chip of a GPU to compile for.
-static std::string getChip(const CompileOptions &options) {
+/// The chip of a GPU to compile a batched module for: the oldest one that can
+/// run it.
+static std::string getChip(ModuleOp module, const CompileOptions &options) {
   if (!options.chip.empty())
     return options.chip;
-  return options.executor == Executor::Cluster ||
-                 options.level == InstanceLevel::Cluster
-             ? "sm_90"
-             : "sm_80";
+  bool usesClusters = options.executor == Executor::Cluster;
+  for (auto program : module.getOps<uprog::ProgramOp>())
+    usesClusters |= program.getLevel() == uprog::Level::Cluster;
+  return usesClusters ? "sm_90" : "sm_80";
 }
 
-/// Adds the passes that make code for a device other than the CPU.
-static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
+/// Adds the passes that make code of a batched module for a device other than
+/// the CPU.
+static LogicalResult addDevicePasses(OpPassManager &pm, ModuleOp module,
                                      const CompileOptions &options) {
+  const Location loc = module.getLoc();
   if (options.device == Device::CPU) {
     if (options.precision != Precision::F32)
       return emitError(loc)
@@ -176,7 +180,7 @@ static LogicalResult addDevicePasses(OpPassManager &pm, Location loc,
     pm.addPass(createConvertGPUToHostEmulationPass());
     return success();
   }
-  gpu.chip = getChip(options);
+  gpu.chip = getChip(module, options);
   // The code also runs on later chips.
   if (options.chip.empty() && options.sharedMemory < 0)
     gpu.sharedMemory = getChipFacts("").sharedMemory;
@@ -218,8 +222,9 @@ static void selectBits(llvm::Module &module) {
 static FailureOr<std::unique_ptr<llvm::Module>>
 makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
                const CompileOptions &options, Target &target) {
-  PassManager pm(module.getContext());
-  if (failed(applyPassManagerCLOptions(pm)))
+  PassManager batching(module.getContext()), pm(module.getContext());
+  if (failed(applyPassManagerCLOptions(batching)) ||
+      failed(applyPassManagerCLOptions(pm)))
     return failure();
   AutobatchOptions autobatch;
   autobatch.strategy = options.strategy;
@@ -228,13 +233,14 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
   autobatch.order = options.order;
   autobatch.tuning = options.tuning;
   autobatch.gpu = options.device != Device::CPU;
-  if (options.device == Device::CUDA && getChipFacts(getChip(options)).clusters)
+  if (options.device == Device::CUDA && getChipFacts(options.chip).clusters)
     autobatch.clusterSize = GPUPersistentOptions().clusterSize;
   autobatch.policy = options.policy;
   autobatch.policyTable = options.policyTable;
   autobatch.sizes = ArrayRef<std::string>(options.sizes);
-  buildAutobatchPipeline(pm, autobatch);
-  if (failed(addDevicePasses(pm, module.getLoc(), options)))
+  buildAutobatchPipeline(batching, autobatch);
+  if (failed(batching.run(module)) ||
+      failed(addDevicePasses(pm, module, options)))
     return failure();
   CPUWorkersOptions workers;
   workers.vectorBits = target.vectorBits;

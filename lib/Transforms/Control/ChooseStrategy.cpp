@@ -99,7 +99,11 @@ private:
     std::string why =
         ("strategy '" + stringifyStrategy(chosen) + "': " + ahead->text).str();
     if (chosen == Strategy::Replicate) {
-      why += llvm::formatv(", and a mini-batch has {0} instance", instances);
+      why +=
+          instances > kFewInstances
+              ? ", and every unit computes control for all instances"
+              : llvm::formatv(", and a mini-batch has {0} instance", instances)
+                    .str();
     } else if (strategies.isLegal(Strategy::Lazy) &&
                strategies.isLegal(Strategy::Lockstep)) {
       const double work = strategies.getOperationsPerWait();
@@ -110,7 +114,10 @@ private:
           int64_t(kOperationsPerWait));
     }
     remark::passed(ahead->loc, name) << why;
-    for (Strategy other : {Strategy::Lockstep, Strategy::Lazy})
+    if (chosen == Strategy::Replicate && !gpu)
+      return;
+    for (Strategy other :
+         {Strategy::Replicate, Strategy::Lockstep, Strategy::Lazy})
       if (const std::optional<Obstacle> &obstacle =
               strategies.getObstacle(other))
         remark::missed(obstacle->loc, name)
@@ -125,7 +132,8 @@ private:
                    StringAttr::get(&getContext(), toString(ahead)));
     InFlightDiagnostic warning = emitWarning(ahead.loc);
     warning << "not batched, runs one instance at a time: " << ahead.text;
-    for (Strategy other : {Strategy::Lockstep, Strategy::Lazy}) {
+    for (Strategy other :
+         {Strategy::Replicate, Strategy::Lockstep, Strategy::Lazy}) {
       const Obstacle &obstacle = *strategies.getObstacle(other);
       warning.attachNote(obstacle.loc)
           << "strategy '" << stringifyStrategy(other)

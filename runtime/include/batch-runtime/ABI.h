@@ -214,10 +214,10 @@ typedef struct BatchUnit {
   int64_t maxRounds; ///< that an instance may take of loops without a bound
   int64_t *ends;     ///< by instance: 0 if it ended well; else the loop, from
                      ///< 1 in the descriptor, in which it took too many
-  int64_t tasks;     ///< that the unit has run by itself
+  int64_t tasks;     ///< that the unit counts as its own
   int64_t shares;    ///< that it has run its share of; the first unit counts
-  int64_t batches;   ///< steps that it has run by itself
-  int64_t sharedBatches; ///< and those of which it has run its share
+  int64_t batches;   ///< steps of these
+  int64_t sharedBatches; ///< and steps of those that it has run its share of
   int64_t barriers;      ///< that it counts for all who wait at them
   int64_t copiedBytes;   ///< of arguments that change, and of results
   char *nodeRows;       ///< of all units: the descriptor's `nodeBytes` for each

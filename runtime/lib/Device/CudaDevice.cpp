@@ -449,7 +449,7 @@ void CudaDevice::launch(DeviceKernel kernel, const LaunchShape &shape,
   if (shape.clusterSize > 1 && !facts.hasClusters)
     raise(facts.name, " (", facts.chip,
           ") has no clusters of blocks; compile the model again with "
-          "--executor=device");
+          "--executor=device, or --level=device if it runs single instances");
   reserveShared(function, shape);
   CUlaunchConfig config = configFor(shape, shape.blocks);
   config.hStream = streamOf(stream);

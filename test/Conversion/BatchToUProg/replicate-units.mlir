@@ -23,6 +23,13 @@
 // RUN: batch-opt %s --split-input-file --batch-replicate="instances=16 gpu cluster-size=8" -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=EIGHT
+// RUN: not batch-opt %s --split-input-file --batch-replicate=cluster-size=-1 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=NEGATIVE
+// Workers of a CPU form no clusters to choose.
+// RUN: batch-opt %s --split-input-file --batch-replicate="instances=16 cluster-size=8" \
+// RUN:   | FileCheck %s --check-prefix=NOGPU --implicit-check-not=cluster
+// NOGPU: uprog.program @main.execute
+// NEGATIVE: error: cluster-size must be at least 0, which means that there are no clusters
 
 // A product is for all units. The loop of small steps behind it is for one of them: no
 // barriers between its rounds, but one behind it. Of more instances than units, each unit
@@ -58,7 +65,7 @@
 // CLUSTER-NEXT:  %[[COUNT:.*]] = uprog.instances
 // CLUSTER-NOT:   uprog.units
 // CLUSTER:       uprog.run @main.instance.cluster tasks(%[[COUNT]])
-// EIGHT:       Units | {{.*}}clusters run each an instance: about {{.*}} us on one of 8 blocks; {{.*}} us for 16, {{.*}} us otherwise
+// EIGHT:       Units | {{.*}}each cluster runs instances of its own: about {{.*}} us on a cluster of 8 blocks; {{.*}} us for 16 instance(s), {{.*}} us otherwise
 // CHOSEN:      uprog.program @main.instance.cluster
 // CHOSEN:        uprog.run @add.rows step(%{{.*}}) tasks(%{{.*}}) level(block)
 // CHOSEN:        uprog.run @main.instance.cluster tasks
@@ -114,7 +121,7 @@ func.func @main(%x: tensor<512xf32>, %W: tensor<512x512xf32> {batch.shared = "W"
 // TUNED:       uprog.run @add.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
 // BLOCK:       uprog.run @main.instance tasks
 // CLUSTER:     uprog.run @main.instance.cluster tasks
-// EIGHT:       Units | {{.*}}no clusters run an instance: about {{.*}} us on one of 8 blocks;
+// EIGHT:       Units | {{.*}}clusters run no instances: about {{.*}} us on a cluster of 8 blocks;
 // CHOSEN-NOT:  level(cluster)
 // CHOSEN:      uprog.run @main.instance tasks
 batch.kernel @add(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {

@@ -92,3 +92,27 @@ uprog.program @p() level(device) {
   uprog.ref @p()
   uprog.yield
 }
+
+// -----
+
+// The host starts programs on all blocks; those of others find where an instance of theirs
+// lies in a task.
+gpu.module @device {
+}
+// expected-error @+1 {{this program runs single instances, but is of level cluster; let one of level device run it, by uprog.run}}
+uprog.program @p() level(cluster) {
+  %n = uprog.instances
+  uprog.yield
+}
+
+// -----
+
+gpu.module @device {
+  // expected-error @+1 {{blocks of a cluster share out what this keeps, but no program is of level cluster}}
+  func.func private @fill(%packings: !llvm.ptr<1>, %unit: i64, %units: i64) attributes {batch.kept_bytes = 64 : i64, uprog.level = "cluster"} {
+    return
+  }
+}
+uprog.program @p() level(device) {
+  uprog.yield
+}

@@ -296,6 +296,15 @@ uprog.program @p(%i: index) level(device) {
 
 // -----
 
+uprog.buffer @x : tensor<4xf32> copies(1)
+uprog.program @p(%i: index) level(cluster) {
+  // expected-error @+1 {{is that of a member of a set, but its program is of level cluster; only units of level device run sets}}
+  %a = uprog.row @x member(%i)
+  uprog.yield
+}
+
+// -----
+
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

@@ -3,13 +3,29 @@
 
 // What an instance computes between two waits is an estimate: operations over
 // waits, of a run in which loops of an unknown number of rounds have 10, and all
-// branches are as frequent.
+// branches are as frequent. It decides where strategy replicate is not legal, such as for
+// programs that recur over numbers.
 
 // Two reads of one tensor are one wait, however many rounds of a loop they are in,
 // and so are reads of an input none: 4 + 2 * 4 * 4 operations, and 3 rounds of 4.
 // CHECK: computes 48 operations between two waits
+func.func private @count(%n: i64) -> i64 {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %more = arith.cmpi sgt, %n, %zero : i64
+  %m = scf.if %more -> i64 {
+    %less = arith.subi %n, %one : i64
+    %k = func.call @count(%less) : (i64) -> i64
+    scf.yield %k : i64
+  } else {
+    scf.yield %n : i64
+  }
+  return %m : i64
+}
 func.func @main(%x: tensor<4xf32>, %W: tensor<4x4xf32> {batch.shared = "W"})
     -> tensor<4xf32> attributes {batch.entry} {
+  %any = arith.constant 3 : i64
+  %counted = func.call @count(%any) : (i64) -> i64
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
@@ -38,8 +54,23 @@ func.func @main(%x: tensor<4xf32>, %W: tensor<4x4xf32> {batch.shared = "W"})
 // A loop before the one that waits has as many rounds as it: 10 times 8 and 10 times
 // 1 + 4 operations, the waiting branch every second time, over 10 waits.
 // CHECK: computes 13 operations between two waits
+func.func private @count(%n: i64) -> i64 {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %more = arith.cmpi sgt, %n, %zero : i64
+  %m = scf.if %more -> i64 {
+    %less = arith.subi %n, %one : i64
+    %k = func.call @count(%less) : (i64) -> i64
+    scf.yield %k : i64
+  } else {
+    scf.yield %n : i64
+  }
+  return %m : i64
+}
 func.func @main(%x: tensor<8xf32>, %n: index) -> tensor<8xf32>
     attributes {batch.entry} {
+  %any = arith.constant 3 : i64
+  %counted = func.call @count(%any) : (i64) -> i64
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %bound = arith.constant 1.0 : f32

@@ -10,6 +10,7 @@ rec.adt @Nat {
 func.func @main(%t: !rec.adt<@Nat>, %x: tensor<?x4xf32>) -> f32
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
+  // expected-note @+1 {{strategy 'replicate' is not legal either: strategy 'replicate' has no place for a 'tensor<?x4xf32>', which this reads}}
   %v = math.tanh %x : tensor<?x4xf32>
   // expected-warning @+2 {{not batched, runs one instance at a time: control depends on a tensor here}}
   // expected-note @+1 {{strategy 'lazy' is not legal either: control waits here for a tensor of dynamic shape, which no table holds}}

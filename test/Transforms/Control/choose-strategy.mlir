@@ -60,15 +60,54 @@ func.func @element(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} 
 
 // -----
 
-// A computed tensor decides which branch is taken; little is computed. With one
-// instance in a mini-batch, all units run it together.
-// ONE-LABEL:   func.func @lanes
+// A computed tensor decides which branch is taken: workers compute control for all
+// instances; on a GPU, where that was not measured, lanes take turns. With one instance in
+// a mini-batch, all units run it together.
+// ONE-LABEL:   func.func @branch
 // ONE-SAME:      batch.strategy = #batch.strategy<replicate>
-// REMARK: [[#@LINE+8]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here, and an instance computes 6 operations between two waits, fewer than
+// REMARK: [[#@LINE+8]]:8: remark: {{.*}}strategy 'replicate': control depends on a tensor here, and every unit computes control for all instances
+// GPU: [[#@LINE+7]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here"
+// CHECK-LABEL: func.func @branch
+// CHECK-SAME:    batch.strategy = #batch.strategy<replicate>
+func.func @branch(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %bound = arith.constant 1.0 : f32
+  %v = math.exp %x : tensor<4xf32>
+  %e = tensor.extract %v[%zero] : tensor<4xf32>
+  %c = arith.cmpf olt, %e, %bound : f32
+  %y = scf.if %c -> tensor<4xf32> {
+    %z = math.tanh %x : tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// A program that recurs over numbers waits or runs in lock step; little is computed here.
+// REMARK: [[#@LINE+24]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here, and an instance computes 6 operations between two waits, fewer than
+// REMARK: [[#@LINE+19]]:14: remark: {{.*}}strategy 'replicate' is not legal: strategy 'replicate' runs no recursion
 // REMARK-NOT: is not legal
 // CHECK-LABEL: func.func @lanes
 // CHECK-SAME:    batch.strategy = #batch.strategy<lockstep>
+func.func private @count(%n: i64) -> i64 {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %more = arith.cmpi sgt, %n, %zero : i64
+  %m = scf.if %more -> i64 {
+    %less = arith.subi %n, %one : i64
+    %k = func.call @count(%less) : (i64) -> i64
+    scf.yield %k : i64
+  } else {
+    scf.yield %n : i64
+  }
+  return %m : i64
+}
 func.func @lanes(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  %any = arith.constant 3 : i64
+  %counted = func.call @count(%any) : (i64) -> i64
   %zero = arith.constant 0 : index
   %bound = arith.constant 1.0 : f32
   %v = math.exp %x : tensor<4xf32>
@@ -86,14 +125,31 @@ func.func @lanes(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 // -----
 
 // Much is computed: 2 * 2048 * 2048 operations in the product, and 2 * 2048.
-// REMARK: [[#@LINE+12]]:10: remark: {{.*}}strategy 'lazy': control depends on a tensor here, and an instance computes 8392704 operations between two waits, at least
+// REMARK: [[#@LINE+29]]:10: remark: {{.*}}strategy 'lazy': control depends on a tensor here, and an instance computes 8392704 operations between two waits, at least
+// REMARK: [[#@LINE+23]]:14: remark: {{.*}}strategy 'replicate' is not legal
 // REMARK-NOT: is not legal
-// GPU: [[#@LINE+10]]:10: remark: {{.*}}strategy 'lockstep': control depends on a tensor here"
-// GPU: [[#@LINE+9]]:10: remark: {{.*}}strategy 'lazy' is not legal: control waits for tensors on CPUs only
+// GPU: [[#@LINE+26]]:10: remark: {{.*}}strategy 'lockstep': control depends on a tensor here"
+// GPU: [[#@LINE+20]]:14: remark: {{.*}}strategy 'replicate' is not legal
+// GPU: [[#@LINE+24]]:10: remark: {{.*}}strategy 'lazy' is not legal: control waits for tensors on CPUs only
 // CHECK-LABEL: func.func @much
 // CHECK-SAME:    batch.strategy = #batch.strategy<lazy>
+func.func private @count(%n: i64) -> i64 {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %more = arith.cmpi sgt, %n, %zero : i64
+  %m = scf.if %more -> i64 {
+    %less = arith.subi %n, %one : i64
+    %k = func.call @count(%less) : (i64) -> i64
+    scf.yield %k : i64
+  } else {
+    scf.yield %n : i64
+  }
+  return %m : i64
+}
 func.func @much(%x: tensor<2048xf32>, %W: tensor<2048x2048xf32> {batch.shared = "W"})
     -> tensor<2048xf32> attributes {batch.entry} {
+  %any = arith.constant 3 : i64
+  %counted = func.call @count(%any) : (i64) -> i64
   %zero = arith.constant 0 : index
   %bound = arith.constant 1.0 : f32
   %half = arith.constant dense<0.5> : tensor<2048xf32>
@@ -144,16 +200,60 @@ rec.adt @Nat {
   rec.variant @zero(word: index)
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
-// Lock step walks no data structures: control waits for the tensor. On a GPU
-// nothing is left.
-// REMARK: [[#@LINE+11]]:8: remark: {{.*}}strategy 'lazy': control depends on a tensor here"
-// REMARK: [[#@LINE+5]]:18: remark: {{.*}}strategy 'lockstep' is not legal: this value is of type '!rec.adt<@Nat>', a data structure
-// GPU: [[#@LINE+9]]:8: warning: not batched, runs one instance at a time: control depends on a tensor here
-// GPU: [[#@LINE+8]]:8: note: strategy 'lazy' is not legal either: control waits for tensors on CPUs only
+// Lock step walks no data structures: control waits for the tensor. On a GPU units compute
+// control.
+// REMARK: [[#@LINE+10]]:8: remark: {{.*}}strategy 'lazy': control depends on a tensor here"
+// REMARK: [[#@LINE+4]]:18: remark: {{.*}}strategy 'lockstep' is not legal: this value is of type '!rec.adt<@Nat>', a data structure
+// GPU: [[#@LINE+8]]:8: remark: {{.*}}strategy 'replicate': control depends on a tensor here, and every unit computes control for all instances
 // CHECK-LABEL: func.func @waits
 // CHECK-SAME:    batch.strategy = #batch.strategy<lazy>
 func.func @waits(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32>
     attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %bound = arith.constant 1.0 : f32
+  %v = math.exp %x : tensor<4xf32>
+  %e = tensor.extract %v[%zero] : tensor<4xf32>
+  %c = arith.cmpf olt, %e, %bound : f32
+  %y = scf.if %c -> tensor<4xf32> {
+    %z = math.tanh %x : tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+rec.adt @Nat {
+  rec.variant @zero(word: index)
+  rec.variant @succ(pred: !rec.adt<@Nat>)
+}
+// With a recursion over numbers besides, nothing is left on a GPU.
+// REMARK: [[#@LINE+27]]:8: remark: {{.*}}strategy 'lazy': control depends on a tensor here"
+// REMARK: [[#@LINE+22]]:14: remark: {{.*}}strategy 'replicate' is not legal: strategy 'replicate' runs no recursion
+// GPU: [[#@LINE+25]]:8: warning: not batched, runs one instance at a time: control depends on a tensor here
+// GPU: [[#@LINE+20]]:14: note: strategy 'replicate' is not legal either: strategy 'replicate' runs no recursion
+// GPU: [[#@LINE+23]]:8: note: strategy 'lazy' is not legal either: control waits for tensors on CPUs only
+// CHECK-LABEL: func.func @nodes
+// CHECK-SAME:    batch.strategy = #batch.strategy<lazy>
+func.func private @count(%n: i64) -> i64 {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %more = arith.cmpi sgt, %n, %zero : i64
+  %m = scf.if %more -> i64 {
+    %less = arith.subi %n, %one : i64
+    %k = func.call @count(%less) : (i64) -> i64
+    scf.yield %k : i64
+  } else {
+    scf.yield %n : i64
+  }
+  return %m : i64
+}
+func.func @nodes(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %any = arith.constant 3 : i64
+  %counted = func.call @count(%any) : (i64) -> i64
   %zero = arith.constant 0 : index
   %bound = arith.constant 1.0 : f32
   %v = math.exp %x : tensor<4xf32>

@@ -28,10 +28,10 @@ def ConvertOperatorsToGPUPass
     first. Parameters
     of kernels that run at one step only are not kept. First come those that
     most rows of a task are multiplied with. The level of the programs that run
-    operators says how many blocks share out a stage, and so how many tiles are a
-    block's; of all blocks `blocks` is a guess. Programs of several levels keep none. Where a block has more tiles in the end, their
-    parameters are read from global memory. The remark `Parameters` says what is
-    kept.
+    operators says how many blocks share out a stage, and so how many tiles are
+    a block's; of all blocks `blocks` is a guess. If these have several levels,
+    nothing is kept. Where a block has more tiles in the end, their parameters
+    are read from global memory. The remark `Parameters` says what is kept.
 
     With a `precision` other than f32 warps compute products with parameters on
     tensor cores, in tiles of 16 rows by 8 columns: lanes load f32, round it and

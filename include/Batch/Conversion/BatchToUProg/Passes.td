@@ -204,7 +204,7 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     and a task becomes a batch of theirs. `auto` takes sets if they are faster than
     instances of one unit each; where it does not, all units together run those
     instances that are too few for each to get as many, if that is faster than on one.
-    Clusters run all if that is fastest, and there are such (`cluster-size`).
+    If the GPU has clusters (`cluster-size`) and they are fastest, they run all instances.
     Where several run one, steps that are smaller than the barriers between them are for one unit
     (`uprog.run` with a level): decided from the inner loops and branches to the outer
     ones by estimates, which a remark tells (`Units`). `tuning` names a file that can

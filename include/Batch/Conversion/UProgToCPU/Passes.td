@@ -24,7 +24,7 @@ def ConvertUProgToCPUPass
     `convert-operators-to-cpu` has decided kernel by kernel from the size of its
     parameters and its work per task (the remark `Sharing` says how).
 
-    All workers are one cluster: a program of this level they run together, and its
+    All workers are one cluster: they run a program of level `cluster` together, and its
     tasks one after the other.
     A program of block level each worker runs by itself. Others may run its tasks:
     then worker w takes those numbered w, w + workers and so on. What such a program

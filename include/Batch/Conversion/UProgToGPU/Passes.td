@@ -109,8 +109,8 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
 
     Before that, all threads call the function of the `gpu.module` that has
     `batch.kept_bytes`, if there is one: it fills the block's shared memory with
-    parameters, of which the block keeps its share of those of its `uprog.level`.
-    The launch adds as much.
+    parameters. Each block keeps its share, as one of the blocks of its group of level
+    `uprog.level`. The launch adds as much.
 
     The barrier in global memory: the first thread of a block makes what its block
     wrote visible (a release fence), counts its arrival, and waits for the
@@ -119,8 +119,8 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
 
     A `uprog.run` of a program of a level below becomes a loop, in which each block,
     or each cluster, of a group runs every so many of its tasks: in these there are
-    no other blocks. A kernel that has programs of level `cluster` is launched in
-    clusters, whatever the level of the first one.
+    no other blocks. Where a module has programs of level `cluster`, its kernels are
+    launched in clusters, whatever the level of the program that the host starts.
 
     Every block runs a program on lanes by itself, on lanes of its own: the
     kernel's arguments are then the context, which names them, and the number of

@@ -17,11 +17,11 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
     says another is an error. `auto` is the first that is legal: `replicate`, where
     mini-batches have one instance (`instances`) and a loop should run layer after layer
     (`batch-order-loops`); `linearize`, where control reads nothing but inputs and
-    parameters, elements of tensors among them; `replicate`, for one instance;
-    `lazy`, where an instance computes at least 2^22 operations on elements between
-    two waits, by an estimate; `lockstep`; `lazy`, which also walks data structures;
-    `none`, one instance at a time. With `gpu`, `lazy` is not legal. Remarks say which
-    and why; for `none` a warning does, and `batch.not_batched` keeps it in objects.
+    parameters, elements of tensors among them; `replicate`, for one instance, or on
+    a CPU where `lockstep` is legal, too; `lazy`, where an instance computes at least
+    2^22 operations on elements between two waits, by an estimate; `lockstep`; `lazy`,
+    which also walks data structures; `replicate`; `none`, one instance at a time. With
+    `gpu`, `lazy` is not legal. Remarks say which and why; for `none` a warning does, and `batch.not_batched` keeps it in objects.
 
     ```mlir
     func.func @main(%n: i64) -> i64 attributes {batch.entry} {

@@ -1,0 +1,100 @@
+//===- CheckPrograms.cpp - What a persistent kernel can run -----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CheckPrograms.h"
+
+#include "../UProgToSCF/ProgramPatterns.h"
+#include "Batch/Target/ABI/SymbolNames.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+ProgramOp uprog::findCallee(RefOp ref) {
+  return SymbolTable::lookupNearestSymbolFrom<ProgramOp>(
+      ref->getParentOfType<ModuleOp>(), ref.getCalleeAttr());
+}
+
+CodeAttr uprog::getCode(RunOp run) {
+  auto op = SymbolTable::lookupNearestSymbolFrom<OperatorOp>(
+      run->getParentOfType<ModuleOp>(), run.getCalleeAttr());
+  return op ? op->getAttrOfType<CodeAttr>(kCodeAttr)
+            : CodeAttr();
+}
+
+static LogicalResult checkRun(RunOp run, gpu::GPUModuleOp device) {
+  // Without a step it runs a program, which is checked by itself.
+  if (!run.getStep())
+    return success();
+  if (run.getLevel() && *run.getLevel() != Level::Block)
+    return run.emitError("only blocks run tasks by themselves in a persistent "
+                         "kernel, not a unit of level ")
+           << stringifyLevel(*run.getLevel());
+  CodeAttr code = getCode(run);
+  if (!code)
+    return run.emitError("operator @")
+           << run.getCallee()
+           << " has no functions for thread blocks yet; run "
+              "convert-operators-to-gpu first";
+  for (int64_t s = 0; s < code.getStages(); ++s) {
+    std::string name = batch::getStageName(run.getCallee(), s);
+    if (!device.lookupSymbol<func::FuncOp>(name))
+      return run.emitError("gpu.module @")
+             << device.getSymName() << " has no function @" << name;
+  }
+  return success();
+}
+
+/// True if the code of a program can be copied to a reference of it: a program
+/// of the same level in which no reference leads back.
+static bool canCopy(RefOp ref) {
+  ProgramOp callee = findCallee(ref);
+  return callee.getLevel() ==
+             ref->getParentOfType<ProgramOp>().getLevel() &&
+         !callee.walk([](RefOp) { return WalkResult::interrupt(); })
+              .wasInterrupted();
+}
+
+LogicalResult uprog::checkKernelProgram(ProgramOp program,
+                                        gpu::GPUModuleOp device) {
+  FailureOr<batch::MachineOp> machine = batch::findMachine(program);
+  if (failed(machine))
+    return failure();
+  if (*machine && machine->getFrames())
+    return program.emitError(
+        "this program runs calls on the stack of the host, which blocks of a "
+        "GPU do not have; compile with --strategy=lockstep");
+  // Those of other levels find the memory of their instance in a task.
+  if (batch::runsInstances(program) && !batch::isRunByPrograms(program) &&
+      program.getLevel() != Level::Device)
+    return program.emitError("this program runs single instances, but is of "
+                             "level ")
+           << stringifyLevel(program.getLevel())
+           << "; let one of level device run it, by uprog.run";
+  constexpr StringLiteral error =
+      "this op cannot be lowered to a persistent kernel";
+  return batch::checkProgram(program, error, [&](Operation *op) -> LogicalResult {
+    if (auto run = dyn_cast<RunOp>(op))
+      return checkRun(run, device);
+    auto barrier = dyn_cast<BarrierOp>(op);
+    bool supported = !barrier || barrier.getLevel() == program.getLevel() ||
+                     barrier.getLevel() == Level::Block;
+    auto ref = dyn_cast<RefOp>(op);
+    return supported && (!ref || canCopy(ref)) ? success()
+                                               : op->emitError(error);
+  });
+}
+
+LogicalResult uprog::checkFillLevels(gpu::GPUModuleOp device,
+                                     bool usesClusters) {
+  for (auto function : device.getOps<func::FuncOp>()) {
+    auto level = function->getAttrOfType<StringAttr>(kLevelAttr);
+    if (level && symbolizeLevel(level) == Level::Cluster && !usesClusters)
+      return function.emitError("blocks of a cluster share out what this keeps, "
+                                "but no program is of level cluster");
+  }
+  return success();
+}

@@ -1,0 +1,30 @@
+//===- CheckPrograms.h - What a persistent kernel can run ------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_UPROGTOGPU_CHECKPROGRAMS_H
+#define BATCH_CONVERSION_UPROGTOGPU_CHECKPROGRAMS_H
+
+#include "Batch/Dialect/UProg/UProg.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace mlir::uprog {
+
+/// The program that a reference runs.
+ProgramOp findCallee(RefOp ref);
+/// The code of the operator that is run, or null.
+CodeAttr getCode(RunOp run);
+
+/// Fails with an error if a persistent kernel cannot run a program, with the
+/// functions of `device`.
+LogicalResult checkKernelProgram(ProgramOp program, gpu::GPUModuleOp device);
+/// Fails with an error at a function that fills shared memory for clusters,
+/// if there are none.
+LogicalResult checkFillLevels(gpu::GPUModuleOp device, bool usesClusters);
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CONVERSION_UPROGTOGPU_CHECKPROGRAMS_H
