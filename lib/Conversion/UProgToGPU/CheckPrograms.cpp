@@ -1,4 +1,5 @@
-//===- CheckPrograms.cpp - What a persistent kernel can run -----------------===//
+//===- CheckPrograms.cpp - What a persistent kernel can run
+//-----------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,8 +22,7 @@ ProgramOp uprog::findCallee(RefOp ref) {
 CodeAttr uprog::getCode(RunOp run) {
   auto op = SymbolTable::lookupNearestSymbolFrom<OperatorOp>(
       run->getParentOfType<ModuleOp>(), run.getCalleeAttr());
-  return op ? op->getAttrOfType<CodeAttr>(kCodeAttr)
-            : CodeAttr();
+  return op ? op->getAttrOfType<CodeAttr>(kCodeAttr) : CodeAttr();
 }
 
 static LogicalResult checkRun(RunOp run, gpu::GPUModuleOp device) {
@@ -52,8 +52,7 @@ static LogicalResult checkRun(RunOp run, gpu::GPUModuleOp device) {
 /// of the same level in which no reference leads back.
 static bool canCopy(RefOp ref) {
   ProgramOp callee = findCallee(ref);
-  return callee.getLevel() ==
-             ref->getParentOfType<ProgramOp>().getLevel() &&
+  return callee.getLevel() == ref->getParentOfType<ProgramOp>().getLevel() &&
          !callee.walk([](RefOp) { return WalkResult::interrupt(); })
               .wasInterrupted();
 }
@@ -76,16 +75,17 @@ LogicalResult uprog::checkKernelProgram(ProgramOp program,
            << "; let one of level device run it, by uprog.run";
   constexpr StringLiteral error =
       "this op cannot be lowered to a persistent kernel";
-  return batch::checkProgram(program, error, [&](Operation *op) -> LogicalResult {
-    if (auto run = dyn_cast<RunOp>(op))
-      return checkRun(run, device);
-    auto barrier = dyn_cast<BarrierOp>(op);
-    bool supported = !barrier || barrier.getLevel() == program.getLevel() ||
-                     barrier.getLevel() == Level::Block;
-    auto ref = dyn_cast<RefOp>(op);
-    return supported && (!ref || canCopy(ref)) ? success()
-                                               : op->emitError(error);
-  });
+  return batch::checkProgram(
+      program, error, [&](Operation *op) -> LogicalResult {
+        if (auto run = dyn_cast<RunOp>(op))
+          return checkRun(run, device);
+        auto barrier = dyn_cast<BarrierOp>(op);
+        bool supported = !barrier || barrier.getLevel() == program.getLevel() ||
+                         barrier.getLevel() == Level::Block;
+        auto ref = dyn_cast<RefOp>(op);
+        return supported && (!ref || canCopy(ref)) ? success()
+                                                   : op->emitError(error);
+      });
 }
 
 LogicalResult uprog::checkFillLevels(gpu::GPUModuleOp device,
@@ -93,8 +93,9 @@ LogicalResult uprog::checkFillLevels(gpu::GPUModuleOp device,
   for (auto function : device.getOps<func::FuncOp>()) {
     auto level = function->getAttrOfType<StringAttr>(kLevelAttr);
     if (level && symbolizeLevel(level) == Level::Cluster && !usesClusters)
-      return function.emitError("blocks of a cluster share out what this keeps, "
-                                "but no program is of level cluster");
+      return function.emitError(
+          "blocks of a cluster share out what this keeps, "
+          "but no program is of level cluster");
   }
   return success();
 }
