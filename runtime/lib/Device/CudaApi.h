@@ -58,6 +58,8 @@ enum CUresult : int {
   CUDA_ERROR_UNKNOWN = 999,
 };
 
+// Names and layouts are the driver's.
+// NOLINTBEGIN(readability-identifier-naming,bugprone-tagged-union-member-count)
 enum CUdevice_attribute : int {
   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
   CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
@@ -101,6 +103,7 @@ struct CUlaunchAttribute {
 };
 static_assert(sizeof(CUlaunchAttribute) == 72 &&
               offsetof(CUlaunchAttribute, value) == 8);
+// NOLINTEND(readability-identifier-naming,bugprone-tagged-union-member-count)
 
 struct CUlaunchConfig {
   unsigned gridDimX, gridDimY, gridDimZ;

@@ -384,15 +384,13 @@ static CUlaunchConfig configFor(const LaunchShape &shape, int64_t blocks) {
 }
 
 static CUlaunchAttribute cooperative() {
-  CUlaunchAttribute attribute{};
-  attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  CUlaunchAttribute attribute{CU_LAUNCH_ATTRIBUTE_COOPERATIVE, 0, {}};
   attribute.value.cooperative = 1;
   return attribute;
 }
 
 static CUlaunchAttribute clusterOf(const LaunchShape &shape) {
-  CUlaunchAttribute attribute{};
-  attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  CUlaunchAttribute attribute{CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 0, {}};
   attribute.value.clusterDim.x = static_cast<unsigned>(shape.clusterSize);
   attribute.value.clusterDim.y = attribute.value.clusterDim.z = 1;
   return attribute;
