@@ -4,11 +4,12 @@
 
 Random programs of loops and branches that depend on tensors, run by strategy
 `replicate`: by a worker alone, by one, two and three together, an instance at a time or
-in sets, all steps by all of them or some by one. Each bit is that of the unbatched code.
-Loops and branches hand tensors on as they are, swapped, twice, from outside; slices are inserted into tensors that a loop carries, that are inputs, or that
-something else reads afterwards; loops know their number of rounds, so that products
-run ahead, layer after layer or as a wavefront, or do not. Programs with the same seed and number are the same, so that
---first runs one again; --keep writes its file to a folder.
+in sets, all steps by all of them or some by one. Each bit is that of the unbatched
+code. Loops and branches hand tensors on as they are, swapped, twice, from outside;
+slices are inserted into tensors that a loop carries, that are inputs, or that something
+else reads afterwards; loops know their number of rounds, so that products run ahead,
+layer after layer or as a wavefront, or do not. Programs with the same seed and number
+are the same, so that --first runs one again; --keep writes its file to a folder.
 """
 
 import argparse

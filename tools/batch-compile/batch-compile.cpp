@@ -80,7 +80,8 @@ struct Flags {
   cl::opt<int64_t> instances{
       "instances", cl::init(64), cl::cat(category),
       cl::desc("Instances that a mini-batch will have: with 1, strategy 'auto' "
-               "takes 'replicate' where control depends on tensors")};
+               "takes 'replicate' wherever control depends on tensors, also on "
+               "GPUs and over data structures")};
   cl::opt<batch::InstanceLevel> instanceLevel{
       "level", cl::init(batch::InstanceLevel::Auto), cl::cat(category),
       cl::desc(

@@ -39,7 +39,8 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       *this, "instances",
       llvm::cl::desc(
           "Instances that a mini-batch has: with one, strategy 'auto' "
-          "takes 'replicate' where control depends on tensors"),
+          "takes 'replicate' wherever control depends on tensors, also on GPUs "
+          "and over data structures"),
       llvm::cl::init(64)};
   Option<InstanceLevel> level{
       *this, "level",

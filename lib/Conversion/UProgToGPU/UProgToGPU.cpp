@@ -83,6 +83,7 @@ struct Kernel {
   Value progress;        ///< the field of it that each step changes
   Value planProgress;    ///< what this plan is in it
   Value steps, numSteps; ///< of the plan
+  /// By level; those of clusters only if something runs on these.
   std::map<Level, BlockGroup> groups{};
 
   /// Those that run a program of the host.

@@ -25,9 +25,8 @@ def ConvertOperatorsToGPUPass
     A block keeps these in its shared memory for the whole launch, as far as
     there is room: the function `@load_parameters` begins to fill it, and has
     the attributes `batch.kept_bytes` and `uprog.level`; stages that read it wait
-    first. Parameters
-    of kernels that run at one step only are not kept. First come those that
-    most rows of a task are multiplied with. The level of the programs that run
+    first. Parameters of kernels that run at one step only are not kept. First
+    come those that most rows of a task are multiplied with. The level of the programs that run
     operators says how many blocks share out a stage, and so how many tiles are
     a block's; of all blocks `blocks` is a guess. If these have several levels,
     nothing is kept. Where a block has more tiles in the end, their parameters
