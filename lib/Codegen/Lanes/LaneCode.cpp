@@ -255,7 +255,11 @@ void LaneCode::makeNextInstance(func::FuncOp entry) {
   Value lane = body->getArgument(2), done = body->getArgument(3);
   LaneCode code(builder, loc, machine, body->getArgument(0),
                 body->getArgument(1), unit);
-  code.when(done, [&] { code.handOverResults(entry, lane); });
+  code.when(done, [&] {
+    code.handOverResults(entry, lane);
+    if (!unit.isGroup())
+      code.cb.countEnded();
+  });
   Value next = LLVM::AtomicRMWOp::create(
       builder, loc, LLVM::AtomicBinOp::add, code.array(kLanesNextInstance),
       code.constant(1), LLVM::AtomicOrdering::monotonic, unit.deviceScope);

@@ -290,6 +290,18 @@ static void countSteps(func::FuncOp function) {
   });
 }
 
+/// Every round of a loop may be the last one of a run that has been cancelled,
+/// but of traversals, which take as long as copying their input.
+static void endLoopsIfCancelled(func::FuncOp function) {
+  function.walk([&](Operation *op) {
+    if (!isa<scf::WhileOp, scf::ForOp>(op))
+      return;
+    OpBuilder builder =
+        OpBuilder::atBlockBegin(&op->getRegions().back().front());
+    ContextBuilder(builder, op->getLoc()).endIfCancelled();
+  });
+}
+
 /// Emits an error at code that cannot be lowered.
 LogicalResult ObjectBuilder::checkFunctions() {
   for (func::FuncOp function : hostFunctions)
@@ -308,8 +320,11 @@ LogicalResult ObjectBuilder::convertFunctions() {
     if (failed(traversal.insertArgument(i, builder.getI64Type(), {},
                                         traversal.getLoc())))
       return failure();
-  for (func::FuncOp function : hostFunctions)
+  for (func::FuncOp function : hostFunctions) {
     countSteps(function);
+    if (function != traversal)
+      endLoopsIfCancelled(function);
+  }
   // A row of another layout is longer than its type says.
   bool isRowMajor = llvm::all_of(module.getOps<TableOp>(), [](TableOp table) {
     return table.getOwnLayout().isRowMajor();
@@ -354,10 +369,11 @@ LogicalResult ObjectBuilder::convertFunctions() {
   return success();
 }
 
-/// Ends the run if recursion is too deep: `here` is an address on the
-/// stack.
-static void checkDepth(OpBuilder &builder, Location loc, Value here) {
+/// Ends the run if recursion is too deep, or if it has been cancelled: `here`
+/// is an address on the stack.
+static void checkCall(OpBuilder &builder, Location loc, Value here) {
   ContextBuilder cb(builder, loc);
+  cb.endIfCancelled();
   Value address =
       LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), here);
   Value deep =
@@ -371,7 +387,8 @@ static void checkDepth(OpBuilder &builder, Location loc, Value here) {
   });
 }
 
-/// Ends the run if recursion of `function` is too deep.
+/// Ends the run if recursion of `function` is too deep, or if it has been
+/// cancelled.
 void ObjectBuilder::guard(func::FuncOp function) {
   Location loc = function.getLoc();
   builder.setInsertionPointToStart(&function.getBody().front());
@@ -379,7 +396,7 @@ void ObjectBuilder::guard(func::FuncOp function) {
   Value here = LLVM::AllocaOp::create(
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
       builder.getI64Type(), one, 8);
-  checkDepth(builder, loc, here);
+  checkCall(builder, loc, here);
 }
 
 /// Wraps a function: a call with known arguments returns the remembered
@@ -409,7 +426,7 @@ void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
   };
   Value key = allocate(keys.size());
   Value results = allocate(function.getNumResults());
-  checkDepth(builder, loc, key);
+  checkCall(builder, loc, key);
   for (auto [position, index] : llvm::enumerate(keys))
     cb.storeCell(key, cb.constant(position),
                  cb.toCell(body->getArgument(index)));

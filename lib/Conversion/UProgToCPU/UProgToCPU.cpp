@@ -181,6 +181,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
 
   ContextBuilder cb = builder();
   Value worker = program.getWorker(), workers = program.getWorkers();
+  cb.endIfCancelled(worker);
   Value step = operands.getStep();
   Value tasks = toI64(operands.getTasks());
   Value packings = cb.loadField(ContextField::packings);

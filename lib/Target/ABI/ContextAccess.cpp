@@ -168,12 +168,43 @@ Value ContextBuilder::call(RuntimeFunction function, ValueRange arguments) {
   return call.getNumResults() ? call.getResult() : Value();
 }
 
-void ContextBuilder::fail(int64_t errorCode, Value a, Value b) {
-  call(RuntimeFunction::fail, {constant(errorCode), a, b});
-  // It does not return.
+/// Says that control does not come here.
+static void markUnreachable(OpBuilder &builder, Location loc) {
   Type bit = builder.getI1Type();
   LLVM::AssumeOp::create(builder, loc,
                          arith::ConstantIntOp::create(builder, loc, bit, 0));
+}
+
+void ContextBuilder::fail(int64_t errorCode, Value a, Value b) {
+  call(RuntimeFunction::fail, {constant(errorCode), a, b});
+  markUnreachable(builder, loc);
+}
+
+void ContextBuilder::endIfCancelled(Value worker) {
+  Type word = builder.getI32Type();
+  Value requested = LLVM::LoadOp::create(
+      builder, loc, word, loadField(ContextField::cancelled), /*alignment=*/4,
+      /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariant=*/false,
+      /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic);
+  Value zero = arith::ConstantIntOp::create(builder, loc, word, 0);
+  Value ends = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                     requested, zero);
+  scf::IfOp::create(builder, loc, ends, [&](OpBuilder &then, Location loc) {
+    ContextBuilder inner(then, loc, context);
+    if (worker) {
+      inner.call(RuntimeFunction::leave, worker);
+      markUnreachable(then, loc);
+    } else {
+      inner.fail(BATCH_ERROR_CANCELLED, inner.constant(0), inner.constant(0));
+    }
+    scf::YieldOp::create(then, loc);
+  });
+}
+
+void ContextBuilder::countEnded() {
+  LLVM::AtomicRMWOp::create(builder, loc, LLVM::AtomicBinOp::add,
+                            loadField(ContextField::ended), constant(1),
+                            LLVM::AtomicOrdering::monotonic);
 }
 
 Value ContextBuilder::address(Value base, Value index, Type elementType) {

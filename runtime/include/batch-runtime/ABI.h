@@ -39,7 +39,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 18
+#define BATCH_ABI_VERSION 19
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
@@ -65,6 +65,7 @@ typedef enum BatchError {
   BATCH_ERROR_INDEX_OUT_OF_BOUNDS = 5,
   /// a: number, from 1, in the descriptor's `counted`; b unused
   BATCH_ERROR_TOO_MANY_STEPS = 6,
+  BATCH_ERROR_CANCELLED = 7, ///< a, b unused
 } BatchError;
 
 /// Runs branch `number` of those that wait side by side. `frame` has the values

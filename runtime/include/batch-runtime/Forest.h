@@ -104,7 +104,10 @@ public:
   /// `type`: one, or, for `list`, as many as its leading dimension.
   std::pair<int64_t, int64_t> rows(const Type &type, const std::string &name,
                                    bool list);
-  /// Appends a row of given elements.
+  /// Appends a row of zeros, padding too, whose elements the caller sets. Its
+  /// address changes when more are added.
+  char *addRow(const Type &type);
+  /// Appends a row of given elements; returns its number.
   int64_t addRow(const Type &type, const char *dense);
 
   /// Drops all rows but the first `counts[s]` of each source s. Handles of the

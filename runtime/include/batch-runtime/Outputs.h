@@ -45,6 +45,9 @@ public:
   /// Appends the results of one instance of the session's mini-batch.
   void collect(const Session &session, int64_t instance);
   const std::vector<Output> &outputs() const { return list; }
+  /// The result of the entry that is an output by itself; -1 for fields of ADT
+  /// values.
+  int resultOf(size_t output) const;
   /// Writes all outputs; nothing is left under the name if that fails.
   void write(const std::string &path) const;
 

@@ -11,6 +11,7 @@
 #include "batch-runtime/Descriptor.h"
 #include "batch-runtime/Memory.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,12 +34,26 @@ struct ParameterOptions {
   bool reportNan = false;   ///< a NaN in a parameter is an error
 };
 
+/// The elements of a parameter, row-major, without gaps.
+struct ParameterValue {
+  std::vector<int64_t> shape;
+  const char *data = nullptr;
+  std::vector<char> owned; ///< unless they lie elsewhere so
+};
+
 /// The parameters in the packings that kernels read. Once this is made, the
 /// file is no longer needed.
 class BoundParameters {
 public:
   BoundParameters(const Descriptor &descriptor,
                   const ParameterOptions &options);
+  using Loader = std::function<ParameterValue(const ParameterInfo &)>;
+  /// `load` gives a parameter's elements, of its type and with extents for
+  /// those that its shape leaves open.
+  static BoundParameters make(const Descriptor &descriptor,
+                              const Loader &load) {
+    return BoundParameters(load, descriptor);
+  }
 
   const char *packing(size_t index) const {
     return buffers[index].data() + prefix(index);
@@ -52,6 +67,8 @@ public:
   size_t bytes() const;
 
 private:
+  BoundParameters(const Loader &load, const Descriptor &descriptor);
+
   struct Layout {
     int64_t rows = 0, rowBytes = 0;
     size_t bytes = 0, prefix = 0;

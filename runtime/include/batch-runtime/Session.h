@@ -13,6 +13,7 @@
 #ifndef BATCH_RUNTIME_SESSION_H
 #define BATCH_RUNTIME_SESSION_H
 
+#include "batch-runtime/Cancellation.h"
 #include "batch-runtime/Device.h"
 #include "batch-runtime/Forest.h"
 #include "batch-runtime/Memory.h"
@@ -157,6 +158,15 @@ struct RunCounters {
   int64_t unknownStates = 0;
 };
 
+/// How far a run has come.
+struct RunProgress {
+  int64_t instances = 0;
+  /// Those that have their results. Where control runs ahead, in an inspector,
+  /// all have them at once.
+  int64_t ended = 0;
+  int64_t flushes = 0; ///< where control waits for tensors
+};
+
 /// Bytes that a session holds: the most that any mini-batch so far needed.
 struct MemoryUse {
   size_t results = 0;  ///< result tables
@@ -192,6 +202,12 @@ public:
   /// Shows the plans of the next runs to a watcher when they are scheduled;
   /// null: no longer. There are none if control runs in lock step.
   void watch(RunWatcher *watcher);
+
+  /// Once this is requested, a run in progress or one that begins raises
+  /// Cancelled, soon: when a batch that is being computed has ended. Its
+  /// results are lost, and the session goes on with load(). A run on a device
+  /// only ends before its kernel starts. Null: no longer.
+  void setCancellation(const Cancellation *cancellation);
 
   /// A whole batched run of a mini-batch.
   void run(Forest &forest) {
@@ -232,6 +248,8 @@ public:
   const Forest &forest() const;
   const Descriptor &descriptor() const { return object.descriptor(); }
   RunCounters counters() const;
+  /// Of the run in progress, or the last one. Any thread may call this.
+  RunProgress progress() const;
   /// Counts of the last run by kernel; none in lock step.
   const std::vector<KernelCounts> &kernelCounts() const;
   /// The times of the last run() where control waits for tensors.

@@ -8,6 +8,8 @@
 #ifndef BATCH_RUNTIME_WORKERS_H
 #define BATCH_RUNTIME_WORKERS_H
 
+#include "batch-runtime/Cancellation.h"
+
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -26,6 +28,8 @@ public:
   void waitWhile(uint32_t old, int spins);
   /// Changes the word and wakes sleeping threads.
   void advance();
+  /// Nobody waits, and the word is as at first.
+  void reset();
 
 private:
   alignas(64) std::atomic<uint32_t> word{0};
@@ -33,7 +37,8 @@ private:
 };
 
 /// A fixed number of workers, the calling thread being worker 0. Between runs
-/// the others sleep.
+/// the others sleep. In a process that has been forked since they were started
+/// they are started again, unless that was during a run.
 class WorkerPool {
 public:
   explicit WorkerPool(int workers);
@@ -42,6 +47,16 @@ public:
   WorkerPool &operator=(const WorkerPool &) = delete;
 
   int size() const { return count; }
+  /// Workers may leave the jobs of the next runs early: one that barrier()
+  /// tells so must, others may, once `newCancellation` is requested. Null: none
+  /// does.
+  void allowLeaving(const Cancellation *newCancellation) {
+    cancellation = newCancellation;
+  }
+  /// A worker is about to end its job early.
+  void noteLeaving() { hasLeft.store(true, std::memory_order_relaxed); }
+  /// True if a worker has left the last job early.
+  bool wasLeft() const { return hasLeft.load(std::memory_order_relaxed); }
   /// Calls `job(argument, worker)` once on every worker and waits for all; if
   /// it is not shared, on worker 0 alone, for which barriers do nothing.
   void run(void (*job)(void *, int), void *argument, bool shared = true);
@@ -54,23 +69,34 @@ public:
   template <class Body>
   void forEachPart(int64_t parts, const Body &body);
   /// A barrier of all workers; writes before it are visible to all after it.
-  /// Only within a job, and every worker must call it equally often.
-  void barrier(int worker) {
+  /// Only within a job, and every worker must call it equally often, unless one
+  /// leaves. False if all have to leave.
+  bool barrier(int worker) {
     if (alone)
-      return;
+      return !mayLeave();
     if (worker == 0)
       ++barrierCount;
-    if (count > 1)
-      timed ? waitTimed(worker) : waitForAll();
+    if (count == 1)
+      return !mayLeave();
+    return timed ? waitTimed(worker) : waitForAll(goesOn);
   }
   /// Barriers since the pool was made.
   int64_t barriers() const { return barrierCount; }
 
 private:
+  /// What a worker says where it waits for all, added to what others say: that
+  /// it has come, and in the high half, that it has come to the end of its job.
+  static constexpr int goesOn = 1, ends = 1 + (1 << 16);
+  static constexpr int mostWorkers = 1 << 14;
+
+  void startThreads();
+  void restartThreads();
+  bool mayLeave() const { return cancellation && cancellation->isRequested(); }
   void loop(int worker);
   void work(int worker);
-  void waitForAll();
-  void waitTimed(int worker);
+  bool waitForAll(int arrival);
+  bool waitTimed(int worker);
+  void waitForEnd();
 
   const int count;
   int spins;
@@ -79,12 +105,17 @@ private:
   alignas(64) std::atomic<int> arrived{0};
   WaitWord generation;
   WaitWord start;
+  /// Of the last barrier: whether all have come to their end, and whether all
+  /// have to leave. Written by the last to arrive.
+  bool allEnd = false, allLeave = false;
   alignas(64) int64_t barrierCount = 0;
   void (*job)(void *, int) = nullptr;
   void *argument = nullptr;
   bool stop = false;
   bool timed = false;
   bool alone = false; ///< worker 0 is
+  const Cancellation *cancellation = nullptr;
+  std::atomic<bool> hasLeft{false};
   /// Microseconds of one worker, without waits, on a cache line of its own.
   struct alignas(64) WorkTime {
     double busy = 0;
@@ -93,6 +124,7 @@ private:
   /// Core of each worker but worker 0; empty if there are too few cores.
   std::vector<int> workerCores;
   std::vector<std::thread> threads;
+  unsigned forksBefore; ///< of the process, when the threads were started
 };
 
 template <class Body>

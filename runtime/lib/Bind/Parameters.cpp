@@ -40,16 +40,9 @@ double batchrt::randomParameter(uint64_t seed, const std::string &name,
 }
 
 namespace {
-/// One parameter with its values, dense and in the wanted type.
-struct Loaded {
-  std::vector<int64_t> shape;
-  const char *data = nullptr;
-  std::vector<char> owned; ///< unless they lie in the file so
-};
-
-class Loader {
+class ParameterReader {
 public:
-  Loader(const ParameterOptions &options) : options(options) {
+  ParameterReader(const ParameterOptions &options) : options(options) {
     const std::string &text = options.parameters;
     if (text.rfind("random:", 0) == 0) {
       const char *digits = text.c_str() + 7;
@@ -66,8 +59,8 @@ public:
       file = TensorFile::open(text);
   }
 
-  Loaded load(const ParameterInfo &parameter) const {
-    Loaded loaded = seed ? makeRandom(parameter) : read(parameter);
+  ParameterValue load(const ParameterInfo &parameter) const {
+    ParameterValue loaded = seed ? makeRandom(parameter) : read(parameter);
     if (options.reportNan && isFloat(parameter.dtype))
       for (int64_t i = 0, n = elementCount(loaded.shape); i < n; ++i)
         if (std::isnan(loadDouble(parameter.dtype, loaded.data, i)))
@@ -76,8 +69,8 @@ public:
   }
 
 private:
-  Loaded makeRandom(const ParameterInfo &parameter) const {
-    Loaded loaded;
+  ParameterValue makeRandom(const ParameterInfo &parameter) const {
+    ParameterValue loaded;
     loaded.shape = parameter.shape;
     for (size_t i = 0; i < loaded.shape.size(); ++i) {
       if (loaded.shape[i] >= 0)
@@ -108,7 +101,7 @@ private:
     return loaded;
   }
 
-  Loaded read(const ParameterInfo &parameter) const {
+  ParameterValue read(const ParameterInfo &parameter) const {
     if (!file)
       raise("the model has parameters (", parameter.name,
             ", ...), but none are given; add --params=FILE.safetensors or "
@@ -135,7 +128,7 @@ private:
       raise("parameter '", parameter.name, "' has type ", fileName(view->type),
             " in '", file->path(), "', but the model wants ",
             fileName(parameter.dtype));
-    Loaded loaded;
+    ParameterValue loaded;
     loaded.shape = view->shape;
     loaded.data = view->data;
     if (view->type != parameter.dtype) {
@@ -222,7 +215,7 @@ void packPanels(const PackingInfo &packing, int64_t begin, int64_t end,
 
 /// Packs the columns of a packing that belong to parameter `p`.
 void packColumns(const PackingInfo &packing, const Descriptor &descriptor,
-                 int p, const Loaded &loaded, char *target) {
+                 int p, const ParameterValue &loaded, char *target) {
   int64_t columns = 0;
   auto pack = [&](int parameter) {
     const ParameterInfo &info = descriptor.parameters[parameter];
@@ -255,12 +248,19 @@ bool hasParameter(const PackingInfo &packing, int p) {
 
 BoundParameters::BoundParameters(const Descriptor &descriptor,
                                  const ParameterOptions &options)
+    : BoundParameters(
+          [reader = ParameterReader(options)](const ParameterInfo &parameter) {
+            return reader.load(parameter);
+          },
+          descriptor) {}
+
+BoundParameters::BoundParameters(const Loader &load,
+                                 const Descriptor &descriptor)
     : buffers(descriptor.packings.size()), layouts(descriptor.packings.size()) {
-  Loader loader(options);
   // Parameter by parameter, so that a converted copy lives only for a moment.
   for (size_t p = 0; p < descriptor.parameters.size(); ++p) {
     const ParameterInfo &parameter = descriptor.parameters[p];
-    Loaded loaded = loader.load(parameter);
+    ParameterValue loaded = load(parameter);
     for (size_t f = 0; f < descriptor.packings.size(); ++f) {
       const PackingInfo &packing = descriptor.packings[f];
       if (!hasParameter(packing, static_cast<int>(p)))

@@ -34,14 +34,14 @@ public:
   void prepare() override;
   void run(ResultCopies) override {
     WorkerJob job(batch, batch.context());
-    batch.workers.run(WorkerJob::run, &job);
+    job.run();
     checkEnds();
   }
   double runTimed() override {
     // Kernels alternate with control: all of it counts.
     prepare();
     WorkerJob job(batch, batch.context());
-    return batch.workers.runTimed(WorkerJob::run, &job);
+    return job.runTimed();
   }
   std::vector<StepTime> runTraced() override;
   RunCounters counters() const override;

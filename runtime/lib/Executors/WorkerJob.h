@@ -15,20 +15,40 @@ namespace batchrt {
 
 /// The executor code of an object, called by each worker.
 struct WorkerJob {
-  WorkerJob(const MiniBatch &batch, BatchContext &context)
-      : execute(batch.object.entry().execute), context(&context),
+  WorkerJob(MiniBatch &batch, BatchContext &context)
+      : batch(batch), execute(batch.object.entry().execute), context(&context),
         workers(batch.workers.size()) {
     if (!execute)
       raise("the object was compiled without an executor");
   }
 
+  MiniBatch &batch;
   void (*execute)(BatchContext *, int64_t, int64_t);
   BatchContext *context;
   int64_t workers;
 
-  static void run(void *argument, int worker) {
+  /// Calls it on all workers, or on worker 0 alone.
+  void run(bool shared = true) {
+    batch.workers.run(call, this, shared);
+    checkLeft();
+  }
+  double runTimed(bool shared = true) {
+    const double time = batch.workers.runTimed(call, this, shared);
+    checkLeft();
+    return time;
+  }
+
+private:
+  static void call(void *argument, int worker) {
     WorkerJob &job = *static_cast<WorkerJob *>(argument);
-    job.execute(job.context, worker, job.workers);
+    if (setjmp(job.batch.exits[worker].place) == 0)
+      job.execute(job.context, worker, job.workers);
+    else
+      job.batch.workers.noteLeaving();
+  }
+  void checkLeft() const {
+    if (batch.workers.wasLeft())
+      throw Cancelled();
   }
 };
 

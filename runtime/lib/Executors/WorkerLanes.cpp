@@ -22,7 +22,7 @@ public:
 
   void run(ResultCopies) override {
     WorkerJob job(batch, batch.context());
-    batch.workers.run(WorkerJob::run, &job);
+    job.run();
     checkEnds();
   }
 
@@ -30,7 +30,7 @@ public:
     // Blocks alternate with bookkeeping: all of it counts.
     prepare();
     WorkerJob job(batch, batch.context());
-    return batch.workers.runTimed(WorkerJob::run, &job);
+    return job.runTimed();
   }
 };
 } // namespace

@@ -81,6 +81,7 @@ void WorkerPlans::forEachPlan(const Body &body) {
     timed.execute += lap();
   };
   for (bool waiting = true; waiting;) {
+    batch.checkCancelled();
     waiting = inspector.runRound();
     timed.inspect += lap();
     const bool hasTasks = inspector.numTasks(/*deferred=*/false) != 0;
@@ -91,6 +92,7 @@ void WorkerPlans::forEachPlan(const Body &body) {
     if (atEnd)
       flush(/*deferred=*/true, /*isLast=*/true);
     counted.flushes += hasTasks || atEnd;
+    batch.setProgress(inspector.numEnded(), counted.flushes);
   }
   counted.waits = inspector.waits();
   counted.fibersMost = inspector.mostFibers();
@@ -103,8 +105,16 @@ template <class Body>
 void WorkerPlans::forEachRange(const Body &body) {
   BatchContext &context = batch.context();
   WorkerJob job(batch, context);
-  BatchStep *steps = context.steps;
-  const int64_t numSteps = context.numSteps;
+  BatchStep *const steps = context.steps;
+  struct Restore {
+    BatchContext &context;
+    BatchStep *steps;
+    int64_t numSteps;
+    ~Restore() {
+      context.steps = steps;
+      context.numSteps = numSteps;
+    }
+  } restore{context, steps, context.numSteps};
   int64_t before = batch.workers.barriers(), ranges = 0;
   for (const PlanSteps::Range &range : runPlan.steps().ranges()) {
     context.steps = steps + range.begin;
@@ -113,17 +123,14 @@ void WorkerPlans::forEachRange(const Body &body) {
     body(context, job, range.shared);
     ++ranges;
   }
-  context.steps = steps;
-  context.numSteps = numSteps;
   counted.barriers +=
       batch.workers.barriers() - before + std::max<int64_t>(ranges - 1, 0);
 }
 
 void WorkerPlans::run(ResultCopies) {
   forEachPlan([&] {
-    forEachRange([&](BatchContext &, WorkerJob &job, bool shared) {
-      batch.workers.run(WorkerJob::run, &job, shared);
-    });
+    forEachRange(
+        [&](BatchContext &, WorkerJob &job, bool shared) { job.run(shared); });
   });
 }
 
@@ -131,7 +138,7 @@ double WorkerPlans::runTimed() {
   auto time = [&] {
     double sum = 0;
     forEachRange([&](BatchContext &, WorkerJob &job, bool shared) {
-      sum += batch.workers.runTimed(WorkerJob::run, &job, shared);
+      sum += job.runTimed(shared);
     });
     return sum;
   };
@@ -166,7 +173,7 @@ std::vector<StepTime> WorkerPlans::runTraced() {
       context.numSteps = 1;
       for (; context.steps != end; ++context.steps) {
         double start = now();
-        batch.workers.run(WorkerJob::run, &job, shared);
+        job.run(shared);
         times.push_back({context.steps->kernel, context.steps->count, start,
                          now(), counted.flushes});
       }

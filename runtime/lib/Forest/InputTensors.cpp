@@ -21,18 +21,25 @@ InputTensors::Pool &InputTensors::pool(const Type &type) {
   return pools[type.source];
 }
 
-int64_t InputTensors::addRow(const Type &type, const char *dense) {
+char *InputTensors::addRow(const Type &type) {
   Pool &target = pool(type);
-  RowLayout layout(type.shape, type.dtype);
-  size_t bytes = layout.rowBytes();
-  char *rows =
-      target.data.grow(target.bytes + bytes, target.bytes, "input tensors");
-  if (bytes > 0) {
-    std::memset(rows + target.bytes, 0, bytes);
-    layout.pad(dense, rows + target.bytes);
-  }
+  const size_t bytes = RowLayout(type.shape, type.dtype).rowBytes();
+  char *row =
+      target.data.grow(target.bytes + bytes, target.bytes, "input tensors") +
+      target.bytes;
+  if (bytes > 0)
+    std::memset(row, 0, bytes);
   target.bytes += bytes;
-  return target.rows++;
+  ++target.rows;
+  return row;
+}
+
+int64_t InputTensors::addRow(const Type &type, const char *dense) {
+  char *row = addRow(type);
+  const RowLayout layout(type.shape, type.dtype);
+  if (layout.rowBytes() > 0)
+    layout.pad(dense, row);
+  return count(type.source) - 1;
 }
 
 void InputTensors::truncate(const std::vector<int64_t> &counts) {

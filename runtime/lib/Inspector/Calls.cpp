@@ -162,7 +162,12 @@ struct RuntimeCalls {
   }
 
   static void barrier(BatchContext *context, int64_t worker) {
-    Part::of(context).owner.workers.barrier(static_cast<int>(worker));
+    if (!Part::of(context).owner.workers.barrier(static_cast<int>(worker)))
+      leave(context, worker);
+  }
+
+  [[noreturn]] static void leave(BatchContext *context, int64_t worker) {
+    std::longjmp(Part::of(context).owner.exits[worker].place, 1);
   }
 
   static void traceTasks(BatchContext *, void *trace, int64_t kernel,

@@ -43,6 +43,7 @@ void Inspector::run(int64_t groups) {
   auto failed = std::find_if(inspected.begin(), inspected.end(),
                              [](const Part *part) { return part->hasFailed; });
   if (failed != inspected.end()) {
+    batch.checkCancelled();
     const std::string error = batch.describeError(**failed);
     throw Error(nameInstance(**failed) + error);
   }
@@ -311,6 +312,13 @@ int64_t Inspector::waits() const {
   int64_t sum = 0;
   for (const Part *part : inspected)
     sum += part->waits;
+  return sum;
+}
+
+int64_t Inspector::numEnded() const {
+  int64_t sum = 0;
+  for (const Part *part : inspected)
+    sum += part->strands->numEnded();
   return sum;
 }
 

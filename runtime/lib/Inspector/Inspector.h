@@ -48,6 +48,8 @@ public:
   /// round.
   int64_t waits() const;
   int64_t mostFibers() const { return most; }
+  /// Instances that have ended.
+  int64_t numEnded() const;
   /// Why an instance has no results; or empty.
   std::string failure(int64_t instance) const;
 

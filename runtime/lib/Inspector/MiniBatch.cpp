@@ -19,7 +19,8 @@ MiniBatch::MiniBatch(const CompiledObject &object,
                      const BoundParameters &parameters,
                      const InputTensors &tensors, const SessionOptions &options,
                      WorkerPool &workers)
-    : object(object), options(options), workers(workers), tensors(tensors) {
+    : object(object), options(options), workers(workers), exits(workers.size()),
+      tensors(tensors) {
   const Descriptor &info = descriptor();
   makePart();
   Part &part = context();
@@ -40,6 +41,8 @@ MiniBatch::MiniBatch(const CompiledObject &object,
     packingPointers.push_back(parameters.packing(i));
   part.packings = packingPointers.data();
   part.indexError = &indexError;
+  setCancellation(nullptr);
+  part.ended = reinterpret_cast<int64_t *>(&ended);
   for (const SourceInfo &source : info.sources) {
     BatchSource row = {};
     if (source.input) {
@@ -56,6 +59,21 @@ MiniBatch::MiniBatch(const CompiledObject &object,
   workerMemory.resize(workers.size());
   workerPointers.resize(workers.size());
   part.workerScratch = workerPointers.data();
+}
+
+void MiniBatch::setCancellation(const Cancellation *newCancellation) {
+  static const Cancellation never;
+  cancellation = newCancellation;
+  context().cancelled = (cancellation ? *cancellation : never).address();
+  workers.allowLeaving(cancellation);
+}
+
+void MiniBatch::beginProgress() {
+  static_assert(sizeof(ended) == sizeof(int64_t) &&
+                    std::atomic<int64_t>::is_always_lock_free,
+                "compiled code adds to the number itself");
+  instances.store(numInstances(), std::memory_order_relaxed);
+  setProgress(0, 0);
 }
 
 void MiniBatch::makePart() {
@@ -327,6 +345,8 @@ std::string MiniBatch::explain(int64_t code, int64_t a, int64_t b) const {
                   place < known.size() ? known[place] : "a loop",
                   "; allow more with --max-steps=N");
   }
+  case BATCH_ERROR_CANCELLED:
+    return Cancelled().what();
   default:
     return concat("compiled code failed with error ", code, " (", a, ", ", b,
                   ")");

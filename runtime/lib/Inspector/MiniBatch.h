@@ -10,7 +10,9 @@
 
 #include "batch-runtime/Session.h"
 
+#include <atomic>
 #include <chrono>
+#include <csetjmp>
 #include <exception>
 
 namespace batchrt {
@@ -26,6 +28,12 @@ struct TracedTasks {
   int64_t kernel, tasks;
 };
 using UnitTrace = std::vector<TracedTasks>;
+
+/// Where a worker goes on that leaves compiled code, whose frames are
+/// abandoned.
+struct alignas(64) WorkerExit {
+  std::jmp_buf place;
+};
 
 /// The context of compiled code on one worker, which inspects consecutive
 /// instances or runs one unbatched. The contexts of a run differ in the memory
@@ -120,9 +128,30 @@ public:
   std::vector<int64_t> &results(size_t number) { return resultCells[number]; }
   void addMemory(MemoryUse &use) const;
 
+  /// Ends the next runs early once it is requested; null: none.
+  void setCancellation(const Cancellation *newCancellation);
+  /// How far the run has come. Any thread may call this.
+  RunProgress progress() const {
+    return {instances.load(std::memory_order_relaxed),
+            ended.load(std::memory_order_relaxed),
+            flushes.load(std::memory_order_relaxed)};
+  }
+  void beginProgress();
+  void setProgress(int64_t newEnded, int64_t newFlushes) {
+    ended.store(newEnded, std::memory_order_relaxed);
+    flushes.store(newFlushes, std::memory_order_relaxed);
+  }
+  /// Raises Cancelled if runs are to end early.
+  void checkCancelled() const {
+    if (cancellation && cancellation->isRequested())
+      throw Cancelled();
+  }
+
   const CompiledObject object;
   const SessionOptions options;
   WorkerPool &workers;
+  /// Where workers that leave the executor's code go on.
+  std::vector<WorkerExit> exits;
   BumpArena arena; ///< of unbatched code
   BatchIndexError indexError = {};
   /// Those of the run, where inspectors wait for rows.
@@ -135,6 +164,8 @@ private:
   std::string explain(int64_t code, int64_t a, int64_t b) const;
 
   const InputTensors &tensors;
+  const Cancellation *cancellation = nullptr;
+  std::atomic<int64_t> instances{0}, ended{0}, flushes{0};
   Forest *loaded = nullptr;
   Cells mode = Cells::None;
   std::vector<int64_t *> cellPointers, argumentPointers, resultPointers;

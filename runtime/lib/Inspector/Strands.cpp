@@ -26,7 +26,7 @@ void Strands::begin() {
   failures.clear();
   ended.clear();
   running = nullptr;
-  alive = 0;
+  alive = allEnded = 0;
   hasBegun = hasStored = false;
 }
 
@@ -70,8 +70,10 @@ Strands::Strand *Strands::release(Strand &strand) {
   --alive;
   strand.isUsed = false;
   unused[strand.code != nullptr].push_back(&strand);
-  if (!strand.code)
+  if (!strand.code) {
     ended.push_back(strand.instance);
+    ++allEnded;
+  }
   if (!strand.join)
     return nullptr;
   --at(strand.instance).branches;

@@ -41,6 +41,8 @@ public:
   void listKept(std::vector<int64_t> &handles) const;
   /// The instances that have ended since the last call.
   std::vector<int64_t> takeEnded() { return std::exchange(ended, {}); }
+  /// How many have ended since begin().
+  int64_t numEnded() const { return allEnded; }
   /// Why an instance ended early, if others may go on without it; or empty.
   std::string failure(int64_t instance) const;
 
@@ -108,7 +110,7 @@ private:
   std::vector<int64_t> ended;
   std::map<int64_t, std::string> failures; ///< by instance
   Strand *running = nullptr;
-  int64_t alive = 0;
+  int64_t alive = 0, allEnded = 0;
   bool hasBegun = false;
   bool hasStored = false; ///< since parked strands have gone on
 };

@@ -105,6 +105,11 @@ OutputCollector::OutputCollector(const Descriptor &descriptor)
   }
 }
 
+int OutputCollector::resultOf(size_t output) const {
+  auto found = std::find(plain.begin(), plain.end(), static_cast<int>(output));
+  return found == plain.end() ? -1 : static_cast<int>(found - plain.begin());
+}
+
 int OutputCollector::addOutput(const std::string &name, const Type &type,
                                bool ragged) {
   const Type &row = rowType(type);

@@ -43,37 +43,58 @@ static void checkParts(const Descriptor &descriptor) {
           "executeTimed()");
 }
 
-void Session::inspect() {
-  checkParts(descriptor());
-  executor->inspect();
+void Session::setCancellation(const Cancellation *cancellation) {
+  batch->setCancellation(cancellation);
 }
 
-void Session::schedule() {
-  checkParts(descriptor());
-  executor->prepare();
+/// Calls `run`; if it fails after it was cancelled, that is the reason.
+template <typename Run>
+static auto runCancellable(MiniBatch &batch, Run run) {
+  try {
+    batch.checkCancelled();
+    return run();
+  } catch (const Error &) {
+    batch.indexError = {};
+    batch.checkCancelled();
+    throw;
+  }
 }
 
 /// Calls `run`; again, from the inspection, if it met indices out of range that
 /// no instance reads.
 template <typename Run>
 static auto runChecked(MiniBatch &batch, Executor &executor, Run run) {
-  auto result = run();
-  if (!batch.indexError.place)
+  return runCancellable(batch, [&] {
+    batch.beginProgress();
+    auto result = run();
+    batch.setProgress(batch.numInstances(), batch.progress().flushes);
+    if (!batch.indexError.place)
+      return result;
+    // Those that have run into a limit would do so again.
+    std::vector<int64_t> ended;
+    for (int64_t i = 0; i < batch.numInstances(); ++i)
+      if (executor.failure(i).empty())
+        ended.push_back(i);
+    batch.checkIndices(ended);
+    executor.forget();
+    if (!batch.descriptor().waits) {
+      executor.inspect();
+      executor.prepare();
+    }
+    result = run();
+    batch.indexError = {};
     return result;
-  // Those that have run into a limit would do so again.
-  std::vector<int64_t> ended;
-  for (int64_t i = 0; i < batch.numInstances(); ++i)
-    if (executor.failure(i).empty())
-      ended.push_back(i);
-  batch.checkIndices(ended);
-  executor.forget();
-  if (!batch.descriptor().waits) {
-    executor.inspect();
-    executor.prepare();
-  }
-  result = run();
-  batch.indexError = {};
-  return result;
+  });
+}
+
+void Session::inspect() {
+  checkParts(descriptor());
+  runCancellable(*batch, [&] { executor->inspect(); });
+}
+
+void Session::schedule() {
+  checkParts(descriptor());
+  runCancellable(*batch, [&] { executor->prepare(); });
 }
 
 void Session::run() {
@@ -107,7 +128,7 @@ double Session::executeTimed() {
 
 void Session::runUnbatched(int64_t instance) {
   executor->forget();
-  batch->runUnbatched(instance);
+  runCancellable(*batch, [&] { batch->runUnbatched(instance); });
 }
 
 const char *Session::tensor(const Type &type, int64_t cell) const {
@@ -136,6 +157,8 @@ RunCounters Session::counters() const {
 const std::vector<KernelCounts> &Session::kernelCounts() const {
   return executor->kernelCounts();
 }
+
+RunProgress Session::progress() const { return batch->progress(); }
 
 RunTimes Session::times() const { return executor->times(); }
 

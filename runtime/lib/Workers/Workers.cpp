@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <pthread.h>
 #include <system_error>
 
 #ifdef __linux__
@@ -58,6 +60,11 @@ void WaitWord::waitWhile(uint32_t old, int spins) {
 #endif
   }
   asleep.fetch_sub(1);
+}
+
+void WaitWord::reset() {
+  word.store(0);
+  asleep.store(0);
 }
 
 void WaitWord::advance() {
@@ -118,10 +125,27 @@ static void stayOn(int) {}
 static void stepAside(const std::vector<int> &) {}
 #endif
 
-WorkerPool::WorkerPool(int workers) : count(std::max(workers, 1)) {
+/// How often the process has been forked into what it is now.
+static std::atomic<unsigned> forks{0};
+
+static unsigned countForks() {
+  static const int registered = ::pthread_atfork(
+      nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+  (void)registered;
+  return forks.load(std::memory_order_relaxed);
+}
+
+WorkerPool::WorkerPool(int workers)
+    : count(std::max(workers, 1)), forksBefore(countForks()) {
+  if (count > mostWorkers)
+    raise("at most ", mostWorkers, " threads are possible (--threads)");
   // With more workers than cores, spinning only keeps the others from working.
   int cores = static_cast<int>(std::thread::hardware_concurrency());
   spins = count <= std::max(cores, 1) ? 4000 : 50;
+  startThreads();
+}
+
+void WorkerPool::startThreads() {
   try {
     workerCores = chooseCores(count);
     for (int worker = 1; worker < count; ++worker) {
@@ -138,12 +162,32 @@ WorkerPool::WorkerPool(int workers) : count(std::max(workers, 1)) {
     start.advance();
     for (std::thread &thread : threads)
       thread.join();
+    threads.clear();
     raise("cannot start ", count, " threads (", error.what(), " after ",
           started, "); give fewer (--threads)");
   }
 }
 
+/// Threads of the process that this one was forked from: here there are none
+/// that could be joined.
+static void abandon(std::vector<std::thread> &threads) {
+  static auto &abandoned = *new std::vector<std::thread>();
+  std::move(threads.begin(), threads.end(), std::back_inserter(abandoned));
+  threads.clear();
+}
+
+void WorkerPool::restartThreads() {
+  abandon(threads);
+  forksBefore = countForks();
+  arrived = 0;
+  generation.reset();
+  start.reset();
+  startThreads();
+}
+
 WorkerPool::~WorkerPool() {
+  if (forksBefore != countForks())
+    abandon(threads);
   stop = true;
   start.advance();
   for (std::thread &thread : threads)
@@ -155,12 +199,15 @@ void WorkerPool::run(void (*newJob)(void *, int), void *newArgument,
   job = newJob;
   argument = newArgument;
   alone = !shared;
+  hasLeft.store(false, std::memory_order_relaxed);
   if (count == 1 || alone)
     return work(0);
+  if (forksBefore != countForks())
+    restartThreads();
   stepAside(workerCores);
   start.advance();
   work(0);
-  waitForAll();
+  waitForEnd();
 }
 
 double WorkerPool::runTimed(void (*newJob)(void *, int), void *newArgument,
@@ -192,10 +239,11 @@ void WorkerPool::work(int worker) {
   times[worker].busy += microsecondsSince(begin);
 }
 
-void WorkerPool::waitTimed(int worker) {
+bool WorkerPool::waitTimed(int worker) {
   Clock::time_point begin = Clock::now();
-  waitForAll();
+  const bool mayGoOn = waitForAll(goesOn);
   times[worker].busy -= microsecondsSince(begin);
+  return mayGoOn;
 }
 
 void WorkerPool::loop(int worker) {
@@ -204,16 +252,31 @@ void WorkerPool::loop(int worker) {
     if (stop)
       return;
     work(worker);
-    waitForAll();
+    waitForEnd();
   }
 }
 
-void WorkerPool::waitForAll() {
+/// A worker that leaves its job comes to its end while others may still come to
+/// a barrier: it has to wait there with them, and they have to leave then.
+void WorkerPool::waitForEnd() {
+  do
+    waitForAll(ends);
+  while (!allEnd);
+}
+
+/// False if all have to leave.
+bool WorkerPool::waitForAll(int arrival) {
   uint32_t now = generation.load();
-  if (arrived.fetch_add(1, std::memory_order_acq_rel) == count - 1) {
+  const int all =
+      arrived.fetch_add(arrival, std::memory_order_acq_rel) + arrival;
+  if (all % (1 << 16) == count) {
     arrived.store(0, std::memory_order_relaxed);
+    const int ended = all >> 16;
+    allEnd = ended == count;
+    allLeave = ended > 0 || mayLeave();
     generation.advance();
-    return;
+  } else {
+    generation.waitWhile(now, spins);
   }
-  generation.waitWhile(now, spins);
+  return !allLeave;
 }

@@ -15,10 +15,13 @@ batch.kernel @cell(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tenso
 }
 
 // A recursive function remembers its calls by the arguments that differ between
-// them, and refuses to go too deep.
+// them, refuses to go too deep, and ends if the run has been cancelled.
 // CHECK-LABEL: func.func private @encode(
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[T:.*]]: i64, %[[W:.*]]: i64) -> i64
 // CHECK:         %[[KEY:.*]] = llvm.alloca
+// CHECK:         %[[WORD:.*]] = llvm.load %{{.*}} atomic monotonic {alignment = 4 : i64} : !llvm.ptr -> i32
+// CHECK:         %[[ENDS:.*]] = arith.cmpi ne, %[[WORD]], %{{.*}} : i32
+// CHECK-NEXT:    scf.if %[[ENDS]] {
 // CHECK:         %[[DEEP:.*]] = arith.cmpi ult
 // CHECK-NEXT:    scf.if %[[DEEP]] {
 // CHECK:         llvm.store %[[T]], %{{.*}} : i64, !llvm.ptr

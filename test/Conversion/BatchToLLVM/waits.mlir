@@ -71,6 +71,12 @@ func.func @main.inspect(%x: !batch.handle, %i: index) -> !batch.handle
 // CHECK-SAME:    (%[[CONTEXT:.*]]: !llvm.ptr
 // CHECK:         scf.while
 // CHECK:         } do {
+// Every round may be the last one of a run that has been cancelled.
+// CHECK:         %[[WORD:.*]] = llvm.load %{{.*}} atomic monotonic {alignment = 4 : i64} : !llvm.ptr -> i32
+// CHECK:         %[[ENDS:.*]] = arith.cmpi ne, %[[WORD]], %{{.*}} : i32
+// CHECK-NEXT:    scf.if %[[ENDS]] {
+// CHECK:           llvm.call %{{.*}}(%[[CONTEXT]], %{{.*}}, %{{.*}}, %{{.*}})
+// CHECK:           llvm.intr.assume
 // CHECK:         %[[LEFT:.*]] = llvm.load %[[FIELD:.*]] {{.*}} : !llvm.ptr -> i64
 // CHECK:         %[[ENDED:.*]] = arith.cmpi sle, %[[LEFT]], %{{.*}} : i64
 // CHECK:         scf.if %[[ENDED]]

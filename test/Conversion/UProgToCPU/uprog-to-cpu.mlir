@@ -212,6 +212,15 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64, %[[TASK:.*]]: index, %[[X:.*]]: f32)
 // CHECK-SAME:    attributes {llvm.linkage = #llvm.linkage<internal>}
 // CHECK:         arith.index_cast %[[TASK]] : index to i64
+// A worker leaves a run that has been cancelled before it begins with a batch.
+// CHECK:         llvm.getelementptr %[[CTX]][31]
+// CHECK:         %[[WORD:.*]] = llvm.load %{{.*}} atomic monotonic {alignment = 4 : i64} : !llvm.ptr -> i32
+// CHECK-NEXT:    %[[ZERO:.*]] = arith.constant 0 : i32
+// CHECK-NEXT:    %[[ENDS:.*]] = arith.cmpi ne, %[[WORD]], %[[ZERO]] : i32
+// CHECK-NEXT:    scf.if %[[ENDS]] {
+// CHECK:           llvm.call %{{.*}}(%[[CTX]], %[[WORKER]])
+// CHECK:           llvm.intr.assume
+// CHECK-NEXT:    }
 // CHECK-NOT:     scf.if
 // CHECK:         call @k.rows(
 // CHECK:         call @with_step(%[[CTX]], %[[WORKER]], %[[WORKERS]], %{{.*}}, %[[X]]) : (!llvm.ptr, i64, i64, !llvm.ptr, f32) -> ()

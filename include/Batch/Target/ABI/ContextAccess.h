@@ -77,6 +77,12 @@ public:
   /// Ends the run with an error. `a` and `b` are i64.
   void fail(int64_t errorCode, Value a, Value b);
 
+  /// Ends the run if it has been cancelled. In the code of an executor, worker
+  /// `worker` (i64) leaves it; null: the code of an inspector.
+  void endIfCancelled(Value worker = {});
+  /// Counts an instance that has its results.
+  void countEnded();
+
   /// The address of element `index` (i64 or index) of an array of
   /// `elementType`.
   Value address(Value base, Value index, Type elementType);

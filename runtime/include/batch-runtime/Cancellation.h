@@ -1,0 +1,47 @@
+//===- Cancellation.h - Ending a run early ----------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_CANCELLATION_H
+#define BATCH_RUNTIME_CANCELLATION_H
+
+#include "batch-runtime/Error.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace batchrt {
+
+/// Asks runs to end early: those that are in progress, and those that begin
+/// before reset(). Compiled code looks at it between batches, and where an
+/// inspector loops or calls.
+class Cancellation {
+public:
+  /// Any thread may call this at any time, and so may the handler of a signal.
+  void request() { word.store(1, std::memory_order_relaxed); }
+  void reset() { word.store(0, std::memory_order_relaxed); }
+  bool isRequested() const { return word.load(std::memory_order_relaxed) != 0; }
+  /// As compiled code reads it.
+  const uint32_t *address() const {
+    return reinterpret_cast<const uint32_t *>(&word);
+  }
+
+private:
+  std::atomic<uint32_t> word{0};
+  static_assert(sizeof(word) == sizeof(uint32_t) &&
+                    std::atomic<uint32_t>::is_always_lock_free,
+                "compiled code reads the number itself");
+};
+
+/// What a run raises that was asked to end early.
+class Cancelled : public Error {
+public:
+  Cancelled() : Error("the run was cancelled") {}
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_CANCELLATION_H

@@ -1,0 +1,404 @@
+//===- Inputs.cpp - A mini-batch from arrays of the caller ----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Inputs.h"
+#include "Handles.h"
+#include "StridedCopy.h"
+
+#include <algorithm>
+
+using namespace batchrt;
+
+namespace {
+/// A node that is a child of another one, or the value of an argument.
+struct NodeUse {
+  int64_t instance;
+  int64_t parent; ///< -1: an argument
+};
+
+/// Fills a forest.
+class InputReading {
+public:
+  InputReading(const Descriptor &descriptor, const BatchInputs &inputs,
+               Forest &forest, InputTensors &tensors)
+      : descriptor(descriptor), inputs(inputs), forest(forest),
+        tensors(tensors) {}
+
+  void read() {
+    begin();
+    readNodes();
+    for (size_t a = 0; a < descriptor.arguments.size(); ++a)
+      readArgument(a);
+    checkUses();
+  }
+
+private:
+  void begin();
+  void readNodes();
+  void readFields(int number, const std::vector<int64_t> &nodes);
+  void readArgument(size_t number);
+  void checkUses() const;
+  void countArity(const Variant &variant, int64_t node) const;
+  int64_t countParts(const Type &type, int64_t cell, int adt) const;
+
+  const Descriptor &descriptor;
+  const BatchInputs &inputs;
+  Forest &forest;
+  InputTensors &tensors;
+  std::vector<int64_t> instanceOf; ///< by node
+  /// By node: a child of a node, or the value of an argument.
+  std::vector<uint8_t> isChild, isRoot;
+
+  friend class ValueReader;
+};
+
+/// Reads the values of one argument or field.
+class ValueReader {
+public:
+  /// There are `count` values. `what` begins messages: "argument 'x'".
+  ValueReader(InputReading &inputs, const Type &type, const BatchValues &values,
+              int64_t count, std::string what);
+
+  /// The cell of a value; `place` says where it goes if it is a tensor's.
+  int64_t cell(int64_t number, const NodeUse &use, const TensorCell &place) {
+    if (lists == 0)
+      return element(address(number), use, place);
+    return list(0, number, use);
+  }
+
+private:
+  void checkOffsets(int64_t count);
+  void checkShape(int64_t count);
+  const char *address(int64_t number) const {
+    return static_cast<const char *>(values.elements.data) +
+           number * strides[0];
+  }
+  int64_t list(size_t level, int64_t number, const NodeUse &use);
+  int64_t element(const char *data, const NodeUse &use,
+                  const TensorCell &place);
+  int64_t tensor(const char *data, TensorCell place);
+  int64_t node(int64_t number, const NodeUse &use);
+  int64_t index(int64_t value) const;
+
+  InputReading &inputs;
+  const Type &inner;
+  const BatchValues &values;
+  const std::string what;
+  size_t lists = 0;
+  int64_t length = -1; ///< of all lists, if there are no offsets
+  DType dtype;
+  std::vector<int64_t> strides, rowStrides;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+ValueReader::ValueReader(InputReading &inputs, const Type &type,
+                         const BatchValues &values, int64_t count,
+                         std::string what)
+    : inputs(inputs), inner(innermost(type)), values(values),
+      what(std::move(what)), dtype(elementType(values.elements.type)) {
+  for (const Type *list = &type; list != &inner; list = &list->element())
+    ++lists;
+  const bool isCell = inner.kind == Type::Index || inner.kind == Type::Adt;
+  const bool fits = inner.kind == Type::Index ? !isFloat(dtype)
+                    : inner.kind == Type::Adt ? dtype == DType::I64
+                                              : dtype == inner.dtype;
+  if (!fits)
+    raiseInvalid(this->what, " has elements of type ", typeName(dtype),
+                 ", but the model wants ",
+                 inner.kind == Type::Index ? "an integer type"
+                 : isCell                  ? "numbers of nodes, of type i64"
+                                           : typeName(inner.dtype));
+  if (lists > 0 && values.offsets)
+    checkOffsets(count);
+  checkShape(count);
+  if (inner.kind == Type::Tensor)
+    rowStrides = paddedStrides(inner.shape, inner.dtype);
+}
+
+void ValueReader::checkOffsets(int64_t count) {
+  for (size_t level = 0; level < lists; ++level) {
+    const int64_t *offsets = values.offsets[level];
+    if (!offsets)
+      raiseInvalid(what, ": offsets[", level, "] is null");
+    if (offsets[0] != 0)
+      raiseInvalid(what, ": offsets[", level, "] begins with ", offsets[0],
+                   ", not with 0");
+    for (int64_t i = 0; i < count; ++i)
+      if (offsets[i + 1] < offsets[i])
+        raiseInvalid(what, ": offsets[", level, "][", i + 1, "] is ",
+                     offsets[i + 1], ", less than ", offsets[i], " before it");
+    count = offsets[count];
+  }
+}
+
+void ValueReader::checkShape(int64_t count) {
+  const BatchArray &array = values.elements;
+  const bool isEven = lists == 1 && !values.offsets;
+  if (lists > 1 && !values.offsets)
+    raiseInvalid(what, " has lists of lists, which need offsets");
+  if (lists > 0 && values.offsets)
+    for (size_t level = 0; level < lists; ++level)
+      count = values.offsets[level][count];
+  std::vector<int64_t> wanted{count};
+  if (isEven)
+    wanted.push_back(-1);
+  if (inner.kind == Type::Tensor)
+    wanted.insert(wanted.end(), inner.shape.begin(), inner.shape.end());
+  std::vector<int64_t> shape;
+  if (array.rank > 0) {
+    if (!array.shape)
+      raiseInvalid(what, ": the shape is null");
+    shape.assign(array.shape, array.shape + array.rank);
+  }
+  bool fits = shape.size() == wanted.size();
+  for (size_t d = 0; fits && d < shape.size(); ++d)
+    fits = wanted[d] < 0 ? shape[d] >= 0 : shape[d] == wanted[d];
+  if (!fits)
+    raiseInvalid(what, " has shape ", shapeName(shape), ", but ",
+                 shapeName(wanted), " belongs here");
+  if (isEven)
+    length = shape[1];
+  if (!array.data && elementCount(shape) > 0)
+    raiseInvalid(what, ": the data is null");
+  if (array.strides)
+    strides.assign(array.strides, array.strides + array.rank);
+  else
+    strides = denseStrides(shape, byteSize(dtype));
+}
+
+int64_t ValueReader::index(int64_t value) const {
+  if (value < 0 || value > INT32_MAX)
+    raiseInvalid(what, ": an index lies between 0 and 2147483647, found ",
+                 value);
+  return value;
+}
+
+int64_t ValueReader::node(int64_t number, const NodeUse &use) {
+  const Forest &forest = inputs.forest;
+  const int64_t first = forest.instanceNodes[use.instance];
+  const int64_t end =
+      use.parent < 0 ? forest.instanceNodes[use.instance + 1] : use.parent;
+  if (number < first || number >= end)
+    raiseInvalid(what, ": there is no node ", number,
+                 use.parent < 0 ? " of instance "
+                                : " before its parent of "
+                                  "instance ",
+                 use.instance, ", whose nodes here are ", first, " to ",
+                 end - 1);
+  const Variant &variant =
+      *inputs.descriptor.variantByNumber(forest.variants[number]);
+  if (variant.adt != inner.adt)
+    raiseInvalid(what, ": node ", number, " is a ",
+                 inputs.descriptor.adts[variant.adt].name, ", but a ",
+                 inputs.descriptor.adts[inner.adt].name, " belongs here");
+  if (use.parent < 0) {
+    inputs.isRoot[number] = 1;
+    return number;
+  }
+  const AdtInfo &adt = inputs.descriptor.adts[inner.adt];
+  if (inputs.isChild[number] && adt.isUnshared())
+    raiseInvalid("node ", number,
+                 " is a child of two nodes, but the model "
+                 "declares ",
+                 adt.name, " a ", adt.kind);
+  inputs.isChild[number] = 1;
+  return number;
+}
+
+int64_t ValueReader::tensor(const char *data, TensorCell place) {
+  char *row = inputs.tensors.addRow(inner);
+  const size_t rank = inner.shape.size();
+  copyStrided(rank, inner.shape.data(), byteSize(dtype), data,
+              strides.data() + (strides.size() - rank), row, rowStrides.data());
+  place.handle =
+      sourceHandle(inner.source, inputs.tensors.count(inner.source) - 1);
+  inputs.forest.tensors.push_back(place);
+  return place.handle;
+}
+
+int64_t ValueReader::element(const char *data, const NodeUse &use,
+                             const TensorCell &place) {
+  switch (inner.kind) {
+  case Type::Tensor:
+    return tensor(data, place);
+  case Type::Float: {
+    int64_t bits = 0;
+    std::memcpy(&bits, data, byteSize(dtype));
+    return bits;
+  }
+  case Type::Adt:
+    return node(loadInteger(dtype, data, 0), use);
+  case Type::Index:
+    return index(loadInteger(dtype, data, 0));
+  default:
+    return loadInteger(dtype, data, 0);
+  }
+}
+
+int64_t ValueReader::list(size_t level, int64_t number, const NodeUse &use) {
+  Forest &forest = inputs.forest;
+  const bool isEven = length >= 0;
+  const int64_t begin = isEven ? 0 : values.offsets[level][number];
+  const int64_t end = isEven ? length : values.offsets[level][number + 1];
+  const int64_t first = forest.listSize;
+  forest.listSize += end - begin;
+  if (forest.listSize > INT32_MAX)
+    raiseInvalid("the lists of the mini-batch have more than 2^31 entries");
+  if (forest.listPool.size() < static_cast<size_t>(forest.listSize))
+    forest.listPool.resize(forest.listSize);
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t entry = first + i - begin;
+    int64_t cell;
+    if (level + 1 < lists)
+      cell = list(level + 1, i, use);
+    else
+      cell = element(isEven ? address(number) + i * strides[1] : address(i),
+                     use, {TensorCell::List, 0, entry, 0});
+    forest.listPool[entry] = cell;
+  }
+  return listCell(first, end - begin);
+}
+
+//===----------------------------------------------------------------------===//
+// The forest
+//===----------------------------------------------------------------------===//
+
+void InputReading::begin() {
+  const int64_t count = inputs.instances;
+  if (count < 0 || count > INT32_MAX)
+    raiseInvalid(count, " instances are not possible");
+  if (!descriptor.arguments.empty() && !inputs.arguments)
+    raiseInvalid("the arguments are null");
+  tensors.clear();
+  forest.numInstances = count;
+  forest.numNodes = forest.listSize = 0;
+  forest.tensors.clear();
+  forest.lines.assign(count, 0);
+  forest.instanceNodes.assign(count + 1, 0);
+  for (std::vector<int64_t> &column : forest.arguments)
+    column.assign(count, 0);
+}
+
+void InputReading::readNodes() {
+  const BatchNodes *nodes = inputs.nodes;
+  if (!nodes || nodes->count == 0)
+    return;
+  const int64_t count = nodes->count;
+  if (count < 0 || count > INT32_MAX)
+    raiseInvalid(count, " nodes are not possible");
+  if (!nodes->instances || !nodes->variants || !nodes->fields)
+    raiseInvalid("of the nodes, instances, variants or fields are null");
+  for (int64_t i = 0; i <= inputs.instances; ++i) {
+    const int64_t place = nodes->instances[i];
+    const int64_t least = i == 0 ? 0 : forest.instanceNodes[i - 1];
+    const bool isEnd = i == inputs.instances;
+    if (place < least || place > count || (i == 0 && place != 0) ||
+        (isEnd && place != count))
+      raiseInvalid("the nodes of instance ", i, " begin at ", place,
+                   ", but there are ", count,
+                   " nodes, and those of an instance follow those of the one "
+                   "before it");
+    forest.instanceNodes[i] = place;
+  }
+  forest.numNodes = count;
+  if (forest.variants.size() < static_cast<size_t>(count))
+    forest.variants.resize(count);
+  for (std::vector<int64_t> &column : forest.cells)
+    if (column.size() < static_cast<size_t>(count))
+      column.resize(count);
+  instanceOf.resize(count);
+  isChild.assign(count, 0);
+  isRoot.assign(count, 0);
+  for (int64_t i = 0; i < inputs.instances; ++i)
+    std::fill(instanceOf.begin() + forest.instanceNodes[i],
+              instanceOf.begin() + forest.instanceNodes[i + 1], i);
+  std::vector<std::vector<int64_t>> byVariant(256);
+  for (int64_t n = 0; n < count; ++n) {
+    const int32_t number = nodes->variants[n];
+    if (number < 0 || number > 255 || !descriptor.variantByNumber(number))
+      raiseInvalid("node ", n, ": there is no variant ", number);
+    forest.variants[n] = static_cast<uint8_t>(number);
+    byVariant[number].push_back(n);
+  }
+  for (int number = 0; number < 256; ++number)
+    if (!byVariant[number].empty())
+      readFields(number, byVariant[number]);
+}
+
+void InputReading::readFields(int number, const std::vector<int64_t> &nodes) {
+  const Variant &variant = *descriptor.variantByNumber(number);
+  const BatchValues *fields = inputs.nodes->fields[number];
+  if (!fields && !variant.fields.empty())
+    raiseInvalid("the fields of variant '", variant.name, "' are null");
+  for (size_t f = 0; f < variant.fields.size(); ++f) {
+    const Field &field = variant.fields[f];
+    ValueReader reader(*this, field.type, fields[f],
+                       static_cast<int64_t>(nodes.size()),
+                       concat("field '", variant.name, ".", field.name, "'"));
+    const auto column = static_cast<int64_t>(f);
+    for (size_t i = 0; i < nodes.size(); ++i)
+      forest.cells[f][nodes[i]] =
+          reader.cell(static_cast<int64_t>(i), {instanceOf[nodes[i]], nodes[i]},
+                      {TensorCell::Field, column, nodes[i], 0});
+  }
+  if (descriptor.adts[variant.adt].arity >= 0)
+    for (int64_t node : nodes)
+      countArity(variant, node);
+}
+
+/// The number of values of ADT `adt` that a cell of the type holds.
+int64_t InputReading::countParts(const Type &type, int64_t cell,
+                                 int adt) const {
+  if (type.kind != Type::List)
+    return type.kind == Type::Adt && type.adt == adt;
+  int64_t parts = 0;
+  // As deep as the type, not as the data.
+  for (int64_t i = 0; type.holdsNodes() && i < listLength(cell); ++i)
+    parts +=
+        countParts(type.element(), forest.listPool[listFirst(cell) + i], adt);
+  return parts;
+}
+
+void InputReading::countArity(const Variant &variant, int64_t node) const {
+  const AdtInfo &adt = descriptor.adts[variant.adt];
+  int64_t parts = 0;
+  for (size_t f = 0; f < variant.fields.size(); ++f)
+    parts +=
+        countParts(variant.fields[f].type, forest.cells[f][node], variant.adt);
+  if (parts > adt.arity)
+    raiseInvalid("node ", node, " has ", parts, " children of ", adt.name,
+                 ", but the model declares that it has arity ", adt.arity);
+}
+
+void InputReading::readArgument(size_t number) {
+  const Field &argument = descriptor.arguments[number];
+  ValueReader reader(*this, argument.type, inputs.arguments[number],
+                     inputs.instances,
+                     concat("argument '", argument.name, "'"));
+  const auto column = static_cast<int64_t>(number);
+  for (int64_t i = 0; i < inputs.instances; ++i)
+    forest.arguments[number][i] =
+        reader.cell(i, {i, -1}, {TensorCell::Argument, column, i, 0});
+}
+
+/// What no argument holds would be computed for nothing.
+void InputReading::checkUses() const {
+  for (int64_t n = 0; n < forest.numNodes; ++n)
+    if (!isChild[n] && !isRoot[n])
+      raiseInvalid("node ", n, " of instance ", instanceOf[n],
+                   " belongs to no argument");
+}
+
+void batchrt::readInputs(const Descriptor &descriptor,
+                         const BatchInputs &inputs, Forest &forest,
+                         InputTensors &tensors) {
+  InputReading(descriptor, inputs, forest, tensors).read();
+}

@@ -1,0 +1,23 @@
+//===- Inputs.h - A mini-batch from arrays of the caller --------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_CAPI_INPUTS_H
+#define BATCH_RUNTIME_LIB_CAPI_INPUTS_H
+
+#include "batch-runtime/CAPI.h"
+#include "batch-runtime/Forest.h"
+
+namespace batchrt {
+
+/// Makes `forest` and `tensors`, which lose what they have, the mini-batch that
+/// the arrays describe. Raises Invalid where they do not fit the model.
+void readInputs(const Descriptor &descriptor, const BatchInputs &inputs,
+                Forest &forest, InputTensors &tensors);
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_CAPI_INPUTS_H

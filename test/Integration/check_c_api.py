@@ -1,0 +1,645 @@
+#!/usr/bin/env python3
+"""check_c_api.py LIBRARY: the C API gives what batch-run gives, bit for bit, from arrays
+with any strides; refuses what does not fit; ends runs that are cancelled, and runs again
+afterwards; works in forked processes and on several threads."""
+
+import array
+import itertools
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+
+import batchtest
+import c_api
+from c_api import ARGUMENT, F32, I32, I64, OUTPUT, PARAMETER, Tensor, values
+
+checks = batchtest.Checks("the C API")
+path = batchtest.temporary_paths()
+library = c_api.Library(sys.argv[1])
+generator = random.Random(7)
+FILE_TYPES = {"F32": F32, "I64": I64, "I32": I32}
+
+
+def numbers(count):
+    # Numbers that decimal text gives back exactly.
+    return [generator.randrange(-64, 64) / 64 for _ in range(count)]
+
+
+def product(shape):
+    count = 1
+    for extent in shape:
+        count *= extent
+    return count
+
+
+class Program:
+    """A compiled model, with parameters of this script's in a file and bound."""
+    numbers = itertools.count()
+
+    def __init__(self, source, *options, words=1000):
+        number = next(Program.numbers)
+        self.path = batchtest.compile_model(source, path("model%d.so" % number), None,
+                                            *options)
+        self.model = c_api.Model(library, self.path)
+        file, bound = {}, {}
+        for field in self.model.fields(PARAMETER):
+            shape = [words if extent < 0 else extent
+                     for extent in field.shape[:field.rank]]
+            scale = 1 / max(shape[-1:] + [8])
+            elements = [scale * number for number in numbers(product(shape))]
+            file[field.name.decode()] = ("F32", shape, elements)
+            bound[field.name.decode()] = Tensor(F32, shape, elements)
+        self.file = path("params%d.safetensors" % number)
+        batchtest.write_safetensors(self.file, file)
+        self.tensors = bound
+        self.parameters = self.model.bind(bound)
+
+    def session(self, **options):
+        return c_api.Session(self.model, self.parameters, **options)
+
+    def expected(self, instances):
+        """{output: (elements, offsets or None)} of batch-run for instances as JSON."""
+        lines = batchtest.write_lines(path("inputs.jsonl"), instances)
+        outputs = path("outputs.safetensors")
+        batchtest.call("batch-run", self.path, "--inputs=" + lines,
+                       "--params=" + self.file, "--outputs=" + outputs)
+        tensors = batchtest.read_safetensors(outputs)
+        return {name: (tensor[2], list(tensors[name + ".offsets"][2])
+                       if name + ".offsets" in tensors else None)
+                for name, tensor in tensors.items() if not name.endswith(".offsets")}
+
+
+def same(session, wanted):
+    """Whether all outputs are these, bit for bit."""
+    for number, field in enumerate(session.model.fields(OUTPUT)):
+        elements, offsets = session.read(number)
+        bits, places = wanted[field.name.decode()]
+        if elements.tobytes() != bits.tobytes():
+            return False
+        if bool(field.isRagged) != (places is not None) or \
+                (places is not None and offsets != places):
+            return False
+    return True
+
+
+def example(name):
+    return os.path.join(batchtest.MODELS, name + ".mlir")
+
+
+# --- tensors and numbers, with strides ----------------------------------------------
+
+LOOP = """
+!vec = tensor<$nxf32>
+module {
+  func.func @main(%x: tensor<2x$nxf32> {batch.name = "x"}, %limit: f32 {batch.name = "limit"},
+                  %W: tensor<$nx$nxf32> {batch.shared = "W"})
+      -> (tensor<2x$nxf32> {batch.name = "y"}, i32 {batch.name = "rounds"})
+      attributes {batch.entry} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %step = arith.constant dense<1.0> : tensor<2x$nxf32>
+    %half = arith.constant dense<0.5> : tensor<2x$nxf32>
+    %none = arith.constant dense<0.0> : tensor<2x$nxf32>
+    %y, %rounds = scf.while (%now = %x, %count = %zero)
+        : (tensor<2x$nxf32>, i32) -> (tensor<2x$nxf32>, i32) {
+      %first = tensor.extract %now[%c0, %c0] : tensor<2x$nxf32>
+      %less = arith.cmpf olt, %first, %limit : f32
+      scf.condition(%less) %now, %count : tensor<2x$nxf32>, i32
+    } do {
+    ^bb0(%now: tensor<2x$nxf32>, %count: i32):
+      %p = linalg.matmul ins(%now, %W : tensor<2x$nxf32>, tensor<$nx$nxf32>)
+                         outs(%none : tensor<2x$nxf32>) -> tensor<2x$nxf32>
+      %t = math.tanh %p : tensor<2x$nxf32>
+      %s = arith.mulf %t, %half : tensor<2x$nxf32>
+      %a = arith.addf %now, %step : tensor<2x$nxf32>
+      %b = arith.addf %a, %s : tensor<2x$nxf32>
+      %more = arith.addi %count, %one : i32
+      scf.yield %b, %more : tensor<2x$nxf32>, i32
+    }
+    return %y, %rounds : tensor<2x$nxf32>, i32
+  }
+}
+"""
+
+
+def loop_model(extent):
+    return batchtest.write_lines(path("loop%d.mlir" % extent),
+                                 [LOOP.replace("$n", str(extent))])
+
+
+N, WIDTH = 11, 5
+rows = numbers(N * 2 * WIDTH)
+limits = [float(generator.randrange(-2, 6)) for _ in range(N)]
+loop_json = [{"x": [rows[i * 2 * WIDTH + r * WIDTH:][:WIDTH] for r in range(2)],
+              "limit": limits[i]} for i in range(N)]
+STRATEGIES = ["lockstep", "mask", "lazy", "replicate"]
+loops = {}
+
+
+def dense_inputs():
+    return c_api.inputs(N, [values(F32, [N, 2, WIDTH], rows), values(F32, [N], limits)])
+
+
+def strided_inputs():
+    """The same: x by columns and backwards, one limit between two others."""
+    memory = [0.0] * (2 * WIDTH * N)
+    for i, r, c in itertools.product(range(N), range(2), range(WIDTH)):
+        memory[(c * 2 + r) * N + (N - 1 - i)] = rows[(i * 2 + r) * WIDTH + c]
+    spread = [0.0] * (2 * N)
+    spread[::2] = limits
+    return c_api.inputs(N, [
+        values(F32, [N, 2, WIDTH], memory, strides=[-1, N, 2 * N], begin=N - 1),
+        values(F32, [N], spread, strides=[2])])
+
+
+for strategy in STRATEGIES:
+    program = checks.run("compile with " + strategy, lambda: Program(
+        loop_model(WIDTH), "--strategy=" + strategy))
+    if not program:
+        continue
+    loops[strategy] = program
+    wanted = program.expected(loop_json)
+    for threads in 1, 2, 3:
+        session = program.session(threads=threads)
+        what = "%s, %d threads" % (strategy, threads)
+        for name, given in [("dense", dense_inputs()), ("strided", strided_inputs())] * 2:
+            session.run(given)
+            checks.expect("%s, %s inputs: the same" % (what, name), same(session, wanted))
+        checks.equal(what + ": all have ended", session.progress()[:2], (N, N))
+        # y by columns, with gaps.
+        found, _ = session.read(0, strides=[3, 40 * N, 3 * N], begin=1,
+                                room=40 * N + 15 * N + 40)
+        checks.expect(what + ": strided outputs",
+                      found.tobytes() == wanted["y"][0].tobytes())
+        if strategy == "lazy":
+            checks.equal(what + ": flushes", session.progress()[2],
+                         max(wanted["rounds"][0]))
+        session.run(c_api.inputs(0, [values(F32, [0, 2, WIDTH], []), values(F32, [0], [])]))
+        checks.equal(what + ": no instance", session.rows(0), 0)
+        session.close()
+
+# What is described.
+program = loops["lockstep"]
+for kind, wanted in [
+        (PARAMETER, [("W", "tensor<5x5xf32>", F32, [5, 5], 0)]),
+        (ARGUMENT, [("x", "tensor<2x5xf32>", F32, [2, 5], 0), ("limit", "f32", F32, [], 0)]),
+        (OUTPUT, [("y", "tensor<2x5xf32>", F32, [2, 5], 0), ("rounds", "i32", I32, [], 0)])]:
+    checks.equal("fields %d" % kind, [
+        (field.name.decode(), field.description.decode(), field.type,
+         field.shape[:field.rank], field.lists)
+        for field in program.model.fields(kind)], wanted)
+checks.equal("the descriptor is JSON", json.loads(
+    library.calls.batchModelDescriptor(program.model.handle))["abi"],
+    library.calls.batchAbiVersion())
+
+# One array for all instances, which lists of equal length share.
+session = program.session()
+session.run(c_api.inputs(N, [
+    values(F32, [N, 2, WIDTH], rows[:2 * WIDTH], strides=[0, WIDTH, 1]),
+    values(F32, [N], limits)]))
+wanted = program.expected([dict(line, x=loop_json[0]["x"]) for line in loop_json])
+checks.expect("one array for all instances", same(session, wanted))
+
+# --- lists ---------------------------------------------------------------------------
+
+sentences = [[generator.randrange(900) for _ in range(generator.randrange(1, 12))]
+             for _ in range(9)]
+flat = [word for sentence in sentences for word in sentence]
+offsets = [0] + list(itertools.accumulate(map(len, sentences)))
+words = {}
+for kind in c_api.I16, I32, I64:
+    words["offsets, type %d" % kind] = values(kind, [len(flat)], flat, [offsets])
+words["offsets, every third number"] = values(
+    I32, [len(flat)], [flat[i // 3] if i % 3 == 0 else 7 for i in range(3 * len(flat))],
+    [offsets], strides=[3])
+program = checks.run("compile a parser", lambda: Program(example("stackrnn"),
+                                                         "--size=H=16", "--size=ACTIONS=5"))
+parser = program
+wanted = program.expected([{"tokens": sentence} for sentence in sentences])
+for threads in 1, 2:
+    session = program.session(threads=threads)
+    for name, argument in words.items():
+        session.run(c_api.inputs(len(sentences), [argument]))
+        checks.expect("lists, %d threads, %s" % (threads, name), same(session, wanted))
+even = [generator.randrange(900) for _ in range(24)]
+session.run(c_api.inputs(4, [values(I32, [4, 6], even)]))
+checks.expect("lists of equal length", same(session, program.expected(
+    [{"tokens": even[i:i + 6]} for i in range(0, 24, 6)])))
+
+# --- trees ---------------------------------------------------------------------------
+
+trees = [batchtest.parse_brackets(line) for line in batchtest.contents(
+    os.path.join(batchtest.INPUTS, "trees.txt")).decode().splitlines()]
+known = {}
+
+
+class Nodes:
+    """The nodes of trees: leaf is variant `leaf`, node is variant `node`."""
+
+    def __init__(self, trees, leaf, node):
+        self.instances, self.variants, self.roots = [0], [], []
+        self.words, self.left, self.right = [], [], []
+        self.leaf, self.node, self.json = leaf, node, []
+        for tree in trees:
+            root, text = self.add(tree)
+            self.roots.append(root)
+            self.json.append(text)
+            self.instances.append(len(self.variants))
+
+    def add(self, tree):
+        if isinstance(tree[1], str):
+            word = known.setdefault(tree[1], len(known))
+            self.words.append(word)
+            self.variants.append(self.leaf)
+            return len(self.variants) - 1, ["leaf", word]
+        (left, a), (right, b) = self.add(tree[1]), self.add(tree[2])
+        self.left.append(left)
+        self.right.append(right)
+        self.variants.append(self.node)
+        return len(self.variants) - 1, ["node", a, b]
+
+    def inputs(self):
+        fields = [[] for _ in range(max(self.leaf, self.node) + 1)]
+        fields[self.leaf] = [values(I64, [len(self.words)], self.words)]
+        fields[self.node] = [values(I64, [len(self.left)], self.left),
+                             values(I64, [len(self.right)], self.right)]
+        return c_api.inputs(len(self.roots), [values(I64, [len(self.roots)], self.roots)],
+                            c_api.nodes(self.instances, self.variants, fields))
+
+
+program = checks.run("compile TreeLSTM", lambda: Program(example("treelstm_nary"),
+                                                         "--size=H=16"))
+variants = [(name, kind, [(f.name.decode(), f.description.decode()) for f in fields])
+            for name, kind, fields in program.model.variants()]
+checks.expect("variants", ("leaf", "Tree", [("word", "index")]) in variants and
+              ("node", "Tree", [("left", "Tree"), ("right", "Tree")]) in variants, variants)
+leaf = next(i for i, v in enumerate(variants) if v[:2] == ("leaf", "Tree"))
+node = next(i for i, v in enumerate(variants) if v[:2] == ("node", "Tree"))
+forest = Nodes(trees, leaf, node)
+wanted = program.expected(forest.json)
+for threads in 1, 2:
+    session = program.session(threads=threads)
+    for _ in range(2):
+        session.run(forest.inputs())
+        checks.expect("trees, %d threads: the same" % threads, same(session, wanted))
+    one = Nodes(trees[3:4], leaf, node)
+    session.run(one.inputs())
+    checks.expect("one tree, %d threads" % threads, same(session, program.expected(one.json)))
+tree_program, tree_session = program, session
+
+# --- what does not fit -----------------------------------------------------------------
+
+
+def refused(what, text, action, status="invalid"):
+    try:
+        action()
+    except c_api.ApiError as error:
+        checks.expect(what, error.status == status and text in error.message, error)
+    else:
+        checks.expect(what, False, "was accepted")
+
+
+loop = loops["lockstep"]
+session = loop.session()
+for what, text, arguments in [
+        ("a type", "argument 'x' has elements of type i32, but the model wants f32",
+         [values(I32, [N, 2, WIDTH], [0] * (2 * N * WIDTH)), values(F32, [N], limits)]),
+        ("a shape", "argument 'x' has shape [11,5,2], but [11,2,5] belongs here",
+         [values(F32, [N, WIDTH, 2], rows), values(F32, [N], limits)]),
+        ("a number of instances", "argument 'limit' has shape [10], but [11]",
+         [values(F32, [N, 2, WIDTH], rows), values(F32, [N - 1], limits[1:])]),
+        ("an element type", "99 is no element type",
+         [values(F32, [N, 2, WIDTH], rows), values(F32, [N], limits)])]:
+    given = c_api.inputs(N, arguments)
+    if "element" in what:
+        given.arguments[1].elements.type = 99
+    refused("refuse " + what, text, lambda: session.run(given))
+given = dense_inputs()
+given.arguments[0].elements.data = None
+refused("refuse null", "argument 'x': the data is null", lambda: session.run(given))
+refused("no results after that", "there are no results", lambda: session.rows(0))
+session.run(dense_inputs())
+checks.expect("a run after that", same(session, loop.expected(loop_json)))
+refused("refuse an output", "there is no output 2: there are 2, from 0",
+        lambda: session.rows(2))
+wrong = Tensor(F32, [N, 3], [0.0] * 3 * N)
+refused("refuse the array of an output", "shape [11,2,5], but the array is of type f32 and "
+        "shape [11,3]", lambda: library.call("batchSessionRead", session.handle,
+                                             c_api.int64(0), c_api.ctypes.byref(wrong.array),
+                                             None))
+refused("refuse a file", "cannot read", lambda: c_api.Model(library, "/none.so"), "failed")
+refused("refuse a version", "compile it with the library's header",
+        lambda: library.make("batchModelOpenVersion", 1, loop.path.encode()))
+refused("refuse a missing parameter", "parameter 'W' of type tensor<5x5xf32> is missing",
+        lambda: loop.model.bind({}))
+refused("refuse an unknown parameter", "the model has no parameter 'V'",
+        lambda: loop.model.bind(dict(loop.tensors, V=loop.tensors["W"])))
+refused("refuse a parameter's shape", "parameter 'W' is tensor<5x5xf32>, but the array is "
+        "tensor<5xf32>", lambda: loop.model.bind({"W": Tensor(F32, [5], numbers(5))}))
+refused("refuse parameters of another model", "those of another model",
+        lambda: c_api.Session(loop.model, tree_program.parameters))
+refused("refuse no thread", "at least 1 thread", lambda: loop.session(threads=0))
+
+session = parser.session()
+for what, text, argument in [
+        ("an index", "an index lies between 0 and 2147483647, found -1",
+         values(I32, [2], [3, -1], [[0, 1, 2]])),
+        ("a word that is not there", "index 1000 is out of range",
+         values(I32, [2], [3, 1000], [[0, 1, 2]])),
+        ("offsets", "offsets[0] begins with 1",
+         values(I32, [2], [3, 4], [[1, 1, 2]])),
+        ("falling offsets", "offsets[0][2] is 1, less than 2 before it",
+         values(I32, [1], [3], [[0, 2, 1]])),
+        ("more offsets than elements", "has shape [2], but [3] belongs here",
+         values(I32, [2], [3, 4], [[0, 2, 3]])),
+        ("floats for indices", "but the model wants an integer type",
+         values(F32, [2], [3, 4], [[0, 1, 2]]))]:
+    refused("refuse " + what, text, lambda: session.run(c_api.inputs(2, [argument])),
+            "failed" if "there" in what else "invalid")
+
+
+def changed(change):
+    """A run with three small trees that something is changed in."""
+    few = Nodes(trees[:3], leaf, node)
+    change(few)
+    return lambda: tree_session.run(few.inputs())
+
+
+for what, text, change in [
+        ("a parent before its child", "there is no node", lambda t: t.left.__setitem__(
+            0, t.instances[1] - 1)),
+        ("a node of another instance", "there is no node", lambda t: t.roots.__setitem__(
+            0, t.instances[1])),
+        ("a shared node of a tree", "is a child of two nodes, but the model declares Tree a "
+         "tree", lambda t: t.right.__setitem__(0, t.left[0])),
+        ("a node of no argument", "belongs to no argument",
+         lambda t: t.roots.__setitem__(1, t.instances[1])),
+        ("a variant", "there is no variant 200", lambda t: t.variants.__setitem__(0, 200)),
+        ("nodes that are those of nobody", "begin at",
+         lambda t: t.instances.__setitem__(3, t.instances[3] - 1)),
+        ("too few fields", "field 'leaf.word' has shape", lambda t: t.words.pop())]:
+    refused("refuse " + what, text, changed(change))
+tree_session.run(forest.inputs())
+checks.expect("trees after that", same(tree_session, wanted))
+
+# --- instances without results ----------------------------------------------------------
+
+for strategy, program in loops.items():
+    # Lock step counts blocks, of which a round has one or more.
+    session = program.session(maxSteps=40, partialResults=1)
+    endless = [1e30 if i == 4 else limit for i, limit in enumerate(limits)]
+    session.run(c_api.inputs(N, [values(F32, [N, 2, WIDTH], rows),
+                                 values(F32, [N], endless)]))
+    wanted = program.expected(loop_json)["y"][0]
+    size = 2 * WIDTH
+    found, _ = session.read(0)
+    checks.expect(strategy + ": the others have results", all(
+        found[i * size:(i + 1) * size] == (
+            array.array("f", [0] * size) if i == 4 else wanted[i * size:(i + 1) * size])
+        for i in range(N)))
+    checks.expect(strategy + ": why one has none",
+                  "--max-steps" in (session.failure(4) or ""), session.failure(4))
+    checks.equal(strategy + ": the others have no failure", session.failure(3), None)
+    session = program.session(maxSteps=40)
+    refused(strategy + ": an instance without an end", "instance 4",
+            lambda: session.run(c_api.inputs(N, [values(F32, [N, 2, WIDTH], rows),
+                                                 values(F32, [N], endless)])), "failed")
+    session.run(dense_inputs())
+    checks.expect(strategy + ": a run after that", same(session, program.expected(loop_json)))
+
+# --- runs that are cancelled ----------------------------------------------------------
+
+SEARCH = """
+module {
+  func.func @main(%n: index {batch.name = "n"}, %E: tensor<2048x4xf32> {batch.shared = "E"})
+      -> (tensor<4xf32> {batch.name = "row"}) attributes {batch.entry} {
+    %zero = arith.constant 0 : index
+    %three = arith.constant 3 : index
+    %one = arith.constant 1 : index
+    %mask = arith.constant 1023 : index
+    %found = scf.while (%i = %one) : (index) -> index {
+      %other = arith.cmpi ne, %i, %n : index
+      scf.condition(%other) %i : index
+    } do {
+    ^bb0(%i: index):
+      %a = arith.muli %i, %three : index
+      %b = arith.addi %a, %one : index
+      %c = arith.andi %b, %mask : index
+      scf.yield %c : index
+    }
+    %row = tensor.extract_slice %E[%found, 0] [1, 4] [1, 1]
+        : tensor<2048x4xf32> to tensor<4xf32>
+    %twice = arith.addf %row, %row : tensor<4xf32>
+    return %twice : tensor<4xf32>
+  }
+}
+"""
+search = checks.run("compile a search", lambda: Program(
+    batchtest.write_lines(path("search.mlir"), [SEARCH])))
+cancellation = library.make("batchCancellationMake")
+
+
+def end_soon(what, session, given, after):
+    """Cancels a run that has no end; returns the seconds that this takes."""
+    library.calls.batchCancellationReset(cancellation)
+    asked = []
+
+    def ask():
+        time.sleep(after)
+        asked.append(time.monotonic())
+        library.calls.batchCancellationRequest(cancellation)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    refused(what + ": is cancelled", "the run was cancelled",
+            lambda: session.run(given, cancellation), "cancelled")
+    seconds = time.monotonic() - asked[0] if asked else -1
+    thread.join()
+    # A run takes some 10 µs a round; this leaves room for a machine that does much else.
+    checks.expect(what + ": ends within half a second", 0 <= seconds < 0.5,
+                  "(%.3f s)" % seconds)
+    refused(what + ": has no results", "there are no results", lambda: session.rows(0))
+    refused(what + ": begins no run", "the run was cancelled",
+            lambda: session.run(given, cancellation), "cancelled")
+    library.calls.batchCancellationReset(cancellation)
+
+
+def endless_inputs(instances=range(N)):
+    limit = [1e30 if i in instances else limits[i] for i in range(N)]
+    return c_api.inputs(N, [values(F32, [N, 2, WIDTH], rows), values(F32, [N], limit)])
+
+
+UNITS = [("lockstep", ""), ("mask", ""), ("lazy", ""), ("replicate", "--level=device"),
+         ("replicate", "--level=block"), ("replicate", "")]
+units = {}
+for strategy, level in UNITS:
+    program = loops[strategy] if not level else checks.run(
+        "compile with %s %s" % (strategy, level), lambda: Program(
+            loop_model(WIDTH), "--strategy=" + strategy, level))
+    units[strategy, level] = program
+    wanted = program.expected(loop_json)
+    for threads in 1, 2, 3:
+        what = "%s %s, %d threads" % (strategy, level, threads)
+        session = program.session(threads=threads)
+        for which in range(N), [0], [N - 1]:
+            end_soon("%s, endless %s" % (what, list(which)), session, endless_inputs(which),
+                     0.05)
+            session.run(dense_inputs(), cancellation)
+            checks.expect(what + ": the same after that", same(session, wanted))
+        # At any moment of runs that end.
+        good = True
+        for i in range(30):
+            library.calls.batchCancellationReset(cancellation)
+            timer = threading.Timer(i * 4e-5, library.calls.batchCancellationRequest,
+                                    [cancellation])
+            timer.start()
+            try:
+                session.run(dense_inputs(), cancellation)
+                good = good and same(session, wanted)
+            except c_api.ApiError as error:
+                good = good and error.status == "cancelled"
+            timer.join()
+        session.run(dense_inputs())
+        checks.expect(what + ": at any moment", good and same(session, wanted))
+        session.close()
+for threads in 1, 2:
+    session = search.session(threads=threads)
+    few = [5, 121, 364, 4, 13] * 200  # enough for two inspectors
+    wanted = search.expected([{"n": n} for n in few])
+    end_soon("an inspector, %d threads" % threads, session,
+             c_api.inputs(1000, [values(I64, [1000], few[:-1] + [2000])]), 0.05)
+    session.run(c_api.inputs(1000, [values(I64, [1000], few)]))
+    checks.expect("an inspector after that, %d threads" % threads, same(session, wanted))
+
+# A signal's handler may ask for it, too.
+session = loops["lockstep"].session(threads=2)
+library.calls.batchCancellationReset(cancellation)
+signal.signal(signal.SIGALRM, lambda *_: None)
+read_end, write_end = os.pipe()
+os.set_blocking(write_end, False)
+signal.set_wakeup_fd(write_end)
+
+
+def on_signal():
+    os.read(read_end, 1)
+    library.calls.batchCancellationRequest(cancellation)
+
+
+thread = threading.Thread(target=on_signal)
+thread.start()
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+refused("a signal ends a run", "the run was cancelled",
+        lambda: session.run(endless_inputs(), cancellation), "cancelled")
+thread.join()
+signal.set_wakeup_fd(-1)
+
+# Progress is seen meanwhile: all but one instance end.
+for strategy, level in ("lockstep", ""), ("mask", ""), ("replicate", "--level=block"):
+    session = units[strategy, level].session(threads=2)
+    library.calls.batchCancellationReset(cancellation)
+    seen = []
+
+    def watch():
+        end = time.monotonic() + 20
+        while time.monotonic() < end and (not seen or seen[-1][:2] != (N, N - 1)):
+            time.sleep(0.002)
+            seen.append(session.progress())
+        library.calls.batchCancellationRequest(cancellation)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    refused(strategy + ": watched", "cancelled",
+            lambda: session.run(endless_inputs([N - 1]), cancellation), "cancelled")
+    thread.join()
+    checks.equal(strategy + ": progress is seen", seen[-1][:2], (N, N - 1))
+
+# --- processes and threads ---------------------------------------------------------------
+
+
+def in_fork(action):
+    """Whether action() is true in a forked process."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)  # a hang is a failure
+        good = False
+        try:
+            good = action()
+        finally:
+            os._exit(0 if good else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+for strategy, program in loops.items():
+    wanted = program.expected(loop_json)
+    for threads in 1, 2:
+        session = program.session(threads=threads)
+        session.run(dense_inputs())
+        what = "%s, %d threads" % (strategy, threads)
+
+        def again():
+            session.run(dense_inputs())
+            good = same(session, wanted)
+            if not in_fork(lambda: session.run(dense_inputs()) is None):
+                return False
+            session.close()
+            return good
+
+        checks.expect(what + ": a forked process", in_fork(again))
+        checks.expect(what + ": one that only closes",
+                      in_fork(lambda: session.close() is None))
+        session.run(dense_inputs())
+        checks.expect(what + ": the first one after that", same(session, wanted))
+
+shared = tree_program
+wanted = shared.expected(forest.json)
+failures = []
+
+
+def serve():
+    own = shared.session(threads=2)
+    for _ in range(5):
+        own.run(forest.inputs())
+        if not same(own, wanted):
+            failures.append("another result")
+    own.close()
+
+
+threads = [threading.Thread(target=serve) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+checks.equal("threads with sessions of their own", failures, [])
+
+# A session that is in a call refuses another one.
+session = loops["replicate"].session()
+library.calls.batchCancellationReset(cancellation)
+thread = threading.Thread(target=lambda: refused(
+    "the first call", "cancelled", lambda: session.run(endless_inputs(), cancellation),
+    "cancelled"))
+thread.start()
+time.sleep(0.2)
+refused("a second call at the same time", "the session is in another call",
+        lambda: session.run(dense_inputs()))
+library.calls.batchCancellationRequest(cancellation)
+thread.join()
+
+# What was made from a model outlives it.
+program = loops["lockstep"]
+session = program.session()
+wanted = program.expected(loop_json)
+fields = program.model.fields(OUTPUT)
+program.model.fields = lambda kind: fields
+program.model.close()
+library.calls.batchParametersFree(program.parameters)
+session.run(dense_inputs())
+elements, _ = session.read(0)
+checks.expect("a session outlives its model",
+              elements.tobytes() == wanted["y"][0].tobytes())
+session.close()
+checks.exit()
