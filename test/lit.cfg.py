@@ -14,7 +14,10 @@
 #   %instances            how many random programs of loops and branches
 #   %reads                how many random programs that read at computed indices
 #
-# Parameters (lit -D name=value): long=1 runs the tests of the feature `long` too;
+#   %package_python       python with the Python package, and what its tests use
+#
+# Parameters (lit -D name=value): package_python=PATH is one that has the package, for
+# tests of the feature `package`; long=1 runs the tests of the feature `long` too;
 # soak='--minutes=N --seed=M' says which random programs these make.
 
 import os
@@ -60,6 +63,9 @@ long = lit_config.params.get("long", "0") not in ("", "0", "no")
 if long:
     config.available_features.add("long")
 soak = lit_config.params.get("soak", "") if long else ""
+package_python = lit_config.params.get("package_python", "")
+if package_python:
+    config.available_features.add("package")
 # A peer of benchmarks/peers, if the Python of the tests has it.
 if subprocess.run([config.python, "-c", "import numpy"],
                   stderr=subprocess.DEVNULL).returncode == 0:
@@ -110,6 +116,9 @@ config.substitutions += [
      "env PYTHONDONTWRITEBYTECODE=1 BATCH_TOOLS=%s BATCH_TEST_CACHE=%s %s %s" %
      (config.batch_tools_dir, os.path.join(config.test_exec_root, "compiled"),
       config.python, helpers)),
+    ("%package_python",
+     "env PYTHONDONTWRITEBYTECODE=1 BATCH_TOOLS=%s %s" %
+     (config.batch_tools_dir, package_python)),
     ("%long", "--long" if long else ""),
     ("%recursions", soak or "--programs=20"),
     ("%instances", soak or "--programs=7"),

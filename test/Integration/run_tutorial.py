@@ -14,9 +14,10 @@ import sys
 def main(document, folder):
     with open(document) as file:
         text = file.read()
-    tools = os.environ.get("BATCH_TOOLS", "")
-    environment = dict(os.environ,
-                       PATH=tools + os.pathsep + os.environ.get("PATH", ""))
+    # `python` is the one that runs this.
+    folders = [os.environ.get("BATCH_TOOLS", ""), os.path.dirname(sys.executable),
+               os.environ.get("PATH", "")]
+    environment = dict(os.environ, PATH=os.pathsep.join(folders))
     blocks = re.findall(r"(?:<!-- save as (\S+) -->\n)?```(\w+)\n(.*?)```\n", text,
                         re.S)
     commands = 0

@@ -1,0 +1,354 @@
+"""Models that are compiled, bound to parameters, and called for mini-batches."""
+
+import json
+import os
+
+import numpy
+
+from batch import _runtime
+
+
+class Ragged:
+    """Rows of all instances one after the other, and where those of each begin.
+
+    values: an array whose first dimension are rows.
+    offsets: an int64 array with one entry more than there are instances.
+    """
+
+    __slots__ = ("values", "offsets")
+
+    def __init__(self, values, offsets):
+        self.values = values
+        self.offsets = numpy.ascontiguousarray(offsets, dtype=numpy.int64)
+
+    def __len__(self):
+        return len(self.offsets) - 1
+
+    def __getitem__(self, instance):
+        if not -len(self) <= instance < len(self):
+            raise IndexError("there are %d instances" % len(self))
+        instance %= len(self)
+        return self.values[self.offsets[instance]:self.offsets[instance + 1]]
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self):
+        return "Ragged(%d instances, %d rows)" % (len(self), self.offsets[-1])
+
+
+def _offsets(lengths):
+    result = numpy.zeros(len(lengths) + 1, dtype=numpy.int64)
+    numpy.cumsum(lengths, out=result[1:])
+    return result
+
+
+def _is_array(value):
+    return hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")
+
+
+_NUMPY_TYPES = {name: numpy.dtype(name) for name in (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")}
+
+
+def _dense(field, what, value):
+    """An array of a field's type: arrays as they are, else from Python's numbers."""
+    if _is_array(value):
+        return value
+    if field.dtype not in _NUMPY_TYPES:
+        raise TypeError("%s has elements of %s, which NumPy does not have: give an array "
+                        "of JAX or PyTorch" % (what, field.dtype))
+    try:
+        array = numpy.asarray(value)
+    except ValueError as error:  # lists of different lengths
+        raise TypeError("%s is %s: %s" % (what, field.description, error)) from None
+    if array.size == 0:
+        return array.astype(_NUMPY_TYPES[field.dtype])
+    if array.dtype.kind not in "biuf":
+        raise TypeError("%s is %s; found a %s that holds other things than numbers" % (
+            what, field.description, type(value).__name__))
+    try:
+        return array.astype(_NUMPY_TYPES[field.dtype], casting="same_kind")
+    except TypeError:
+        raise TypeError("%s is %s; found numbers of type %s" % (
+            what, field.description, array.dtype)) from None
+
+
+def _shape(array):
+    shape = getattr(array, "shape", None)
+    return tuple(shape) if shape is not None else numpy.shape(array)
+
+
+class _Nodes:
+    """Collects the nodes of data structures: tuples of a variant's name and its fields.
+
+    Of types whose nodes may be shared, an object in two places is one node; of trees
+    and sequences it is two.
+    """
+
+    def __init__(self, variants, unshared):
+        self.variants = variants
+        self.unshared = unshared
+        self.by_name = {(variant.data_type, variant.name): number
+                        for number, variant in enumerate(variants)}
+        self.instances = [0]
+        self.numbers = []
+        self.fields = [[[] for _ in variant.fields] for variant in variants]
+        self.known = {}  # of the instance: numbers by id()
+        self.open = set()  # of these, nodes whose children are not complete
+
+    def end_instance(self):
+        self.instances.append(len(self.numbers))
+        self.known.clear()
+
+    def add(self, root, what, data_type):
+        """The number of a node; its children get theirs before it. Structures may be
+        deeper than calls of Python."""
+        result = [None]
+        work = [(root, data_type, result, 0)]
+        while work:
+            value, kind, target, place = work.pop()
+            if target is None:  # all children have their numbers: `place` are the fields
+                self.open.discard(id(value))
+                number, fields, target, place = place
+                for values, part in zip(self.fields[number], fields):
+                    values.append(part)
+                target[place] = self.known[id(value)] = len(self.numbers)
+                self.numbers.append(number)
+                continue
+            if kind not in self.unshared and id(value) in self.known:
+                target[place] = self.known[id(value)]
+                continue
+            if id(value) in self.open:
+                raise ValueError("%s: a node is part of itself" % what)
+            number = self._check(value, what, kind)
+            self.open.add(id(value))
+            fields = list(value[1:])
+            work.append((value, kind, None, (number, fields, target, place)))
+            for f, field in enumerate(self.variants[number].fields):
+                if field.data_type:
+                    self._push(work, field, field.lists, fields, f, what)
+        return result[0]
+
+    def _check(self, value, what, kind):
+        """The number of the variant of a tuple."""
+        if not isinstance(value, tuple) or not value or not isinstance(value[0], str) or \
+                (kind, value[0]) not in self.by_name:
+            names = [v.name for v in self.variants if v.data_type == kind]
+            raise TypeError("%s: a %s is a tuple that begins with %s; found %.60r" % (
+                what, kind, " or ".join(map(repr, names)), value))
+        number = self.by_name[kind, value[0]]
+        fields = self.variants[number].fields
+        if len(value) != len(fields) + 1:
+            raise TypeError("%s: %r has %d field%s (%s), found %d" % (
+                what, value[0], len(fields), "" if len(fields) == 1 else "s",
+                ", ".join("%s: %s" % (f.name, f.description) for f in fields),
+                len(value) - 1))
+        return number
+
+    def _push(self, work, field, lists, target, place, what):
+        """Asks for the numbers of target[place], a node or lists of them."""
+        value = target[place]
+        if lists == 0:
+            work.append((value, field.data_type, target, place))
+            return
+        if not isinstance(value, (list, tuple)):
+            raise TypeError("%s: field %r is %s; found %.60r" % (
+                what, field.name, field.description, value))
+        target[place] = list(value)
+        for i in range(len(value)):
+            self._push(work, field, lists - 1, target[place], i, what)
+
+    def arrays(self):
+        return (numpy.array(self.instances, dtype=numpy.int64),
+                numpy.array(self.numbers, dtype=numpy.int32),
+                [[_values(field, "field %r of %r" % (field.name, variant.name), values)
+                  if values else (numpy.zeros([0] * (1 + len(field.shape)),
+                                              _NUMPY_TYPES.get(field.dtype, numpy.int64)),
+                                  [numpy.zeros(1, numpy.int64)] * field.lists)
+                  for field, values in zip(variant.fields, lists)]
+                 for variant, lists in zip(self.variants, self.fields)])
+
+
+def _values(field, what, value):
+    """An array of all elements, and the offsets of lists."""
+    levels = []
+    for level in range(field.lists):
+        if isinstance(value, Ragged):
+            levels.append(value.offsets)
+            value = value.values
+            continue
+        if _is_array(value):
+            if level == 0 and field.lists == 1:
+                break  # all of equal length
+            shape = _shape(value)
+            levels.append(numpy.arange(shape[0] + 1, dtype=numpy.int64) * shape[1])
+            value = numpy.asarray(value).reshape((-1,) + shape[2:])
+            continue
+        lists = list(value)
+        try:
+            levels.append(_offsets([_shape(part)[0] if _is_array(part) else len(part)
+                                    for part in lists]))
+        except TypeError:
+            raise TypeError("%s is %s for each instance" %
+                            (what, field.description)) from None
+        if lists and all(_is_array(part) for part in lists):
+            value = numpy.concatenate([numpy.asarray(part) for part in lists]) \
+                if field.dtype in _NUMPY_TYPES else _concatenate(lists)
+        else:
+            value = [element for part in lists for element in part]
+    if not _is_array(value) and isinstance(value, list) and not value:
+        value = numpy.zeros([0] + list(field.shape), _NUMPY_TYPES.get(field.dtype))
+    if isinstance(value, list) and any(_is_array(element) for element in value):
+        value = numpy.stack([numpy.asarray(element) for element in value])
+    return _dense(field, what, value), levels
+
+
+def _concatenate(arrays):
+    """Of arrays that NumPy has no type for."""
+    module = type(arrays[0]).__module__
+    if module.startswith("torch"):
+        import torch
+        return torch.cat(arrays)
+    import jax.numpy
+    return jax.numpy.concatenate(arrays)
+
+
+class Model:
+    """A compiled model; batch.compile() makes one."""
+
+    def __init__(self, path):
+        self._model = _runtime.Model(os.fspath(path))
+        self.parameters = self._model.parameters
+        self.arguments = self._model.arguments
+        self.outputs = self._model.outputs
+        self._variants = self._model.variants
+        self._unshared = {adt["name"] for adt in json.loads(self._model.descriptor)["adts"]
+                          if adt.get("kind") in ("tree", "sequence")}
+
+    def __repr__(self):
+        def names(fields):
+            return ", ".join("%s: %s" % (f.name, f.description) for f in fields)
+        return "Model(%s) -> (%s) with parameters (%s)" % (
+            names(self.arguments), names(self.outputs), names(self.parameters))
+
+    def bind(self, parameters=None, *, threads=None, lanes=0, max_steps=None,
+             stack_depth=64, partial_results=False):
+        """Binds parameters, which are copied once, and returns a Function.
+
+        parameters: {"W": array, ...} or the path of a safetensors file.
+        threads: workers; None: one for each core that the process may use.
+        lanes: instances in progress at once in lock step; 0: all.
+        max_steps: what an instance may take of loops and recursions whose control reads
+            computed tensors.
+        partial_results: keep the results of instances that end if others do not;
+            Function.failures says which these are.
+        """
+        if isinstance(parameters, (str, os.PathLike)):
+            bound = self._model.read(os.fspath(parameters))
+        else:
+            given = dict(parameters or {})
+            for field in self.parameters:
+                if field.name in given:
+                    given[field.name] = _dense(field, "parameter %r" % field.name,
+                                               given[field.name])
+            bound = self._model.bind(given)
+        if threads is None:
+            threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") \
+                else os.cpu_count() or 1
+        return Function(self, bound, dict(
+            threads=threads, lanes=lanes, max_steps=max_steps, stack_depth=stack_depth,
+            partial_results=partial_results))
+
+
+class Function:
+    """A model with its parameters; called with a mini-batch.
+
+    Threads may call it at the same time: each gets workers of its own.
+    """
+
+    def __init__(self, model, parameters, options):
+        self.model = model
+        self._parameters = parameters
+        self._options = options
+        self._idle = [self._make()]
+        self.failures = {}
+
+    def _make(self):
+        return _runtime.Session(self.model._model, self._parameters, **self._options)
+
+    def __call__(self, *arguments, cancellation=None, **named):
+        """Runs a mini-batch: {output: array, or Ragged}.
+
+        Each argument has a value for each instance: an array whose first dimension are
+        instances; for lists a list of lists or arrays, a Ragged, or an array if all are
+        equally long; for data structures a list of tuples, ("node", left, right).
+        cancellation: a Cancellation, with which another thread ends the run. Ctrl-C
+        ends it, too, and the function can be called again.
+        """
+        fields = self.model.arguments
+        if len(arguments) > len(fields):
+            raise TypeError("the model has %d arguments, found %d" %
+                            (len(fields), len(arguments)))
+        given = {field.name: value for field, value in zip(fields, arguments)}
+        for name, value in named.items():
+            if name in given:
+                raise TypeError("argument %r is given twice" % name)
+            if all(field.name != name for field in fields):
+                raise TypeError("the model has no argument %r; it has %s" % (
+                    name, ", ".join(repr(field.name) for field in fields)))
+            given[name] = value
+        missing = [field.name for field in fields if field.name not in given]
+        if missing:
+            raise TypeError("argument %r (%s) is missing" % (
+                missing[0], next(f.description for f in fields if f.name == missing[0])))
+        counts = {name: len(value) if hasattr(value, "__len__") else None
+                  for name, value in given.items()}
+        if None in counts.values():
+            name = next(n for n, count in counts.items() if count is None)
+            raise TypeError("argument %r has no first dimension of instances" % name)
+        if len(set(counts.values())) > 1:
+            raise ValueError("arguments have different numbers of instances: " +
+                             ", ".join("%s %d" % pair for pair in counts.items()))
+        instances = next(iter(counts.values()), 1)
+        values, nodes = self._values(given, instances)
+        session = self._idle.pop() if self._idle else self._make()
+        try:
+            session.run(instances, values, nodes, cancellation)
+            outputs = {field.name: self._read(session, number)
+                       for number, field in enumerate(self.model.outputs)}
+            if self._options["partial_results"]:
+                texts = ((i, session.failure(i)) for i in range(instances))
+                self.failures = {i: text for i, text in texts if text}
+        finally:
+            self._idle.append(session)
+        return outputs
+
+    def _values(self, given, instances):
+        structured = [field for field in self.model.arguments if field.data_type]
+        if not structured:
+            return [_values(field, "argument %r" % field.name, given[field.name])
+                    for field in self.model.arguments], None
+        nodes = _Nodes(self.model._variants, self.model._unshared)
+        roots = {field.name: [] for field in structured}
+        for i in range(instances):
+            for field in structured:
+                what = "argument %r of instance %d" % (field.name, i)
+                roots[field.name].append(
+                    self._add(nodes, given[field.name][i], what, field, field.lists))
+            nodes.end_instance()
+        return [_values(field, "argument %r" % field.name,
+                        roots.get(field.name, given[field.name]))
+                for field in self.model.arguments], nodes.arrays()
+
+    def _add(self, nodes, value, what, field, lists):
+        if lists == 0:
+            return nodes.add(value, what, field.data_type)
+        return [self._add(nodes, element, what, field, lists - 1) for element in value]
+
+    def _read(self, session, number):
+        array, offsets = session.read(number)
+        field = self.model.outputs[number]
+        if field.dtype in _NUMPY_TYPES:
+            array = numpy.from_dlpack(array)
+        return Ragged(array, offsets) if field.is_ragged else array
