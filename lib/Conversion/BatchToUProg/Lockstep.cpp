@@ -237,6 +237,9 @@ class LockstepPass : public batch::impl::LockstepPassBase<LockstepPass> {
   void runOnOperation() override {
     auto entry = dyn_cast_or_null<func::FuncOp>(
         lookupEntry(getOperation()).getOperation());
+    if (entry &&
+        getOperation().lookupSymbol(getExecutorName(entry.getSymName())))
+      return; // made before
     for (auto machine : llvm::to_vector(getOperation().getOps<MachineOp>())) {
       if (!entry) {
         machine.emitOpError("needs an entry: mark the function for one "

@@ -366,10 +366,15 @@ class OutlineBlocksPass
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     for (auto machine : getOperation().getOps<MachineOp>()) {
+      auto blocks = machine.getBody().getOps<BlockOp>();
+      if (llvm::any_of(blocks, [](BlockOp block) {
+            return !block.getBody().front().getOps<InvokeOp>().empty();
+          }))
+        continue; // has been outlined before
       SmallVector<VariableOp> variables(machine.getBody().getOps<VariableOp>());
       for (auto variable : variables)
         variable.setType(getRowType(variable.getType()));
-      for (auto block : machine.getBody().getOps<BlockOp>())
+      for (auto block : blocks)
         BlockOutliner(block, symbols).run();
     }
   }

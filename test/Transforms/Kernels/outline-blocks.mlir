@@ -1,4 +1,6 @@
 // RUN: batch-opt %s --batch-outline-blocks | FileCheck %s
+// A machine that has been outlined stays as it is.
+// RUN: batch-opt %s --batch-outline-blocks | batch-opt --batch-outline-blocks | FileCheck %s
 
 // What a block computes is a kernel; scalars are tensors of rank 0. A value that
 // the block has put into a variable itself is not read from it.

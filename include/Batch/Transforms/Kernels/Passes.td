@@ -77,7 +77,8 @@ def OutlineBlocksPass : Pass<"batch-outline-blocks", "::mlir::ModuleOp"> {
     order: stack operations that uncover rows it reads, reads, one
     `batch.invoke`, stack operations with its results, the terminator. A row
     that is only copied from a variable that the block does not change is not
-    computed. Variables hold tensors from now on; scalars have rank 0.
+    computed. Variables hold tensors from now on; scalars have rank 0. A machine
+    with a block that invokes a kernel already stays as it is.
 
     ```mlir
     batch.block @main.0 {
