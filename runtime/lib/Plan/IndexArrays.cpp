@@ -148,8 +148,9 @@ public:
   RowFinder(const int32_t *slots, int64_t firstTask, const char *base,
             const TableInfo &info, const BatchSource *sources)
       : slots(slots ? slots : &noSlot), firstTask(firstTask),
-        table{base, 0, info.rowBytes}, sources(sources), mask(info.block - 1),
-        slotBytes(info.slotBytes) {
+        sources(sources), mask(info.block - 1), slotBytes(info.slotBytes) {
+    table.base = base;
+    table.rowBytes = info.rowBytes;
     while (info.block >> shift > 1)
       ++shift;
   }
