@@ -14,5 +14,15 @@ from batch._compiler import CompileError, clear_cache, compile, compiler
 from batch._model import Function, Model, Ragged
 from batch._runtime import Cancellation, Cancelled, Error
 
+
+
+def __getattr__(name):
+    # What needs JAX loads it, when it is asked for.
+    if name in ("vmap", "LoweringError"):
+        from batch import _vmap
+        return getattr(_vmap, name)
+    raise AttributeError("module 'batch' has no attribute %r" % name)
+
+
 __all__ = ["Cancellation", "Cancelled", "CompileError", "Error", "Function", "Model",
-           "Ragged", "clear_cache", "compile", "compiler"]
+           "LoweringError", "Ragged", "clear_cache", "compile", "compiler", "vmap"]

@@ -312,11 +312,17 @@ class Function:
                              ", ".join("%s %d" % pair for pair in counts.items()))
         instances = next(iter(counts.values()), 1)
         values, nodes = self._values(given, instances)
+        outputs = self.run(instances, values, nodes, cancellation)
+        return {field.name: output for field, output in zip(self.model.outputs, outputs)}
+
+    def run(self, instances, values, nodes=None, cancellation=None):
+        """The same for arrays in the order of arguments: (elements, [offsets of lists])
+        each, and those of nodes. Returns a list of outputs."""
         session = self._idle.pop() if self._idle else self._make()
         try:
             session.run(instances, values, nodes, cancellation)
-            outputs = {field.name: self._read(session, number)
-                       for number, field in enumerate(self.model.outputs)}
+            outputs = [self._read(session, number)
+                       for number in range(len(self.model.outputs))]
             if self._options["partial_results"]:
                 texts = ((i, session.failure(i)) for i in range(instances))
                 self.failures = {i: text for i, text in texts if text}

@@ -147,8 +147,8 @@ class RowFinder {
 public:
   RowFinder(const int32_t *slots, int64_t firstTask, const char *base,
             const TableInfo &info, const BatchSource *sources)
-      : slots(slots ? slots : &noSlot), firstTask(firstTask),
-        sources(sources), mask(info.block - 1), slotBytes(info.slotBytes) {
+      : slots(slots ? slots : &noSlot), firstTask(firstTask), sources(sources),
+        mask(info.block - 1), slotBytes(info.slotBytes) {
     table.base = base;
     table.rowBytes = info.rowBytes;
     while (info.block >> shift > 1)
@@ -170,7 +170,7 @@ private:
   static constexpr int32_t noSlot = 0;
   const int32_t *slots;
   int64_t firstTask;
-  BatchSource table;
+  BatchSource table = {};
   const BatchSource *sources;
   int64_t shift = 0, mask, slotBytes;
 };

@@ -1,0 +1,462 @@
+"""From a jaxpr to MLIR that the compiler reads.
+
+Control (`while`, `scan`, `cond`) is written here; each run of equations without control
+goes through jaxlib's own lowering, StableHLO to linalg. Only public names of JAX are
+used.
+"""
+
+import collections
+import itertools
+import re
+
+import jax
+import jax.numpy
+import numpy
+from jax.extend import core
+from jax.extend.mlir import ir, passmanager
+from jax.extend.mlir.dialects import stablehlo
+
+stablehlo.register_stablehlo_passes()
+_PASSES = ("builtin.module(inline,symbol-dce,canonicalize,func.func(chlo-legalize-to-stablehlo),"
+           "canonicalize,stablehlo-legalize-to-linalg,canonicalize,cse)")
+
+_CONTROL = ("while", "scan", "cond")
+# Of primitives that only call, the parameter that has what is called.
+_CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr",
+          "core_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr",
+          "custom_vjp_call": "call_jaxpr", "remat2": "jaxpr", "checkpoint": "jaxpr"}
+_ELEMENTS = {"bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
+             "uint8": "i8", "uint16": "i16", "uint32": "i32", "uint64": "i64",
+             "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
+
+
+class LoweringError(NotImplementedError):
+    """Something in a function that Batch does not compile; the message says where."""
+
+
+def element_type(dtype):
+    name = getattr(dtype, "name", str(dtype))
+    if name not in _ELEMENTS:
+        raise LoweringError("elements of type %s are not supported" % name)
+    return _ELEMENTS[name]
+
+
+def tensor_type(aval):
+    return "tensor<%s>" % "x".join([str(n) for n in aval.shape] + [element_type(aval.dtype)])
+
+
+def _place(equation):
+    """Where the user wrote an equation: the innermost frame outside of jax and batch."""
+    traceback = equation.source_info.traceback
+    for line in str(traceback).splitlines() if traceback else ():
+        found = re.match(r"(.*):(\d+) \((.*)\)$", line.strip())
+        if found and not re.search(r"[/\\](jax|jaxlib|batch)[/\\]", found[1]):
+            return "%s:%s (in %s): " % found.groups()
+    return ""
+
+
+def _open(jaxpr):
+    """The jaxpr and the constants of a closed jaxpr, or of one without any."""
+    if isinstance(jaxpr, core.ClosedJaxpr):
+        return jaxpr.jaxpr, jaxpr.consts
+    return jaxpr, []
+
+
+def _has_control(jaxpr):
+    for equation in jaxpr.eqns:
+        if equation.primitive.name in _CONTROL:
+            return True
+        if any(_has_control(_open(sub)[0]) for sub in core.jaxprs_in_params(equation.params)):
+            return True
+    return False
+
+
+def _is_straight(equation):
+    return equation.primitive.name not in _CONTROL and not any(
+        _has_control(_open(sub)[0]) for sub in core.jaxprs_in_params(equation.params))
+
+
+def _select(lanes, new, old):
+    """New values of the lanes that run."""
+    shape = lanes.shape + (1,) * (new.ndim - lanes.ndim)
+    return [jax.numpy.where(lanes.reshape(shape), new, old)]
+
+
+def _drop_barriers(operation):
+    """Barriers keep XLA from merging what a checkpoint computes twice."""
+    for region in operation.regions:
+        for block in region.blocks:
+            for inner in list(block.operations):
+                _drop_barriers(inner.operation)
+                if inner.operation.name == "stablehlo.optimization_barrier":
+                    for result, value in zip(inner.operation.results,
+                                             inner.operation.operands):
+                        result.replace_all_uses_with(value)
+                    inner.operation.erase()
+
+
+class Lowering:
+    """Writes one module."""
+
+    def __init__(self):
+        self.functions = []
+        self.numbers = itertools.count()
+        self.lines = []
+        self.depth = 2
+        self.shared = []  # (name, value of a constant) that code refers to
+
+    # Text.
+
+    def emit(self, text, *arguments):
+        self.lines.append("  " * self.depth + (text % arguments if arguments else text))
+
+    def name(self, prefix="v"):
+        return "%%%s%d" % (prefix, next(self.numbers))
+
+    def constant(self, kind, value):
+        name = self.name("c")
+        self.emit("%s = arith.constant %s : %s", name, value, kind)
+        return name
+
+    # Values are names; an environment maps variables of a jaxpr to them.
+
+    def read(self, environment, atom):
+        if isinstance(atom, core.Literal):
+            return self.literal(atom)
+        return environment[atom]
+
+    def literal(self, atom):
+        value = numpy.asarray(atom.val, atom.aval.dtype)
+        kind = element_type(atom.aval.dtype)
+        if kind[0] == "i":
+            number = "true" if kind == "i1" and value else "false" if kind == "i1" \
+                else str(int(value.astype(numpy.int64)) if value.dtype.kind != "u" else
+                         int(value.view(value.dtype.name[1:])))
+        else:
+            bits = {"f64": "Q", "f32": "I"}.get(kind, "H")
+            size = {"Q": 8, "I": 4, "H": 2}[bits]
+            raw = value.tobytes()[:size]
+            number = "0x" + int.from_bytes(raw, "little").to_bytes(size, "big").hex().upper()
+        return self.constant(tensor_type(atom.aval), "dense<%s>" % number)
+
+    def run(self, jaxpr, environment):
+        """Emits the equations of a jaxpr; returns the names of its results."""
+        straight = []
+
+        def flush():
+            if straight:
+                self.segment(straight[:], jaxpr, environment)
+                straight.clear()
+
+        for equation in jaxpr.eqns:
+            if equation.effects:
+                raise LoweringError("%s%s has effects, which are not supported" % (
+                    _place(equation), equation.primitive.name))
+            if _is_straight(equation):
+                straight.append(equation)
+                continue
+            flush()
+            values = [self.read(environment, atom) for atom in equation.invars]
+            results = self.control(equation, values)
+            environment.update(zip(equation.outvars, results))
+        flush()
+        return [self.read(environment, atom) for atom in jaxpr.outvars]
+
+    def call(self, closed, values):
+        """Emits what a closed jaxpr computes of these values."""
+        jaxpr, constants = _open(closed)
+        environment = dict(zip(jaxpr.constvars, map(self.share, constants)))
+        environment.update(zip(jaxpr.invars, values))
+        return self.run(jaxpr, environment)
+
+    def share(self, value):
+        """The name of a parameter that has a constant array."""
+        for name, known in self.shared:
+            if known is value:
+                return name
+        name = "%%p%d" % len(self.shared)
+        self.shared.append((name, value))
+        return name
+
+    # Straight lines.
+
+    def segment(self, equations, jaxpr, environment):
+        """A run of equations becomes a function of the module."""
+        defined = {v for equation in equations for v in equation.outvars}
+        inputs = list(dict.fromkeys(
+            atom for equation in equations for atom in equation.invars
+            if not isinstance(atom, core.Literal) and atom not in defined))
+        after = set()
+        inside = {id(equation) for equation in equations}
+        for equation in jaxpr.eqns:
+            if id(equation) not in inside:
+                after.update(a for a in equation.invars if not isinstance(a, core.Literal))
+        after.update(a for a in jaxpr.outvars if not isinstance(a, core.Literal))
+        outputs = [v for equation in equations for v in equation.outvars if v in after]
+        if not outputs:
+            return
+
+        def compute(*values):
+            known = dict(zip(inputs, values))
+            for equation in equations:
+                given = [a.val if isinstance(a, core.Literal) else known[a]
+                         for a in equation.invars]
+                bound = equation.primitive.get_bind_params(equation.params)
+                functions, parameters = bound if isinstance(bound, tuple) else ((), bound)
+                result = equation.primitive.bind(*functions, *given, **parameters)
+                known.update(zip(equation.outvars, result if isinstance(
+                    result, (list, tuple)) else [result]))
+            return [known[v] for v in outputs]
+
+        shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in inputs]
+        try:
+            results = self.computed(compute, [environment[v] for v in inputs], shapes,
+                                    [v.aval for v in outputs], equations)
+        except LoweringError:
+            # Which one is it?
+            for equation in equations if len(equations) > 1 else ():
+                self.segment([equation], jaxpr, collections.defaultdict(str, environment))
+            raise
+        environment.update(zip(outputs, results))
+
+    def computed(self, compute, values, shapes, avals, equations):
+        """Calls what JAX makes of a function of arrays of these shapes."""
+        function = "@segment%d" % len(self.functions)
+        self.functions.append(self.lower(compute, shapes, function, equations))
+        results = [self.name() for _ in avals]
+        self.emit("%s = func.call %s(%s) : (%s) -> (%s)", ", ".join(results), function,
+                  ", ".join(values), ", ".join(map(tensor_type, shapes)),
+                  ", ".join(map(tensor_type, avals)))
+        return results
+
+    def lower(self, compute, shapes, function, equations):
+        """The text of a function that JAX has lowered."""
+        # A function of its own, or JAX would give the module of an earlier call.
+        fresh = jax.jit(lambda *values: compute(*values), keep_unused=True)
+        module = fresh.lower(*shapes).compiler_ir("stablehlo")
+        with module.context:
+            _drop_barriers(module.operation)
+            names = ", ".join(sorted({e.primitive.name for e in equations}))
+            try:
+                passmanager.PassManager.parse(_PASSES).run(module.operation)
+            except ir.MLIRError as error:
+                raise LoweringError("%s%s: %s" % (_place(equations[0]), names,
+                                                  str(error).splitlines()[0])) from None
+            left = set()
+
+            def visit(operation):
+                if operation.name.split(".")[0] in ("stablehlo", "chlo", "mhlo", "sdy"):
+                    left.add(operation.name)
+                for region in operation.regions:
+                    for block in region.blocks:
+                        for inner in block.operations:
+                            visit(inner.operation)
+
+            functions = list(module.body.operations)
+            for operation in functions:
+                visit(operation.operation)
+            if left:
+                raise LoweringError("%snot supported in %s: %s" % (
+                    _place(equations[0]), names, ", ".join(sorted(left))))
+            renamed = {}
+            for entry in functions:
+                for name in ("arg_attrs", "res_attrs"):
+                    if name in entry.attributes:
+                        del entry.attributes[name]
+                entry.attributes["sym_visibility"] = ir.StringAttr.get("private")
+                name = ir.StringAttr(entry.attributes["sym_name"]).value
+                renamed[name] = function if name == "main" else \
+                    "%s.%d" % (function, len(renamed))
+            # The functions that the first one calls are its own.
+            text = re.sub(r'@(?:"([^"]*)"|([\w$.-]+))',
+                          lambda found: renamed[found[1] or found[2]],
+                          "\n".join(map(str, functions)))
+            if not re.search(r"\bui\d+\b|xui\d+\b", text):
+                return text
+            # Signs are in operations. Casts from a type to itself go.
+            module = ir.Module.parse(re.sub(r"ui(8|16|32|64)>", r"i\1>", text))
+            passmanager.PassManager.parse("builtin.module(canonicalize)").run(
+                module.operation)
+            return "\n".join(map(str, module.body.operations))
+
+    # Control.
+
+    def control(self, equation, values):
+        name = equation.primitive.name
+        if name in _CONTROL:
+            return getattr(self, name + "_loop" if name != "cond" else "branch")(
+                equation, values)
+        if name in _CALLS:
+            return self.call(equation.params[_CALLS[name]], values)
+        raise LoweringError("%s%s is not supported around loops and branches" % (
+            _place(equation), name))
+
+    def scalar(self, value, kind):
+        result = self.name("s")
+        self.emit("%s = tensor.extract %s[] : tensor<%s>", result, value, kind)
+        return result
+
+    def while_loop(self, equation, values):
+        parameters = equation.params
+        first, second = parameters["cond_nconsts"], parameters["body_nconsts"]
+        test, body = values[:first], values[first:first + second]
+        carried = values[first + second:]
+        types = [tensor_type(v.aval) for v in equation.outvars]
+        results = [self.name() for _ in carried]
+        before = [self.name() for _ in carried]
+        self.emit("%s = scf.while (%s) : (%s) -> (%s) {",
+                  ", ".join(results),
+                  ", ".join("%s = %s" % pair for pair in zip(before, carried)),
+                  ", ".join(types), ", ".join(types))
+        self.depth += 1
+        (goes_on,) = self.call(parameters["cond_jaxpr"], test + before)
+        # A loop under jax.vmap goes on as long as any of its lanes does.
+        (ends,) = _open(parameters["cond_jaxpr"])[0].outvars
+        lanes = jax.ShapeDtypeStruct(ends.aval.shape, bool)
+        if lanes.shape:
+            (goes_on,) = self.computed(lambda p: [p.any()], [goes_on], [lanes],
+                                       [jax.ShapeDtypeStruct((), bool)], [equation])
+        self.emit("scf.condition(%s) %s : %s", self.scalar(goes_on, "i1"),
+                  ", ".join(before), ", ".join(types))
+        self.depth -= 1
+        self.emit("} do {")
+        now = [self.name() for _ in carried]
+        self.emit("^bb0(%s):", ", ".join("%s: %s" % pair for pair in zip(now, types)))
+        self.depth += 1
+        after = self.call(parameters["body_jaxpr"], body + now)
+        if lanes.shape:
+            (runs,) = self.call(parameters["cond_jaxpr"], test + now)
+            avals = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype)
+                     for v in equation.outvars]
+            after = [self.computed(_select, [runs, new, old], [lanes, aval, aval], [aval],
+                                   [equation])[0]
+                     for new, old, aval in zip(after, now, avals)]
+        self.emit("scf.yield %s : %s", ", ".join(after), ", ".join(types))
+        self.depth -= 1
+        self.emit("}")
+        return results
+
+    def scan_loop(self, equation, values):
+        parameters = equation.params
+        constants, carries = parameters["num_consts"], parameters["num_carry"]
+        length = parameters["length"]
+        fixed, first = values[:constants], values[constants:constants + carries]
+        sequences = values[constants + carries:]
+        sources = [atom.aval for atom in equation.invars[constants + carries:]]
+        stacked = [v.aval for v in equation.outvars[carries:]]
+        types = [tensor_type(v.aval) for v in equation.outvars]
+        starts = list(first)
+        for aval in stacked:
+            zero = "false" if element_type(aval.dtype) == "i1" else \
+                "0" if element_type(aval.dtype)[0] == "i" else "0.0"
+            starts.append(self.constant(tensor_type(aval), "dense<%s>" % zero))
+        bounds = [self.constant("index", n) for n in (0, length, 1)]
+        index = self.name("i")
+        results = [self.name() for _ in types]
+        now = [self.name() for _ in types]
+        self.emit("%sscf.for %s = %s to %s step %s%s {",
+                  ", ".join(results) + " = " if results else "", index, *bounds,
+                  " iter_args(%s) -> (%s)" % (
+                      ", ".join("%s = %s" % pair for pair in zip(now, starts)),
+                      ", ".join(types)) if results else "")
+        self.depth += 1
+        if parameters["reverse"]:
+            last = self.constant("index", length - 1)
+            place = self.name("i")
+            self.emit("%s = arith.subi %s, %s : index", place, last, index)
+        else:
+            place = index
+        elements = [self.element(value, aval, place)
+                    for value, aval in zip(sequences, sources)]
+        after = self.call(parameters["jaxpr"], fixed + now[:carries] + elements)
+        rows = [self.insert(value, into, aval, place) for value, into, aval in
+                zip(after[carries:], now[carries:], stacked)]
+        if results:
+            self.emit("scf.yield %s : %s", ", ".join(after[:carries] + rows),
+                      ", ".join(types))
+        self.depth -= 1
+        self.emit("}")
+        return results
+
+    def _slice(self, aval, place):
+        rest = ["0"] * (len(aval.shape) - 1)
+        return "[%s] [%s] [%s]" % (", ".join([place] + rest),
+                                   ", ".join(["1"] + [str(n) for n in aval.shape[1:]]),
+                                   ", ".join(["1"] * len(aval.shape)))
+
+    def _element_type(self, aval):
+        return "tensor<%s>" % "x".join([str(n) for n in aval.shape[1:]] +
+                                       [element_type(aval.dtype)])
+
+    def element(self, value, aval, place):
+        result = self.name()
+        self.emit("%s = tensor.extract_slice %s%s : %s to %s", result, value,
+                  self._slice(aval, place), tensor_type(aval), self._element_type(aval))
+        return result
+
+    def insert(self, value, into, aval, place):
+        result = self.name()
+        self.emit("%s = tensor.insert_slice %s into %s%s : %s into %s", result, value, into,
+                  self._slice(aval, place), self._element_type(aval), tensor_type(aval))
+        return result
+
+    def branch(self, equation, values):
+        branches = equation.params["branches"]
+        kind = element_type(equation.invars[0].aval.dtype)
+        which = self.scalar(values[0], kind)
+        types = [tensor_type(v.aval) for v in equation.outvars]
+        return self.choose(which, kind, branches, 0, values[1:], types)
+
+    def choose(self, which, kind, branches, first, values, types):
+        """The last branch takes all numbers above, the first one all below."""
+        if first == len(branches) - 1:
+            return self.call(branches[first], values)
+        if kind == "i1":
+            takes = which  # of two, the second
+            order = [1, 0]
+        else:
+            bound = self.constant(kind, first)
+            takes = self.name("s")
+            self.emit("%s = arith.cmpi sle, %s, %s : %s", takes, which, bound, kind)
+            order = [first, None]
+        results = [self.name() for _ in types]
+        self.emit("%sscf.if %s%s {", ", ".join(results) + " = " if results else "", takes,
+                  " -> (%s)" % ", ".join(types) if results else "")
+        for position, number in enumerate(order):
+            if position:
+                self.emit("} else {")
+            self.depth += 1
+            ends = self.call(branches[number], values) if number is not None else \
+                self.choose(which, kind, branches, first + 1, values, types)
+            if results:
+                self.emit("scf.yield %s : %s", ", ".join(ends), ", ".join(types))
+            self.depth -= 1
+        self.emit("}")
+        return results
+
+
+def lower(closed, shared):
+    """The module of a closed jaxpr, whose arguments `shared` (a list of bools) are the
+    same for all instances. Returns the text, and the constants that are parameters:
+    "p0", "p1", … Arguments are "a0", …, results "r0", …"""
+    lowering = Lowering()
+    jaxpr, constants = _open(closed)
+    names = ["%%a%d" % i for i in range(len(jaxpr.invars))]
+    environment = dict(zip(jaxpr.constvars, map(lowering.share, constants)))
+    environment.update(zip(jaxpr.invars, names))
+    results = lowering.run(jaxpr, environment)
+    types = [tensor_type(atom.aval) for atom in jaxpr.outvars]
+    arguments = ["%s: %s {batch.%s = \"%s\"}" % (
+        name, tensor_type(v.aval), "shared" if is_shared else "name", name[1:])
+        for name, v, is_shared in zip(names, jaxpr.invars, shared)]
+    arguments += ["%s: %s {batch.shared = \"%s\"}" % (
+        name, tensor_type(jax.typeof(value)), name[1:]) for name, value in lowering.shared]
+    lines = ["module {"]
+    lines += ["  " + line for function in lowering.functions
+              for line in function.splitlines()]
+    lines.append("  func.func @main(%s) -> (%s) attributes {batch.entry} {" % (
+        ", ".join(arguments), ", ".join("%s {batch.name = \"r%d\"}" % (kind, i)
+                                        for i, kind in enumerate(types))))
+    lines += lowering.lines
+    lines += ["    return %s : %s" % (", ".join(results), ", ".join(types)), "  }", "}", ""]
+    return "\n".join(lines), [value for _, value in lowering.shared]

@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""check_vmap.py: batch.vmap gives what jax.vmap gives, for one compilation; lanes do not
+depend on each other; what it does not compile is an error that says where."""
+
+import os
+import sys
+import warnings
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TESTS, "Integration"))
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy  # noqa: E402
+from jax import lax  # noqa: E402
+
+import batchtest  # noqa: E402
+
+checks = batchtest.Checks("batch.vmap")
+path = batchtest.temporary_paths()
+os.environ["XDG_CACHE_HOME"] = path("cache")
+os.environ["BATCH_COMPILE"] = batchtest.tool("batch-compile")
+warnings.filterwarnings("ignore", category=UserWarning)
+
+import batch  # noqa: E402
+from batch import _compiler  # noqa: E402
+
+generator = numpy.random.default_rng(3)
+
+
+def normal(*shape):
+    return jnp.asarray(generator.normal(size=shape), jnp.float32)
+
+
+def close(found, wanted):
+    """Whether trees of arrays are equal, numbers of floating point up to rounding."""
+    if jax.tree.structure(found) != jax.tree.structure(wanted):
+        return False
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(wanted)):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        tolerance = 1e-2 if b.dtype in (jnp.bfloat16, jnp.float16) else \
+            1e-5 if jnp.issubdtype(b.dtype, jnp.floating) else 0
+        if not numpy.allclose(numpy.asarray(a, numpy.float64), numpy.asarray(b, numpy.float64),
+                              rtol=tolerance, atol=tolerance, equal_nan=True):
+            return False
+    return True
+
+
+def compare(what, f, *arguments, **options):
+    """Compares with jax.vmap, twice: the second call compiles nothing."""
+    wanted = jax.vmap(f, **options)(*arguments)
+    mapped = batch.vmap(f, **options)
+    for call in "", ", again":
+        try:
+            found = mapped(*arguments)
+        except Exception as error:
+            checks.expect(what + call, False, repr(error))
+            return
+        checks.expect(what + call, close(found, wanted), found)
+
+
+def refused(what, error, text, action):
+    try:
+        action()
+    except error as found:
+        checks.expect(what, text in str(found), repr(found))
+    except Exception as found:
+        checks.expect(what, False, repr(found))
+    else:
+        checks.expect(what, False, "was accepted")
+
+
+# --- control ---------------------------------------------------------------------------
+
+N = 6
+x, y = normal(N, 4), normal(N, 5, 4)
+steps = jnp.asarray([0, 3, 17, 1, 40, 2], jnp.int32)
+W = normal(4, 4) / 4
+
+
+def newton(value):
+    return lax.while_loop(lambda s: jnp.abs(s * s - value) > 1e-4,
+                          lambda s: (s + value / s) / 2, value)
+
+
+def nested(row, count):
+    def body(state):
+        row, i = state
+        row, _ = lax.scan(lambda c, a: (jnp.tanh(c @ W + a), c * a), row,
+                          jnp.stack([row, row + 1]))
+        row = lax.cond(row.sum() > 0, lambda v: v * 0.5, lambda v: v + 1.0, row)
+        return row, i + 1
+    return lax.while_loop(lambda s: s[1] < count, body, (row, jnp.int32(0)))
+
+
+compare("while", newton, jnp.abs(normal(N)) + 1)
+compare("while, scan, cond", nested, x, steps)
+compare("scan", lambda v: lax.scan(lambda c, a: (c + a, c * a), jnp.zeros(4), v), y)
+compare("scan backwards", lambda v: lax.scan(lambda c, a: (c + a, c * a), jnp.zeros(4), v,
+                                             reverse=True), y)
+compare("scan without results", lambda v: lax.scan(lambda c, a: (c + a, None), jnp.zeros(4),
+                                                   v)[0], y)
+compare("scan of a number of rounds", lambda v: lax.scan(lambda c, _: (c * 2, c.sum()), v,
+                                                         length=3), x)
+compare("fori_loop", lambda v: lax.fori_loop(0, 5, lambda i, c: c + v[i], jnp.zeros(4)), y)
+compare("fori_loop to a number that differs", lambda v, n: lax.fori_loop(
+    0, n, lambda i, c: jnp.sin(c + i), v), x, steps)
+compare("cond", lambda v: lax.cond(v.sum() > 0, lambda v: v * 2, lambda v: -v, v), x)
+compare("cond of a number", lambda k, v: lax.cond(k, lambda: v, lambda: -v),
+        jnp.arange(N) % 3, x)
+compare("switch", lambda k, v: lax.switch(k, [lambda v: v, lambda v: -v, lambda v: v * 2],
+                                          v), jnp.asarray([-1, 0, 1, 2, 3, 1]), x)
+compare("map", lambda v: lax.map(lambda a: a * 2 + 1, v), y)
+compare("a derivative of scan", jax.grad(lambda v: lax.scan(
+    lambda c, a: (jnp.tanh(c + a), c), jnp.float32(0), v)[0]), x)
+compare("a derivative of a condition", jax.grad(lambda v: lax.cond(
+    v.sum() > 0, lambda v: (v ** 2).sum(), lambda v: v.prod(), v)), x)
+compare("two derivatives", jax.hessian(lambda v: jnp.sum(jnp.sin(v) * v[::-1])), x)
+compare("jit inside", jax.jit(newton), jnp.abs(normal(N)) + 1)
+compare("jit around a part", lambda v: jax.jit(newton)(jnp.abs(v).sum()) + 1, x)
+compare("checkpoint", jax.grad(lambda v: jax.checkpoint(lambda v: jnp.sin(v).sum())(v)), x)
+compare("custom_jvp", lambda v: jax.nn.relu(v) + jax.nn.logsumexp(v), x)
+compare("vmap inside", lambda v: jax.vmap(newton)(jnp.abs(v) + 1), x)
+compare("vmap inside, by columns", lambda v: jax.vmap(
+    lambda c: lax.scan(lambda s, a: (s + a, s), 0., c)[1], in_axes=1, out_axes=1)(v), y)
+checks.expect("batch.vmap inside", close(
+    batch.vmap(lambda v: batch.vmap(newton)(jnp.abs(v) + 1))(x),
+    jax.vmap(lambda v: jax.vmap(newton)(jnp.abs(v) + 1))(x)))
+
+# --- straight lines ----------------------------------------------------------------------
+
+for what, f, *arguments in [
+        ("softmax", jax.nn.softmax, x), ("a row", lambda v, i: v[i], y, steps % 5),
+        ("rows", lambda v, i: v[i], y, jnp.arange(3 * N).reshape(N, 3) % 5),
+        ("dynamic_update_slice", lambda v, i, r: lax.dynamic_update_slice(
+            v, r[None], (i, 0)), y, steps % 5, x),
+        ("einsum", lambda v: jnp.einsum("ij,kj->ik", v, v), y),
+        ("attention", lambda q: jax.nn.dot_product_attention(
+            q.reshape(1, 5, 2, 2), q.reshape(1, 5, 2, 2), q.reshape(1, 5, 2, 2)), y),
+        ("pad", lambda v: jnp.pad(v, ((1, 1), (0, 2))), y), ("roll", jnp.roll, x, steps),
+        ("where", lambda v: jnp.where(v > 0, v, 0), x), ("erf", jax.scipy.special.erf, x),
+        ("norm", lambda v: (v - v.mean()) / jnp.sqrt(v.var() + 1e-5), y),
+        ("no computation", lambda v: v, x), ("a constant", lambda v: jnp.arange(3), x),
+        ("a number", lambda v: 2.0, x)]:
+    compare(what, f, *arguments)
+
+# --- elements, trees, axes ---------------------------------------------------------------
+
+bits = jnp.asarray(generator.integers(0, 2 ** 32, (N, 3), dtype=numpy.uint32))
+for what, f, argument in [
+        ("int32", lambda v: v * 3 - 1, jnp.arange(N * 2).reshape(N, 2)),
+        ("int8", lambda v: v + v, jnp.arange(N * 2, dtype=jnp.int8).reshape(N, 2)),
+        ("uint8", lambda v: v // 3, jnp.arange(200, 200 + N, dtype=jnp.uint8)),
+        ("uint32", lambda v: (v ^ (v >> 3)) * 5, bits),
+        ("uint32, compared", lambda v: (v > jnp.uint32(2 ** 31)).sum(), bits),
+        ("bool", lambda v: ~v, jnp.arange(N * 2).reshape(N, 2) % 3 == 0),
+        ("float16", lambda v: v * 2 + 1, x.astype(jnp.float16)),
+        ("bfloat16", lambda v: (v * 2).sum(), x.astype(jnp.bfloat16)),
+        ("float64 as float32", lambda v: v * 2, numpy.asarray(x, numpy.float64)),
+        ("another view", lambda v: v * 2, numpy.asarray(y)[:, ::2, ::-1])]:
+    compare(what, f, argument)
+
+
+def with_tree(tree, scale):
+    return {"sum": tree["a"] + tree["b"][0], "pair": (tree["b"][1] * scale, None)}
+
+
+tree = {"a": x, "b": (x + 1, y)}
+compare("trees", with_tree, tree, jnp.float32(2), in_axes=(0, None))
+compare("axes of a tree", with_tree, {"a": x, "b": (x[0], y)}, jnp.float32(2),
+        in_axes=({"a": 0, "b": (None, 0)}, None))
+compare("an axis that is not the first", lambda v: v * 2, y, in_axes=1)
+compare("the last axis", lambda v: v.sum(axis=0), y, in_axes=-1)
+compare("out_axes", lambda v: (v, v + 1), y, out_axes=(1, -1))
+compare("out_axes=None", lambda v, w: (v @ w, w.sum()), x, W, in_axes=(0, None),
+        out_axes=(0, None))
+compare("axis_size", lambda v: v * 2, W, in_axes=None, axis_size=3)
+compare("no lane", lambda v: v * 2, x[:0])
+compare("one lane", nested, x[:1], steps[:1])
+checks.expect("names of arguments", close(
+    batch.vmap(lambda v, *, k: v * k)(x, k=x), x * x))
+mapped = batch.vmap(nested, threads=2)
+alone = [mapped(x[i:i + 1], steps[i:i + 1]) for i in range(N)]
+together = mapped(x, steps)
+checks.expect("a lane's bits do not depend on the batch", all(
+    numpy.array_equal(together[r][i], alone[i][r][0]) for i in range(N) for r in range(2)))
+checks.equal("a function keeps its name", batch.vmap(newton).__name__, "newton")
+
+# --- what is compiled and bound -----------------------------------------------------------
+
+compiled, bound = [], []
+real_compile, real_bind = _compiler.compile, batch.Model.bind
+_compiler.compile = lambda *a, **k: compiled.append(1) or real_compile(*a, **k)
+batch.Model.bind = lambda *a, **k: bound.append(1) or real_bind(*a, **k)
+mapped = batch.vmap(lambda v, w: v @ w, in_axes=(0, None))
+for count in 1, 4, 6, 4:
+    mapped(x[:count], W)
+checks.equal("one compilation for all numbers of lanes", len(compiled), 1)
+checks.equal("an array of JAX is bound once", len(bound), 1)
+other = W + 1
+checks.expect("another one is another", close(mapped(x, other), x @ other))
+mutable = numpy.array(W)
+mapped(x, mutable)
+mutable += 1
+checks.expect("an array of NumPy may change", close(mapped(x, mutable), x @ other))
+mapped(x.astype(jnp.float16), W.astype(jnp.float16))
+checks.equal("other types are another compilation", len(compiled), 2)
+_compiler.compile, batch.Model.bind = real_compile, real_bind
+
+# --- JAX around it -------------------------------------------------------------------------
+
+mapped = batch.vmap(nested)
+checks.expect("under jit", close(jax.jit(lambda v, n: mapped(v * 2, n))(x, steps),
+                                 jax.vmap(nested)(x * 2, steps)))
+checks.expect("under jit, with a parameter", close(
+    jax.jit(batch.vmap(lambda v, w: v @ w, in_axes=(0, None)))(x, W), x @ W))
+refused("a derivative from outside", NotImplementedError, "batch.vmap(jax.grad(f))",
+        lambda: jax.grad(lambda v: batch.vmap(jnp.sin)(v).sum())(x))
+refused("a derivative from outside, under jit", NotImplementedError,
+        "batch.vmap(jax.grad(f))",
+        lambda: jax.jit(jax.grad(lambda v: batch.vmap(jnp.sin)(v).sum()))(x))
+
+# --- what does not fit ---------------------------------------------------------------------
+
+for what, options, arguments in [
+        ("other sizes", {}, (x, x[:3])), ("a rank", {}, (x, jnp.float32(1))),
+        ("an axis", {"in_axes": 5}, (x, x)), ("too few axes", {"in_axes": (0,)}, (x, x)),
+        ("nothing to map", {"in_axes": None}, (x, x)),
+        ("an output that is mapped", {"out_axes": None}, (x, x)),
+        ("an axis of an output", {"out_axes": 7}, (x, x))]:
+    try:
+        jax.vmap(jnp.add, **options)(*arguments)
+        error = None
+    except Exception as found:
+        error = type(found)
+    refused("refuse %s, as jax.vmap does" % what, error or AssertionError, "",
+            lambda: batch.vmap(jnp.add, **options)(*arguments))
+refused("refuse a string", TypeError, "", lambda: batch.vmap(jnp.sin)("text"))
+refused("refuse what is no function", TypeError, "expects a function",
+        lambda: batch.vmap(3))
+refused("refuse axis_name", NotImplementedError, "axis_name",
+        lambda: batch.vmap(jnp.sin, axis_name="i"))
+
+
+def sorts(v):
+    w = v * 2
+    return jnp.sort(w)
+
+
+refused("an error says where", batch.LoweringError, "check_vmap.py:%d (in sorts): " %
+        (sorts.__code__.co_firstlineno + 2), lambda: batch.vmap(sorts)(x))
+refused("also within control", batch.LoweringError, "check_vmap.py:%d (in sorts): " %
+        (sorts.__code__.co_firstlineno + 2), lambda: batch.vmap(lambda v: lax.while_loop(
+            lambda s: s.sum() < 9, sorts, v))(x))
+refused("an effect", batch.LoweringError, "effect",
+        lambda: batch.vmap(lambda v: (jax.debug.print("{}", v), v)[1])(x))
+refused("a complex number", batch.LoweringError, "complex64",
+        lambda: batch.vmap(lambda v: lax.cond(v[0] > 0, lambda: v * 1j, lambda: v * 2j))(x))
+checks.expect("a call after that", close(mapped(x, steps), jax.vmap(nested)(x, steps)))
+checks.exit()
