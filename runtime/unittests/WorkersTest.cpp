@@ -92,6 +92,9 @@ TEST(Workers, LeaveAlone) {
 
 // What a forked process has of the pool are its threads' names only.
 TEST(Workers, StartAgainInForkedProcesses) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer knows no threads of forked processes";
+#endif
   for (int count : {1, 3}) {
     WorkerPool pool(count);
     auto runsWell = [&] {
