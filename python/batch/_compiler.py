@@ -13,6 +13,7 @@ import threading
 import time
 
 from batch._model import Model
+from batch._runtime import Error
 
 try:
     import fcntl
@@ -186,6 +187,10 @@ def compile(source, *, sizes=None, strategy="auto", instances=None, options=(),
     if instances is not None:
         arguments.append("--instances=%d" % instances)
     arguments += ["--size=%s=%d" % size for size in sorted((sizes or {}).items())]
+    for option in options:
+        if option.startswith(("-o", "--write-params")):
+            raise ValueError("option %r writes a file, which a compiled model from the cache "
+                             "would not do: call batch-compile for that" % option)
     arguments += list(options)
 
     path = compiler()
@@ -195,19 +200,32 @@ def compile(source, *, sizes=None, strategy="auto", instances=None, options=(),
                  b"%d" % state.st_mtime_ns, _cpu(), repr(arguments).encode(), text):
         key.update(b"%d:" % len(part))
         key.update(part)
+    for argument in arguments:  # tables and tuning files
+        file = argument.partition("=")[2]
+        if os.path.isfile(file):
+            with open(file, "rb") as opened:
+                key.update(opened.read())
     folder = _folder()
-    os.makedirs(folder, exist_ok=True)
     kept = os.path.join(folder, key.hexdigest() + ".so")
+    for _ in range(10):
+        with contextlib.suppress(FileNotFoundError):  # another process clears the cache
+            return _take(kept, path, arguments, text, what, progress)
+    raise CompileError("%s is removed again and again" % folder)
+
+
+def _take(kept, path, arguments, text, what, progress):
+    """A model from the cache; compiles it if it is not there, or damaged."""
+    folder = os.path.dirname(kept)
+    os.makedirs(folder, exist_ok=True)
     while True:
-        try:
-            os.utime(kept)  # used just now
-            return Model(kept)
-        except FileNotFoundError:
-            pass
-        except Exception:
-            if os.path.exists(kept):
-                raise
-            continue  # another process has made room meanwhile
+        if os.path.exists(kept):
+            with contextlib.suppress(PermissionError):
+                os.utime(kept)  # used just now
+            try:
+                return Model(kept)
+            except Error:
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(kept)
         with _locked(kept[:-3] + ".lock"):
             if os.path.exists(kept):
                 continue

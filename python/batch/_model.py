@@ -64,14 +64,20 @@ def _dense(field, what, value):
         raise TypeError("%s is %s: %s" % (what, field.description, error)) from None
     if array.size == 0:
         return array.astype(_NUMPY_TYPES[field.dtype])
+    wanted = _NUMPY_TYPES[field.dtype]
+    kinds = {"b": "b", "i": "iu", "u": "iu", "f": "biuf"}[wanted.kind]
     if array.dtype.kind not in "biuf":
         raise TypeError("%s is %s; found a %s that holds other things than numbers" % (
             what, field.description, type(value).__name__))
-    try:
-        return array.astype(_NUMPY_TYPES[field.dtype], casting="same_kind")
-    except TypeError:
+    if array.dtype.kind not in kinds:
         raise TypeError("%s is %s; found numbers of type %s" % (
-            what, field.description, array.dtype)) from None
+            what, field.description, array.dtype))
+    if wanted.kind in "iu":
+        limits = numpy.iinfo(wanted)
+        if array.min() < limits.min or array.max() > limits.max:
+            raise ValueError("%s is %s, from %d to %d; found %d to %d" % (
+                what, field.description, limits.min, limits.max, array.min(), array.max()))
+    return array.astype(wanted)
 
 
 def _shape(array):
@@ -94,7 +100,9 @@ class _Nodes:
         self.instances = [0]
         self.numbers = []
         self.fields = [[[] for _ in variant.fields] for variant in variants]
-        self.known = {}  # of the instance: numbers by id()
+        # Of the instance: (node, number) by data type and id(), which only means
+        # something while the node lives.
+        self.known = {}
         self.open = set()  # of these, nodes whose children are not complete
 
     def end_instance(self):
@@ -113,11 +121,12 @@ class _Nodes:
                 number, fields, target, place = place
                 for values, part in zip(self.fields[number], fields):
                     values.append(part)
-                target[place] = self.known[id(value)] = len(self.numbers)
+                target[place] = len(self.numbers)
+                self.known[kind, id(value)] = value, target[place]
                 self.numbers.append(number)
                 continue
-            if kind not in self.unshared and id(value) in self.known:
-                target[place] = self.known[id(value)]
+            if kind not in self.unshared and (kind, id(value)) in self.known:
+                target[place] = self.known[kind, id(value)][1]
                 continue
             if id(value) in self.open:
                 raise ValueError("%s: a node is part of itself" % what)
@@ -182,14 +191,17 @@ def _values(field, what, value):
             if level == 0 and field.lists == 1:
                 break  # all of equal length
             shape = _shape(value)
+            if len(shape) < 2:
+                raise TypeError("%s is %s for each instance; found an array of shape %s" %
+                                (what, field.description, shape))
             levels.append(numpy.arange(shape[0] + 1, dtype=numpy.int64) * shape[1])
-            value = numpy.asarray(value).reshape((-1,) + shape[2:])
+            value = numpy.asarray(value).reshape((shape[0] * shape[1],) + shape[2:])
             continue
         lists = list(value)
         try:
             levels.append(_offsets([_shape(part)[0] if _is_array(part) else len(part)
                                     for part in lists]))
-        except TypeError:
+        except (TypeError, IndexError):
             raise TypeError("%s is %s for each instance" %
                             (what, field.description)) from None
         if lists and all(_is_array(part) for part in lists):
@@ -318,7 +330,10 @@ class Function:
     def run(self, instances, values, nodes=None, cancellation=None):
         """The same for arrays in the order of arguments: (elements, [offsets of lists])
         each, and those of nodes. Returns a list of outputs."""
-        session = self._idle.pop() if self._idle else self._make()
+        try:
+            session = self._idle.pop()
+        except IndexError:
+            session = self._make()
         try:
             session.run(instances, values, nodes, cancellation)
             outputs = [self._read(session, number)

@@ -91,12 +91,12 @@ class _Compiled:
         self.bound = collections.OrderedDict()
         self.lock = threading.Lock()
 
-    def bind(self, leaves):
+    def bind(self, leaves, keep):
         """The model with these parameters. Arrays of JAX do not change: they are
         known again by identity."""
         shared = [leaf for leaf, is_shared in zip(leaves, self.shared) if is_shared]
         key = tuple(map(id, shared))
-        keeps = all(isinstance(leaf, jax.Array) for leaf in shared)
+        keeps = keep and all(isinstance(leaf, jax.Array) for leaf in shared)
         with self.lock:
             if keeps and key in self.bound:
                 self.bound.move_to_end(key)
@@ -113,9 +113,10 @@ class _Compiled:
                     self.bound.popitem(last=False)
             return function
 
-    def run(self, leaves, axes, size):
-        """Results with the instances in front, as NumPy arrays or JAX's."""
-        function = self.bind(leaves)
+    def run(self, leaves, axes, size, keep=True):
+        """Results with the instances in front, as NumPy arrays or JAX's. `keep`: whether
+        the same arrays may come again."""
+        function = self.bind(leaves, keep)
         values = [(_for_runtime(leaf, dtype, axis), []) for leaf, dtype, axis, is_shared in
                   zip(leaves, self.dtypes, axes, self.shared) if not is_shared]
         outputs = []
@@ -258,8 +259,8 @@ class _Mapped:
             lambda *arrays: self._finish(compiled, list(arrays), size, jnp.asarray), *specs)
 
         def run(*values):
-            return self._finish(compiled, compiled.run(list(values), axes, size), size,
-                                numpy.asarray)
+            return self._finish(compiled, compiled.run(list(values), axes, size, keep=False),
+                                size, numpy.asarray)
 
         @jax.custom_jvp
         def call(*values):

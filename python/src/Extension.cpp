@@ -35,19 +35,19 @@ namespace {
 PyObject *cancelledError, *runError;
 
 /// Raises the error of a call of the C API.
-void check(BatchStatus status) {
+void check(BatchStatus status, const char *message = batchLastError()) {
   switch (status) {
   case BATCH_STATUS_OK:
     return;
   case BATCH_STATUS_INVALID:
-    throw nb::value_error(batchLastError());
+    throw nb::value_error(message);
   case BATCH_STATUS_NO_MEMORY:
     throw std::bad_alloc();
   case BATCH_STATUS_CANCELLED:
-    PyErr_SetString(cancelledError, batchLastError());
+    PyErr_SetString(cancelledError, message);
     break;
   case BATCH_STATUS_FAILED:
-    PyErr_SetString(runError, batchLastError());
+    PyErr_SetString(runError, message);
     break;
   }
   throw nb::python_error();
@@ -177,16 +177,30 @@ using Numbers =
 /// Values of arguments and fields: pairs of an array and of lists of offsets.
 class ValueList {
 public:
-  BatchValues add(nb::handle pair, const char *what) {
+  /// `count` values of a field, whose arrays of offsets the C API cannot
+  /// measure.
+  BatchValues add(nb::handle pair, const BatchField &field, int64_t count) {
+    const std::string name = "'" + std::string(field.name) + "'";
+    const char *what = name.c_str();
     nb::tuple values = nb::cast<nb::tuple>(pair);
     BatchValues result = {arrays.add(values[0], what), nullptr};
     nb::list levels = nb::cast<nb::list>(values[1]);
     if (levels.size() == 0)
       return result;
+    if (static_cast<int32_t>(levels.size()) != field.lists)
+      throw nb::value_error((name +
+                             " has another number of levels of lists than "
+                             "there are offsets")
+                                .c_str());
     std::vector<const int64_t *> &list = places.emplace_back();
     for (nb::handle level : levels) {
       offsets.push_back(nb::cast<Numbers>(level));
-      list.push_back(offsets.back().data());
+      const Numbers &numbers = offsets.back();
+      if (count < 0 || static_cast<int64_t>(numbers.shape(0)) != count + 1)
+        throw nb::value_error(
+            (name + " needs one offset more than there are lists").c_str());
+      list.push_back(numbers.data());
+      count = numbers.data()[count];
     }
     result.offsets = list.data();
     return result;
@@ -354,8 +368,12 @@ bool isMainThread() {
 class Interruptible {
 public:
   explicit Interruptible(BatchCancellation *run) {
-    if (!isMainThread() || ::sigaction(SIGINT, nullptr, &handlerOfPython) != 0)
+    struct sigaction before = {};
+    if (!isMainThread() || ::sigaction(SIGINT, nullptr, &before) != 0)
       return;
+    // A process that was forked during a run has this handler still.
+    if (!(before.sa_flags & SA_SIGINFO) || before.sa_sigaction != onInterrupt)
+      handlerOfPython = before;
     // Without a handler of Python's an interrupt ends the process, or nothing.
     if (!(handlerOfPython.sa_flags & SA_SIGINFO) &&
         (handlerOfPython.sa_handler == SIG_DFL ||
@@ -367,10 +385,13 @@ public:
     sigemptyset(&own.sa_mask);
     interrupted.store(run);
     isInstalled = ::sigaction(SIGINT, &own, nullptr) == 0;
+    if (!isInstalled)
+      interrupted.store(nullptr);
   }
   ~Interruptible() {
-    if (isInstalled)
-      ::sigaction(SIGINT, &handlerOfPython, nullptr);
+    if (!isInstalled)
+      return; // another thread's run may be the one that is interrupted
+    ::sigaction(SIGINT, &handlerOfPython, nullptr);
     interrupted.store(nullptr);
   }
   Interruptible(const Interruptible &) = delete;
@@ -425,9 +446,7 @@ struct Session {
     for (int64_t a = 0; a < wanted; ++a) {
       BatchField field;
       check(batchModelField(of.handle.get(), BATCH_ARGUMENT, a, &field));
-      list.push_back(
-          values.add(arguments[a],
-                     ("argument '" + std::string(field.name) + "'").c_str()));
+      list.push_back(values.add(arguments[a], field, instances));
     }
     BatchInputs inputs = {instances, list.data(), nullptr};
     BatchNodes all = {};
@@ -443,10 +462,27 @@ struct Session {
       if (static_cast<int64_t>(begins.shape(0)) != instances + 1)
         throw nb::value_error("the first nodes of instances are not as many "
                               "as there are instances, and one more");
-      for (nb::handle variant : nb::cast<nb::list>(parts[2])) {
+      const nb::list lists = nb::cast<nb::list>(parts[2]);
+      const int64_t numVariants = batchModelVariants(of.handle.get());
+      if (static_cast<int64_t>(lists.size()) != numVariants)
+        throw nb::value_error("nodes have a list of fields for each variant");
+      std::vector<int64_t> counts(numVariants);
+      for (size_t n = 0; n < variants.shape(0); ++n)
+        if (const int32_t number = variants.data()[n];
+            number >= 0 && number < numVariants)
+          ++counts[number];
+      for (int64_t v = 0; v < numVariants; ++v) {
+        const nb::list given = nb::cast<nb::list>(lists[v]);
+        BatchVariant variant;
+        check(batchModelVariant(of.handle.get(), v, &variant));
+        if (static_cast<int64_t>(given.size()) != variant.numFields)
+          throw nb::value_error("a variant has another number of fields");
         std::vector<BatchValues> &own = fields.emplace_back();
-        for (nb::handle field : nb::cast<nb::list>(variant))
-          own.push_back(values.add(field, "a field of nodes"));
+        for (int64_t f = 0; f < variant.numFields; ++f) {
+          BatchField field;
+          check(batchModelVariantField(of.handle.get(), v, f, &field));
+          own.push_back(values.add(given[f], field, counts[v]));
+        }
       }
       for (const std::vector<BatchValues> &own : fields)
         fieldLists.push_back(own.data());
@@ -466,16 +502,14 @@ struct Session {
       }
       const std::string message = batchLastError();
       // KeyboardInterrupt, as a rule.
-      if (PyErr_CheckSignals() != 0) {
-        cancellation.reset();
+      if (PyErr_CheckSignals() != 0)
         throw nb::python_error();
-      }
       // A handler that raises nothing wants the call to go on.
       if (status == BATCH_STATUS_CANCELLED && !asked) {
         cancellation.reset();
         continue;
       }
-      return check(status);
+      return check(status, message.c_str());
     }
   }
 

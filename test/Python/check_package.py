@@ -232,6 +232,11 @@ checks.equal("an object twice in a tree is two nodes",
              len(encode([("node", twig, twig)])["h"][0]), 3)
 GRAPH = os.path.join(batchtest.MODELS, "dagrnn.mlir")
 grapher = batch.compile(GRAPH, sizes={"H": 16})
+# Nodes that are made on the fly, one after the other at the same place in memory.
+nodes = batch._model._Nodes(grapher._variants, unshared=set())
+checks.equal("nodes that do not live are not the same",
+             [nodes.add(value, "x", "Node") for value in (("node", i, ()) for i in range(4))],
+             [0, 1, 2, 3])
 
 # Element types: of bfloat16 NumPy has none.
 TYPES = """
@@ -284,6 +289,16 @@ for what, error, text, action in [
          lambda: f(x.astype(numpy.complex64), limit)),
         ("words", TypeError, "argument 'limit' is f32", lambda: f(x, ["a"] * N)),
         ("nothing", TypeError, "argument 'limit' is f32", lambda: f(x, [None] * N)),
+        ("numbers out of range", ValueError, "from -128 to 127; found 1 to 300",
+         lambda: types.bind({"w": w})(a, [True, False], [[1, 2], [3, 300]], [1.5, 2.5])),
+        ("floats for integers", TypeError, "found numbers of type float64",
+         lambda: types.bind({"w": w})(a, [True, False], [[1, 2], [3, 1.5]], [1.5, 2.5])),
+        ("offsets of other lists", ValueError, "one offset more than there are lists",
+         lambda: parse.run(3, [(numpy.array([1]), [numpy.array([0, 1])])])),
+        ("too many levels of offsets", ValueError, "number of levels of lists",
+         lambda: parse.run(1, [(numpy.array([1]), [numpy.array([0, 1])] * 2)])),
+        ("an option that writes a file", ValueError, "writes a file",
+         lambda: batch.compile(loop_file, options=["--write-params=/tmp/x"])),
         ("uneven lists", TypeError, "argument 'x' is tensor<2x5xf32>",
          lambda: f([[1], [1, 2]] + [[3]] * 7, limit)),
         ("a missing parameter", ValueError, "parameter 'W' of type tensor<5x5xf32> is missing",
@@ -505,6 +520,24 @@ for what, wanted_calls, action in [
     before = calls()
     action()
     checks.equal("compilations for " + what, calls() - before, wanted_calls)
+table = batchtest.write_lines(path("tuning.json"), ['{"version": 1}'])
+before = calls()
+for text in '{"version": 1}', '{"version": 1 }', '{"version": 1 }':
+    batchtest.write_lines(table, [text])
+    try:
+        batch.compile(loop_file, options=["--tuning=" + table])
+    except batch.CompileError:
+        pass  # what counts is that the compiler was asked
+checks.expect("a file that an option names is a part of the key", calls() - before >= 2)
+known = set(files(".so"))
+run_python("import batch; batch.compile(%r, sizes={'H': 52})" % TREE)
+(new,) = set(files(".so")) - known
+with open(os.path.join(CACHE, new), "r+b") as file:
+    file.truncate(100)
+before = calls()
+batch.compile(TREE, sizes={"H": 52})
+batch.compile(TREE, sizes={"H": 52})
+checks.equal("a damaged file is made again", calls() - before, 1)
 before = calls()
 many = [subprocess.Popen([sys.executable, "-c",
                           "import batch; batch.compile(%r, sizes={'H': 24})" % TREE],

@@ -239,8 +239,10 @@ static ParameterValue readArray(const ParameterInfo &parameter,
                                 const BatchArray &array) {
   ParameterValue value;
   const DType type = elementType(array.type);
-  if (array.rank > 0)
+  if (array.rank > 0) {
+    checkGiven(array.shape, "the shape of a parameter");
     value.shape.assign(array.shape, array.shape + array.rank);
+  }
   bool fits =
       type == parameter.dtype && value.shape.size() == parameter.shape.size();
   for (size_t d = 0; fits && d < value.shape.size(); ++d)
@@ -250,7 +252,15 @@ static ParameterValue readArray(const ParameterInfo &parameter,
     raiseInvalid("parameter '", parameter.name, "' is ",
                  describeTensor(parameter.dtype, parameter.shape),
                  ", but the array is ", describeTensor(type, value.shape));
-  const int64_t bytes = byteSize(type), count = elementCount(value.shape);
+  const int64_t bytes = byteSize(type);
+  // Rows are padded to 64 bytes.
+  int64_t count = 64 * bytes;
+  for (int64_t extent : value.shape)
+    if (__builtin_mul_overflow(count, std::max<int64_t>(extent, 1), &count))
+      raiseInvalid("parameter '", parameter.name, "' of shape ",
+                   shapeName(value.shape),
+                   " has more bytes than memory can have");
+  count = elementCount(value.shape);
   if (count > 0)
     checkGiven(array.data, "the data of a parameter");
   const std::vector<int64_t> strides = denseStrides(value.shape, bytes);
@@ -273,6 +283,10 @@ BatchStatus batchParametersBind(const BatchModel *model, int64_t count,
     checkGiven(model, "the model");
     checkGiven(parameters, "the place of the parameters");
     const Descriptor &info = model->state->descriptor();
+    if (count > 0) {
+      checkGiven(names, "the list of names");
+      checkGiven(arrays, "the list of arrays");
+    }
     std::map<std::string, const BatchArray *> given;
     for (int64_t i = 0; i < count; ++i) {
       const std::string name = names[i];

@@ -43,7 +43,7 @@ void Inspector::run(int64_t groups) {
   auto failed = std::find_if(inspected.begin(), inspected.end(),
                              [](const Part *part) { return part->hasFailed; });
   if (failed != inspected.end()) {
-    batch.checkCancelled();
+    MiniBatch::checkCancelled(**failed);
     const std::string error = batch.describeError(**failed);
     throw Error(nameInstance(**failed) + error);
   }

@@ -125,6 +125,7 @@ void MiniBatch::load(Forest &forest) {
       sourceList[i].rows = tensors.count(static_cast<int>(i));
     }
   reset();
+  beginProgress();
 }
 
 /// Compiled code sees the forest through pointers, which change when it grows.
@@ -233,6 +234,7 @@ void MiniBatch::runUnbatched(int64_t instance) {
   if (indexError.place)
     raise("instance ", loaded->firstInstance + instance, ": ",
           describeIndex(std::exchange(indexError, {})));
+  checkCancelled(part);
   if (part.hasFailed)
     raise("instance ", loaded->firstInstance + instance, ": ",
           describeError(part));

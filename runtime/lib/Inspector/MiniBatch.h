@@ -141,6 +141,11 @@ public:
     ended.store(newEnded, std::memory_order_relaxed);
     flushes.store(newFlushes, std::memory_order_relaxed);
   }
+  /// Raises Cancelled if compiled code has ended for that.
+  static void checkCancelled(const Part &part) {
+    if (part.hasFailed && !part.error && part.code == BATCH_ERROR_CANCELLED)
+      throw Cancelled();
+  }
   /// Raises Cancelled if runs are to end early.
   void checkCancelled() const {
     if (cancellation && cancellation->isRequested())

@@ -118,6 +118,7 @@ void Strands::advance(Strand *strand, bool isNew) {
 /// Ends the run, or only the instance if that has run into a limit and the
 /// others' results are wanted.
 void Strands::fail(int64_t instance) {
+  MiniBatch::checkCancelled(part);
   const std::string why = part.owner.describeError(part);
   const bool isLimit =
       !part.error && (part.code == BATCH_ERROR_STACK_OVERFLOW ||

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <pthread.h>
 #include <system_error>
 
@@ -171,18 +170,19 @@ void WorkerPool::startThreads() {
 /// Threads of the process that this one was forked from: here there are none
 /// that could be joined.
 static void abandon(std::vector<std::thread> &threads) {
-  static auto &abandoned = *new std::vector<std::thread>();
-  std::move(threads.begin(), threads.end(), std::back_inserter(abandoned));
+  static std::atomic<std::vector<std::thread> *> last;
+  last = new std::vector<std::thread>(std::move(threads)); // lost on purpose
   threads.clear();
 }
 
 void WorkerPool::restartThreads() {
   abandon(threads);
-  forksBefore = countForks();
+  stop = false;
   arrived = 0;
   generation.reset();
   start.reset();
   startThreads();
+  forksBefore = countForks();
 }
 
 WorkerPool::~WorkerPool() {
