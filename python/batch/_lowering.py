@@ -7,10 +7,12 @@ used.
 
 import collections
 import itertools
+import os
 import re
 
 import jax
 import jax.numpy
+import jaxlib
 import numpy
 from jax.extend import core
 from jax.extend.mlir import ir, passmanager
@@ -20,6 +22,9 @@ stablehlo.register_stablehlo_passes()
 _PASSES = ("builtin.module(inline,symbol-dce,canonicalize,func.func(chlo-legalize-to-stablehlo),"
            "canonicalize,stablehlo-legalize-to-linalg,canonicalize,cse)")
 
+# Where frames are not the user's.
+_OWN = tuple(os.path.join(os.path.dirname(os.path.abspath(file)), "")
+             for file in (__file__, jax.__file__, jaxlib.__file__))
 _CONTROL = ("while", "scan", "cond")
 # Of primitives that only call, the parameter that has what is called.
 _CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr",
@@ -50,7 +55,7 @@ def _place(equation):
     traceback = equation.source_info.traceback
     for line in str(traceback).splitlines() if traceback else ():
         found = re.match(r"(.*):(\d+) \((.*)\)$", line.strip())
-        if found and not re.search(r"[/\\](jax|jaxlib|batch)[/\\]", found[1]):
+        if found and not found[1].startswith(_OWN):
             return "%s:%s (in %s): " % found.groups()
     return ""
 

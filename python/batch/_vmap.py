@@ -138,11 +138,9 @@ class _Mapped:
         self.lock = threading.Lock()
 
     def __call__(self, *arguments, **named):
-        if named and isinstance(self.in_axes, (tuple, list)):
-            in_axes = tuple(self.in_axes), 0
-        else:
-            in_axes = (tuple(self.in_axes) if isinstance(self.in_axes, list)
-                       else self.in_axes), 0
+        # Arguments by name are mapped along their first axis.
+        in_axes = (tuple(self.in_axes) if isinstance(self.in_axes, list)
+                   else self.in_axes), 0
         if isinstance(self.in_axes, (tuple, list)) and len(self.in_axes) != len(arguments):
             raise ValueError("vmap in_axes must be an int, None, or a tuple of entries "
                              "corresponding to the positional arguments passed to the "

@@ -219,6 +219,17 @@ class Checks:
         self.expect(what, True)
         return result
 
+    def refused(self, what, error, text, function):
+        """Calls a function, which raises this error with this text."""
+        try:
+            function()
+        except error as found:
+            self.expect(what, text in str(found), repr(found))
+        except Exception as found:
+            self.expect(what, False, repr(found))
+        else:
+            self.expect(what, False, "was accepted")
+
     def exit(self):
         print("%s: %d passed, %d failed" %
               (self.title, self.passed, len(self.failures)))

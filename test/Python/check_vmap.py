@@ -61,16 +61,7 @@ def compare(what, f, *arguments, **options):
         checks.expect(what + call, close(found, wanted), found)
 
 
-def refused(what, error, text, action):
-    try:
-        action()
-    except error as found:
-        checks.expect(what, text in str(found), repr(found))
-    except Exception as found:
-        checks.expect(what, False, repr(found))
-    else:
-        checks.expect(what, False, "was accepted")
-
+refused = checks.refused
 
 # --- control ---------------------------------------------------------------------------
 

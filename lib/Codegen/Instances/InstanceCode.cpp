@@ -741,9 +741,8 @@ Value InstanceCode::argument(int64_t number, Value instance, Type type) {
 void InstanceCode::result(int64_t number, Value instance, Value value,
                           std::optional<Type> type) {
   Value cells = cb.loadPointer(cb.loadField(ContextField::results), number);
-  // The others follow at once. On a device a thread may run this alone.
-  const bool isOnHost = !unit.threads.thread;
-  if (number == 0 && isOnHost)
+  // The others follow at once.
+  if (number == 0 && !unit.threads.thread) // on the host
     when(tells(), [&] { cb.countEnded(); });
   if (type)
     return copy(cast<RankedTensorType>(*type), value,

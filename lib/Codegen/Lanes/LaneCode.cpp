@@ -257,7 +257,7 @@ void LaneCode::makeNextInstance(func::FuncOp entry) {
                 body->getArgument(1), unit);
   code.when(done, [&] {
     code.handOverResults(entry, lane);
-    if (!unit.isGroup())
+    if (!unit.thread) // on the host
       code.cb.countEnded();
   });
   Value next = LLVM::AtomicRMWOp::create(

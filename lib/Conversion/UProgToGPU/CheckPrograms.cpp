@@ -1,5 +1,4 @@
-//===- CheckPrograms.cpp - What a persistent kernel can run
-//-----------------===//
+//===- CheckPrograms.cpp - What a persistent kernel can run ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -347,8 +347,6 @@ std::string MiniBatch::explain(int64_t code, int64_t a, int64_t b) const {
                   place < known.size() ? known[place] : "a loop",
                   "; allow more with --max-steps=N");
   }
-  case BATCH_ERROR_CANCELLED:
-    return Cancelled().what();
   default:
     return concat("compiled code failed with error ", code, " (", a, ", ", b,
                   ")");
