@@ -2,7 +2,7 @@
 """run_tutorial.py FILE.md FOLDER: runs a document's commands in an empty folder.
 
 Saves each block after a comment `<!-- save as NAME -->` under that name and runs
-each ```sh block with bash -e, in order.
+each ```sh block with bash -e, in order, but those after a comment `<!-- not run -->`.
 """
 
 import os
@@ -18,14 +18,14 @@ def main(document, folder):
     folders = [os.environ.get("BATCH_TOOLS", ""), os.path.dirname(sys.executable),
                os.environ.get("PATH", "")]
     environment = dict(os.environ, PATH=os.pathsep.join(folders))
-    blocks = re.findall(r"(?:<!-- save as (\S+) -->\n)?```(\w+)\n(.*?)```\n", text,
-                        re.S)
+    blocks = re.findall(r"(?:<!-- (?:save as (\S+)|(not run)) -->\n)?"
+                        r"```(\w+)\n(.*?)```\n", text, re.S)
     commands = 0
-    for name, language, body in blocks:
+    for name, left_out, language, body in blocks:
         if name:
             with open(os.path.join(folder, name), "w") as file:
                 file.write(body)
-        elif language == "sh":
+        elif language == "sh" and not left_out:
             print("\n$ " + body.rstrip().replace("\n", "\n  "))
             sys.stdout.flush()
             # A command that is meant to fail begins with "! ".
