@@ -1,0 +1,121 @@
+"""Worker processes with a time limit for each task: a crash or a hang is the outcome of
+one task, and the others go on."""
+
+import faulthandler
+import json
+import os
+import queue
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+
+
+def serve(run):
+    """In a worker: calls `run` with the tasks that come in, and sends what it returns."""
+    faulthandler.enable()
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what tasks print is no answer
+    answers.write("\n")
+    answers.flush()
+    for line in sys.stdin:
+        try:
+            outcome = run(json.loads(line))
+        except BaseException:
+            outcome = traceback.format_exc()
+        answers.write(json.dumps(outcome) + "\n")
+        answers.flush()
+
+
+class Worker:
+    def __init__(self, command, environment):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, env=environment, bufsize=0)
+
+    def answer(self, seconds):
+        """The next line; raises EOFError or TimeoutError."""
+        line, end = b"", time.monotonic() + seconds
+        while not line.endswith(b"\n"):
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
+                raise TimeoutError
+            more = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not more:
+                raise EOFError
+            line += more
+        return line
+
+    def ask(self, task, seconds):
+        """(what the task has returned, None), or (None, how its worker has ended)."""
+        try:
+            self.process.stdin.write(json.dumps(task).encode() + b"\n")
+            return json.loads(self.answer(seconds)), None
+        except TimeoutError:
+            return None, "no end after %d s" % seconds
+        except (EOFError, BrokenPipeError):
+            code = self.process.wait()
+            return None, "the process ended: %s" % (
+                signal.Signals(-code).name if code < 0 else "exit code %d" % code)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+def cores():
+    return int(os.environ.get("BATCH_JOBS") or len(os.sched_getaffinity(0)))
+
+
+def run_all(command, tasks, seconds, environment=None, workers=None):
+    """Yields (task, outcome, error, seconds) for each task, in the order in which they
+    end. `command` starts a process that serves tasks; `error` says how a worker has
+    ended, if it has, and then another one takes the tasks that follow."""
+    waiting, ended = queue.SimpleQueue(), queue.SimpleQueue()
+    tasks = list(tasks)
+    for task in tasks:
+        waiting.put(task)
+    stop = threading.Event()
+    broken = []  # why no worker starts: the next one would not, either
+
+    def work():
+        worker = None
+        try:
+            while not stop.is_set():
+                try:
+                    task = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                start = time.monotonic()
+                if not worker and not broken:
+                    try:
+                        worker = Worker(command, environment)
+                        worker.answer(120)  # it has imported what it needs
+                    except (OSError, EOFError) as found:  # TimeoutError is one
+                        broken.append("no worker starts: %r" % found)
+                    start = time.monotonic()
+                outcome, error = (None, broken[0]) if broken else \
+                    worker.ask(task, seconds)
+                if error and worker:
+                    worker.end()
+                    worker = None
+                ended.put((task, outcome, error, time.monotonic() - start))
+        finally:
+            if worker:
+                worker.end()
+
+    threads = [threading.Thread(target=work, daemon=True)
+               for _ in range(min(workers or cores(), len(tasks)))]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in tasks:
+            yield ended.get()
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
