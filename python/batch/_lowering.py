@@ -7,36 +7,23 @@ used.
 
 import collections
 import itertools
-import os
 import re
 
 import jax
-import jax.numpy
-import jaxlib
 import numpy
 from jax.extend import core
 from jax.extend.mlir import ir, passmanager
 from jax.extend.mlir.dialects import stablehlo
 
+from batch import _expand, _random, _rules  # noqa: F401
+from batch._expand import CONTROL, LoweringError, open_jaxpr, place
+
 stablehlo.register_stablehlo_passes()
 _PASSES = ("builtin.module(inline,symbol-dce,canonicalize,func.func(chlo-legalize-to-stablehlo),"
            "canonicalize,stablehlo-legalize-to-linalg,canonicalize,cse)")
-
-# Where frames are not the user's.
-_OWN = tuple(os.path.join(os.path.dirname(os.path.abspath(file)), "")
-             for file in (__file__, jax.__file__, jaxlib.__file__))
-_CONTROL = ("while", "scan", "cond")
-# Of primitives that only call, the parameter that has what is called.
-_CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr",
-          "core_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr",
-          "custom_vjp_call": "call_jaxpr", "remat2": "jaxpr", "checkpoint": "jaxpr"}
 _ELEMENTS = {"bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
              "uint8": "i8", "uint16": "i16", "uint32": "i32", "uint64": "i64",
              "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
-
-
-class LoweringError(NotImplementedError):
-    """Something in a function that Batch does not compile; the message says where."""
 
 
 def element_type(dtype):
@@ -50,54 +37,10 @@ def tensor_type(aval):
     return "tensor<%s>" % "x".join([str(n) for n in aval.shape] + [element_type(aval.dtype)])
 
 
-def _place(equation):
-    """Where the user wrote an equation: the innermost frame outside of jax and batch."""
-    traceback = equation.source_info.traceback
-    for line in str(traceback).splitlines() if traceback else ():
-        found = re.match(r"(.*):(\d+) \((.*)\)$", line.strip())
-        if found and not found[1].startswith(_OWN):
-            return "%s:%s (in %s): " % found.groups()
-    return ""
-
-
-def _open(jaxpr):
-    """The jaxpr and the constants of a closed jaxpr, or of one without any."""
-    if isinstance(jaxpr, core.ClosedJaxpr):
-        return jaxpr.jaxpr, jaxpr.consts
-    return jaxpr, []
-
-
-def _has_control(jaxpr):
-    for equation in jaxpr.eqns:
-        if equation.primitive.name in _CONTROL:
-            return True
-        if any(_has_control(_open(sub)[0]) for sub in core.jaxprs_in_params(equation.params)):
-            return True
-    return False
-
-
-def _is_straight(equation):
-    return equation.primitive.name not in _CONTROL and not any(
-        _has_control(_open(sub)[0]) for sub in core.jaxprs_in_params(equation.params))
-
-
 def _select(lanes, new, old):
     """New values of the lanes that run."""
     shape = lanes.shape + (1,) * (new.ndim - lanes.ndim)
     return [jax.numpy.where(lanes.reshape(shape), new, old)]
-
-
-def _drop_barriers(operation):
-    """Barriers keep XLA from merging what a checkpoint computes twice."""
-    for region in operation.regions:
-        for block in region.blocks:
-            for inner in list(block.operations):
-                _drop_barriers(inner.operation)
-                if inner.operation.name == "stablehlo.optimization_barrier":
-                    for result, value in zip(inner.operation.results,
-                                             inner.operation.operands):
-                        result.replace_all_uses_with(value)
-                    inner.operation.erase()
 
 
 class Lowering:
@@ -154,10 +97,7 @@ class Lowering:
                 straight.clear()
 
         for equation in jaxpr.eqns:
-            if equation.effects:
-                raise LoweringError("%s%s has effects, which are not supported" % (
-                    _place(equation), equation.primitive.name))
-            if _is_straight(equation):
+            if equation.primitive.name not in CONTROL:
                 straight.append(equation)
                 continue
             flush()
@@ -169,7 +109,7 @@ class Lowering:
 
     def call(self, closed, values):
         """Emits what a closed jaxpr computes of these values."""
-        jaxpr, constants = _open(closed)
+        jaxpr, constants = open_jaxpr(closed)
         environment = dict(zip(jaxpr.constvars, map(self.share, constants)))
         environment.update(zip(jaxpr.invars, values))
         return self.run(jaxpr, environment)
@@ -240,12 +180,11 @@ class Lowering:
         fresh = jax.jit(lambda *values: compute(*values), keep_unused=True)
         module = fresh.lower(*shapes).compiler_ir("stablehlo")
         with module.context:
-            _drop_barriers(module.operation)
             names = ", ".join(sorted({e.primitive.name for e in equations}))
             try:
                 passmanager.PassManager.parse(_PASSES).run(module.operation)
             except ir.MLIRError as error:
-                raise LoweringError("%s%s: %s" % (_place(equations[0]), names,
+                raise LoweringError("%s%s: %s" % (place(equations[0]), names,
                                                   str(error).splitlines()[0])) from None
             left = set()
 
@@ -262,7 +201,7 @@ class Lowering:
                 visit(operation.operation)
             if left:
                 raise LoweringError("%snot supported in %s: %s" % (
-                    _place(equations[0]), names, ", ".join(sorted(left))))
+                    place(equations[0]), names, ", ".join(sorted(left))))
             renamed = {}
             for entry in functions:
                 for name in ("arg_attrs", "res_attrs"):
@@ -288,13 +227,7 @@ class Lowering:
 
     def control(self, equation, values):
         name = equation.primitive.name
-        if name in _CONTROL:
-            return getattr(self, name + "_loop" if name != "cond" else "branch")(
-                equation, values)
-        if name in _CALLS:
-            return self.call(equation.params[_CALLS[name]], values)
-        raise LoweringError("%s%s is not supported around loops and branches" % (
-            _place(equation), name))
+        return getattr(self, name + "_loop" if name != "cond" else "branch")(equation, values)
 
     def scalar(self, value, kind):
         result = self.name("s")
@@ -316,7 +249,7 @@ class Lowering:
         self.depth += 1
         (goes_on,) = self.call(parameters["cond_jaxpr"], test + before)
         # A loop under jax.vmap goes on as long as any of its lanes does.
-        (ends,) = _open(parameters["cond_jaxpr"])[0].outvars
+        (ends,) = open_jaxpr(parameters["cond_jaxpr"])[0].outvars
         lanes = jax.ShapeDtypeStruct(ends.aval.shape, bool)
         if lanes.shape:
             (goes_on,) = self.computed(lambda p: [p.any()], [goes_on], [lanes],
@@ -444,8 +377,9 @@ def lower(closed, shared):
     """The module of a closed jaxpr, whose arguments `shared` (a list of bools) are the
     same for all instances. Returns the text, and the constants that are parameters:
     "p0", "p1", … Arguments are "a0", …, results "r0", …"""
+    closed = _expand.expand(closed)
     lowering = Lowering()
-    jaxpr, constants = _open(closed)
+    jaxpr, constants = open_jaxpr(closed)
     names = ["%%a%d" % i for i in range(len(jaxpr.invars))]
     environment = dict(zip(jaxpr.constvars, map(lowering.share, constants)))
     environment.update(zip(jaxpr.invars, names))

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy
 from jax.extend import core
 
-from batch import _compiler, _lowering
+from batch import _compiler, _expand, _lowering
 
 LoweringError = _lowering.LoweringError
 _UNMAPPED = object()  # None would be an empty tree
@@ -53,6 +53,16 @@ def _signed(dtype):
         numpy.dtype(numpy.int8) if dtype.kind == "u" else dtype
 
 
+def _words(leaf):
+    """A key is its words; other arrays are what they are."""
+    aval = jax.typeof(leaf)
+    return jax.random.key_data(leaf) if _expand.is_key(aval) else leaf
+
+
+def _key(words):
+    return jax.random.wrap_key_data(words, impl="threefry2x32")
+
+
 def _for_runtime(array, dtype, axis):
     """An array whose first dimension is `axis`; without a copy, as a rule."""
     if dtype.name == "bfloat16":
@@ -85,7 +95,7 @@ class _Compiled:
         self.options = {name: options[name] for name in ("lanes", "threads")}
         self.constants = {"p%d" % i: _for_runtime(value, jax.typeof(value).dtype, _UNMAPPED)
                           for i, value in enumerate(constants)}
-        self.dtypes = [v.aval.dtype for v in jaxpr.invars]
+        self.dtypes = [_expand.words(v.aval).dtype for v in jaxpr.invars]
         self.results = [atom.aval for atom in jaxpr.outvars]
         self.depends = _depends(jaxpr, [not is_shared for is_shared in shared])
         self.bound = collections.OrderedDict()
@@ -123,8 +133,8 @@ class _Compiled:
         for array, aval in zip(function.run(size, values), self.results):
             if aval.dtype.name == "bfloat16":
                 array = jnp.from_dlpack(array)
-            elif array.dtype != aval.dtype:
-                array = array.view(aval.dtype)
+            elif array.dtype != _expand.words(aval).dtype:
+                array = array.view(_expand.words(aval).dtype)
             outputs.append(array)
         return outputs
 
@@ -160,6 +170,7 @@ class _Mapped:
                             axis_size=self.axis_size)(*arguments, **named)
         size, axes = self._size(leaves, axes)
         compiled = self._compile(leaves, axes, tree, size)
+        leaves = list(map(_words, leaves))
         if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
             return self._in_jax(compiled, leaves, axes, size)
         for leaf in leaves:
@@ -232,6 +243,8 @@ class _Mapped:
         placed = []
         for array, axis, depends, aval in zip(outputs, axes, compiled.depends,
                                               compiled.results):
+            if _expand.is_key(aval):
+                array = _key(jnp.asarray(array))
             if axis is _UNMAPPED:
                 if depends:
                     raise ValueError("vmap has mapped output but out_axes is None")
@@ -251,14 +264,14 @@ class _Mapped:
 
     def _in_jax(self, compiled, leaves, axes, size):
         """Under jax.jit: one call back."""
-        specs = [jax.ShapeDtypeStruct((size,) + aval.shape, aval.dtype)
-                 for aval in compiled.results]
+        results = list(map(_expand.words, compiled.results))
+        specs = [jax.ShapeDtypeStruct((size,) + aval.shape, aval.dtype) for aval in results]
         outputs = jax.eval_shape(
-            lambda *arrays: self._finish(compiled, list(arrays), size, jnp.asarray), *specs)
+            lambda *arrays: self._finish(compiled, list(arrays), size, _words), *specs)
 
         def run(*values):
             return self._finish(compiled, compiled.run(list(values), axes, size, keep=False),
-                                size, numpy.asarray)
+                                size, lambda array: numpy.asarray(_words(array)))
 
         @jax.custom_jvp
         def call(*values):
@@ -270,7 +283,10 @@ class _Mapped:
                 "batch.vmap(f) is not differentiated from outside: use "
                 "batch.vmap(jax.grad(f)), whose derivative is compiled with it")
 
-        return call(*leaves)
+        leaves, tree = jax.tree.flatten(call(*leaves))
+        return jax.tree.unflatten(tree, [
+            _key(leaf) if _expand.is_key(aval) else leaf
+            for leaf, aval in zip(leaves, compiled.results)])
 
 
 def vmap(f, in_axes=0, out_axes=0, axis_size=None, *, axis_name=None, lanes=0, threads=None,

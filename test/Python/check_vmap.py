@@ -137,15 +137,71 @@ for what, f, *arguments in [
         ("a number", lambda v: 2.0, x)]:
     compare(what, f, *arguments)
 
+# --- random numbers ----------------------------------------------------------------------
+
+raw = jax.random.split(jax.random.PRNGKey(3), N)
+keys = jax.random.split(jax.random.key(3), N)
+
+
+def bits(key):
+    """Equal bits from the same key, however it is come by."""
+    first, second, third = jax.random.split(key, 3)
+    return (jax.random.bits(first, (3,)), jax.random.bits(second, (2,), jnp.uint8),
+            jax.random.uniform(jax.random.fold_in(third, 5), (2, 2)),
+            jax.random.categorical(third, jnp.arange(4.0)),
+            jax.random.bernoulli(second, 0.3, (4,)))
+
+
+def as_words(f):
+    """A function whose results may be keys, with their words."""
+    return lambda *a: jax.tree.map(lambda v: jax.random.key_data(v) if jax.dtypes.issubdtype(
+        v.dtype, jax.dtypes.prng_key) else v, f(*a))
+
+
+def walk(key, rounds):
+    return lax.while_loop(lambda s: s[1] < rounds,
+                          lambda s: (jax.random.fold_in(s[0], s[1]), s[1] + 1),
+                          (key, jnp.int32(0)))[0]
+
+
+for what, f, *arguments in [
+        ("words", bits, raw), ("a key", bits, keys),
+        ("normal", lambda k: jax.random.normal(k, (3,)), keys),
+        ("16 bits", lambda k: jax.random.bits(k, (2,), jnp.uint16), keys),
+        ("gamma", lambda k: jax.random.gamma(k, jnp.asarray([0.5, 2.0])), keys),
+        ("poisson", lambda k: jax.random.poisson(k, 3.5), keys),
+        ("a seed", lambda n: jax.random.bits(jax.random.key(n)), steps),
+        ("keys of a key", lambda k: jax.vmap(lambda q: jax.random.bits(q, (2,)))(
+            jax.random.split(k, 3)), keys),
+        ("a key is carried", as_words(walk), keys, steps),
+        ("a key that is closed over", lambda i: jax.random.bits(keys[i]), steps % N),
+        ("scan over keys", lambda k: lax.scan(
+            lambda c, q: (c + jax.random.bits(q), jax.random.bits(q)), jnp.uint32(0),
+            jax.random.split(k, 4)), keys),
+        ("keys are moved and compared", as_words(lambda k, n: (
+            jnp.where(n > 2, k, jax.random.clone(jax.random.fold_in(k, 1))) == k,
+            jnp.stack([k, jax.random.fold_in(k, 2)])[::-1].reshape(1, 2).T)), keys, steps)]:
+    compare("random numbers: " + what, f, *arguments)
+for what, options in ("a key", {}), ("of another axis", {"out_axes": 1}):
+    f = batch.vmap(lambda k: jax.random.split(k, 3), **options)
+    wanted = jax.vmap(lambda k: jax.random.split(k, 3), **options)(keys)
+    for call, found in ("", f(keys)), (", under jit", jax.jit(f)(keys)):
+        checks.expect("a result that is " + what + call,
+                      found.dtype == wanted.dtype and (found == wanted).all(), found)
+refused("refuse rbg", batch.LoweringError, "key<rbg>", lambda: batch.vmap(jax.random.bits)(
+    jax.random.split(jax.random.key(0, impl="rbg"), N)))
+refused("refuse rbg inside", batch.LoweringError, "check_vmap.py:", lambda: batch.vmap(
+    lambda n: jax.random.bits(jax.random.key(n, impl="rbg")))(steps))
+
 # --- elements, trees, axes ---------------------------------------------------------------
 
-bits = jnp.asarray(generator.integers(0, 2 ** 32, (N, 3), dtype=numpy.uint32))
+numbers = jnp.asarray(generator.integers(0, 2 ** 32, (N, 3), dtype=numpy.uint32))
 for what, f, argument in [
         ("int32", lambda v: v * 3 - 1, jnp.arange(N * 2).reshape(N, 2)),
         ("int8", lambda v: v + v, jnp.arange(N * 2, dtype=jnp.int8).reshape(N, 2)),
         ("uint8", lambda v: v // 3, jnp.arange(200, 200 + N, dtype=jnp.uint8)),
-        ("uint32", lambda v: (v ^ (v >> 3)) * 5, bits),
-        ("uint32, compared", lambda v: (v > jnp.uint32(2 ** 31)).sum(), bits),
+        ("uint32", lambda v: (v ^ (v >> 3)) * 5, numbers),
+        ("uint32, compared", lambda v: (v > jnp.uint32(2 ** 31)).sum(), numbers),
         ("bool", lambda v: ~v, jnp.arange(N * 2).reshape(N, 2) % 3 == 0),
         ("float16", lambda v: v * 2 + 1, x.astype(jnp.float16)),
         ("bfloat16", lambda v: (v * 2).sum(), x.astype(jnp.bfloat16)),

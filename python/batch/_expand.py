@@ -1,0 +1,269 @@
+"""From a jaxpr to one of the primitives that are lowered.
+
+Calls are inlined, keys become the words that they are, and what jaxlib's passes refuse is
+put in other primitives' terms by a rule: a function of arrays that is traced in the
+equation's place, and expanded in turn.
+"""
+
+import collections
+import functools
+import os
+import re
+
+import jax
+import jax.numpy as jnp
+import jaxlib
+from jax.extend import core
+
+CONTROL = ("while", "scan", "cond")
+# Of primitives that only call, the parameter that has what is called.
+_CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr",
+          "core_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr",
+          "custom_vjp_call": "call_jaxpr", "remat2": "jaxpr", "checkpoint": "jaxpr"}
+# Where frames are not the user's.
+_OWN = tuple(os.path.join(os.path.dirname(os.path.abspath(file)), "")
+             for file in (__file__, jax.__file__, jaxlib.__file__))
+_LIBRARY = os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "")
+# Says what a rule leaves to jaxlib.
+KEEP = object()
+
+_rules = {}
+
+
+class LoweringError(NotImplementedError):
+    """Something in a function that Batch does not compile; the message says where."""
+
+
+def rule(*names):
+    """Registers what is traced in place of the equations of primitives: a function of
+    their arrays and parameters that gives their results, or KEEP. Keys are words."""
+    def register(function):
+        _rules.update((name, function) for name in names)
+        return function
+    return register
+
+
+# What an equation of an expanded jaxpr has as its `source_info`. JAX's traceback ends at
+# the function that is traced; those of its calls follow.
+Source = collections.namedtuple("Source", ["tracebacks"])
+
+
+def place(equation):
+    """Where the user wrote an equation of an expanded jaxpr: the innermost frame outside
+    of jax, batch and Python's library."""
+    for line in "\n".join(map(str, equation.source_info.tracebacks)).splitlines():
+        found = re.match(r"(.*):(\d+) \((.*)\)$", line.strip())
+        if found and not found[1].startswith(_OWN) and not (
+                found[1].startswith(_LIBRARY) and "-packages" not in found[1]):
+            return "%s:%s (in %s): " % found.groups()
+    return ""
+
+
+def open_jaxpr(jaxpr):
+    """The jaxpr and the constants of a closed jaxpr, or of one without any."""
+    if isinstance(jaxpr, core.ClosedJaxpr):
+        return jaxpr.jaxpr, jaxpr.consts
+    return jaxpr, []
+
+
+# --- keys --------------------------------------------------------------------------------
+
+def is_key(aval):
+    return jax.dtypes.issubdtype(aval.dtype, jax.dtypes.prng_key)
+
+
+def words(aval):
+    """What a key is: two words of Threefry's."""
+    if not is_key(aval):
+        return aval
+    if aval.dtype.name != "key<fry>":
+        raise LoweringError("keys of type %s are not supported, only threefry2x32's" %
+                            aval.dtype.name)
+    return jax.core.ShapedArray(aval.shape + (2,), jnp.uint32)
+
+
+def _move_keys(primitive, params, inputs, outputs):
+    """A primitive that moves keys moves their words: it is mapped over them."""
+    in_axes = [-1 if is_key(aval) else None for aval in inputs]
+    if primitive.name in ("eq", "ne"):
+        return lambda a, b: ((a == b).all(-1) if primitive.name == "eq" else
+                             (a != b).any(-1))
+    many = primitive.multiple_results
+
+    def move(*values):
+        result = jax.vmap(lambda *one: primitive.bind(*one, **params), in_axes,
+                          [-1] * len(outputs) if many else -1)(*values)
+        return result
+    return move
+
+
+# --- jaxprs --------------------------------------------------------------------------------
+
+class _Expansion:
+    """Writes one jaxpr."""
+
+    def __init__(self, calls, is_rule, cache):
+        self.equations = []
+        self.constants = []  # (variable, array)
+        self.calls = calls  # tracebacks of the calls that are being inlined
+        self.is_rule = is_rule  # equations are a rule's, which have no place
+        self.cache = cache
+
+    def constant(self, value):
+        aval = jax.typeof(value)
+        if is_key(aval):
+            value = jax.random.key_data(value)
+        for variable, known in self.constants:
+            if known is value:
+                return variable
+        variable = core.Var(words(aval))
+        self.constants.append((variable, value))
+        return variable
+
+    def inline(self, jaxpr, atoms):
+        """Appends a jaxpr's equations; returns what its results are."""
+        jaxpr, constants = open_jaxpr(jaxpr)
+        known = dict(zip(jaxpr.invars, atoms))
+        known.update(zip(jaxpr.constvars, map(self.constant, constants)))
+
+        def read(atom):
+            return atom if isinstance(atom, core.Literal) else known[atom]
+
+        for equation in jaxpr.eqns:
+            own = () if self.is_rule else (equation.source_info.traceback,)
+            equation = equation.replace(source_info=Source(own + self.calls))
+            results = self.append(equation, [read(atom) for atom in equation.invars])
+            known.update(zip(equation.outvars, results))
+        return [read(atom) for atom in jaxpr.outvars]
+
+    def append(self, equation, atoms):
+        """Appends an equation, or what is in its place; returns its results."""
+        name, params = equation.primitive.name, equation.params
+        if name in _CALLS:
+            return self.call(equation, params[_CALLS[name]], atoms)
+        if name in CONTROL:
+            return self.bind(equation, atoms, self.control(equation))
+        if equation.effects:
+            raise LoweringError("%s%s has effects, which are not supported" % (
+                place(equation), name))
+        if name == "custom_linear_solve":
+            return self.solve(equation, atoms)
+        jaxpr = self.replacement(equation, atoms)
+        if jaxpr is None:
+            return self.bind(equation, atoms, params)
+        return self.call(equation, jaxpr, atoms, is_rule=True)
+
+    def call(self, equation, jaxpr, atoms, is_rule=False):
+        before = self.calls, self.is_rule
+        self.calls, self.is_rule = equation.source_info.tracebacks, is_rule or self.is_rule
+        results = self.inline(jaxpr, atoms)
+        self.calls, self.is_rule = before
+        return results
+
+    def control(self, equation):
+        """The parameters of control whose jaxprs are expanded."""
+        params, tracebacks = equation.params, equation.source_info.tracebacks
+
+        def expand(jaxpr):
+            return _expand(jaxpr, tracebacks, self.is_rule, self.cache)
+
+        if "branches" in params:
+            return {**params, "branches": tuple(map(expand, params["branches"]))}
+        return {**params, **{name: expand(params[name]) for name in params
+                             if name in ("jaxpr", "cond_jaxpr", "body_jaxpr")}}
+
+    def bind(self, equation, atoms, params):
+        results = [core.Var(words(v.aval)) for v in equation.outvars]
+        self.equations.append(equation.replace(invars=atoms, outvars=results,
+                                               params=params))
+        return results
+
+    def solve(self, equation, atoms):
+        """Of the functions of a linear solve, the one that solves."""
+        lengths, jaxprs = equation.params["const_lengths"], equation.params["jaxprs"]
+        first = lengths.matvec + lengths.vecmat
+        last = first + lengths.solve + lengths.transpose_solve
+        return self.call(equation, jaxprs.solve,
+                         atoms[first:first + lengths.solve] + atoms[last:])
+
+    def replacement(self, equation, atoms):
+        """What is traced in the place of an equation, if anything is."""
+        primitive, params = equation.primitive, equation.params
+        inputs = [atom.aval for atom in equation.invars]
+        outputs = [v.aval for v in equation.outvars]
+        function = _rules.get(primitive.name)
+        if function is not None:
+            function = functools.partial(function, **params)
+        elif any(map(is_key, inputs + outputs)):
+            function = _move_keys(primitive, params, inputs, outputs)
+        else:
+            return None
+        shapes = [jax.ShapeDtypeStruct(atom.aval.shape, atom.aval.dtype) for atom in atoms]
+        try:
+            key = (primitive, tuple(sorted(params.items())), equation.ctx,
+                   tuple((shape.shape, shape.dtype) for shape in shapes))
+            hash(key)
+        except TypeError:
+            key = None
+        if key in self.cache:
+            return self.cache[key]
+        jaxpr = None
+        with equation.ctx.manager:
+            try:
+                jaxpr = jax.make_jaxpr(lambda *values: _results(function(*values)))(*shapes)
+            except _Keep:
+                pass
+            except LoweringError as error:
+                raise LoweringError(place(equation) +
+                                    str(error)) from None
+        if jaxpr is not None:
+            found = [(v.aval.shape, v.aval.dtype) for v in jaxpr.jaxpr.outvars]
+            wanted = [(words(aval).shape, words(aval).dtype) for aval in outputs]
+            assert found == wanted, (primitive.name, found, wanted)
+        if key is not None:
+            self.cache[key] = jaxpr
+        return jaxpr
+
+
+class _Keep(Exception):
+    """A rule leaves an equation as it is."""
+
+
+def _results(value):
+    if value is KEEP:
+        raise _Keep()
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _drop_dead(equations, results):
+    """The equations that results depend on."""
+    live = {atom for atom in results if not isinstance(atom, core.Literal)}
+    kept = []
+    for equation in reversed(equations):
+        if live.intersection(equation.outvars):
+            live.update(atom for atom in equation.invars
+                        if not isinstance(atom, core.Literal))
+            kept.append(equation)
+    return kept[::-1]
+
+
+def _expand(closed, calls, is_rule, cache):
+    jaxpr, _ = open_jaxpr(closed)
+    expansion = _Expansion(calls, is_rule, cache)
+    inputs = [core.Var(words(v.aval)) for v in jaxpr.invars]
+    results = expansion.inline(closed, inputs)
+    equations = _drop_dead(expansion.equations, results)
+    used = {atom for equation in equations for atom in equation.invars
+            if not isinstance(atom, core.Literal)}
+    used.update(atom for atom in results if not isinstance(atom, core.Literal))
+    constants = [pair for pair in expansion.constants if pair[0] in used]
+    return core.ClosedJaxpr(
+        jaxpr.replace(constvars=[v for v, _ in constants], invars=inputs,
+                      outvars=results, eqns=equations),
+        [value for _, value in constants])
+
+
+def expand(closed):
+    """A closed jaxpr of control and of what jaxlib lowers, for the same arrays; keys are
+    their words."""
+    return _expand(closed, (), False, {})
