@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""compare.py [--words=N] [--rounds=N] [--threads=N] [FILE]: g2p.py beside g2p_en's own
+code, which is NumPy and takes a word at a time, and beside jax.vmap.
+
+Says how many words sound the same, and what each takes: CPU seconds and seconds of all
+words, medians over rounds in which they take turns, after one that is not counted.
+Compiling is apart. The words are drawn from FILE, or from what Python says about itself
+(pydoc_data.topics). The exit code is 1 if a word differs.
+"""
+
+import argparse
+import importlib
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+import zipfile
+from unittest import mock
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--words", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1,
+                        help="of Batch, NumPy and JAX: there are that many cores")
+    parser.add_argument("file", nargs="?")
+    return parser.parse_args()
+
+
+def draw(file, count):
+    """`count` words of three letters or more, drawn from all that a text has."""
+    if file:
+        with open(file) as lines:
+            text = lines.read()
+    else:
+        from pydoc_data import topics
+        text = "\n".join(topics.topics.values())
+    words = sorted(set(re.findall("[a-z]{3,}", text.lower())))
+    return random.Random(0).sample(words, min(count, len(words)))
+
+
+def original(wheel, folder):
+    """g2p_en's network in its own code. What the package imports for whole sentences
+    (NLTK and its data) is left out."""
+    with zipfile.ZipFile(wheel) as files:
+        files.extractall(folder)
+    absent = "nltk", "nltk.corpus", "nltk.tokenize", "inflect"
+    with mock.patch.dict(sys.modules, {name: mock.MagicMock() for name in absent}), \
+            mock.patch.object(sys, "path", [folder] + sys.path):
+        return importlib.import_module("g2p_en.g2p").G2p()
+
+
+def main():
+    options = arguments()
+    # All of them ask for the cores when they are imported.
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    import batch
+    import g2p
+    import jax
+    import numpy
+    import weights
+
+    words = draw(options.file, options.words)
+    wheel = weights.fetch()
+    network = jax.tree.map(jax.numpy.asarray, weights.load(wheel))
+    axes = None, 0, 0
+    ours = batch.vmap(g2p.pronounce, axes, threads=options.threads)
+    theirs = jax.jit(jax.vmap(g2p.pronounce, axes))
+    with tempfile.TemporaryDirectory() as folder:
+        peer = original(wheel, folder)
+
+        def named(function):
+            found = function(network, *g2p.spell(words))
+            return [g2p.name(numbers) for numbers in numpy.asarray(found)]
+
+        ways = {"Batch": lambda: named(ours),
+                "jit(vmap)": lambda: named(theirs),
+                "g2p_en": lambda: [peer.predict(word) for word in words]}
+        results, times = {}, {way: [] for way in ways}
+        for turn in range(options.rounds + 1):
+            for way, run in ways.items():
+                start = time.process_time(), time.perf_counter()
+                results[way] = run()
+                times[way].append((time.process_time() - start[0],
+                                   time.perf_counter() - start[1]))
+
+    same = sum(map(lambda a, b: a == b, results["Batch"], results["g2p_en"]))
+    print("%d of %d words sound the same" % (same, len(words)))
+    for way, taken in times.items():
+        cpu, wall = (sorted(values)[len(values) // 2]
+                     for values in zip(*taken[1:] or taken))
+        print("%-10s %7.3f CPU s %7.3f s" % (way, cpu, wall))
+    return same != len(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
