@@ -35,7 +35,7 @@ namespace {
 PyObject *cancelledError, *runError;
 
 /// Raises the error of a call of the C API.
-void check(BatchStatus status, const char *message = batchLastError()) {
+void check(BatchStatus status, const char *message) {
   switch (status) {
   case BATCH_STATUS_OK:
     return;
@@ -52,6 +52,10 @@ void check(BatchStatus status, const char *message = batchLastError()) {
   }
   throw nb::python_error();
 }
+
+/// The same right after the call. (As a default argument the message could be
+/// asked for before it.)
+void check(BatchStatus status) { check(status, batchLastError()); }
 
 /// Releases what a function of the C API has made.
 template <auto Release>
