@@ -1,0 +1,526 @@
+// The No-U-Turn Sampler with multinomial draws from trajectories (Betancourt 2017),
+// as Stan has it: biased progressive sampling, a U-turn criterion of momenta with
+// checks across both halves of a trajectory, and a warm-up that fits the step size
+// (dual averaging) and a mass matrix. For one chain, and without recursion: pieces
+// of a trajectory wait on a stack until they have a neighbour of their length.
+//
+// A model defines the target and what a mass matrix is, and declares what it uses:
+//
+//   // The log density at a position, and its gradient.
+//   func.func private @log_density(%q: tensor<25xf64>, %X: …, %y: …)
+//       -> (f64, tensor<25xf64>) { … }
+//   // By @diagonal.… or @dense.… (Mass.mlir), as `!factor` is.
+//   func.func private @mass.velocity(%factor: !factor, %z: !vec) -> !vec { … }
+//   func.func private @mass.force(%factor: !factor, %gradient: !vec) -> !vec { … }
+//   func.func private @mass.observe(%squares: !factor, %a: !vec, %b: !vec)
+//       -> !factor { … }
+//   func.func private @mass.fit(%squares: !factor, %count: f64) -> !factor { … }
+//   func.func private @multinomial.advance(…) -> (…)
+//
+// The declared types give the sizes: D, the number of dimensions, E, the rows of a
+// mass matrix's factor (1 or D), and N, the most transitions of a call.
+//
+// With a covariance L Lᵀ of the target, the mass matrix is its inverse, and momenta
+// are L⁻ᵀ z. All is written in z, which is standard normal: its kinetic energy is
+// z·z / 2, the velocity L z, and the force Lᵀ ∇ log p. The factor is L.
+//
+// Randomness is addressed: the key is (seed, chain), the counter (transition, slot):
+//
+//   0x10000000               bit j: whether doubling j goes forward
+//   0x20000000 + j           acceptance of doubling j
+//   0x30000000 + n           acceptance of leapfrog step n within its doubling
+//   0x40000000 + i           entry i of z
+
+!vec = tensor<1009xf64>
+!factor = tensor<2003x1009xf64>
+!scalar = tensor<f64>
+!stack = tensor<16x1009xf64>
+!positions = tensor<10007x1009xf64>
+!stats = tensor<10007x7xf64>
+!schedule = tensor<10007xi32>
+
+module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
+                                  N = 10007 : index}} {
+  func.func private @log_density(!vec) -> (f64, !vec)
+  func.func private @mass.velocity(!factor, !vec) -> !vec
+  func.func private @mass.force(!factor, !vec) -> !vec
+  func.func private @mass.observe(!factor, !vec, !vec) -> !factor
+  func.func private @mass.fit(!factor, f64) -> !factor
+
+  func.func private @random.threefry2x32(i32, i32, i32, i32) -> (i32, i32)
+  func.func private @random.uniform.f64(i32) -> f64
+  func.func private @random.normals.f64(i32, i32) -> (f64, f64)
+
+  func.func private @multinomial.uniform(%seed: i32, %chain: i32, %t: i32, %slot: i32)
+      -> f64 {
+    %bits, %unused = call @random.threefry2x32(%seed, %chain, %t, %slot)
+        : (i32, i32, i32, i32) -> (i32, i32)
+    %u = call @random.uniform.f64(%bits) : (i32) -> f64
+    return %u : f64
+  }
+
+  func.func private @multinomial.momentum(%seed: i32, %chain: i32, %t: i32) -> !vec {
+    %first_slot = arith.constant 0x40000000 : i32
+    %empty = tensor.empty() : !vec
+    %z = linalg.generic {indexing_maps = [affine_map<(d) -> (d)>],
+                         iterator_types = ["parallel"]} outs(%empty : !vec) {
+    ^bb0(%unused: f64):
+      %index = linalg.index 0 : index
+      %entry = arith.index_cast %index : index to i32
+      %slot = arith.addi %first_slot, %entry : i32
+      %bits:2 = func.call @random.threefry2x32(%seed, %chain, %t, %slot)
+          : (i32, i32, i32, i32) -> (i32, i32)
+      %normals:2 = func.call @random.normals.f64(%bits#0, %bits#1)
+          : (i32, i32) -> (f64, f64)
+      linalg.yield %normals#0 : f64
+    } -> !vec
+    return %z : !vec
+  }
+
+  func.func private @multinomial.dot(%a: !vec, %b: !vec) -> f64 {
+    %zero = arith.constant dense<0.0> : !scalar
+    %dot = linalg.dot ins(%a, %b : !vec, !vec) outs(%zero : !scalar) -> !scalar
+    %y = tensor.extract %dot[] : !scalar
+    return %y : f64
+  }
+
+  func.func private @multinomial.put(%row: !vec, %stack: !stack, %at: index)
+      -> !stack {
+    %next = tensor.insert_slice %row into %stack[%at, 0] [1, 1009] [1, 1]
+        : !vec into !stack
+    return %next : !stack
+  }
+
+  func.func private @multinomial.get(%stack: !stack, %at: index) -> !vec {
+    %row = tensor.extract_slice %stack[%at, 0] [1, 1009] [1, 1] : !stack to !vec
+    return %row : !vec
+  }
+
+  // Whether a trajectory of two neighbouring pieces has not turned yet. Of each, the
+  // sum of its momenta, and the first and the last one, in the order of `a` and `b`.
+  func.func private @multinomial.goes_on(
+      %sum_a: !vec, %first_a: !vec, %last_a: !vec,
+      %sum_b: !vec, %first_b: !vec, %last_b: !vec) -> i1 {
+    %none = arith.constant 0.0 : f64
+    %all = arith.addf %sum_a, %sum_b : !vec
+    %d0 = call @multinomial.dot(%all, %first_a) : (!vec, !vec) -> f64
+    %d1 = call @multinomial.dot(%all, %last_b) : (!vec, !vec) -> f64
+    // Each with the first step of the other one.
+    %a = arith.addf %sum_a, %first_b : !vec
+    %d2 = call @multinomial.dot(%a, %first_a) : (!vec, !vec) -> f64
+    %d3 = call @multinomial.dot(%a, %first_b) : (!vec, !vec) -> f64
+    %b = arith.addf %sum_b, %last_a : !vec
+    %d4 = call @multinomial.dot(%b, %last_a) : (!vec, !vec) -> f64
+    %d5 = call @multinomial.dot(%b, %last_b) : (!vec, !vec) -> f64
+    %m0 = arith.minimumf %d0, %d1 : f64
+    %m1 = arith.minimumf %d2, %d3 : f64
+    %m2 = arith.minimumf %d4, %d5 : f64
+    %m3 = arith.minimumf %m0, %m1 : f64
+    %least = arith.minimumf %m2, %m3 : f64
+    %on = arith.cmpf ogt, %least, %none : f64
+    return %on : i1
+  }
+
+  // A piece of a trajectory with 2^depth leapfrog steps from (q, gradient, z), or less
+  // if it turns or diverges. Stacks hold first and last momenta and sums of complete
+  // pieces; row 0 is the whole piece in the end. `before` leapfrog steps were made
+  // in this transition, with acceptance probabilities that add up to `acceptance`.
+  //
+  // Weights of points are exp(gain) by what they gain in log density of (q, z); their
+  // sum is weight * exp(scale), where `scale` is the largest gain.
+  func.func private @multinomial.extend(
+      %q: !vec, %gradient: !vec, %z: !vec, %depth: i32, %step: f64, %factor: !factor,
+      %joint0: f64, %acceptance: f64, %before: i32,
+      %firsts: !stack, %lasts: !stack, %sums: !stack,
+      %seed: i32, %chain: i32, %t: i32)
+      -> (!vec, !vec, !vec, i1, i1, f64, f64, !vec, f64, !vec, f64, f64, i32,
+          !stack, !stack, !stack) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %bottom = arith.constant 0 : index
+    %up = arith.constant 1 : index
+    %yes = arith.constant true
+    %no = arith.constant false
+    %none = arith.constant 0.0 : f64
+    %half = arith.constant 0.5 : f64
+    %unit = arith.constant 1.0 : f64
+    %lowest = arith.constant -1000.0 : f64
+    %minus_infinity = arith.constant 0xFFF0000000000000 : f64
+    %leaf_slot = arith.constant 0x30000000 : i32
+    %count = arith.shli %one, %depth : i32
+    %half_step = arith.mulf %half, %step : f64
+    %long = tensor.splat %step : !vec
+    %short = tensor.splat %half_step : !vec
+    %end:18 = scf.while (
+        %n = %zero, %top = %bottom, %qn = %q, %gn = %gradient, %zn = %z,
+        %on = %yes, %diverges = %no, %weight = %none, %scale = %minus_infinity,
+        %pq = %q, %plogp = %none, %pg = %gradient, %pjoint = %none,
+        %accepted = %acceptance, %steps = %before,
+        %fs = %firsts, %ls = %lasts, %ss = %sums)
+        : (i32, index, !vec, !vec, !vec, i1, i1, f64, f64, !vec, f64, !vec, f64, f64,
+           i32, !stack, !stack, !stack)
+        -> (i32, index, !vec, !vec, !vec, i1, i1, f64, f64, !vec, f64, !vec, f64, f64,
+            i32, !stack, !stack, !stack) {
+      %short_of = arith.cmpi slt, %n, %count : i32
+      %more = arith.andi %short_of, %on : i1
+      scf.condition(%more) %n, %top, %qn, %gn, %zn, %on, %diverges, %weight, %scale,
+          %pq, %plogp, %pg, %pjoint, %accepted, %steps, %fs, %ls, %ss
+          : i32, index, !vec, !vec, !vec, i1, i1, f64, f64, !vec, f64, !vec, f64, f64,
+            i32, !stack, !stack, !stack
+    } do {
+    ^bb0(%n: i32, %top: index, %qn: !vec, %gn: !vec, %zn: !vec, %on: i1,
+         %diverges: i1, %weight: f64, %scale: f64, %pq: !vec, %plogp: f64,
+         %pg: !vec, %pjoint: f64, %accepted: f64, %steps: i32,
+         %fs: !stack, %ls: !stack, %ss: !stack):
+      // A leapfrog step.
+      %force0 = func.call @mass.force(%factor, %gn) : (!factor, !vec) -> !vec
+      %kick0 = arith.mulf %short, %force0 : !vec
+      %z0 = arith.addf %zn, %kick0 : !vec
+      %velocity = func.call @mass.velocity(%factor, %z0) : (!factor, !vec) -> !vec
+      %drift = arith.mulf %long, %velocity : !vec
+      %q1 = arith.addf %qn, %drift : !vec
+      %logp, %g1 = func.call @log_density(%q1) : (!vec) -> (f64, !vec)
+      %force1 = func.call @mass.force(%factor, %g1) : (!factor, !vec) -> !vec
+      %kick1 = arith.mulf %short, %force1 : !vec
+      %z1 = arith.addf %z0, %kick1 : !vec
+      %square = func.call @multinomial.dot(%z1, %z1) : (!vec, !vec) -> f64
+      %kinetic = arith.mulf %half, %square : f64
+      %joint = arith.subf %logp, %kinetic : f64
+      %gain0 = arith.subf %joint, %joint0 : f64
+      %is_number = arith.cmpf ord, %gain0, %none : f64
+      %gain = arith.select %is_number, %gain0, %minus_infinity : f64
+      %fine = arith.cmpf oge, %gain, %lowest : f64
+      %diverges1 = arith.xori %fine, %yes : i1
+      %loss = arith.minimumf %gain, %none : f64
+      %chance = math.exp %loss : f64
+      %accepted1 = arith.addf %accepted, %chance : f64
+
+      // The new point is the piece's with its share of the weights. One that diverges
+      // ends the transition, and is never taken.
+      %is_largest = arith.cmpf ogt, %gain, %scale : f64
+      %smaller = arith.select %is_largest, %scale, %gain : f64
+      %scale1 = arith.select %is_largest, %gain, %scale : f64
+      %down = arith.subf %smaller, %scale1 : f64
+      %ratio = math.exp %down : f64
+      %old_scaled = arith.mulf %weight, %ratio : f64
+      %old = arith.select %is_largest, %old_scaled, %weight : f64
+      %new = arith.select %is_largest, %unit, %ratio : f64
+      %weight1 = arith.addf %old, %new : f64
+      %slot = arith.addi %leaf_slot, %steps : i32
+      %u = func.call @multinomial.uniform(%seed, %chain, %t, %slot)
+          : (i32, i32, i32, i32) -> f64
+      %threshold = arith.mulf %u, %weight1 : f64
+      %takes = arith.cmpf olt, %threshold, %new : f64
+      %pq1 = arith.select %takes, %q1, %pq : !vec
+      %plogp1 = arith.select %takes, %logp, %plogp : f64
+      %pg1 = arith.select %takes, %g1, %pg : !vec
+      %pjoint1 = arith.select %takes, %joint, %pjoint : f64
+
+      // Joined with the piece before it as often as n ends with bits that are set.
+      %piece:5 = scf.while (%bits = %n, %at = %top, %goes = %fine, %first = %z1,
+                            %sum = %z1)
+          : (i32, index, i1, !vec, !vec) -> (i32, index, i1, !vec, !vec) {
+        %has_neighbour = arith.trunci %bits : i32 to i1
+        %joins = arith.andi %has_neighbour, %goes : i1
+        scf.condition(%joins) %bits, %at, %goes, %first, %sum
+            : i32, index, i1, !vec, !vec
+      } do {
+      ^bb0(%bits: i32, %at: index, %goes: i1, %first: !vec, %sum: !vec):
+        %below = arith.subi %at, %up : index
+        %f = func.call @multinomial.get(%fs, %below) : (!stack, index) -> !vec
+        %l = func.call @multinomial.get(%ls, %below) : (!stack, index) -> !vec
+        %s = func.call @multinomial.get(%ss, %below) : (!stack, index) -> !vec
+        %goes1 = func.call @multinomial.goes_on(%s, %f, %l, %sum, %first, %z1)
+            : (!vec, !vec, !vec, !vec, !vec, !vec) -> i1
+        %sum1 = arith.addf %s, %sum : !vec
+        %rest = arith.shrui %bits, %one : i32
+        scf.yield %rest, %below, %goes1, %f, %sum1 : i32, index, i1, !vec, !vec
+      }
+      %fs1 = func.call @multinomial.put(%piece#3, %fs, %piece#1)
+          : (!vec, !stack, index) -> !stack
+      %ls1 = func.call @multinomial.put(%z1, %ls, %piece#1)
+          : (!vec, !stack, index) -> !stack
+      %ss1 = func.call @multinomial.put(%piece#4, %ss, %piece#1)
+          : (!vec, !stack, index) -> !stack
+      %top1 = arith.addi %piece#1, %up : index
+      %n1 = arith.addi %n, %one : i32
+      %steps1 = arith.addi %steps, %one : i32
+      scf.yield %n1, %top1, %q1, %g1, %z1, %piece#2, %diverges1, %weight1, %scale1,
+          %pq1, %plogp1, %pg1, %pjoint1, %accepted1, %steps1, %fs1, %ls1, %ss1
+          : i32, index, !vec, !vec, !vec, i1, i1, f64, f64, !vec, f64, !vec, f64, f64,
+            i32, !stack, !stack, !stack
+    }
+    return %end#2, %end#3, %end#4, %end#5, %end#6, %end#7, %end#8, %end#9, %end#10,
+        %end#11, %end#12, %end#13, %end#14, %end#15, %end#16, %end#17
+        : !vec, !vec, !vec, i1, i1, f64, f64, !vec, f64, !vec, f64, f64, i32,
+          !stack, !stack, !stack
+  }
+
+  // One transition. Returns the next position with its log density and gradient; the
+  // mean acceptance probability, leapfrog steps, doublings, whether the trajectory
+  // diverged, the energy of the point that was taken; and the stacks, whose contents
+  // mean nothing between transitions.
+  func.func private @multinomial.transition(
+      %q: !vec, %logp: f64, %gradient: !vec, %epsilon: f64, %factor: !factor,
+      %max_depth: i32, %firsts: !stack, %lasts: !stack, %sums: !stack,
+      %seed: i32, %chain: i32, %t: i32)
+      -> (!vec, f64, !vec, f64, i32, i32, i1, f64, !stack, !stack, !stack) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %bottom = arith.constant 0 : index
+    %yes = arith.constant true
+    %no = arith.constant false
+    %none = arith.constant 0.0 : f64
+    %half = arith.constant 0.5 : f64
+    %unit = arith.constant 1.0 : f64
+    %direction_slot = arith.constant 0x10000000 : i32
+    %doubling_slot = arith.constant 0x20000000 : i32
+    %back = arith.negf %epsilon : f64
+
+    %z = call @multinomial.momentum(%seed, %chain, %t) : (i32, i32, i32) -> !vec
+    %square = call @multinomial.dot(%z, %z) : (!vec, !vec) -> f64
+    %kinetic = arith.mulf %half, %square : f64
+    %joint0 = arith.subf %logp, %kinetic : f64
+    %directions, %unused =
+        call @random.threefry2x32(%seed, %chain, %t, %direction_slot)
+        : (i32, i32, i32, i32) -> (i32, i32)
+
+    %end:21 = scf.while (
+        %j = %zero, %on = %yes, %diverges = %no, %qm = %q, %gm = %gradient, %zm = %z,
+        %qp = %q, %gp = %gradient, %zp = %z, %sum = %z, %weight = %unit,
+        %scale = %none, %pq = %q, %plogp = %logp, %pg = %gradient, %pjoint = %joint0,
+        %accepted = %none, %steps = %zero, %fs = %firsts, %ls = %lasts, %ss = %sums)
+        : (i32, i1, i1, !vec, !vec, !vec, !vec, !vec, !vec, !vec, f64, f64, !vec, f64,
+           !vec, f64, f64, i32, !stack, !stack, !stack)
+        -> (i32, i1, i1, !vec, !vec, !vec, !vec, !vec, !vec, !vec, f64, f64, !vec, f64,
+            !vec, f64, f64, i32, !stack, !stack, !stack) {
+      %shallow = arith.cmpi slt, %j, %max_depth : i32
+      %more = arith.andi %on, %shallow : i1
+      scf.condition(%more) %j, %on, %diverges, %qm, %gm, %zm, %qp, %gp, %zp, %sum,
+          %weight, %scale, %pq, %plogp, %pg, %pjoint, %accepted, %steps, %fs, %ls, %ss
+          : i32, i1, i1, !vec, !vec, !vec, !vec, !vec, !vec, !vec, f64, f64, !vec, f64,
+            !vec, f64, f64, i32, !stack, !stack, !stack
+    } do {
+    ^bb0(%j: i32, %on: i1, %diverges: i1, %qm: !vec, %gm: !vec, %zm: !vec, %qp: !vec,
+         %gp: !vec, %zp: !vec, %sum: !vec, %weight: f64, %scale: f64, %pq: !vec,
+         %plogp: f64, %pg: !vec, %pjoint: f64, %accepted: f64, %steps: i32,
+         %fs: !stack, %ls: !stack, %ss: !stack):
+      %shifted = arith.shrui %directions, %j : i32
+      %forward = arith.trunci %shifted : i32 to i1
+      %step = arith.select %forward, %epsilon, %back : f64
+      %q0 = arith.select %forward, %qp, %qm : !vec
+      %g0 = arith.select %forward, %gp, %gm : !vec
+      %inner = arith.select %forward, %zp, %zm : !vec
+      %outer = arith.select %forward, %zm, %zp : !vec
+      %new:16 = func.call @multinomial.extend(%q0, %g0, %inner, %j, %step, %factor,
+              %joint0, %accepted, %steps, %fs, %ls, %ss, %seed, %chain, %t)
+          : (!vec, !vec, !vec, i32, f64, !factor, f64, f64, i32, !stack, !stack,
+             !stack, i32, i32, i32)
+          -> (!vec, !vec, !vec, i1, i1, f64, f64, !vec, f64, !vec, f64, f64, i32,
+              !stack, !stack, !stack)
+
+      // With probability min(1, new / old) by the weights: farther points are better.
+      %at = arith.addi %doubling_slot, %j : i32
+      %u = func.call @multinomial.uniform(%seed, %chain, %t, %at)
+          : (i32, i32, i32, i32) -> f64
+      %larger = arith.maximumf %new#6, %scale : f64
+      %new_down = arith.subf %new#6, %larger : f64
+      %new_ratio = math.exp %new_down : f64
+      %new_weight = arith.mulf %new#5, %new_ratio : f64
+      %old_down = arith.subf %scale, %larger : f64
+      %old_ratio = math.exp %old_down : f64
+      %old_weight = arith.mulf %weight, %old_ratio : f64
+      %weight1 = arith.addf %old_weight, %new_weight : f64
+      %threshold = arith.mulf %u, %old_weight : f64
+      %wins = arith.cmpf olt, %threshold, %new_weight : f64
+      %takes = arith.andi %new#3, %wins : i1
+      %pq1 = arith.select %takes, %new#7, %pq : !vec
+      %plogp1 = arith.select %takes, %new#8, %plogp : f64
+      %pg1 = arith.select %takes, %new#9, %pg : !vec
+      %pjoint1 = arith.select %takes, %new#10, %pjoint : f64
+
+      %first = func.call @multinomial.get(%new#13, %bottom) : (!stack, index) -> !vec
+      %new_sum = func.call @multinomial.get(%new#15, %bottom) : (!stack, index) -> !vec
+      %goes = func.call @multinomial.goes_on(%sum, %outer, %inner, %new_sum, %first,
+              %new#2)
+          : (!vec, !vec, !vec, !vec, !vec, !vec) -> i1
+      %on1 = arith.andi %new#3, %goes : i1
+      %sum1 = arith.addf %sum, %new_sum : !vec
+      %qm1 = arith.select %forward, %qm, %new#0 : !vec
+      %gm1 = arith.select %forward, %gm, %new#1 : !vec
+      %zm1 = arith.select %forward, %zm, %new#2 : !vec
+      %qp1 = arith.select %forward, %new#0, %qp : !vec
+      %gp1 = arith.select %forward, %new#1, %gp : !vec
+      %zp1 = arith.select %forward, %new#2, %zp : !vec
+      %j1 = arith.addi %j, %one : i32
+      scf.yield %j1, %on1, %new#4, %qm1, %gm1, %zm1, %qp1, %gp1, %zp1, %sum1,
+          %weight1, %larger, %pq1, %plogp1, %pg1, %pjoint1, %new#11, %new#12, %new#13,
+          %new#14, %new#15
+          : i32, i1, i1, !vec, !vec, !vec, !vec, !vec, !vec, !vec, f64, f64, !vec, f64,
+            !vec, f64, f64, i32, !stack, !stack, !stack
+    }
+    %number = arith.uitofp %end#17 : i32 to f64
+    %mean = arith.divf %end#16, %number : f64
+    %energy = arith.negf %end#15 : f64
+    return %end#12, %end#13, %end#14, %mean, %end#17, %end#0, %end#2, %energy, %end#18,
+        %end#19, %end#20
+        : !vec, f64, !vec, f64, i32, i32, i1, f64, !stack, !stack, !stack
+  }
+
+  // One step of dual averaging: the logarithms of the step size and of its average,
+  // the mean error, and the number of steps, where `centre` is what step sizes are
+  // drawn to.
+  func.func private @multinomial.fit_step(
+      %acceptance: f64, %target: f64, %centre: f64, %log_average: f64, %error: f64,
+      %m: f64) -> (f64, f64, f64, f64) {
+    %unit = arith.constant 1.0 : f64
+    %delay = arith.constant 10.0 : f64
+    %inverse_gamma = arith.constant 20.0 : f64
+    %minus_kappa = arith.constant -0.75 : f64
+    %m1 = arith.addf %m, %unit : f64
+    %delayed = arith.addf %m1, %delay : f64
+    %short_of = arith.subf %target, %acceptance : f64
+    %change = arith.subf %short_of, %error : f64
+    %share = arith.divf %change, %delayed : f64
+    %error1 = arith.addf %error, %share : f64
+    %root = math.sqrt %m1 : f64
+    %strength = arith.mulf %root, %inverse_gamma : f64
+    %correction = arith.mulf %strength, %error1 : f64
+    %log_step = arith.subf %centre, %correction : f64
+    %log_m = math.log %m1 : f64
+    %log_share = arith.mulf %minus_kappa, %log_m : f64
+    %average_share = math.exp %log_share : f64
+    %difference = arith.subf %log_step, %log_average : f64
+    %weighted = arith.mulf %average_share, %difference : f64
+    %log_average1 = arith.addf %log_average, %weighted : f64
+    return %log_step, %log_average1, %error1, %m1 : f64, f64, f64, f64
+  }
+
+  // Transitions `first` to `first` + `count` - 1 of a chain; count is at most N. What a
+  // transition of warm-up fits says its entry of `schedule`, a sum of
+  //
+  //   1  the step size
+  //   2  the mass matrix sees the position
+  //   4  a window ends: a new mass matrix, and the step size starts anew
+  //   8  the step size becomes the average of those before
+  //
+  // The state of a chain: its position; the factor of the mass matrix; mean and
+  // squares of the positions of the window; and `fits`, which begins as zeros: the
+  // logarithms of the step size and of its average and the centre's distance from
+  // log 10, the mean error and the steps of dual averaging, and how many positions the
+  // mass matrix has seen. Returns the state, the positions, and of each transition:
+  // mean acceptance probability, leapfrog steps, doublings, 1 if it diverged, energy,
+  // log density, step size.
+  func.func @multinomial.advance(
+      %q: !vec, %factor: !factor, %mean: !vec, %squares: !factor,
+      %fits: tensor<6xf64>, %first: index, %count: index, %seed: i32, %chain: i32,
+      %target: tensor<f64>, %max_depth: tensor<i32>, %schedule: !schedule)
+      -> (!vec, !factor, !vec, !factor, tensor<6xf64>, !positions, !stats) {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %two = arith.constant 2 : index
+    %three = arith.constant 3 : index
+    %four = arith.constant 4 : index
+    %five = arith.constant 5 : index
+    %none = arith.constant 0.0 : f64
+    %unit = arith.constant 1.0 : f64
+    %log10 = arith.constant 2.302585092994046 : f64
+    %no_bits = arith.constant 0 : i32
+    %fits_step = arith.constant 1 : i32
+    %sees = arith.constant 2 : i32
+    %ends = arith.constant 4 : i32
+    %averages = arith.constant 8 : i32
+    %zeros = arith.constant dense<0.0> : !vec
+    %no_squares = arith.constant dense<0.0> : !factor
+    %positions = arith.constant dense<0.0> : !positions
+    %stats = arith.constant dense<0.0> : !stats
+    %stack = arith.constant dense<0.0> : !stack
+    %goal = tensor.extract %target[] : tensor<f64>
+    %depth = tensor.extract %max_depth[] : tensor<i32>
+    %f0 = tensor.extract %fits[%zero] : tensor<6xf64>
+    %f1 = tensor.extract %fits[%one] : tensor<6xf64>
+    %f2 = tensor.extract %fits[%two] : tensor<6xf64>
+    %f3 = tensor.extract %fits[%three] : tensor<6xf64>
+    %f4 = tensor.extract %fits[%four] : tensor<6xf64>
+    %f5 = tensor.extract %fits[%five] : tensor<6xf64>
+    %logp0, %gradient0 = call @log_density(%q) : (!vec) -> (f64, !vec)
+    %end:17 = scf.for %i = %zero to %count step %one
+        iter_args(%qi = %q, %logp = %logp0, %gradient = %gradient0, %l = %factor,
+                  %mu = %mean, %sq = %squares, %log_step = %f0, %log_average = %f1,
+                  %shift = %f2, %error = %f3, %m = %f4, %seen = %f5,
+                  %qs = %positions, %st = %stats,
+                  %fs = %stack, %ls = %stack, %ss = %stack)
+        -> (!vec, f64, !vec, !factor, !vec, !factor, f64, f64, f64, f64, f64, f64,
+            !positions, !stats, !stack, !stack, !stack) {
+      %now = arith.addi %first, %i : index
+      %t = arith.index_cast %now : index to i32
+      %epsilon = math.exp %log_step : f64
+      %next:11 = func.call @multinomial.transition(%qi, %logp, %gradient, %epsilon,
+              %l, %depth, %fs, %ls, %ss, %seed, %chain, %t)
+          : (!vec, f64, !vec, f64, !factor, i32, !stack, !stack, !stack, i32, i32, i32)
+          -> (!vec, f64, !vec, f64, i32, i32, i1, f64, !stack, !stack, !stack)
+
+      %what = tensor.extract %schedule[%i] : !schedule
+      %bit0 = arith.andi %what, %fits_step : i32
+      %is_fitted = arith.cmpi ne, %bit0, %no_bits : i32
+      %step:4 = scf.if %is_fitted -> (f64, f64, f64, f64) {
+        %centre = arith.addf %shift, %log10 : f64
+        %a:4 = func.call @multinomial.fit_step(%next#3, %goal, %centre, %log_average,
+                %error, %m)
+            : (f64, f64, f64, f64, f64, f64) -> (f64, f64, f64, f64)
+        scf.yield %a#0, %a#1, %a#2, %a#3 : f64, f64, f64, f64
+      } else {
+        scf.yield %log_step, %log_average, %error, %m : f64, f64, f64, f64
+      }
+      %bit3 = arith.andi %what, %averages : i32
+      %is_average = arith.cmpi ne, %bit3, %no_bits : i32
+      %log_step1 = arith.select %is_average, %step#1, %step#0 : f64
+
+      // Welford's running mean and squares.
+      %bit1 = arith.andi %what, %sees : i32
+      %is_seen = arith.cmpi ne, %bit1, %no_bits : i32
+      %window:3 = scf.if %is_seen -> (!vec, !factor, f64) {
+        %seen1 = arith.addf %seen, %unit : f64
+        %numbers = tensor.splat %seen1 : !vec
+        %off = arith.subf %next#0, %mu : !vec
+        %part = arith.divf %off, %numbers : !vec
+        %mu1 = arith.addf %mu, %part : !vec
+        %rest = arith.subf %next#0, %mu1 : !vec
+        %sq1 = func.call @mass.observe(%sq, %off, %rest)
+            : (!factor, !vec, !vec) -> !factor
+        scf.yield %mu1, %sq1, %seen1 : !vec, !factor, f64
+      } else {
+        scf.yield %mu, %sq, %seen : !vec, !factor, f64
+      }
+      %bit2 = arith.andi %what, %ends : i32
+      %is_end = arith.cmpi ne, %bit2, %no_bits : i32
+      %fit:8 = scf.if %is_end
+          -> (!factor, !vec, !factor, f64, f64, f64, f64, f64) {
+        %l1 = func.call @mass.fit(%window#1, %window#2) : (!factor, f64) -> !factor
+        scf.yield %l1, %zeros, %no_squares, %step#1, %step#1, %none, %none, %none
+            : !factor, !vec, !factor, f64, f64, f64, f64, f64
+      } else {
+        scf.yield %l, %window#0, %window#1, %log_step1, %shift, %step#2, %step#3,
+            %window#2 : !factor, !vec, !factor, f64, f64, f64, f64, f64
+      }
+
+      %qs1 = tensor.insert_slice %next#0 into %qs[%i, 0] [1, 1009] [1, 1]
+          : !vec into !positions
+      %leaves = arith.uitofp %next#4 : i32 to f64
+      %doublings = arith.uitofp %next#5 : i32 to f64
+      %diverges = arith.uitofp %next#6 : i1 to f64
+      %row = tensor.from_elements %next#3, %leaves, %doublings, %diverges, %next#7,
+          %next#1, %epsilon : tensor<7xf64>
+      %st1 = tensor.insert_slice %row into %st[%i, 0] [1, 7] [1, 1]
+          : tensor<7xf64> into !stats
+      scf.yield %next#0, %next#1, %next#2, %fit#0, %fit#1, %fit#2, %fit#3, %step#1,
+          %fit#4, %fit#5, %fit#6, %fit#7, %qs1, %st1, %next#8, %next#9, %next#10
+          : !vec, f64, !vec, !factor, !vec, !factor, f64, f64, f64, f64, f64, f64,
+            !positions, !stats, !stack, !stack, !stack
+    }
+    %fits1 = tensor.from_elements %end#6, %end#7, %end#8, %end#9, %end#10, %end#11
+        : tensor<6xf64>
+    return %end#0, %end#3, %end#4, %end#5, %fits1, %end#12, %end#13
+        : !vec, !factor, !vec, !factor, tensor<6xf64>, !positions, !stats
+  }
+}
