@@ -13,7 +13,10 @@ import re
 import jax
 import jax.numpy as jnp
 import jaxlib
+import numpy
 from jax.extend import core
+
+from batch._bound import Bound
 
 CONTROL = ("while", "scan", "cond")
 # Of primitives that only call, the parameter that has what is called.
@@ -34,29 +37,42 @@ class LoweringError(NotImplementedError):
     """Something in a function that Batch does not compile; the message says where."""
 
 
-def rule(*names):
+def rule(*names, constant=None):
     """Registers what is traced in place of the equations of primitives: a function of
-    their arrays and parameters that gives their results, or KEEP. Keys are words."""
+    their arrays and parameters that gives their results, or KEEP. Keys are words. The
+    argument at position `constant` is an array of NumPy's if it is known."""
     def register(function):
-        _rules.update((name, function) for name in names)
+        _rules.update((name, (function, constant)) for name in names)
         return function
     return register
 
 
 # What an equation of an expanded jaxpr has as its `source_info`. JAX's traceback ends at
 # the function that is traced; those of its calls follow.
-Source = collections.namedtuple("Source", ["tracebacks"])
+Source = collections.namedtuple("Source", ["traceback", "name_stack", "tracebacks"])
 
 
-def place(equation):
-    """Where the user wrote an equation of an expanded jaxpr: the innermost frame outside
-    of jax, batch and Python's library."""
+def _frame(equation):
+    """Of the innermost frame outside of jax, batch and Python's library, in which the user
+    wrote an equation of an expanded jaxpr: the file, the line, the function."""
     for line in "\n".join(map(str, equation.source_info.tracebacks)).splitlines():
         found = re.match(r"(.*):(\d+) \((.*)\)$", line.strip())
         if found and not found[1].startswith(_OWN) and not (
                 found[1].startswith(_LIBRARY) and "-packages" not in found[1]):
-            return "%s:%s (in %s): " % found.groups()
-    return ""
+            return found.groups()
+    return None
+
+
+def place(equation):
+    """Where the user wrote an equation, for a message."""
+    frame = _frame(equation)
+    return "%s:%s (in %s): " % frame if frame else ""
+
+
+def line(equation):
+    """The file and the line in which the user wrote an equation, or None."""
+    frame = _frame(equation)
+    return (frame[0], int(frame[1])) if frame else None
 
 
 def open_jaxpr(jaxpr):
@@ -64,6 +80,31 @@ def open_jaxpr(jaxpr):
     if isinstance(jaxpr, core.ClosedJaxpr):
         return jaxpr.jaxpr, jaxpr.consts
     return jaxpr, []
+
+
+def variables(atoms):
+    return (atom for atom in atoms if not isinstance(atom, core.Literal))
+
+
+def evaluate(equations, known, results):
+    """What atoms are, computed by equations without control from what is known."""
+    known = dict(known)
+
+    def read(atom):
+        return atom.val if isinstance(atom, core.Literal) else known[atom]
+
+    for equation in equations:
+        bound = equation.primitive.get_bind_params(equation.params)
+        functions, params = bound if isinstance(bound, tuple) else ((), bound)
+        result = equation.primitive.bind(*functions, *map(read, equation.invars), **params)
+        known.update(zip(equation.outvars,
+                         result if equation.primitive.multiple_results else [result]))
+    return [read(atom) for atom in results]
+
+
+def type_of(value):
+    """The type of a constant, which may be an array of batch.bind."""
+    return jax.typeof(value.value if isinstance(value, Bound) else value)
 
 
 # --- keys --------------------------------------------------------------------------------
@@ -108,9 +149,10 @@ class _Expansion:
         self.calls = calls  # tracebacks of the calls that are being inlined
         self.is_rule = is_rule  # equations are a rule's, which have no place
         self.cache = cache
+        self.known = {}  # of variables that depend on constants alone, what gives them
 
     def constant(self, value):
-        aval = jax.typeof(value)
+        aval = type_of(value)
         if is_key(aval):
             value = jax.random.key_data(value)
         for variable, known in self.constants:
@@ -118,7 +160,27 @@ class _Expansion:
                 return variable
         variable = core.Var(words(aval))
         self.constants.append((variable, value))
+        if not isinstance(value, Bound):
+            self.known[variable] = lambda: value
         return variable
+
+    def is_known(self, atom):
+        return isinstance(atom, core.Literal) or atom in self.known
+
+    def value(self, atom):
+        """What an atom is that depends on constants alone."""
+        if isinstance(atom, core.Literal):
+            return atom.val
+        if self.known[atom] is None:
+            needed, equations = {atom}, []
+            for equation in reversed(self.equations):
+                if needed.intersection(equation.outvars):
+                    equations.append(equation)
+                    needed.update(variables(equation.invars))
+            given = {v: self.known[v]() for v in needed if self.known[v]}
+            result = jax.jit(lambda: evaluate(equations[::-1], given, [atom]))()[0]
+            self.known[atom] = lambda: result
+        return self.known[atom]()
 
     def inline(self, jaxpr, atoms):
         """Appends a jaxpr's equations; returns what its results are."""
@@ -130,8 +192,10 @@ class _Expansion:
             return atom if isinstance(atom, core.Literal) else known[atom]
 
         for equation in jaxpr.eqns:
-            own = () if self.is_rule else (equation.source_info.traceback,)
-            equation = equation.replace(source_info=Source(own + self.calls))
+            source = equation.source_info
+            own = () if self.is_rule else (source.traceback,)
+            equation = equation.replace(source_info=Source(
+                source.traceback, source.name_stack, own + self.calls))
             results = self.append(equation, [read(atom) for atom in equation.invars])
             known.update(zip(equation.outvars, results))
         return [read(atom) for atom in jaxpr.outvars]
@@ -141,8 +205,10 @@ class _Expansion:
         name, params = equation.primitive.name, equation.params
         if name in _CALLS:
             return self.call(equation, params[_CALLS[name]], atoms)
+        if name == "batch_bound":
+            return [self.constant(params["bound"])]
         if name in CONTROL:
-            return self.bind(equation, atoms, self.control(equation))
+            return self.bind(equation, atoms, self.control(equation, atoms))
         if equation.effects:
             raise LoweringError("%s%s has effects, which are not supported" % (
                 place(equation), name))
@@ -160,20 +226,29 @@ class _Expansion:
         self.calls, self.is_rule = before
         return results
 
-    def control(self, equation):
+    def control(self, equation, atoms):
         """The parameters of control whose jaxprs are expanded."""
         params, tracebacks = equation.params, equation.source_info.tracebacks
 
-        def expand(jaxpr):
-            return _expand(jaxpr, tracebacks, self.is_rule, self.cache)
+        def expand(jaxpr, fixed):
+            """fixed: what the first variables of the jaxpr always are."""
+            known = [functools.partial(self.value, atom) if self.is_known(atom) else None
+                     for atom in fixed]
+            return _expand(jaxpr, tracebacks, self.is_rule, self.cache, known)
 
         if "branches" in params:
-            return {**params, "branches": tuple(map(expand, params["branches"]))}
-        return {**params, **{name: expand(params[name]) for name in params
-                             if name in ("jaxpr", "cond_jaxpr", "body_jaxpr")}}
+            return {**params, "branches": tuple(
+                expand(branch, atoms[1:]) for branch in params["branches"])}
+        if "num_consts" in params:
+            return {**params, "jaxpr": expand(params["jaxpr"], atoms[:params["num_consts"]])}
+        test, body = params["cond_nconsts"], params["body_nconsts"]
+        return {**params, "cond_jaxpr": expand(params["cond_jaxpr"], atoms[:test]),
+                "body_jaxpr": expand(params["body_jaxpr"], atoms[test:test + body])}
 
     def bind(self, equation, atoms, params):
         results = [core.Var(words(v.aval)) for v in equation.outvars]
+        if equation.primitive.name not in CONTROL and all(map(self.is_known, atoms)):
+            self.known.update((v, None) for v in results)
         self.equations.append(equation.replace(invars=atoms, outvars=results,
                                                params=params))
         return results
@@ -191,31 +266,40 @@ class _Expansion:
         primitive, params = equation.primitive, equation.params
         inputs = [atom.aval for atom in equation.invars]
         outputs = [v.aval for v in equation.outvars]
-        function = _rules.get(primitive.name)
-        if function is not None:
+        known = None
+        if primitive.name in _rules:
+            function, constant = _rules[primitive.name]
             function = functools.partial(function, **params)
+            if constant is not None and self.is_known(atoms[constant]):
+                known = numpy.asarray(self.value(atoms[constant]))
         elif any(map(is_key, inputs + outputs)):
             function = _move_keys(primitive, params, inputs, outputs)
         else:
             return None
         shapes = [jax.ShapeDtypeStruct(atom.aval.shape, atom.aval.dtype) for atom in atoms]
-        try:
-            key = (primitive, tuple(sorted(params.items())), equation.ctx,
-                   tuple((shape.shape, shape.dtype) for shape in shapes))
-            hash(key)
-        except TypeError:
-            key = None
-        if key in self.cache:
-            return self.cache[key]
+        key = None
+        if known is None:
+            key = (primitive, tuple(sorted(params.items(), key=lambda item: item[0])),
+                   equation.ctx, tuple((shape.shape, shape.dtype) for shape in shapes))
+            try:
+                if key in self.cache:
+                    return self.cache[key]
+            except TypeError:  # a parameter has no hash
+                key = None
+
+        def traced(*values):
+            if known is not None:
+                values = values[:constant] + (known,) + values[constant + 1:]
+            return _results(function(*values))
+
         jaxpr = None
         with equation.ctx.manager:
             try:
-                jaxpr = jax.make_jaxpr(lambda *values: _results(function(*values)))(*shapes)
+                jaxpr = jax.make_jaxpr(traced)(*shapes)
             except _Keep:
                 pass
             except LoweringError as error:
-                raise LoweringError(place(equation) +
-                                    str(error)) from None
+                raise LoweringError(place(equation) + str(error)) from None
         if jaxpr is not None:
             found = [(v.aval.shape, v.aval.dtype) for v in jaxpr.jaxpr.outvars]
             wanted = [(words(aval).shape, words(aval).dtype) for aval in outputs]
@@ -237,25 +321,25 @@ def _results(value):
 
 def _drop_dead(equations, results):
     """The equations that results depend on."""
-    live = {atom for atom in results if not isinstance(atom, core.Literal)}
+    live = set(variables(results))
     kept = []
     for equation in reversed(equations):
         if live.intersection(equation.outvars):
-            live.update(atom for atom in equation.invars
-                        if not isinstance(atom, core.Literal))
+            live.update(variables(equation.invars))
             kept.append(equation)
     return kept[::-1]
 
 
-def _expand(closed, calls, is_rule, cache):
+def _expand(closed, calls, is_rule, cache, known):
     jaxpr, _ = open_jaxpr(closed)
     expansion = _Expansion(calls, is_rule, cache)
     inputs = [core.Var(words(v.aval)) for v in jaxpr.invars]
+    expansion.known.update((v, thunk) for v, thunk in zip(inputs, known) if thunk)
     results = expansion.inline(closed, inputs)
     equations = _drop_dead(expansion.equations, results)
-    used = {atom for equation in equations for atom in equation.invars
-            if not isinstance(atom, core.Literal)}
-    used.update(atom for atom in results if not isinstance(atom, core.Literal))
+    used = set(variables(results))
+    for equation in equations:
+        used.update(variables(equation.invars))
     constants = [pair for pair in expansion.constants if pair[0] in used]
     return core.ClosedJaxpr(
         jaxpr.replace(constvars=[v for v, _ in constants], invars=inputs,
@@ -266,4 +350,4 @@ def _expand(closed, calls, is_rule, cache):
 def expand(closed):
     """A closed jaxpr of control and of what jaxlib lowers, for the same arrays; keys are
     their words."""
-    return _expand(closed, (), False, {})
+    return _expand(closed, (), False, {}, [])

@@ -15,8 +15,8 @@ from jax.extend import core
 from jax.extend.mlir import ir, passmanager
 from jax.extend.mlir.dialects import stablehlo
 
-from batch import _expand, _random, _rules  # noqa: F401
-from batch._expand import CONTROL, LoweringError, open_jaxpr, place
+from batch import _expand, _random, _rules, _scatter  # noqa: F401
+from batch._expand import CONTROL, LoweringError, evaluate, open_jaxpr, place, variables
 
 stablehlo.register_stablehlo_passes()
 _PASSES = ("builtin.module(inline,symbol-dce,canonicalize,func.func(chlo-legalize-to-stablehlo),"
@@ -128,30 +128,20 @@ class Lowering:
     def segment(self, equations, jaxpr, environment):
         """A run of equations becomes a function of the module."""
         defined = {v for equation in equations for v in equation.outvars}
-        inputs = list(dict.fromkeys(
-            atom for equation in equations for atom in equation.invars
-            if not isinstance(atom, core.Literal) and atom not in defined))
+        inputs = list(dict.fromkeys(v for equation in equations
+                                    for v in variables(equation.invars) if v not in defined))
         after = set()
         inside = {id(equation) for equation in equations}
         for equation in jaxpr.eqns:
             if id(equation) not in inside:
-                after.update(a for a in equation.invars if not isinstance(a, core.Literal))
-        after.update(a for a in jaxpr.outvars if not isinstance(a, core.Literal))
+                after.update(variables(equation.invars))
+        after.update(variables(jaxpr.outvars))
         outputs = [v for equation in equations for v in equation.outvars if v in after]
         if not outputs:
             return
 
         def compute(*values):
-            known = dict(zip(inputs, values))
-            for equation in equations:
-                given = [a.val if isinstance(a, core.Literal) else known[a]
-                         for a in equation.invars]
-                bound = equation.primitive.get_bind_params(equation.params)
-                functions, parameters = bound if isinstance(bound, tuple) else ((), bound)
-                result = equation.primitive.bind(*functions, *given, **parameters)
-                known.update(zip(equation.outvars, result if isinstance(
-                    result, (list, tuple)) else [result]))
-            return [known[v] for v in outputs]
+            return evaluate(equations, zip(inputs, values), outputs)
 
         shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in inputs]
         try:

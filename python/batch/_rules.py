@@ -21,19 +21,19 @@ def _one_device(value, **_):
 
 # --- reductions ----------------------------------------------------------------------------
 
-def _least(dtype):
+def least(dtype):
     """The number below all others of a type."""
     return -jnp.inf if jnp.issubdtype(dtype, jnp.floating) else \
         False if dtype == bool else jnp.iinfo(dtype).min
 
 
-def _greatest(dtype):
+def greatest(dtype):
     return jnp.inf if jnp.issubdtype(dtype, jnp.floating) else \
         True if dtype == bool else jnp.iinfo(dtype).max
 
 
-_NEUTRAL = {"sum": lambda dtype: 0, "prod": lambda dtype: 1, "max": _least,
-            "min": _greatest, "or": lambda dtype: 0, "xor": lambda dtype: 0,
+_NEUTRAL = {"sum": lambda dtype: 0, "prod": lambda dtype: 1, "max": least,
+            "min": greatest, "or": lambda dtype: 0, "xor": lambda dtype: 0,
             "and": lambda dtype: True if dtype == bool else ~numpy.zeros((), dtype)}
 
 

@@ -137,6 +137,52 @@ for what, f, *arguments in [
         ("a number", lambda v: 2.0, x)]:
     compare(what, f, *arguments)
 
+# --- scatter -----------------------------------------------------------------------------
+
+rows = jnp.asarray(generator.integers(-5, 5, (N, 3)), jnp.int32)  # none twice, or more
+outside = jnp.asarray([[0, 7, 2], [-9, 1, 1], [5, 5, 5]] * 2, jnp.int32)
+values = normal(N, 3, 4)
+for name in "set", "add", "subtract", "multiply", "min", "max":
+    for what, places, options in [("", rows, {}), (" outside", outside, {}),
+                                  (" clipped", outside, {"mode": "clip"})]:
+        compare("scatter: %s%s" % (name, what), lambda v, i, u: getattr(v.at[i], name)(
+            u, **options), y, places, values)
+    compare("scatter: %s of one row" % name,
+            lambda v, i, u: getattr(v.at[i], name)(u), y, outside[:, 0], values[:, 0])
+    known = numpy.asarray(outside).reshape(-1) % 7 - 2
+    compare("scatter: %s at known places" % name, lambda v, u: getattr(v.at[known], name)(
+        jnp.concatenate([u] * 6)), y, values)
+    compare("scatter: %s in vmap" % name, jax.vmap(
+        lambda v, i, u: getattr(v.at[i], name)(u), in_axes=(1, 0, 0)), y, x.astype(int), x)
+large = normal(N, 50, 60)
+for what, f, *arguments in [
+        ("one by one", lambda v, i, u: v.at[i].add(u), large, rows, normal(N, 3, 60)),
+        ("one by one, set", lambda v, i, u: v.at[i].set(u), large, outside,
+         normal(N, 3, 60)),
+        ("windows", lambda v, i, u: lax.dynamic_update_slice(v, u, (i, 1)), y, steps,
+         normal(N, 2, 2)),
+        ("windows in vmap", jax.vmap(lambda v, i: lax.dynamic_update_slice(v, v[:2] + 1,
+                                                                           (i,)), (1, 0)),
+         y, steps[:, None] + jnp.arange(4)),
+        ("two places of a row", lambda v, i: v.at[i, i - 1].add(1), y, rows),
+        ("apply", lambda v, i: v.at[i].apply(jnp.sin), y, outside),
+        ("unsigned", lambda v, i: v.at[i].set(7), y, outside.astype(jnp.uint32)),
+        ("booleans", lambda v, i: (v > 0).at[i].set(True), y, outside),
+        ("a derivative of indexing", lambda v, i: jax.grad(lambda v: (v[i] ** 2).sum())(v),
+         y, rows),
+        ("in a loop", lambda v, n: lax.fori_loop(0, n, lambda k, c: c.at[k % 5].add(
+            c[k % 3]), v), y, steps),
+        ("known places in a loop", lambda v, n: lax.fori_loop(
+            0, n, lambda k, c: c.at[known[:3]].add(v[k % 3]), v), y, steps),
+        ("nowhere", lambda v: v.at[numpy.asarray([9, 8])].add(1), y),
+        ("no update", lambda v: v.at[numpy.zeros(0, int)].add(v[:0]), y),
+        ("segment_sum", lambda v, i: jax.ops.segment_sum(v, i, 4), values, rows)]:
+    compare("scatter: " + what, f, *arguments)
+groups = generator.integers(0, 9, 100)
+groups[:60] = 3  # one group has most
+compare("scatter: groups, some of which are large", jax.grad(
+    lambda v: (v.reshape(-1)[groups] ** 2).sum()), y)
+
 # --- random numbers ----------------------------------------------------------------------
 
 raw = jax.random.split(jax.random.PRNGKey(3), N)
