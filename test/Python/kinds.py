@@ -64,7 +64,7 @@ def typed():
     return jax.random.wrap_key_data(jnp.asarray(RAW), impl="threefry2x32")
 
 
-# --- control -----------------------------------------------------------------------------
+# --- control --------------------------------------------------------------------------
 
 
 def collatz(n):
@@ -137,7 +137,7 @@ kind("recursion of Python", lambda v: (lambda g: g(g, v))(
 kind("nothing but its argument", lambda v: v, floats(3))
 kind("a number", lambda v: (v, 3, 2.5, True), floats(2))
 
-# --- functions around functions ------------------------------------------------------------
+# --- functions around functions -------------------------------------------------------
 
 TABLE = {"E": jnp.linspace(0, 1, 12).reshape(4, 3), "scale": [numpy.arange(3.0), 2.0]}
 
@@ -205,7 +205,7 @@ kind("axes of trees", lambda t, w: {"x": (t["a"] @ w, None), "y": t["b"][0] + w[
      {"a": floats(3).T, "b": [numpy.float32(2), None]}, floats(3, 2)[0],
      in_axes=({"a": 1, "b": None}, None), out_axes={"x": 1, "y": None})
 
-# --- indexing ----------------------------------------------------------------------------
+# --- indexing -------------------------------------------------------------------------
 
 x = floats(6, 4)
 kind("a row", lambda v, i: v[i], x, below(6))
@@ -238,7 +238,7 @@ kind("triangles, diagonals, one_hot", lambda v, i: (
     jnp.eye(3) * v[0, 0]), x, below(5, 3))
 kind("argmax", lambda v: (v.argmax(), jnp.argmin(v, axis=0), v.max(1), jnp.nanargmax(v)), x)
 
-# --- scatter -------------------------------------------------------------------------------
+# --- scatter --------------------------------------------------------------------------
 
 kind("scatter_set", lambda v, i, u: v.at[i].set(u), x, below(6), floats(4))
 kind("scatter_add", lambda v, i, u: v.at[i].add(u), x, below(6, 5), floats(5, 4))
@@ -260,7 +260,7 @@ kind("bincount and histogram", lambda i, v: (jnp.bincount(i, length=5), jnp.hist
 kind("grad of indexing", lambda v, i: jax.grad(lambda w: jnp.sum(w[i] ** 3))(v), x,
      below(6, 4))
 
-# --- order ---------------------------------------------------------------------------------
+# --- order ----------------------------------------------------------------------------
 
 ties = below(4, 9).astype(numpy.float32) - 1
 special = numpy.where(ties == 2, numpy.float32("nan"), numpy.where(
@@ -287,7 +287,7 @@ kind("nonzero", lambda v: (jnp.nonzero(v > 0, size=4, fill_value=8),
                            jnp.argwhere(v < 0, size=3), jnp.flatnonzero(v, size=2)), ties)
 kind("grad of sort", jax.grad(lambda v: jnp.sum(jnp.sort(v) * jnp.arange(9.0))), floats(9))
 
-# --- running sums, windows, convolutions -----------------------------------------------------
+# --- running sums, windows, convolutions ----------------------------------------------
 
 image = floats(6, 6, 2)
 kernel = floats(3, 3, 2, 4)[0]
@@ -325,7 +325,7 @@ kind("grad of conv", lambda a, k: jax.grad(lambda a, k: jnp.sum(lax.conv_general
     a[None], k, (1, 1), "SAME", dimension_numbers=NHWC) ** 2), argnums=(0, 1))(a, k),
     image, kernel, in_axes=(0, None))
 
-# --- linear algebra --------------------------------------------------------------------------
+# --- linear algebra -------------------------------------------------------------------
 
 lower = numpy.tril(definite(4))
 kind("cholesky", lambda a: jnp.linalg.cholesky(a), definite(4))
@@ -357,7 +357,7 @@ kind("products", lambda a, b: (a @ b, jnp.outer(a[0], b[:, 0]), jnp.vdot(a, b.T)
 kind("cg", lambda a, b: jax.scipy.sparse.linalg.cg(lambda v: a @ v, b, tol=1e-7,
                                                    maxiter=20)[0], definite(4), floats(4))
 
-# --- random numbers ----------------------------------------------------------------------------
+# --- random numbers -------------------------------------------------------------------
 
 
 def draws(draw, *arguments, **options):
@@ -410,7 +410,7 @@ kind("draws in float64 and float16", lambda k: (
     jax.random.normal(k, (2,), jnp.float64), jax.random.uniform(k, (2,), jnp.float16),
     jax.random.bits(k, (2,), jnp.uint64)), RAW, x64=True)
 
-# --- special functions ---------------------------------------------------------------------------
+# --- special functions ----------------------------------------------------------------
 
 special_functions = jax.scipy.special
 kind("erf", lambda v: (special_functions.erf(v), special_functions.erfc(v),
@@ -441,7 +441,7 @@ kind("rounding", lambda v: (jnp.floor(v), jnp.ceil(v), jnp.round(v), jnp.trunc(v
                             v % 1.5, jnp.fmod(v, 1.5), v // 0.7, jnp.modf(v),
                             jnp.nextafter(v, v + 1), jnp.round(2 * v) / 2), 4 * floats(5))
 
-# --- types -----------------------------------------------------------------------------------------
+# --- types ----------------------------------------------------------------------------
 
 kind("f64", lambda v, w: (jnp.sin(v) @ w, jnp.exp(v) - w, v.astype(jnp.float32), v.sum()),
      floats(4, dtype=numpy.float64), floats(4, dtype=numpy.float64), x64=True)
@@ -490,7 +490,7 @@ kind("bitcast of other sizes", lambda v, w: (lax.bitcast_convert_type(v, jnp.uin
      floats(4), below(2 ** 14, 3, 2, dtype=numpy.uint16))
 kind("reduce_precision", lambda v: lax.reduce_precision(v, 5, 3), floats(6))
 
-# --- larger things ----------------------------------------------------------------------------------
+# --- larger things --------------------------------------------------------------------
 
 
 def norm_layer(v):
@@ -521,7 +521,7 @@ kind("a recurrent cell", lambda xs, h, w: lax.scan(lambda h, x: (jnp.where(
     x[0] > -1, jnp.tanh(h @ w + x), h),) * 2, h, xs), floats(5, 3), floats(3),
     floats(3, 3)[0], in_axes=(0, 0, None))
 
-# --- errors by decision --------------------------------------------------------------------------------
+# --- errors by decision ---------------------------------------------------------------
 
 
 def eigenvalues(a):
