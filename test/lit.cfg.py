@@ -15,9 +15,11 @@
 #   %reads                how many random programs that read at computed indices
 #
 #   %package_python       python with the Python package, and what its tests use
+#   %torch_python         the same, and PyTorch
 #
 # Parameters (lit -D name=value): package_python=PATH is one that has the package, for
-# tests of the feature `package`; long=1 runs the tests of the feature `long` too;
+# tests of the feature `package`; torch_python=PATH one that has PyTorch, too, of the
+# feature `torch`; long=1 runs the tests of the feature `long` too;
 # soak='--minutes=N --seed=M' says which random programs these make.
 
 import os
@@ -66,6 +68,9 @@ soak = lit_config.params.get("soak", "") if long else ""
 package_python = lit_config.params.get("package_python", "")
 if package_python:
     config.available_features.add("package")
+torch_python = lit_config.params.get("torch_python", "")
+if torch_python:
+    config.available_features.add("torch")
 # A peer of benchmarks/peers, if the Python of the tests has it.
 if subprocess.run([config.python, "-c", "import numpy"],
                   stderr=subprocess.DEVNULL).returncode == 0:
@@ -119,6 +124,9 @@ config.substitutions += [
     ("%package_python",
      "env PYTHONDONTWRITEBYTECODE=1 BATCH_TOOLS=%s %s" %
      (config.batch_tools_dir, package_python)),
+    ("%torch_python",
+     "env PYTHONDONTWRITEBYTECODE=1 BATCH_TOOLS=%s %s" %
+     (config.batch_tools_dir, torch_python)),
     ("%long", "--long" if long else ""),
     ("%recursions", soak or "--programs=20"),
     ("%instances", soak or "--programs=7"),

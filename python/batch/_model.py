@@ -47,6 +47,14 @@ def _is_array(value):
     return hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")
 
 
+def _checked(what, array):
+    """PyTorch would lose a gradient without a word."""
+    if getattr(array, "requires_grad", False):
+        raise TypeError("%s needs a gradient, which calls do not pass on: give its "
+                        "detach()" % what)
+    return array
+
+
 _NUMPY_TYPES = {name: numpy.dtype(name) for name in (
     "bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")}
 
@@ -54,7 +62,7 @@ _NUMPY_TYPES = {name: numpy.dtype(name) for name in (
 def _dense(field, what, value):
     """An array of a field's type: arrays as they are, else from Python's numbers."""
     if _is_array(value):
-        return value
+        return _checked(what, value)
     if field.dtype not in _NUMPY_TYPES:
         raise TypeError("%s has elements of %s, which NumPy does not have: give an array "
                         "of JAX or PyTorch" % (what, field.dtype))
@@ -205,14 +213,15 @@ def _values(field, what, value):
             raise TypeError("%s is %s for each instance" %
                             (what, field.description)) from None
         if lists and all(_is_array(part) for part in lists):
-            value = numpy.concatenate([numpy.asarray(part) for part in lists]) \
+            value = numpy.concatenate([numpy.asarray(_checked(what, part))
+                                       for part in lists]) \
                 if field.dtype in _NUMPY_TYPES else _concatenate(lists)
         else:
             value = [element for part in lists for element in part]
     if not _is_array(value) and isinstance(value, list) and not value:
         value = numpy.zeros([0] + list(field.shape), _NUMPY_TYPES.get(field.dtype))
     if isinstance(value, list) and any(_is_array(element) for element in value):
-        value = numpy.stack([numpy.asarray(element) for element in value])
+        value = numpy.stack([numpy.asarray(_checked(what, element)) for element in value])
     return _dense(field, what, value), levels
 
 

@@ -94,7 +94,7 @@ def main():
         cpu, wall = (sorted(values)[len(values) // 2]
                      for values in zip(*taken[1:] or taken))
         print("%-10s %7.3f CPU s %7.3f s" % (way, cpu, wall))
-    return same != len(words)
+    return int(same != len(words))
 
 
 if __name__ == "__main__":
