@@ -10,18 +10,25 @@ depend on tensors; Batch runs it for a whole mini-batch:
 docs/Python.md has all of it.
 """
 
+import importlib
+
 from batch._compiler import CompileError, clear_cache, compile, compiler
 from batch._model import Function, Model, Ragged
 from batch._runtime import Cancellation, Cancelled, Error
 
+# What needs JAX loads it, when it is asked for.
+_OF_JAX = {"vmap": "_vmap", "LoweringError": "_vmap"}
 
 
 def __getattr__(name):
-    # What needs JAX loads it, when it is asked for.
-    if name in ("vmap", "LoweringError"):
-        from batch import _vmap
-        return getattr(_vmap, name)
-    raise AttributeError("module 'batch' has no attribute %r" % name)
+    if name not in _OF_JAX:
+        raise AttributeError("module 'batch' has no attribute %r" % name)
+    try:
+        return getattr(importlib.import_module("batch." + _OF_JAX[name]), name)
+    except ModuleNotFoundError as error:
+        if error.name.partition(".")[0] not in ("jax", "jaxlib"):
+            raise
+        raise ImportError("batch.%s needs JAX: pip install 'jax>=0.9'" % name) from None
 
 
 __all__ = ["Cancellation", "Cancelled", "CompileError", "Error", "Function", "Model",

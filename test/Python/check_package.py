@@ -53,6 +53,17 @@ done = run_python("""
     print(sorted({"jax", "torch", "numpyro"} & {name.split(".")[0] for name in sys.modules}))
 """)
 checks.equal("import batch loads neither jax nor torch", done.stdout, b"[]\n")
+done = run_python("""
+    import sys
+    sys.modules["jax"] = None  # as if it were not installed
+    import batch
+    try:
+        batch.vmap
+    except ImportError as error:
+        print(error)
+""")
+checks.equal("without JAX", done.stdout,
+             b"batch.vmap needs JAX: pip install 'jax>=0.9'\n")
 
 # --- models, and batch-run as an oracle ------------------------------------------------
 
