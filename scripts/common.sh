@@ -9,7 +9,7 @@ jobs=${BATCH_JOBS:-$(nproc)}
 say() { printf '\033[1m[%3ds] %s\033[0m\n' $((SECONDS - start)) "$*"; }
 die() { echo "error: $*" >&2; exit 1; }
 
-packages="llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools lld-22 clang-22
+packages="llvm-22-dev libmlir-22-dev liblld-22-dev mlir-22-tools llvm-22-tools lld-22 clang-22
   clang-format-22 clang-tidy-22 libboost-context-dev nlohmann-json3-dev libgtest-dev ccache
   cmake ninja-build g++ python3 zlib1g-dev libzstd-dev"
 

@@ -115,8 +115,11 @@ struct Flags {
       cl::desc(
           "Target CPU: 'native', 'x86-64-v3', 'neoverse-n1', ...; default: "
           "this host's, or the oldest CPU if --target differs from it")};
-  cl::opt<unsigned> level{"O", cl::Prefix, cl::init(3), cl::cat(category),
-                          cl::desc("Optimization level of LLVM, 0 to 3")};
+  cl::opt<unsigned> level{
+      "O", cl::Prefix, cl::init(1), cl::cat(category),
+      cl::desc("What LLVM does to make code faster: 0: nothing, 1: what "
+               "kernels need (default), 2 or 3: all of its own level, which "
+               "takes three times as long")};
   cl::opt<batch::Sanitizer> sanitize{
       "sanitize", cl::init(batch::Sanitizer::None), cl::cat(category),
       cl::desc("Have the code check its accesses to memory, in a batch-run "

@@ -11,20 +11,17 @@
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Pipelines/Pipelines.h"
 #include "Batch/Target/GPU/GPUTarget.h"
+#include "GenerateCode.h"
+#include "Link.h"
+#include "Optimize.h"
 #include "Sanitize.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -43,16 +40,6 @@ struct Target {
   int64_t vectorRegisters = 16;
   /// Vector features that the code may use, by their names in /proc/cpuinfo.
   std::vector<std::string> features;
-};
-
-/// A file that is removed unless it is kept.
-class TemporaryFile {
-public:
-  ~TemporaryFile() {
-    if (!path.empty())
-      (void)llvm::sys::fs::remove(path);
-  }
-  llvm::SmallString<128> path;
 };
 
 } // namespace
@@ -111,7 +98,10 @@ static FailureOr<Target> makeTarget(Location loc,
                           << target.cpu << "'; use a name that 'llc -mtriple="
                           << target.triple << " -mcpu=help' lists";
   target.machine.reset(llvmTarget->createTargetMachine(
-      triple, target.cpu, features, targetOptions, llvm::Reloc::PIC_));
+      triple, target.cpu, features, targetOptions, llvm::Reloc::PIC_,
+      std::nullopt,
+      options.optLevel > 1 ? llvm::CodeGenOptLevel::Default
+                           : llvm::CodeGenOptLevel::Less));
   if (!target.machine)
     return emitError(loc) << "cannot make code for '" << target.triple << "'";
 
@@ -196,28 +186,6 @@ static LogicalResult addDevicePasses(OpPassManager &pm, ModuleOp module,
   return success();
 }
 
-/// Makes selects of bf16 select bits: for a CPU without bf16, LLVM would call a
-/// library to convert what they select.
-static void selectBits(llvm::Module &module) {
-  SmallVector<llvm::SelectInst *> selects;
-  for (llvm::Function &function : module)
-    for (llvm::Instruction &instruction : llvm::instructions(function))
-      if (auto *select = dyn_cast<llvm::SelectInst>(&instruction);
-          select && select->getType()->getScalarType()->isBFloatTy())
-        selects.push_back(select);
-  for (llvm::SelectInst *select : selects) {
-    llvm::IRBuilder<> builder(select);
-    llvm::Type *bits = select->getType()->getWithNewType(builder.getInt16Ty());
-    llvm::Value *chosen = builder.CreateSelect(
-        select->getCondition(),
-        builder.CreateBitCast(select->getTrueValue(), bits),
-        builder.CreateBitCast(select->getFalseValue(), bits));
-    select->replaceAllUsesWith(
-        builder.CreateBitCast(chosen, select->getType()));
-    select->eraseFromParent();
-  }
-}
-
 /// Runs the passes, then translates and optimizes.
 static FailureOr<std::unique_ptr<llvm::Module>>
 makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
@@ -276,52 +244,8 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
     markChecked(function, options.sanitizer);
   }
 
-  llvm::PassBuilder builder(target.machine.get());
-  llvm::LoopAnalysisManager lam;
-  llvm::FunctionAnalysisManager fam;
-  llvm::CGSCCAnalysisManager cgam;
-  llvm::ModuleAnalysisManager mam;
-  builder.registerModuleAnalyses(mam);
-  builder.registerCGSCCAnalyses(cgam);
-  builder.registerFunctionAnalyses(fam);
-  builder.registerLoopAnalyses(lam);
-  builder.crossRegisterProxies(lam, fam, cgam, mam);
-  llvm::OptimizationLevel level =
-      options.optLevel >= 3   ? llvm::OptimizationLevel::O3
-      : options.optLevel == 2 ? llvm::OptimizationLevel::O2
-                              : llvm::OptimizationLevel::O1;
-  if (options.optLevel > 0)
-    builder.buildPerModuleDefaultPipeline(level).run(*llvmModule, mam);
-  selectBits(*llvmModule);
-  insertChecks(*llvmModule, options.sanitizer, mam);
+  optimizeModule(*llvmModule, *target.machine, options.optLevel);
   return llvmModule;
-}
-
-/// Links one object file to a shared object.
-static LogicalResult link(Location loc, const Target &target, StringRef object,
-                          StringRef output) {
-  SmallVector<StringRef> candidates{"ld.lld", "ld.lld-22"};
-  if (!target
-           .otherArchitecture) // lld links for all targets, others for the host
-    candidates.append({"cc", "clang", "gcc"});
-  for (StringRef name : candidates) {
-    llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(name);
-    if (!program)
-      program = llvm::sys::findProgramByName(name, {BATCH_LLVM_TOOLS_DIR});
-    if (!program)
-      continue;
-    std::string message;
-    int status = llvm::sys::ExecuteAndWait(
-        *program, {*program, "-shared", "-o", output, object}, std::nullopt, {},
-        0, 0, &message);
-    if (status == 0)
-      return success();
-    return emitError(loc) << "linker '" << *program << "' failed"
-                          << (message.empty() ? "" : ": ") << message;
-  }
-  return emitError(loc) << "no linker for '" << target.triple
-                        << "' found: install ld.lld (Debian package lld-22)"
-                        << (target.otherArchitecture ? "" : " or a C compiler");
 }
 
 LogicalResult mlir::batch::compileToLLVMIR(ModuleOp module,
@@ -334,6 +258,8 @@ LogicalResult mlir::batch::compileToLLVMIR(ModuleOp module,
   auto llvmModule = makeLLVMModule(module, context, options, *target);
   if (failed(llvmModule))
     return failure();
+  optimizeFunctions(**llvmModule, *target->machine, options.optLevel,
+                    options.sanitizer);
   (*llvmModule)->print(output, nullptr);
   return success();
 }
@@ -350,32 +276,9 @@ mlir::batch::compileToSharedObject(ModuleOp module, llvm::StringRef path,
   if (failed(llvmModule))
     return failure();
 
-  TemporaryFile object, shared;
-  int descriptor;
-  if (std::error_code error = llvm::sys::fs::createTemporaryFile(
-          "batch", "o", descriptor, object.path))
-    return emitError(loc) << "cannot make a temporary file: "
-                          << error.message();
-  {
-    llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-    llvm::legacy::PassManager passes;
-    if (target->machine->addPassesToEmitFile(passes, stream, nullptr,
-                                             llvm::CodeGenFileType::ObjectFile))
-      return emitError(loc)
-             << "cannot make object files for '" << target->triple << "'";
-    passes.run(**llvmModule);
-  }
-  // Beside the result, so that the last step is a rename.
-  std::string model = (path + ".%%%%%%").str();
-  if (std::error_code error =
-          llvm::sys::fs::createUniqueFile(model, shared.path))
-    return emitError(loc) << "cannot write '" << path
-                          << "': " << error.message();
-  if (failed(link(loc, *target, object.path, shared.path)))
+  FailureOr<std::vector<ObjectFile>> objects = generateCode(
+      loc, **llvmModule, *target->machine, options.optLevel, options.sanitizer);
+  if (failed(objects))
     return failure();
-  if (std::error_code error = llvm::sys::fs::rename(shared.path, path))
-    return emitError(loc) << "cannot write '" << path
-                          << "': " << error.message();
-  shared.path.clear();
-  return success();
+  return linkSharedObject(loc, *objects, path);
 }

@@ -75,8 +75,10 @@ struct CompileOptions {
   std::string cpu;
   /// File of choices, such as `batch-run --tune` writes; empty: none.
   std::string tuning;
-  /// Optimization level of LLVM, 0 to 3.
-  unsigned optLevel = 3;
+  /// What LLVM does to make code faster. 0: nothing; 1: what kernels need; 2
+  /// and 3: all of its own levels, which take three times as long for next to
+  /// no gain.
+  unsigned optLevel = 1;
   /// Only for the CPU. The object runs in a program with this sanitizer.
   Sanitizer sanitizer = Sanitizer::None;
 };

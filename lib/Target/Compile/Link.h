@@ -1,0 +1,23 @@
+//===- Link.h - Shared objects of object files ------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_LIB_TARGET_COMPILE_LINK_H
+#define BATCH_LIB_TARGET_COMPILE_LINK_H
+
+#include "GenerateCode.h"
+
+namespace mlir::batch {
+
+/// Links object files, of any target, to the shared object `path`, which is
+/// written whole or not at all. It needs no library: what it calls of C's is
+/// in all programs.
+LogicalResult linkSharedObject(Location loc, ArrayRef<ObjectFile> objects,
+                               StringRef path);
+
+} // namespace mlir::batch
+
+#endif // BATCH_LIB_TARGET_COMPILE_LINK_H

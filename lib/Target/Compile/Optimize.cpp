@@ -1,0 +1,119 @@
+//===- Optimize.cpp - LLVM's passes by optimization level -----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Optimize.h"
+
+#include "Sanitize.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/ModuleInliner.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+using namespace mlir;
+using namespace mlir::batch;
+
+namespace {
+
+/// What passes know about a module, and pipelines of them.
+class Analyses {
+public:
+  explicit Analyses(llvm::TargetMachine &machine) : builder(&machine) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(callGraphs);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, callGraphs, modules);
+  }
+
+private:
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraphs;
+
+public:
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+};
+
+} // namespace
+
+void mlir::batch::optimizeModule(llvm::Module &module,
+                                 llvm::TargetMachine &machine, unsigned level) {
+  if (level == 0)
+    return;
+  Analyses analyses(machine);
+  llvm::ModulePassManager passes;
+  if (level == 1) {
+    passes.addPass(llvm::GlobalDCEPass());
+    passes.addPass(llvm::ModuleInlinerWrapperPass(
+        llvm::getInlineParams(/*OptLevel=*/2, /*SizeOptLevel=*/0)));
+  } else {
+    passes = analyses.builder.buildPerModuleDefaultPipeline(
+        level == 2 ? llvm::OptimizationLevel::O2 : llvm::OptimizationLevel::O3);
+  }
+  passes.run(module, analyses.modules);
+}
+
+/// Loops of kernels come vectorized and unrolled as their target wants them, so
+/// that level 1 only cleans up: it leaves out what takes most of the time of
+/// LLVM's own levels.
+static llvm::FunctionPassManager cleanUp() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(
+      llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  // What branches on what is known by now.
+  passes.addPass(llvm::SimplifyCFGPass());
+  return passes;
+}
+
+/// Makes selects of bf16 select bits: for a CPU without bf16, LLVM would call a
+/// library to convert what they select.
+static void selectBits(llvm::Module &module) {
+  SmallVector<llvm::SelectInst *> selects;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *select = dyn_cast<llvm::SelectInst>(&instruction);
+          select && select->getType()->getScalarType()->isBFloatTy())
+        selects.push_back(select);
+  for (llvm::SelectInst *select : selects) {
+    llvm::IRBuilder<> builder(select);
+    llvm::Type *bits = select->getType()->getWithNewType(builder.getInt16Ty());
+    llvm::Value *chosen = builder.CreateSelect(
+        select->getCondition(),
+        builder.CreateBitCast(select->getTrueValue(), bits),
+        builder.CreateBitCast(select->getFalseValue(), bits));
+    select->replaceAllUsesWith(
+        builder.CreateBitCast(chosen, select->getType()));
+    select->eraseFromParent();
+  }
+}
+
+void mlir::batch::optimizeFunctions(llvm::Module &module,
+                                    llvm::TargetMachine &machine,
+                                    unsigned level, Sanitizer sanitizer) {
+  Analyses analyses(machine);
+  if (level == 1) {
+    llvm::ModulePassManager passes;
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(cleanUp()));
+    passes.run(module, analyses.modules);
+  }
+  selectBits(module);
+  insertChecks(module, sanitizer, analyses.modules);
+}

@@ -1,0 +1,30 @@
+//===- Optimize.h - LLVM's passes by optimization level ---------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_LIB_TARGET_COMPILE_OPTIMIZE_H
+#define BATCH_LIB_TARGET_COMPILE_OPTIMIZE_H
+
+#include "Batch/Target/Compile/Compile.h"
+
+namespace llvm {
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace mlir::batch {
+
+/// Runs the passes of an optimization level that look at more than a function.
+void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
+                    unsigned level);
+
+/// Then those that look at one function at a time, and what all levels need.
+void optimizeFunctions(llvm::Module &module, llvm::TargetMachine &machine,
+                       unsigned level, Sanitizer sanitizer);
+
+} // namespace mlir::batch
+
+#endif // BATCH_LIB_TARGET_COMPILE_OPTIMIZE_H
