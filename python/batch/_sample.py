@@ -133,7 +133,7 @@ def _program(closed, mass):
 
 # --- the target ---------------------------------------------------------------
 
-class _Density:
+class Density:
     """A log density of a tree of arrays, as a function of one vector."""
 
     def __init__(self, function, init, chains):
@@ -164,7 +164,7 @@ class _Density:
         return self.unravel(q)
 
 
-class _Model:
+class Model:
     """The log density of a NumPyro model, in unconstrained variables."""
 
     def __init__(self, model, args, kwargs, init, chains, key):
@@ -236,54 +236,75 @@ class _Bar:
             sys.stderr.write("\n")
 
 
-def _run(function, starts, seed, mass, warmup, draws, bar):
-    """Positions and statistics of all draws, chain by chain."""
-    chains, count = starts.shape
-    factor = numpy.eye(count) if mass == "dense" else numpy.ones((1, count))
-    state = {"q": starts, "factor": numpy.tile(factor, (chains, 1, 1)),
-             "mean": numpy.zeros((chains, count)),
-             "squares": numpy.zeros((chains,) + factor.shape),
-             "fits": numpy.zeros((chains, 6))}
-    numbers = numpy.arange(chains, dtype=numpy.int32)
-    fits = numpy.zeros(warmup + draws + _ROWS, numpy.int32)
-    fits[:warmup] = schedule(warmup)
-    seeds = numpy.full(chains, seed, numpy.int32)
-    positions = numpy.empty((chains, draws, count))
-    stats = numpy.empty((chains, draws, len(_STATS)))
-    total, first, rows = warmup + draws, 0, 10
-    while first < total:
-        # The state of a chain does not tell how its transitions are cut into calls.
-        rows = min(rows, total - first, warmup - first if first < warmup else _ROWS)
-        start = time.monotonic()
-        outputs = function(first=numpy.full(chains, first), count=numpy.full(chains, rows),
-                           seed=seeds, chain=numbers,
-                           schedule=numpy.tile(fits[first:first + _ROWS], (chains, 1)),
-                           **state)
-        elapsed = time.monotonic() - start
-        state = {name: outputs[name] for name in state}
-        if first >= warmup:
-            here = slice(first - warmup, first - warmup + rows)
-            positions[:, here] = outputs["positions"][:, :rows]
-            stats[:, here] = outputs["stats"][:, :rows]
-        first += rows
-        bar.update(first, outputs["stats"][:, :rows])
-        rows = max(1, min(_ROWS, int(rows * _SLICE / max(elapsed, 1e-9)), 2 * rows))
-    bar.end()
-    return positions, stats
+class Sampler:
+    """A target that is compiled, and bound to what it reads."""
 
+    def __init__(self, target, *, mass="diagonal", target_accept=0.8, max_depth=10,
+                 threads=None, progress=False):
+        self.target, self.mass = target, mass
+        self.starts = numpy.asarray(target.starts)
+        values = numpy.asarray(jax.vmap(target.log_density)(self.starts))
+        if not numpy.isfinite(values).all():
+            raise ValueError("the log density is not finite where chain %d starts" %
+                             numpy.flatnonzero(~numpy.isfinite(values))[0])
+        closed = jax.make_jaxpr(jax.value_and_grad(target.log_density))(
+            jax.ShapeDtypeStruct(self.starts.shape[1:], jnp.float64))
+        text, parameters = _program(closed, mass)
+        model = _compiler.compile(text, strategy="replicate", options=["--level=block"],
+                                  progress=progress)
+        parameters.update(target=numpy.float64(target_accept), depth=numpy.int32(max_depth))
+        self.function = model.bind(parameters, threads=threads)
+        self.convert = jax.jit(jax.vmap(target.values))
 
-def _values(target, positions):
-    """What positions are in the model's terms."""
-    chains, draws, count = positions.shape
-    flat = positions.reshape(chains * draws, count)
-    # Equal chunks: one compilation.
-    number = -(-flat.size // _CHUNK)
-    size = -(-len(flat) // number)
-    convert = jax.jit(jax.vmap(target.values))
-    parts = [jax.tree.map(numpy.asarray, convert(jnp.asarray(
-        numpy.resize(flat[i:i + size], (size, count))))) for i in range(0, len(flat), size)]
-    return jax.tree.map(
-        lambda *leaves: numpy.concatenate(leaves)[:len(flat)].reshape(
+    def run(self, seed, warmup, draws, progress=False):
+        """Positions and statistics of all draws, chain by chain."""
+        chains, count = self.starts.shape
+        factor = numpy.eye(count) if self.mass == "dense" else numpy.ones((1, count))
+        state = {"q": self.starts, "factor": numpy.tile(factor, (chains, 1, 1)),
+                 "mean": numpy.zeros((chains, count)),
+                 "squares": numpy.zeros((chains,) + factor.shape),
+                 "fits": numpy.zeros((chains, 6))}
+        numbers = numpy.arange(chains, dtype=numpy.int32)
+        seeds = numpy.full(chains, seed, numpy.int32)
+        fits = numpy.zeros(warmup + draws + _ROWS, numpy.int32)
+        fits[:warmup] = schedule(warmup)
+        positions = numpy.empty((chains, draws, count))
+        stats = numpy.empty((chains, draws, len(_STATS)))
+        bar = _Bar(progress, chains, warmup, warmup + draws)
+        # How transitions are cut into calls changes no bit.
+        first, rows = 0, 10
+        while first < warmup + draws:
+            rows = min(rows, (warmup if first < warmup else warmup + draws) - first)
+            start = time.monotonic()
+            outputs = self.function(
+                first=numpy.full(chains, first), count=numpy.full(chains, rows), seed=seeds,
+                chain=numbers, **state,
+                schedule=numpy.tile(fits[first:first + _ROWS], (chains, 1)))
+            elapsed = time.monotonic() - start
+            state = {name: outputs[name] for name in state}
+            if first >= warmup:
+                here = slice(first - warmup, first - warmup + rows)
+                positions[:, here] = outputs["positions"][:, :rows]
+                stats[:, here] = outputs["stats"][:, :rows]
+            first += rows
+            bar.update(first, outputs["stats"][:, :rows])
+            rows = max(1, min(_ROWS, 2 * rows, int(rows * _SLICE / max(elapsed, 1e-9))))
+        bar.end()
+        return positions, {name: stats[:, :, i].astype(kind)
+                           for i, (name, kind) in enumerate(_STATS.items())}
+
+    def values(self, positions):
+        """What positions are in the target's terms."""
+        chains, draws, count = positions.shape
+        flat = positions.reshape(chains * draws, count)
+        size = -(-len(flat) // -(-flat.size // _CHUNK))  # equal chunks: one compilation
+        parts = []
+        for i in range(0, len(flat), size):
+            rows = flat[i:i + size]
+            padded = rows if len(rows) == size else numpy.resize(rows, (size, count))
+            parts.append(jax.tree.map(lambda leaf: numpy.asarray(leaf)[:len(rows)],
+                                      self.convert(padded)))
+        return jax.tree.map(lambda *leaves: numpy.concatenate(leaves).reshape(
             (chains, draws) + leaves[0].shape[1:]), *parts)
 
 
@@ -357,7 +378,7 @@ def sample(target, *, chains=4, warmup=1000, draws=1000, seed=0, model_args=(),
     if not 0 < target_accept < 1:
         raise ValueError("target_accept lies between 0 and 1; found %r" % target_accept)
     if mass not in ("diagonal", "dense"):
-        raise ValueError("mass is 'diagonal' or 'dense'; found %r" % mass)
+        raise ValueError("mass is 'diagonal' or 'dense'; found %r" % (mass,))
     if not callable(target):
         raise TypeError("batch.sample expects a NumPyro model or a log density; found %r" %
                         (target,))
@@ -366,24 +387,11 @@ def sample(target, *, chains=4, warmup=1000, draws=1000, seed=0, model_args=(),
         key, own = jax.random.split(key)
         number = numpy.asarray(jax.random.bits(own, dtype=jnp.uint32)).astype(numpy.int32)
         if init is None or callable(init):
-            target = _Model(target, tuple(model_args), dict(model_kwargs or {}), init, chains,
+            target = Model(target, tuple(model_args), dict(model_kwargs or {}), init, chains,
                             key)
         else:
-            target = _Density(target, init, chains)
-        starts = numpy.asarray(target.starts)
-        both = jax.value_and_grad(target.log_density)
-        finite = numpy.isfinite(numpy.asarray(jax.vmap(target.log_density)(starts)))
-        if not finite.all():
-            raise ValueError("the log density is not finite where chain %d starts" %
-                             numpy.flatnonzero(~finite)[0])
-        closed = jax.make_jaxpr(both)(jax.ShapeDtypeStruct(starts.shape[1:], jnp.float64))
-        text, parameters = _program(closed, mass)
-        model = _compiler.compile(text, strategy="replicate", options=["--level=block"],
-                                  progress=progress)
-        parameters.update(target=numpy.float64(target_accept), depth=numpy.int32(max_depth))
-        function = model.bind(parameters, threads=threads)
-        positions, stats = _run(function, starts, number, mass, warmup, draws,
-                                _Bar(progress, chains, warmup, warmup + draws))
-        return Samples(_values(target, positions),
-                       {name: stats[:, :, i].astype(kind)
-                        for i, (name, kind) in enumerate(_STATS.items())})
+            target = Density(target, init, chains)
+        sampler = Sampler(target, mass=mass, target_accept=target_accept,
+                          max_depth=max_depth, threads=threads, progress=progress)
+        positions, stats = sampler.run(number, warmup, draws, progress)
+        return Samples(sampler.values(positions), stats)

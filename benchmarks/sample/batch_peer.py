@@ -1,0 +1,32 @@
+"""batch.sample; prepared once, as the others are."""
+
+import contextlib
+
+import jax
+import numpy
+
+jax.config.update("jax_enable_x64", True)
+import batch  # noqa: E402
+from batch import _sample  # noqa: E402
+
+inference = contextlib.nullcontext
+
+
+def start(threads):
+    pass
+
+
+def describe():
+    return {"version": "jax %s" % jax.__version__}
+
+
+class Sampler:
+    def __init__(self, model, chains, warmup, draws, target):
+        self.sampler = _sample.Sampler(
+            _sample.Model(model, (), {}, None, chains, jax.random.key(11)),
+            target_accept=target, threads=1)
+        self.warmup, self.draws = warmup, draws
+
+    def run(self, seed):
+        positions, stats = self.sampler.run(numpy.int32(seed), self.warmup, self.draws)
+        return self.sampler.values(positions), stats["n_steps"], stats["diverging"]
