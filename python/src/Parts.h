@@ -1,0 +1,40 @@
+//===- Parts.h - What Python hands over, checked ----------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_PYTHON_PARTS_H
+#define BATCH_PYTHON_PARTS_H
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+namespace batch::python {
+/// An object as a T, without a conversion; raises TypeError that says `what`.
+template <class T>
+T as(nanobind::handle object, const std::string &what) {
+  T result;
+  if (nanobind::try_cast(object, result, /*convert=*/false))
+    return result;
+  const std::string type =
+      nanobind::cast<std::string>(nanobind::type_name(object.type()));
+  throw nanobind::type_error(
+      ("expected " + what + ", found a " + type).c_str());
+}
+
+/// A tuple of so many parts.
+inline nanobind::tuple partsOf(nanobind::handle object, size_t count,
+                               const std::string &what) {
+  auto result = as<nanobind::tuple>(object, what);
+  if (result.size() != count)
+    throw nanobind::type_error(("expected " + what + ", found a tuple of " +
+                                std::to_string(result.size()))
+                                   .c_str());
+  return result;
+}
+} // namespace batch::python
+
+#endif // BATCH_PYTHON_PARTS_H
