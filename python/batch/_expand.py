@@ -23,6 +23,11 @@ CONTROL = ("while", "scan", "cond")
 _CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr",
           "core_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr",
           "custom_vjp_call": "call_jaxpr", "remat2": "jaxpr", "checkpoint": "jaxpr"}
+# What is an error by decision.
+_REFUSED = {"fft", "eig", "eigh", "svd", "qr", "geqrf", "geqp3", "householder_product",
+            "ormqr", "schur", "hessenberg", "tridiagonal", "pure_callback", "io_callback",
+            "debug_callback", "ffi_call", "axis_index", "psum", "pmax", "pmin",
+            "all_gather", "all_to_all", "ppermute", "pmap", "shard_map", "pallas_call"}
 # Where frames are not the user's.
 _OWN = tuple(os.path.join(os.path.dirname(os.path.abspath(file)), "")
              for file in (__file__, jax.__file__, jaxlib.__file__))
@@ -31,6 +36,7 @@ _LIBRARY = os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "")
 KEEP = object()
 
 _rules = {}
+_of_nothing = {}
 
 
 class LoweringError(NotImplementedError):
@@ -43,6 +49,14 @@ def rule(*names, constant=None):
     argument at position `constant` is an array of NumPy's if it is known."""
     def register(function):
         _rules.update((name, (function, constant)) for name in names)
+        return function
+    return register
+
+
+def of_nothing(name):
+    """Registers a rule for when some of the arrays have no element."""
+    def register(function):
+        _of_nothing[name] = function
         return function
     return register
 
@@ -80,6 +94,12 @@ def open_jaxpr(jaxpr):
     if isinstance(jaxpr, core.ClosedJaxpr):
         return jaxpr.jaxpr, jaxpr.consts
     return jaxpr, []
+
+
+def is_empty(aval):
+    """Whether arrays of this type have no element. The compiler has none such: their
+    values are left out everywhere."""
+    return any(isinstance(n, int) and n == 0 for n in aval.shape)
 
 
 def variables(atoms):
@@ -208,10 +228,16 @@ class _Expansion:
         if name == "batch_bound":
             return [self.constant(params["bound"])]
         if name in CONTROL:
-            return self.bind(equation, atoms, self.control(equation, atoms))
+            return self.control(equation, atoms)
         if equation.effects:
             raise LoweringError("%s%s has effects, which are not supported" % (
                 place(equation), name))
+        if name in _REFUSED:
+            raise LoweringError("%s%s is not supported" % (place(equation), name))
+        for v in equation.outvars:
+            if jax.dtypes.issubdtype(v.aval.dtype, numpy.complexfloating):
+                raise LoweringError("%s%s gives %s: complex numbers are not supported" % (
+                    place(equation), name, v.aval.dtype.name))
         if name == "custom_linear_solve":
             return self.solve(equation, atoms)
         jaxpr = self.replacement(equation, atoms)
@@ -227,23 +253,43 @@ class _Expansion:
         return results
 
     def control(self, equation, atoms):
-        """The parameters of control whose jaxprs are expanded."""
-        params, tracebacks = equation.params, equation.source_info.tracebacks
+        """Control of expanded jaxprs; empty arrays are not carried."""
+        params, name = equation.params, equation.primitive.name
+        if name == "scan" and params["length"] == 0:
+            first = params["num_consts"]
+            carried = atoms[first:first + params["num_carry"]]
+            return carried + [self.zeros(v.aval) for v in equation.outvars[len(carried):]]
 
         def expand(jaxpr, fixed):
             """fixed: what the first variables of the jaxpr always are."""
             known = [functools.partial(self.value, atom) if self.is_known(atom) else None
                      for atom in fixed]
-            return _expand(jaxpr, tracebacks, self.is_rule, self.cache, known)
+            return _expand(jaxpr, equation.source_info.tracebacks, self.is_rule, self.cache,
+                           known)
 
-        if "branches" in params:
-            return {**params, "branches": tuple(
-                expand(branch, atoms[1:]) for branch in params["branches"])}
-        if "num_consts" in params:
-            return {**params, "jaxpr": expand(params["jaxpr"], atoms[:params["num_consts"]])}
-        test, body = params["cond_nconsts"], params["body_nconsts"]
-        return {**params, "cond_jaxpr": expand(params["cond_jaxpr"], atoms[:test]),
-                "body_jaxpr": expand(params["body_jaxpr"], atoms[test:test + body])}
+        def count(first, number):
+            return len(_full(atoms[first:first + number]))
+
+        if name == "cond":
+            changed = {"branches": tuple(expand(branch, atoms[1:])
+                                         for branch in params["branches"])}
+        elif name == "scan":
+            fixed, carry = params["num_consts"], params["num_carry"]
+            changed = {"jaxpr": expand(params["jaxpr"], atoms[:fixed]),
+                       "num_consts": count(0, fixed), "num_carry": count(fixed, carry)}
+        else:
+            test, body = params["cond_nconsts"], params["body_nconsts"]
+            changed = {"cond_jaxpr": expand(params["cond_jaxpr"], atoms[:test]),
+                       "body_jaxpr": expand(params["body_jaxpr"], atoms[test:test + body]),
+                       "cond_nconsts": count(0, test), "body_nconsts": count(test, body)}
+        full = _full(equation.outvars)
+        known = dict(zip(full, self.bind(equation.replace(outvars=full), _full(atoms),
+                                         {**params, **changed})))
+        return [known[v] if v in known else self.zeros(v.aval) for v in equation.outvars]
+
+    def zeros(self, aval):
+        jaxpr = jax.make_jaxpr(lambda: jnp.zeros(words(aval).shape, words(aval).dtype))()
+        return self.inline(jaxpr, [])[0]
 
     def bind(self, equation, atoms, params):
         results = [core.Var(words(v.aval)) for v in equation.outvars]
@@ -267,7 +313,13 @@ class _Expansion:
         inputs = [atom.aval for atom in equation.invars]
         outputs = [v.aval for v in equation.outvars]
         known = None
-        if primitive.name in _rules:
+        if all(is_empty(aval) for aval in outputs):
+            if primitive.name == "broadcast_in_dim":  # what zeros are made of
+                return None
+            function = functools.partial(_zeros, list(map(words, outputs)))
+        elif any(is_empty(aval) for aval in inputs) and primitive.name in _of_nothing:
+            function = functools.partial(_of_nothing[primitive.name], **params)
+        elif primitive.name in _rules:
             function, constant = _rules[primitive.name]
             function = functools.partial(function, **params)
             if constant is not None and self.is_known(atoms[constant]):
@@ -309,6 +361,14 @@ class _Expansion:
         return jaxpr
 
 
+def _zeros(avals, *_):
+    return [jnp.zeros(aval.shape, aval.dtype) for aval in avals]
+
+
+def _full(atoms):
+    return [atom for atom in atoms if not is_empty(atom.aval)]
+
+
 class _Keep(Exception):
     """A rule leaves an equation as it is."""
 
@@ -335,19 +395,20 @@ def _expand(closed, calls, is_rule, cache, known):
     expansion = _Expansion(calls, is_rule, cache)
     inputs = [core.Var(words(v.aval)) for v in jaxpr.invars]
     expansion.known.update((v, thunk) for v, thunk in zip(inputs, known) if thunk)
-    results = expansion.inline(closed, inputs)
+    results = _full(expansion.inline(closed, [
+        expansion.zeros(v.aval) if is_empty(v.aval) else v for v in inputs]))
     equations = _drop_dead(expansion.equations, results)
     used = set(variables(results))
     for equation in equations:
         used.update(variables(equation.invars))
     constants = [pair for pair in expansion.constants if pair[0] in used]
     return core.ClosedJaxpr(
-        jaxpr.replace(constvars=[v for v, _ in constants], invars=inputs,
+        jaxpr.replace(constvars=[v for v, _ in constants], invars=_full(inputs),
                       outvars=results, eqns=equations),
         [value for _, value in constants])
 
 
 def expand(closed):
-    """A closed jaxpr of control and of what jaxlib lowers, for the same arrays; keys are
-    their words."""
+    """A closed jaxpr of control and of what jaxlib lowers, for the same arrays but those
+    without elements; keys are their words."""
     return _expand(closed, (), False, {}, [])

@@ -15,7 +15,7 @@ from jax.extend import core
 from jax.extend.mlir import ir, passmanager
 from jax.extend.mlir.dialects import stablehlo
 
-from batch import _expand, _random, _rules, _scatter  # noqa: F401
+from batch import _expand, _linear, _random, _rules, _scatter, _sort  # noqa: F401
 from batch._expand import CONTROL, LoweringError, evaluate, open_jaxpr, place, variables
 
 stablehlo.register_stablehlo_passes()
@@ -367,10 +367,14 @@ def lower(closed, shared):
     """The module of a closed jaxpr, whose arguments `shared` (a list of bools) are the
     same for all instances. Returns the text, and the constants that are parameters:
     "p0", "p1", … Arguments are "a0", …, results "r0", …"""
+    names, numbers = (
+        [i for i, v in enumerate(values) if not _expand.is_empty(v.aval)]
+        for values in (closed.jaxpr.invars, closed.jaxpr.outvars))
+    shared = [shared[i] for i in names]
+    names = ["%%a%d" % i for i in names]
     closed = _expand.expand(closed)
     lowering = Lowering()
     jaxpr, constants = open_jaxpr(closed)
-    names = ["%%a%d" % i for i in range(len(jaxpr.invars))]
     environment = dict(zip(jaxpr.constvars, map(lowering.share, constants)))
     environment.update(zip(jaxpr.invars, names))
     results = lowering.run(jaxpr, environment)
@@ -385,7 +389,7 @@ def lower(closed, shared):
               for line in function.splitlines()]
     lines.append("  func.func @main(%s) -> (%s) attributes {batch.entry} {" % (
         ", ".join(arguments), ", ".join("%s {batch.name = \"r%d\"}" % (kind, i)
-                                        for i, kind in enumerate(types))))
+                                        for i, kind in zip(numbers, types))))
     lines += lowering.lines
     lines += ["    return %s : %s" % (", ".join(results), ", ".join(types)), "  }", "}", ""]
     return "\n".join(lines), [value for _, value in lowering.shared]

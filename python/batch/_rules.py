@@ -1,11 +1,10 @@
 """Rules for what moves and reduces arrays."""
 
-import math
-
 import jax.numpy as jnp
 import numpy
+from jax import lax
 
-from batch._expand import KEEP, rule
+from batch._expand import KEEP, is_empty, of_nothing, rule
 
 
 @rule("optimization_barrier")
@@ -43,7 +42,7 @@ def _reduction(kind):
         """Of no axis, or of no element."""
         if not axes:
             return value
-        if math.prod(value.shape):
+        if not is_empty(value):
             return KEEP
         shape = [n for axis, n in enumerate(value.shape) if axis not in axes]
         return jnp.full(shape, _NEUTRAL[kind](value.dtype), value.dtype)
@@ -51,3 +50,82 @@ def _reduction(kind):
 
 for _kind in _NEUTRAL:
     _reduction(_kind)
+
+
+# --- of arrays without elements ---------------------------------------------------------
+
+@of_nothing("concatenate")
+def _concatenate(*values, dimension):
+    return jnp.concatenate([value for value in values if not is_empty(value)], dimension)
+
+
+@of_nothing("pad")
+def _pad(value, padding, *, padding_config):
+    # Places between elements: one less than these.
+    shape = [low + high + max(0, n + (n - 1) * between)
+             for n, (low, high, between) in zip(value.shape, padding_config)]
+    return jnp.full(shape, padding)
+
+
+@of_nothing("dot_general")
+def _product(a, b, *, dimension_numbers, preferred_element_type, **_):
+    (of_a, of_b), (batch_a, batch_b) = dimension_numbers
+    shape = [a.shape[axis] for axis in batch_a]
+    shape += [n for axis, n in enumerate(a.shape) if axis not in (*of_a, *batch_a)]
+    shape += [n for axis, n in enumerate(b.shape) if axis not in (*of_b, *batch_b)]
+    return jnp.zeros(shape, preferred_element_type or a.dtype)
+
+
+@of_nothing("dynamic_update_slice")
+def _update(value, *_):
+    return value
+
+
+# --- sums of what comes before ---------------------------------------------------------------
+
+def _cumulative(name, operate, neutral):
+    @rule(name)
+    def _(value, *, axis, reverse):
+        """In log2(n) steps (Hillis and Steele, 1986), each an operation on n elements."""
+        count = value.shape[axis]
+        distance = 1
+        while distance < count:
+            rest = lax.slice_in_dim(value, distance, count, axis=axis) if reverse else \
+                lax.slice_in_dim(value, 0, count - distance, axis=axis)
+            shape = value.shape[:axis] + (distance,) + value.shape[axis + 1:]
+            none = jnp.full(shape, neutral(value.dtype), value.dtype)
+            value = operate(value, jnp.concatenate(
+                [rest, none] if reverse else [none, rest], axis=axis))
+            distance *= 2
+        return value
+
+
+_cumulative("cumsum", lax.add, _NEUTRAL["sum"])
+_cumulative("cumprod", lax.mul, _NEUTRAL["prod"])
+_cumulative("cummax", lax.max, least)
+_cumulative("cummin", lax.min, greatest)
+_cumulative("cumlogsumexp", jnp.logaddexp, least)
+
+
+# --- precision -------------------------------------------------------------------------------
+
+@rule("reduce_precision")
+def _reduce_precision(value, *, exponent_bits, mantissa_bits):
+    """Rounded to even; what is too small is zero, what is too large infinite."""
+    info = jnp.finfo(value.dtype)
+    kind = jnp.dtype("uint%d" % info.bits)
+    bits = lax.bitcast_convert_type(value, kind)
+    dropped = info.nmant - mantissa_bits
+    if dropped > 0:
+        last = (bits >> kind.type(dropped)) & kind.type(1)
+        bits = bits + last + kind.type((1 << (dropped - 1)) - 1)
+        bits = bits & kind.type(((1 << info.bits) - 1) ^ ((1 << dropped) - 1))
+    if exponent_bits < info.nexp:
+        middle, reach = (1 << (info.nexp - 1)) - 1, (1 << (exponent_bits - 1)) - 1
+        sign = bits & kind.type(1 << (info.bits - 1))
+        infinite = kind.type(((1 << info.nexp) - 1) << info.nmant)
+        exponent = bits & infinite
+        bits = jnp.where(exponent > kind.type((middle + reach) << info.nmant),
+                         sign | infinite, bits)
+        bits = jnp.where(exponent <= kind.type((middle - reach) << info.nmant), sign, bits)
+    return jnp.where(jnp.isnan(value), value, lax.bitcast_convert_type(bits, value.dtype))

@@ -183,6 +183,76 @@ groups[:60] = 3  # one group has most
 compare("scatter: groups, some of which are large", jax.grad(
     lambda v: (v.reshape(-1)[groups] ** 2).sum()), y)
 
+# --- arrays without elements -----------------------------------------------------------------
+
+for what, f in [
+        ("reductions", lambda v: (v[:0].sum(), v[:0].prod(), v[:0].max(initial=3),
+                                  jnp.all(v[:0] > 0))),
+        ("a product", lambda v: jnp.zeros((3, 0)) @ jnp.zeros((0, 2)) + v[0]),
+        ("concatenate, pad", lambda v: (jnp.concatenate([v[:0], v]), jnp.pad(v[:0], (2, 1)))),
+        ("a loop carries one", lambda v: lax.fori_loop(
+            0, 3, lambda i, c: (c[0] + 1, c[1] * 2), (v, v[:0]))[0]),
+        ("scan without a round", lambda v: lax.scan(lambda c, a: (c + a, a), v[0], v[:0])[0]),
+        ("scan over empty rows", lambda v: lax.scan(
+            lambda c, a: (c + a[0].sum() + a[1], a[0]), v[0], (v[:, None][:, :0], v))[0]),
+        ("a branch", lambda v: lax.cond(v[0] > 0, lambda a, b: (a, b.sum()),
+                                        lambda a, b: (a * 2, b.sum() + 2), v, v[:0])),
+        ("indexing", lambda v: v[jnp.zeros(0, int)].sum() + v), ("sort", lambda v: (
+            jnp.sort(v[:0]).sum() + v))]:
+    compare("arrays without elements: " + what, f, x)
+
+# --- sorting, sums of what comes before ----------------------------------------------------
+
+mixed = jnp.asarray([[3, -0.0, 0, jnp.nan, -1, 3, jnp.inf, -jnp.nan],
+                     [0, 0, 0, 0, 0, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]] * 2, jnp.float32)
+for what, f, argument in [
+        ("sort", jnp.sort, mixed), ("argsort", jnp.argsort, mixed),
+        ("argsort, descending", lambda v: jnp.argsort(v, descending=True), mixed),
+        ("sort integers", jnp.sort, steps[:, None] * jnp.asarray([3, -1, 7])),
+        ("sort unsigned integers", jnp.sort, jnp.asarray(
+            generator.integers(0, 2 ** 32, (N, 5), dtype=numpy.uint32))),
+        ("sort bfloat16", jnp.sort, mixed.astype(jnp.bfloat16)),
+        ("sort columns", lambda v: jnp.sort(v, axis=0), y),
+        ("sort by two keys", lambda v: lax.sort((jnp.round(v), v[::-1], v), num_keys=2),
+         x),
+        ("sort many", jnp.sort, jnp.round(normal(N, 300) * 9)),
+        ("top_k", lambda v: lax.top_k(v, 5), mixed),
+        ("approx_max_k", lambda v: lax.approx_max_k(v, 2), x),
+        ("median", jnp.median, x), ("unique", lambda v: jnp.unique(v, size=3), steps[:, None]
+                                    * jnp.asarray([1, 0, 1])),
+        ("a derivative of sort", jax.grad(lambda v: (jnp.sort(v) * jnp.arange(4)).sum()), x),
+        ("cumsum", jnp.cumsum, y), ("cumsum of rows", lambda v: jnp.cumsum(v, 1), y),
+        ("cumsum of integers", jnp.cumsum, steps[:, None] * jnp.asarray([3, -1, 7])),
+        ("cumsum backwards", lambda v: lax.cumsum(v, reverse=True), y),
+        ("cumprod", jnp.cumprod, x), ("cummax", lax.cummax, mixed[:, :3]),
+        ("cummin", lax.cummin, y), ("cumlogsumexp", lax.cumlogsumexp, y),
+        ("associative_scan", lambda v: lax.associative_scan(jnp.multiply, v), x),
+        ("reduce_precision", lambda v: (lax.reduce_precision(v, 5, 10),
+                                        lax.reduce_precision(v, 3, 2)), mixed * 7)]:
+    compare(what, f, argument)
+
+# --- linear algebra ------------------------------------------------------------------------
+
+square = normal(N, 4, 4)
+definite = square @ square.mT + jnp.eye(4)
+for what, f, *arguments in [
+        ("cholesky", jnp.linalg.cholesky, definite),
+        ("cholesky of what is not definite", jnp.linalg.cholesky, square @ -square.mT),
+        ("solve_triangular", lambda a, b: [jax.scipy.linalg.solve_triangular(
+            a, b, lower=lower, trans=trans, unit_diagonal=lower)
+            for lower in (False, True) for trans in (0, 1)], definite, y[:, :4]),
+        ("solve", jnp.linalg.solve, definite, x), ("inv", jnp.linalg.inv, definite),
+        ("solve in vmap", jax.vmap(jnp.linalg.solve, in_axes=(None, 0)), definite, y),
+        ("slogdet", jnp.linalg.slogdet, square),
+        ("lu", lambda a: jax.scipy.linalg.lu_factor(a[:3]), square),
+        ("cho_solve", lambda a, b: jax.scipy.linalg.cho_solve(
+            jax.scipy.linalg.cho_factor(a), b), definite, x),
+        ("a derivative of a normal density", jax.grad(
+            lambda a, v: jax.scipy.stats.multivariate_normal.logpdf(v, jnp.zeros(4), a)),
+         definite, x),
+        ("cg", lambda a, b: jax.scipy.sparse.linalg.cg(lambda v: a @ v, b)[0], definite, x)]:
+    compare(what, f, *arguments)
+
 # --- random numbers ----------------------------------------------------------------------
 
 raw = jax.random.split(jax.random.PRNGKey(3), N)
@@ -215,6 +285,7 @@ for what, f, *arguments in [
         ("normal", lambda k: jax.random.normal(k, (3,)), keys),
         ("16 bits", lambda k: jax.random.bits(k, (2,), jnp.uint16), keys),
         ("gamma", lambda k: jax.random.gamma(k, jnp.asarray([0.5, 2.0])), keys),
+        ("permutation", lambda k: jax.random.permutation(k, 6), keys),
         ("poisson", lambda k: jax.random.poisson(k, 3.5), keys),
         ("a seed", lambda n: jax.random.bits(jax.random.key(n)), steps),
         ("keys of a key", lambda k: jax.vmap(lambda q: jax.random.bits(q, (2,)))(
@@ -337,18 +408,22 @@ refused("refuse axis_name", NotImplementedError, "axis_name",
         lambda: batch.vmap(jnp.sin, axis_name="i"))
 
 
-def sorts(v):
+def spectrum(v):
     w = v * 2
-    return jnp.sort(w)
+    return jnp.linalg.eigvalsh(jnp.outer(w, w))
 
 
-refused("an error says where", batch.LoweringError, "check_vmap.py:%d (in sorts): " %
-        (sorts.__code__.co_firstlineno + 2), lambda: batch.vmap(sorts)(x))
-refused("also within control", batch.LoweringError, "check_vmap.py:%d (in sorts): " %
-        (sorts.__code__.co_firstlineno + 2), lambda: batch.vmap(lambda v: lax.while_loop(
-            lambda s: s.sum() < 9, sorts, v))(x))
+refused("an error says where", batch.LoweringError, "check_vmap.py:%d (in spectrum): eigh " %
+        (spectrum.__code__.co_firstlineno + 2), lambda: batch.vmap(spectrum)(x))
+refused("also within control", batch.LoweringError, "check_vmap.py:%d (in spectrum): eigh " %
+        (spectrum.__code__.co_firstlineno + 2), lambda: batch.vmap(lambda v: lax.while_loop(
+            lambda s: s.sum() < 9, spectrum, v))(x))
 refused("an effect", batch.LoweringError, "effect",
         lambda: batch.vmap(lambda v: (jax.debug.print("{}", v), v)[1])(x))
+refused("fft", batch.LoweringError, "check_vmap.py:",
+        lambda: batch.vmap(lambda v: jnp.real(jnp.fft.fft(v)))(x))
+refused("a callback", batch.LoweringError, "pure_callback is not supported",
+        lambda: batch.vmap(lambda v: jax.pure_callback(lambda a: a, v, v))(x))
 refused("a complex number", batch.LoweringError, "complex64",
         lambda: batch.vmap(lambda v: lax.cond(v[0] > 0, lambda: v * 1j, lambda: v * 2j))(x))
 checks.expect("a call after that", close(mapped(x, steps), jax.vmap(nested)(x, steps)))
