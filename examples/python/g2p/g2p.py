@@ -54,7 +54,7 @@ def pronounce(w, letters, count):
         n, last, h, said = state
         h = gru(w, "dec", w["dec_emb"][last], h)
         last = jnp.argmax(w["fc_w"] @ h + w["fc_b"]).astype(jnp.int32)
-        return n + 1, last, h, lax.dynamic_update_index_in_dim(said, last, n, 0)
+        return n + 1, last, h, said.at[n].set(last)
 
     h = lax.fori_loop(0, count, read, jnp.zeros(256))
     start = jnp.int32(0), jnp.int32(START), h, jnp.full(MOST, END, jnp.int32)
