@@ -13,6 +13,8 @@
 
 #include "batch-runtime/CAPI.h"
 
+#include "Parts.h"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -30,6 +32,7 @@
 #include <vector>
 
 namespace nb = nanobind;
+using batch::python::as, batch::python::partsOf;
 
 namespace {
 PyObject *cancelledError, *runError;
@@ -186,9 +189,9 @@ public:
   BatchValues add(nb::handle pair, const BatchField &field, int64_t count) {
     const std::string name = "'" + std::string(field.name) + "'";
     const char *what = name.c_str();
-    nb::tuple values = nb::cast<nb::tuple>(pair);
+    nb::tuple values = partsOf(pair, 2, name + " as an array and offsets");
     BatchValues result = {arrays.add(values[0], what), nullptr};
-    nb::list levels = nb::cast<nb::list>(values[1]);
+    auto levels = as<nb::list>(values[1], name + " with a list of offsets");
     if (levels.size() == 0)
       return result;
     if (static_cast<int32_t>(levels.size()) != field.lists)
@@ -198,9 +201,9 @@ public:
                                 .c_str());
     std::vector<const int64_t *> &list = places.emplace_back();
     for (nb::handle level : levels) {
-      offsets.push_back(nb::cast<Numbers>(level));
+      offsets.push_back(as<Numbers>(level, name + " with int64 offsets"));
       const Numbers &numbers = offsets.back();
-      if (count < 0 || static_cast<int64_t>(numbers.shape(0)) != count + 1)
+      if (count < 0 || static_cast<int64_t>(numbers.shape(0)) - 1 != count)
         throw nb::value_error(
             (name + " needs one offset more than there are lists").c_str());
       list.push_back(numbers.data());
@@ -460,13 +463,13 @@ struct Session {
     nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>
         variants;
     if (!nodes.is_none()) {
-      nb::tuple parts = nb::cast<nb::tuple>(nodes);
-      begins = nb::cast<Numbers>(parts[0]);
-      variants = nb::cast<decltype(variants)>(parts[1]);
-      if (static_cast<int64_t>(begins.shape(0)) != instances + 1)
+      nb::tuple parts = partsOf(nodes, 3, "nodes in three parts");
+      begins = as<Numbers>(parts[0], "the first nodes of instances as int64");
+      variants = as<decltype(variants)>(parts[1], "variants as int32");
+      if (static_cast<int64_t>(begins.shape(0)) - 1 != instances)
         throw nb::value_error("the first nodes of instances are not as many "
                               "as there are instances, and one more");
-      const nb::list lists = nb::cast<nb::list>(parts[2]);
+      auto lists = as<nb::list>(parts[2], "a list for each variant");
       const int64_t numVariants = batchModelVariants(of.handle.get());
       if (static_cast<int64_t>(lists.size()) != numVariants)
         throw nb::value_error("nodes have a list of fields for each variant");
@@ -476,7 +479,7 @@ struct Session {
             number >= 0 && number < numVariants)
           ++counts[number];
       for (int64_t v = 0; v < numVariants; ++v) {
-        const nb::list given = nb::cast<nb::list>(lists[v]);
+        auto given = as<nb::list>(lists[v], "a list of a variant's fields");
         BatchVariant variant;
         check(batchModelVariant(of.handle.get(), v, &variant));
         if (static_cast<int64_t>(given.size()) != variant.numFields)
