@@ -8,6 +8,7 @@
 #include "Batch/Analysis/Strategies.h"
 
 #include "Batch/Analysis/LoopLayers.h"
+#include "Batch/Analysis/NumberForm.h"
 #include "Batch/Analysis/StepFunctions.h"
 #include "Batch/Analysis/StepProgram.h"
 #include "Batch/Analysis/TensorCode.h"
@@ -296,7 +297,20 @@ Operation *Strategies::findLayeredLoop() const {
   return found;
 }
 
+bool Strategies::runsApart() {
+  if (gpu || !isLegal(Strategy::Replicate))
+    return false;
+  const bool loops =
+      program.getEntry()
+          .walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  std::optional<Obstacle> obstacle;
+  return loops && makeNumberForm(program, obstacle);
+}
+
 Strategy Strategies::choose(int64_t instances) {
+  if (runsApart())
+    return Strategy::Replicate;
   const bool isFew = instances <= kFewInstances;
   const bool replicates = isLegal(Strategy::Replicate);
   if (isLegal(Strategy::Linearize) &&

@@ -79,6 +79,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   strategy.gpu = options.gpu;
   strategy.instances = options.instances;
   pm.addPass(createChooseStrategyPass(strategy));
+  pm.addPass(createTensorsToNumbersPass());
   OrderLoopsPassOptions order;
   order.order = options.order;
   order.gpu = options.gpu;
@@ -155,7 +156,9 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   operators.tuning = options.tuning;
   pm.addPass(createConvertOperatorsToCPUPass(operators));
   // Programs and instance code call the operators' code made above.
-  pm.addPass(createConvertUProgToCPUPass());
+  ConvertUProgToCPUPassOptions programs;
+  programs.vectorBits = options.vectorBits;
+  pm.addPass(createConvertUProgToCPUPass(programs));
   ConvertBatchToLLVMPassOptions host;
   host.targetTriple = options.triple;
   host.targetCPU = options.cpu;

@@ -11,6 +11,7 @@
 #include "Batch/Analysis/ControlStructure.h"
 #include "Batch/Analysis/Obstacle.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/EntryAttrs.h"
 #include <map>
 
 namespace mlir::batch {
@@ -38,11 +39,15 @@ public:
   bool isLegal(Strategy strategy) { return !getObstacle(strategy); }
 
   /// The first of these that is legal for mini-batches of so many instances:
+  /// `replicate`, if instances should run apart;
   /// `replicate`, with kFewInstances and a loop whose layers are worth it;
   /// `linearize`; `replicate`, with kFewInstances, or on a CPU without data
   /// structures; `lazy`, with kOperationsPerWait; `lockstep`; `lazy`;
   /// `replicate`; `none`.
   Strategy choose(int64_t instances);
+  /// True if each worker should run instances by itself, and compute with
+  /// numbers (NumberForm.h): on a CPU, for loops over tensors of few elements.
+  bool runsApart();
   /// The first loop of the entry that should run layer after layer, or null.
   Operation *findLayeredLoop() const;
   /// The operations of one instance between two waits, by estimate; for

@@ -47,7 +47,7 @@ InstanceUnit batch::makeInstanceUnit(OpBuilder &builder, Location loc,
   InstanceUnit unit;
   unit.threads = threads;
   unit.context = context;
-  unit.number = number;
+  unit.number = unit.worker = number;
   unit.count = count;
   Value units = cb.loadField(ContextField::units);
   unit.state = LLVM::IntToPtrOp::create(builder, loc, context.getType(),
@@ -274,6 +274,9 @@ void InstanceCode::enterInstance(Value instance) {
 
 Value InstanceCode::nextRound(uprog::NextRoundOp op, Value before,
                               const InstanceTables &tables) {
+  // Nothing else ends a loop over numbers.
+  if (!unit.threads.thread) // on the host
+    cb.endIfCancelled(unit.worker);
   Value rounds = arith::AddIOp::create(
       builder, loc, before ? before : loadOwn(unit.rounds), cb.constant(1));
   if (!before)

@@ -103,6 +103,7 @@ struct InstanceUnit {
   Value state;   ///< an !llvm.ptr to the BatchUnit
   Value own;     ///< an i64: where the unit's own memory begins
   Value memory;  ///< an i64: where buffers begin
+  Value worker;  ///< an i64: of the unit among all
   Value number;  ///< an i64: of the unit among those together
   Value count;   ///< an i64: how many these are
   /// Which units run the instance together; `block`: this one does by itself.

@@ -9,6 +9,7 @@
 #include "Batch/Conversion/BatchToLLVM/Passes.h"
 #include "Batch/Conversion/RecToLLVM/RecToLLVM.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/EntryAttrs.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/Rec/Rec.h"
 #include "Batch/Dialect/UProg/UProg.h"
@@ -730,9 +731,10 @@ void ObjectBuilder::cleanUp() {
       function.setArgAttrsAttr(keepLLVM(attrs));
     if (ArrayAttr attrs = function.getResAttrsAttr())
       function.setResAttrsAttr(keepLLVM(attrs));
-    for (StringRef name : {kEntryAttr, kInspectorAttr, kTraversalAttr,
-                           kExecutorAttr, kMemoizedAttr, kGuardedAttr,
-                           kStrategyAttr, kNotBatchedAttr, uprog::kCodeAttr})
+    for (StringRef name :
+         {kEntryAttr, kInspectorAttr, kTraversalAttr, kExecutorAttr,
+          kMemoizedAttr, kGuardedAttr, kStrategyAttr, kApartAttr,
+          kNotBatchedAttr, uprog::kCodeAttr})
       function->removeAttr(name);
   }
   module->removeAttr(uprog::kPackingsAttr);

@@ -149,7 +149,9 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
       return signalPassFailure();
     InstancePrograms programs;
     programs.together = together;
-    Choice choice = choose(programs, name, choices);
+    Choice choice = entry->hasAttr(kApartAttr)
+                        ? Choice{InstanceLevel::Block, /*sets=*/false}
+                        : choose(programs, name, choices);
     if (choice.sets)
       programs.set = makeSetProgram(together, name + ".set");
     if (choice.level == InstanceLevel::Block ||

@@ -9,6 +9,7 @@
 #include "Batch/Conversion/UProgToCPU/Passes.h"
 #include "Batch/Conversion/UProgToSCF/UProgToSCF.h"
 #include "Batch/Target/ABI/ABILayout.h"
+#include "VectorInstances.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/StringSet.h"
@@ -23,6 +24,9 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
+/// Fewer instances than this share of a vector run one by one.
+static constexpr int64_t kFewShare = 4;
+
 namespace {
 
 /// A program being lowered. Workers are the units of the device, which together
@@ -31,8 +35,10 @@ namespace {
 struct WorkerProgram {
   SymbolTable &symbols;
   const llvm::StringSet<> &ofClusters; ///< programs of this level
-  int64_t rowSplit, stageRows;         ///< options of the pass
-  bool alone;                          ///< of block level
+  /// Of programs that have code for instances side by side: how many.
+  const llvm::StringMap<int64_t> &sideBySide;
+  int64_t rowSplit, stageRows; ///< options of the pass
+  bool alone;                  ///< of block level
   InstanceProgramState instances;
   func::FuncOp function = {}; ///< over (context, worker, workers, others)
   Value lanes = {};           ///< of the worker, if the program has lanes
@@ -102,6 +108,8 @@ private:
     builder().call(RuntimeFunction::barrier, program.getWorker());
   }
   void runProgram(uprog::RunOp run, uprog::RunOp::Adaptor operands);
+  void runSideBySide(uprog::RunOp run, Value tasks, int64_t width);
+  Value isTraced();
   void callProgram(StringRef name, ValueRange inputs, ValueRange converted,
                    Value task = {});
 
@@ -150,11 +158,49 @@ void WorkerEmitter::callProgram(StringRef name, ValueRange inputs,
   func::CallOp::create(b, name, TypeRange(), arguments);
 }
 
+/// True if the worker's tasks are traced.
+Value WorkerEmitter::isTraced() {
+  ContextBuilder cb = builder();
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Value unit = LLVM::IntToPtrOp::create(
+      b, pointer,
+      cb.loadCell(cb.loadField(ContextField::units), program.getWorker()));
+  return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne,
+                              cb.loadPointer(unit, kUnitTrace),
+                              LLVM::ZeroOp::create(b, pointer));
+}
+
+/// Each worker runs every so many groups of instances.
+void WorkerEmitter::runSideBySide(uprog::RunOp run, Value tasks,
+                                  int64_t width) {
+  Value size = constant(width);
+  Value first = arith::MulIOp::create(b, program.getWorker(), size);
+  Value step = arith::MulIOp::create(b, program.getWorkers(), size);
+  auto loop = scf::ForOp::create(b, first, tasks, step);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  func::CallOp::create(b, getVectorsName(run.getCallee()), TypeRange(),
+                       ValueRange{program.getContext(), program.getWorker(),
+                                  program.getWorkers(), loop.getInductionVar(),
+                                  tasks});
+}
+
 /// Each worker runs every so many of a program's tasks, or, if these are for
 /// clusters, all workers run all of them.
 void WorkerEmitter::runProgram(uprog::RunOp run,
                                uprog::RunOp::Adaptor operands) {
   const bool isAlone = !program.ofClusters.contains(run.getCallee());
+  OpBuilder::InsertionGuard outer(b);
+  if (int64_t width = program.sideBySide.lookup(run.getCallee())) {
+    Value tasks = toI64(operands.getTasks());
+    Value few =
+        compare(arith::CmpIPredicate::slt, tasks, constant(width / kFewShare));
+    auto choice = scf::IfOp::create(b, arith::OrIOp::create(b, few, isTraced()),
+                                    /*withElseRegion=*/true);
+    b.setInsertionPoint(choice.elseBlock()->getTerminator());
+    runSideBySide(run, tasks, width);
+    b.setInsertionPoint(choice.thenBlock()->getTerminator());
+  }
   Value first = isAlone ? program.getWorker() : constant(0);
   Value step = isAlone ? program.getWorkers() : constant(1);
   auto loop = scf::ForOp::create(b, first, toI64(operands.getTasks()), step);
@@ -386,12 +432,18 @@ class ConvertUProgToCPUPass
         return signalPassFailure();
     InstanceTables tables(getOperation(), /*onDevice=*/false);
     tables.save(getOperation());
+    llvm::StringMap<int64_t> sideBySide;
+    for (uprog::ProgramOp program : programs)
+      if (int64_t width = countSideBySide(program, vectorBits)) {
+        sideBySide[program.getSymName()] = width;
+        makeInternal(makeVectorInstances(program, width, tables));
+      }
     llvm::StringSet<> ofClusters;
     for (uprog::ProgramOp program : programs)
       if (program.getLevel() == uprog::Level::Cluster)
         ofClusters.insert(program.getSymName());
     for (uprog::ProgramOp program : programs)
-      if (failed(lower(program, symbols, ofClusters, tables)))
+      if (failed(lower(program, symbols, ofClusters, sideBySide, tables)))
         return signalPassFailure();
     for (Operation &op :
          llvm::make_early_inc_range(getOperation().getBody()->getOperations()))
@@ -411,12 +463,11 @@ class ConvertUProgToCPUPass
 
   LogicalResult lower(uprog::ProgramOp op, SymbolTable &symbols,
                       const llvm::StringSet<> &ofClusters,
+                      const llvm::StringMap<int64_t> &sideBySide,
                       InstanceTables &tables) {
-    WorkerProgram program{symbols,
-                          ofClusters,
-                          rowSplit,
-                          stageRows,
-                          op.getLevel() == uprog::Level::Block,
+    WorkerProgram program{symbols,    ofClusters,
+                          sideBySide, rowSplit,
+                          stageRows,  op.getLevel() == uprog::Level::Block,
                           {tables}};
     MachineOp machine = *findMachine(op);
     auto makeLanes = [&](ImplicitLocOpBuilder &b, Value lanes) {

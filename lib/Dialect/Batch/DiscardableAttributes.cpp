@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Batch/EntryAttrs.h"
 #include "Batch/Dialect/Rec/Rec.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -53,6 +54,9 @@ static bool isStrategyOfEntry(Operation *op, Attribute attr) {
 static bool isStringOfEntry(Operation *op, Attribute attr) {
   return op->hasAttr(kEntryAttr) && isa<StringAttr>(attr);
 }
+static bool isUnitOfEntry(Operation *op, Attribute attr) {
+  return op->hasAttr(kEntryAttr) && isa<UnitAttr>(attr);
+}
 static bool isBytesOfKernel(Operation *op, Attribute attr) {
   return isa<KernelOp>(op) && isa<IntegerAttr>(attr);
 }
@@ -83,6 +87,7 @@ static const KnownAttribute kOperationAttributes[] = {
     {kPolicyAttr, isPolicyOfModule, "a #batch.policy on a module"},
     {kStrategyAttr, isStrategyOfEntry, "a #batch.strategy on the entry"},
     {kNotBatchedAttr, isStringOfEntry, "a string on the entry"},
+    {kApartAttr, isUnitOfEntry, "a unit attribute of the entry"},
     {kOrderAttr, isOrderOfLoop, "a #batch.order on a loop"},
     {kSizesAttr, isOfModule, "an attribute of a module"},
     {kCopiedBytesAttr, isBytesOfKernel, "an integer on a kernel"},

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Analysis/NumberForm.h"
 #include "Batch/Analysis/Strategies.h"
 #include "Batch/Transforms/Control/Passes.h"
 #include "mlir/IR/Remarks.h"
@@ -60,6 +61,8 @@ struct ChooseStrategyPass
     }
     if (chosen == Strategy::Auto) {
       chosen = strategies.choose(instances);
+      if (strategies.runsApart())
+        entry->setAttr(kApartAttr, UnitAttr::get(&getContext()));
       explain(entry, chosen, strategies);
     }
     entry->setAttr(kStrategyAttr, StrategyAttr::get(&getContext(), chosen));
@@ -80,6 +83,15 @@ private:
     const std::optional<Obstacle> &ahead =
         strategies.getObstacle(Strategy::Linearize);
     auto name = remark::RemarkOpts::name("ChooseStrategy").category("batch");
+    if (entry->hasAttr(kApartAttr)) {
+      remark::passed(entry.getLoc(), name)
+          << ("strategy 'replicate', instances apart: no tensor of an instance has more than " +
+              Twine(kFewElements) +
+              " elements, so that each worker runs instances by itself, in "
+              "registers")
+                 .str();
+      return;
+    }
     if (!ahead && chosen == Strategy::Replicate) {
       remark::passed(strategies.findLayeredLoop()->getLoc(), name)
           << llvm::formatv(

@@ -27,15 +27,15 @@
 // CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
 // MASK-LABEL:  func.func @ahead
 // MASK-SAME:     batch.strategy = #batch.strategy<mask>
-func.func @ahead(%n: index, %x: tensor<4xf32>) -> tensor<4xf32>
+func.func @ahead(%n: index, %x: tensor<64xf32>) -> tensor<64xf32>
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
-  %y = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> tensor<4xf32> {
-    %b = math.tanh %a : tensor<4xf32>
-    scf.yield %b : tensor<4xf32>
+  %y = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> tensor<64xf32> {
+    %b = math.tanh %a : tensor<64xf32>
+    scf.yield %b : tensor<64xf32>
   }
-  return %y : tensor<4xf32>
+  return %y : tensor<64xf32>
 }
 
 // -----
@@ -44,18 +44,18 @@ func.func @ahead(%n: index, %x: tensor<4xf32>) -> tensor<4xf32>
 // REMARK: [[#@LINE+3]]:1: remark: {{.*}}strategy 'linearize': control reads nothing but the inputs
 // CHECK-LABEL: func.func @element
 // CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
-func.func @element(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+func.func @element(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} {
   %zero = arith.constant 0 : index
   %bound = arith.constant 1.0 : f32
-  %e = tensor.extract %x[%zero] : tensor<4xf32>
+  %e = tensor.extract %x[%zero] : tensor<64xf32>
   %c = arith.cmpf olt, %e, %bound : f32
-  %y = scf.if %c -> tensor<4xf32> {
-    %z = math.tanh %x : tensor<4xf32>
-    scf.yield %z : tensor<4xf32>
+  %y = scf.if %c -> tensor<64xf32> {
+    %z = math.tanh %x : tensor<64xf32>
+    scf.yield %z : tensor<64xf32>
   } else {
-    scf.yield %x : tensor<4xf32>
+    scf.yield %x : tensor<64xf32>
   }
-  return %y : tensor<4xf32>
+  return %y : tensor<64xf32>
 }
 
 // -----
@@ -69,25 +69,25 @@ func.func @element(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} 
 // GPU: [[#@LINE+7]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here"
 // CHECK-LABEL: func.func @branch
 // CHECK-SAME:    batch.strategy = #batch.strategy<replicate>
-func.func @branch(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+func.func @branch(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} {
   %zero = arith.constant 0 : index
   %bound = arith.constant 1.0 : f32
-  %v = math.exp %x : tensor<4xf32>
-  %e = tensor.extract %v[%zero] : tensor<4xf32>
+  %v = math.exp %x : tensor<64xf32>
+  %e = tensor.extract %v[%zero] : tensor<64xf32>
   %c = arith.cmpf olt, %e, %bound : f32
-  %y = scf.if %c -> tensor<4xf32> {
-    %z = math.tanh %x : tensor<4xf32>
-    scf.yield %z : tensor<4xf32>
+  %y = scf.if %c -> tensor<64xf32> {
+    %z = math.tanh %x : tensor<64xf32>
+    scf.yield %z : tensor<64xf32>
   } else {
-    scf.yield %x : tensor<4xf32>
+    scf.yield %x : tensor<64xf32>
   }
-  return %y : tensor<4xf32>
+  return %y : tensor<64xf32>
 }
 
 // -----
 
 // A program that recurs over numbers waits or runs in lock step; little is computed here.
-// REMARK: [[#@LINE+24]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here, and an instance computes 6 operations between two waits, fewer than
+// REMARK: [[#@LINE+24]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here, and an instance computes 96 operations between two waits, fewer than
 // REMARK: [[#@LINE+19]]:14: remark: {{.*}}strategy 'replicate' is not legal: strategy 'replicate' runs no recursion
 // REMARK-NOT: is not legal
 // CHECK-LABEL: func.func @lanes
@@ -105,21 +105,21 @@ func.func private @count(%n: i64) -> i64 {
   }
   return %m : i64
 }
-func.func @lanes(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+func.func @lanes(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} {
   %any = arith.constant 3 : i64
   %counted = func.call @count(%any) : (i64) -> i64
   %zero = arith.constant 0 : index
   %bound = arith.constant 1.0 : f32
-  %v = math.exp %x : tensor<4xf32>
-  %e = tensor.extract %v[%zero] : tensor<4xf32>
+  %v = math.exp %x : tensor<64xf32>
+  %e = tensor.extract %v[%zero] : tensor<64xf32>
   %c = arith.cmpf olt, %e, %bound : f32
-  %y = scf.if %c -> tensor<4xf32> {
-    %z = math.tanh %x : tensor<4xf32>
-    scf.yield %z : tensor<4xf32>
+  %y = scf.if %c -> tensor<64xf32> {
+    %z = math.tanh %x : tensor<64xf32>
+    scf.yield %z : tensor<64xf32>
   } else {
-    scf.yield %x : tensor<4xf32>
+    scf.yield %x : tensor<64xf32>
   }
-  return %y : tensor<4xf32>
+  return %y : tensor<64xf32>
 }
 
 // -----
@@ -173,13 +173,13 @@ func.func @much(%x: tensor<2048xf32>, %W: tensor<2048x2048xf32> {batch.shared = 
 // An element that tensor code alone reads is no control.
 // CHECK-LABEL: func.func @scale
 // CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
-func.func @scale(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+func.func @scale(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} {
   %zero = arith.constant 0 : index
-  %v = math.exp %x : tensor<4xf32>
-  %e = tensor.extract %v[%zero] : tensor<4xf32>
-  %s = tensor.splat %e : tensor<4xf32>
-  %y = arith.mulf %x, %s : tensor<4xf32>
-  return %y : tensor<4xf32>
+  %v = math.exp %x : tensor<64xf32>
+  %e = tensor.extract %v[%zero] : tensor<64xf32>
+  %s = tensor.splat %e : tensor<64xf32>
+  %y = arith.mulf %x, %s : tensor<64xf32>
+  return %y : tensor<64xf32>
 }
 
 // -----
@@ -189,9 +189,9 @@ func.func @scale(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 // CHECK-SAME:    batch.strategy = #batch.strategy<mask>
 // MASK-LABEL:  func.func @said
 // MASK-SAME:     batch.strategy = #batch.strategy<mask>
-func.func @said(%x: tensor<4xf32>) -> tensor<4xf32>
+func.func @said(%x: tensor<64xf32>) -> tensor<64xf32>
     attributes {batch.entry, batch.strategy = #batch.strategy<mask>} {
-  return %x : tensor<4xf32>
+  return %x : tensor<64xf32>
 }
 
 // -----
@@ -207,20 +207,20 @@ rec.adt @Nat {
 // GPU: [[#@LINE+8]]:8: remark: {{.*}}strategy 'replicate': control depends on a tensor here, and every unit computes control for all instances
 // CHECK-LABEL: func.func @waits
 // CHECK-SAME:    batch.strategy = #batch.strategy<lazy>
-func.func @waits(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32>
+func.func @waits(%t: !rec.adt<@Nat>, %x: tensor<64xf32>) -> tensor<64xf32>
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
   %bound = arith.constant 1.0 : f32
-  %v = math.exp %x : tensor<4xf32>
-  %e = tensor.extract %v[%zero] : tensor<4xf32>
+  %v = math.exp %x : tensor<64xf32>
+  %e = tensor.extract %v[%zero] : tensor<64xf32>
   %c = arith.cmpf olt, %e, %bound : f32
-  %y = scf.if %c -> tensor<4xf32> {
-    %z = math.tanh %x : tensor<4xf32>
-    scf.yield %z : tensor<4xf32>
+  %y = scf.if %c -> tensor<64xf32> {
+    %z = math.tanh %x : tensor<64xf32>
+    scf.yield %z : tensor<64xf32>
   } else {
-    scf.yield %x : tensor<4xf32>
+    scf.yield %x : tensor<64xf32>
   }
-  return %y : tensor<4xf32>
+  return %y : tensor<64xf32>
 }
 
 // -----
@@ -250,22 +250,22 @@ func.func private @count(%n: i64) -> i64 {
   }
   return %m : i64
 }
-func.func @nodes(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32>
+func.func @nodes(%t: !rec.adt<@Nat>, %x: tensor<64xf32>) -> tensor<64xf32>
     attributes {batch.entry} {
   %any = arith.constant 3 : i64
   %counted = func.call @count(%any) : (i64) -> i64
   %zero = arith.constant 0 : index
   %bound = arith.constant 1.0 : f32
-  %v = math.exp %x : tensor<4xf32>
-  %e = tensor.extract %v[%zero] : tensor<4xf32>
+  %v = math.exp %x : tensor<64xf32>
+  %e = tensor.extract %v[%zero] : tensor<64xf32>
   %c = arith.cmpf olt, %e, %bound : f32
-  %y = scf.if %c -> tensor<4xf32> {
-    %z = math.tanh %x : tensor<4xf32>
-    scf.yield %z : tensor<4xf32>
+  %y = scf.if %c -> tensor<64xf32> {
+    %z = math.tanh %x : tensor<64xf32>
+    scf.yield %z : tensor<64xf32>
   } else {
-    scf.yield %x : tensor<4xf32>
+    scf.yield %x : tensor<64xf32>
   }
-  return %y : tensor<4xf32>
+  return %y : tensor<64xf32>
 }
 
 // -----
@@ -278,21 +278,21 @@ rec.adt @Nat {
 // CHECK-LABEL: func.func @alone
 // CHECK-SAME:    batch.not_batched = "{{.*}}choose-strategy.mlir:{{[0-9]+}}:8: control depends on a tensor here
 // CHECK-SAME:    batch.strategy = #batch.strategy<none>
-func.func @alone(%t: !rec.adt<@Nat>, %x: tensor<?x4xf32>, %k: tensor<4xf32>)
-    -> tensor<4xf32>
+func.func @alone(%t: !rec.adt<@Nat>, %x: tensor<?x4xf32>, %k: tensor<64xf32>)
+    -> tensor<64xf32>
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
   %bound = arith.constant 1.0 : f32
   %v = math.exp %x : tensor<?x4xf32>
   %e = tensor.extract %v[%zero, %zero] : tensor<?x4xf32>
   %c = arith.cmpf olt, %e, %bound : f32
-  %y = scf.if %c -> tensor<4xf32> {
-    %z = math.tanh %k : tensor<4xf32>
-    scf.yield %z : tensor<4xf32>
+  %y = scf.if %c -> tensor<64xf32> {
+    %z = math.tanh %k : tensor<64xf32>
+    scf.yield %z : tensor<64xf32>
   } else {
-    scf.yield %k : tensor<4xf32>
+    scf.yield %k : tensor<64xf32>
   }
-  return %y : tensor<4xf32>
+  return %y : tensor<64xf32>
 }
 
 // -----
@@ -316,4 +316,29 @@ func.func @layers(%n: index, %W: !mat {batch.shared = "W"}) -> !vec attributes {
     scf.yield %next, %s : !vec, !vec
   }
   return %y#1 : !vec
+}
+
+// -----
+
+// Loops over tensors of few elements: each worker runs instances by itself.
+// REMARK: [[#@LINE+7]]:1: remark: {{.*}}strategy 'replicate', instances apart: no tensor of an instance has more than 16 elements
+// GPU: [[#@LINE+10]]:10: remark: {{.*}}strategy 'lockstep': control depends on a tensor here
+// CHECK-LABEL: func.func @few
+// CHECK-SAME:    batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>
+// MASK-LABEL:  func.func @few
+// MASK-NOT:      batch.apart
+// MASK-SAME:     batch.strategy = #batch.strategy<mask>
+func.func @few(%x: tensor<16xf32>) -> tensor<16xf32> attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %bound = arith.constant 1.0 : f32
+  %y = scf.while (%v = %x) : (tensor<16xf32>) -> tensor<16xf32> {
+    %e = tensor.extract %v[%zero] : tensor<16xf32>
+    %c = arith.cmpf olt, %e, %bound : f32
+    scf.condition(%c) %v : tensor<16xf32>
+  } do {
+  ^bb0(%v: tensor<16xf32>):
+    %z = arith.addf %v, %v : tensor<16xf32>
+    scf.yield %z : tensor<16xf32>
+  }
+  return %y : tensor<16xf32>
 }

@@ -28,7 +28,12 @@ def ConvertUProgToCPUPass
     tasks one after the other.
     A program of block level each worker runs by itself. Others may run its tasks:
     then worker w takes those numbered w, w + workers and so on. What such a program
-    takes beside plans and lanes are further arguments of its function.
+    takes beside plans and lanes are further arguments of its function. Where such a
+    program computes with numbers alone, and has loops, there is a second function, which
+    runs instances side by side in the elements of vectors. A loop goes on as long as one
+    of them does, and the others keep what they have; a way of a branch runs if one takes
+    it. A few instances run one by one, and so do all that would take more rounds than they
+    may.
 
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {
@@ -67,6 +72,8 @@ def ConvertUProgToCPUPass
     Option<"rowSplit", "row-split", "int64_t", /*default=*/"0",
            "Share batches by rows from this many tasks per worker on, whatever "
            "the kernel says; 0: as it says">,
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
+           "Width of the vectors in which instances run side by side">,
     Option<"stageRows", "stage-rows", "int64_t", /*default=*/"-1",
            "Run all stages on this many tasks before the next ones, whatever the "
            "kernel says; 0: on all, -1: as it says">,
@@ -74,6 +81,7 @@ def ConvertUProgToCPUPass
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect",
+                           "::mlir::vector::VectorDialect",
                            "::mlir::LLVM::LLVMDialect"];
 }
 

@@ -1,0 +1,22 @@
+//===- EntryAttrs.h - Attributes of the entry -------------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_DIALECT_BATCH_ENTRYATTRS_H
+#define BATCH_DIALECT_BATCH_ENTRYATTRS_H
+
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::batch {
+
+/// On an entry of strategy `replicate`: each worker runs instances by itself,
+/// and computes with numbers instead of tensors.
+inline constexpr StringLiteral kApartAttr = "batch.apart";
+
+} // namespace mlir::batch
+
+#endif // BATCH_DIALECT_BATCH_ENTRYATTRS_H

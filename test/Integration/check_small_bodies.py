@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""check_small_bodies.py: instances of few elements that run apart, one by one and side by
+side, give the bits of the unbatched code and of lock step, for any number of instances and
+workers; limits are those of each instance."""
+
+import random
+import struct
+
+import batchtest
+
+checks = batchtest.Checks("small bodies")
+path = batchtest.temporary_paths()
+generator = random.Random(11)
+N = 37
+
+# Loops in loops, each of its own length; doubles, truth values and whole numbers.
+NESTED = """
+func.func @main(%x: tensor<2x2xf64> {batch.name = "x"}, %n: i64 {batch.name = "n"},
+                %w: tensor<2xf64> {batch.shared = "w"})
+    -> (tensor<2x2xf64> {batch.name = "y"}, tensor<i1> {batch.name = "odd"},
+        i64 {batch.name = "rounds"}) attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %two = arith.constant 2 : i64
+  %w0 = tensor.extract %w[%c0] : tensor<2xf64>
+  %y, %rest, %rounds = scf.while (%a = %x, %i = %n, %r = %zero)
+      : (tensor<2x2xf64>, i64, i64) -> (tensor<2x2xf64>, i64, i64) {
+    %go = arith.cmpi sgt, %i, %zero : i64
+    scf.condition(%go) %a, %i, %r : tensor<2x2xf64>, i64, i64
+  } do {
+  ^bb0(%a: tensor<2x2xf64>, %i: i64, %r: i64):
+    %b, %j, %s = scf.while (%c = %a, %k = %i, %t = %r)
+        : (tensor<2x2xf64>, i64, i64) -> (tensor<2x2xf64>, i64, i64) {
+      %e = tensor.extract %c[%c0, %c0] : tensor<2x2xf64>
+      %less = arith.cmpf olt, %e, %w0 : f64
+      %left = arith.cmpi sgt, %k, %zero : i64
+      %go = arith.andi %less, %left : i1
+      scf.condition(%go) %c, %k, %t : tensor<2x2xf64>, i64, i64
+    } do {
+    ^bb0(%c: tensor<2x2xf64>, %k: i64, %t: i64):
+      %f = math.exp %c : tensor<2x2xf64>
+      %k2 = arith.subi %k, %two : i64
+      %t2 = arith.addi %t, %one : i64
+      scf.yield %f, %k2, %t2 : tensor<2x2xf64>, i64, i64
+    }
+    %g = math.sin %b : tensor<2x2xf64>
+    // Of instances that have ended %i is 0.
+    %share = arith.divsi %n, %i : i64
+    %more = arith.remsi %share, %two : i64
+    %i2 = arith.subi %i, %one : i64
+    %s1 = arith.addi %s, %more : i64
+    %s2 = arith.addi %s1, %one : i64
+    scf.yield %g, %i2, %s2 : tensor<2x2xf64>, i64, i64
+  }
+  %last = arith.remsi %rounds, %two : i64
+  %is = arith.cmpi eq, %last, %one : i64
+  %odd = tensor.from_elements %is : tensor<i1>
+  return %y, %odd, %rounds : tensor<2x2xf64>, tensor<i1>, i64
+}
+"""
+
+# Branches that hold loops, a switch, and a loop of a known number of rounds.
+BRANCHES = """
+func.func @main(%x: tensor<3xf32> {batch.name = "x"}, %n: i64 {batch.name = "n"})
+    -> (tensor<3xf32> {batch.name = "y"}, i64 {batch.name = "rounds"})
+    attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %three = arith.constant 3 : i64
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %bound = arith.constant 5.0 : f32
+  %y, %r = scf.for %i = %c0 to %c2 step %c1 iter_args(%a = %x, %r = %zero)
+      -> (tensor<3xf32>, i64) {
+    %e = tensor.extract %a[%c1] : tensor<3xf32>
+    %small = arith.cmpf olt, %e, %bound : f32
+    %b, %s = scf.if %small -> (tensor<3xf32>, i64) {
+      %c, %t = scf.while (%d = %a, %k = %r) : (tensor<3xf32>, i64) -> (tensor<3xf32>, i64) {
+        %f = tensor.extract %d[%c0] : tensor<3xf32>
+        %less = arith.cmpf olt, %f, %bound : f32
+        %few = arith.cmpi slt, %k, %n : i64
+        %go = arith.andi %less, %few : i1
+        scf.condition(%go) %d, %k : tensor<3xf32>, i64
+      } do {
+      ^bb0(%d: tensor<3xf32>, %k: i64):
+        %g = arith.addf %d, %x : tensor<3xf32>
+        %h = math.absf %g : tensor<3xf32>
+        %l = arith.addi %k, %one : i64
+        scf.yield %h, %l : tensor<3xf32>, i64
+      }
+      scf.yield %c, %t : tensor<3xf32>, i64
+    } else {
+      %d = math.tanh %a : tensor<3xf32>
+      scf.yield %d, %n : tensor<3xf32>, i64
+    }
+    %kind = arith.remsi %n, %three : i64
+    %which = arith.index_cast %kind : i64 to index
+    %z = scf.index_switch %which -> tensor<3xf32>
+    case 0 {
+      %d = arith.mulf %b, %b : tensor<3xf32>
+      scf.yield %d : tensor<3xf32>
+    }
+    case 2 {
+      scf.yield %x : tensor<3xf32>
+    }
+    default {
+      %d = math.sqrt %b : tensor<3xf32>
+      scf.yield %d : tensor<3xf32>
+    }
+    scf.yield %z, %s : tensor<3xf32>, i64
+  }
+  return %y, %r : tensor<3xf32>, i64
+}
+"""
+
+
+def real(low, high):
+    """A number that decimal text gives back exactly, as f32 too."""
+    return struct.unpack("f", struct.pack("f", generator.uniform(low, high)))[0]
+
+
+PROGRAMS = {
+    "nested": (NESTED,
+               lambda: {"x": [[real(-2, 1), real(-1, 1)], [real(0, 1), real(0, 1)]],
+                        "n": generator.choice([0, 1, 2, 3, 5, 9, 17])}),
+    "branches": (BRANCHES,
+                 lambda: {"x": [real(0.1, 7) for _ in range(3)],
+                          "n": generator.randrange(0, 12)}),
+}
+
+for name, (text, make) in PROGRAMS.items():
+    source = batchtest.write_lines(path(name + ".mlir"), [text])
+    instances = [make() for _ in range(N)]
+    inputs = batchtest.write_lines(path(name + ".jsonl"), instances)
+    explained = checks.run("explain " + name, lambda: batchtest.call(
+        "batch-compile", source, "--explain", "-o", path("explained.so")))
+    checks.expect(name + ": instances run apart", "instances apart" in (explained or ""),
+                  explained)
+    apart = batchtest.compile_model(source, path(name + ".so"))
+    lockstep = batchtest.compile_model(source, path(name + ".lockstep.so"), None,
+                                       "--strategy=lockstep")
+
+    def outputs(program, count, *options, threads=1, batch=None, check=True):
+        """The bytes of all outputs, and what was counted."""
+        file = path("outputs")
+        found = batchtest.run_model(program, inputs, "--limit=%d" % count,
+                                    "--outputs=" + file, *options, threads=threads,
+                                    batch=batch, check=check)
+        return batchtest.contents(file), found
+
+    for count in (1, 2, 3, 4, 5, 8, 15, 16, 17, N):
+        wanted, _ = outputs(lockstep, count)
+        for threads in 1, 2, 3:
+            found, _ = outputs(apart, count, threads=threads)
+            checks.expect("%s: %d instances, %d threads: the same" % (name, count, threads),
+                          found == wanted)
+    found, _ = outputs(apart, N, threads=2, batch=10)
+    checks.expect(name + ": mini-batches of ten: the same", found == wanted)
+    # Only one by one they have tasks, which make results.
+    _, few = outputs(apart, 1)
+    _, many = outputs(apart, N)
+    checks.expect(name + ": many run side by side, a single one does not",
+                  few["tasks"] > 0 and many["tasks"] == 0,
+                  "(%r, %r)" % (few["tasks"], many["tasks"]))
+
+    # An instance that may take no more rounds has no results, whoever runs beside it.
+    for most in (1, 3, 8, 20):
+        alone = []
+        for i, instance in enumerate(instances):
+            single = batchtest.write_lines(path("single.jsonl"), [instance])
+            try:
+                batchtest.run_model(apart, single, "--max-steps=%d" % most, check=False)
+                alone.append(True)
+            except batchtest.ToolError as error:
+                alone.append("without an end" not in str(error))
+        for threads in 1, 2:
+            try:
+                batchtest.run_model(apart, inputs, "--max-steps=%d" % most,
+                                    "--partial-results", threads=threads, check=False)
+                text = ""
+            except batchtest.ToolError as error:
+                text = str(error)
+            failed = [("instance %d:" % i) not in text for i in range(N)]
+            checks.equal("%s: %d rounds, %d threads: the same instances end" % (
+                name, most, threads), failed, alone)
+
+checks.exit()
