@@ -88,7 +88,8 @@ for what, error, text, action in [
         ("a parameter that needs a gradient", TypeError, "parameter 'w' needs a gradient",
          lambda: model.bind({"w": torch.nn.Parameter(w)})),
         ("a sparse tensor", TypeError, "'x'", lambda: f(rows, x.to_sparse(), n)),
-        ("complex numbers", TypeError, "elements are bool", lambda: f(rows, x.to(torch.complex64), n)),
+        ("complex numbers", TypeError, "elements are bool",
+         lambda: f(rows, x.to(torch.complex64), n)),
 ]:
     refused(what, error, text, action)
 checks.expect("a call after that", torch.equal(torch.from_dlpack(f(rows, x, n)["y"]),

@@ -2,10 +2,10 @@
 """train.py FILE [--steps=N] [--puzzles=N]: trains the network of solver.py, in less than
 two minutes on two cores, and writes its weights.
 
-A step runs the block once for each of 128 puzzles and learns from what it says then, about
-the digits, and whether they are right. Where it says that they are, or after the last
-loop, the next puzzle takes the place of this one. The puzzles are symmetric images of a
-few hundred.
+A step runs the block once for each of 128 puzzles and learns from what it says then,
+about the digits, and whether they are right. Where it says that they are, or after the
+last loop, the next puzzle takes the place of this one. The puzzles are symmetric images
+of a few hundred.
 """
 
 import argparse
@@ -30,8 +30,8 @@ def first_weights(key):
               "halt": (WIDTH,)}
     scales = {"digits": 7 ** 0.5, "out": 0.5, "down": 0.5}
     keys = dict(zip(shapes, jax.random.split(key, len(shapes))))
-    w = {name: jax.random.normal(keys[name], shape) * scales.get(name, 1) / shape[0] ** 0.5
-         for name, shape in shapes.items()}
+    w = {name: jax.random.normal(keys[name], shape) * scales.get(name, 1) /
+         shape[0] ** 0.5 for name, shape in shapes.items()}
     w["relation"] = jnp.zeros((solver.HEADS, 8))
     w["doubt"] = jnp.float32(-3)
     return w
