@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import hashlib
+import json
 import os
 import platform
 import shutil
@@ -146,7 +147,8 @@ class _Progress:
 
 
 def _run(command, text, what, progress):
-    """Runs the compiler; an exception, an interrupt too, ends it."""
+    """Runs the compiler, and returns what it prints; an exception, an interrupt too, ends
+    it."""
     with _Progress(what, progress):
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
@@ -159,6 +161,13 @@ def _run(command, text, what, progress):
         message = (output + errors).decode(errors="replace").strip()
         raise CompileError(message.replace("<stdin>", what) or
                            "batch-compile ended with %d" % process.returncode)
+    return output
+
+
+def _decisions(path, arguments, text, what, progress):
+    """What the compiler decides, remark by remark: it runs again, without making code."""
+    return json.loads(_run([path, "-", "--explain-json", *arguments], text, what,
+                           progress)), what
 
 
 def compile(source, *, sizes=None, strategy="auto", instances=None, options=(),
@@ -209,7 +218,10 @@ def compile(source, *, sizes=None, strategy="auto", instances=None, options=(),
     kept = os.path.join(folder, key.hexdigest() + ".so")
     for _ in range(10):
         with contextlib.suppress(FileNotFoundError):  # another process clears the cache
-            return _take(kept, path, arguments, text, what, progress)
+            model = _take(kept, path, arguments, text, what, progress)
+            model.decisions = functools.lru_cache(functools.partial(
+                _decisions, path, arguments, text, what, progress))
+            return model
     raise CompileError("%s is removed again and again" % folder)
 
 

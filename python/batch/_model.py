@@ -246,6 +246,8 @@ class Model:
         self._variants = self._model.variants
         self._unshared = {adt["name"] for adt in json.loads(self._model.descriptor)["adts"]
                           if adt.get("kind") in ("tree", "sequence")}
+        # Gives what the compiler decided, and the name of the text that it read.
+        self.decisions = lambda: ([], os.fspath(path))
 
     def __repr__(self):
         def names(fields):
@@ -307,6 +309,17 @@ class Function:
         cancellation: a Cancellation, with which another thread ends the run. Ctrl-C
         ends it, too, and the function can be called again.
         """
+        outputs = self.run(*self._given(arguments, named), cancellation)
+        return {field.name: output for field, output in zip(self.model.outputs, outputs)}
+
+    def explain(self, *arguments, **named):
+        """Runs a mini-batch, and returns an Explanation: what the compiler decided, and
+        which parts of the model ran for how many instances at once."""
+        from batch import _explain
+        return _explain.explain(self, *self._given(arguments, named))
+
+    def _given(self, arguments, named):
+        """The number of instances, their values and nodes."""
         fields = self.model.arguments
         if len(arguments) > len(fields):
             raise TypeError("the model has %d arguments, found %d" %
@@ -332,17 +345,26 @@ class Function:
             raise ValueError("arguments have different numbers of instances: " +
                              ", ".join("%s %d" % pair for pair in counts.items()))
         instances = next(iter(counts.values()), 1)
-        values, nodes = self._values(given, instances)
-        outputs = self.run(instances, values, nodes, cancellation)
-        return {field.name: output for field, output in zip(self.model.outputs, outputs)}
+        return (instances, *self._values(given, instances))
+
+    def _session(self):
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._make()
+
+    def traced(self, instances, values, nodes=None):
+        """As run(); returns what the runtime says about the run."""
+        session = self._session()
+        try:
+            return json.loads(session.run(instances, values, nodes, explained=True))
+        finally:
+            self._idle.append(session)
 
     def run(self, instances, values, nodes=None, cancellation=None):
         """The same for arrays in the order of arguments: (elements, [offsets of lists])
         each, and those of nodes. Returns a list of outputs."""
-        try:
-            session = self._idle.pop()
-        except IndexError:
-            session = self._make()
+        session = self._session()
         try:
             session.run(instances, values, nodes, cancellation)
             outputs = [self._read(session, number)

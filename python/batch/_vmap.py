@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy
 from jax.extend import core
 
-from batch import _compiler, _expand, _lowering
+from batch import _compiler, _expand, _explain, _lowering, _places
 
 LoweringError = _lowering.LoweringError
 _UNMAPPED = object()  # None would be an empty tree
@@ -89,9 +89,9 @@ class _Compiled:
     def __init__(self, closed, tree, shared, options):
         self.closed, self.tree, self.shared = closed, tree, shared
         jaxpr = closed.jaxpr
-        text, constants = _lowering.lower(closed, shared)
-        self.text = text
-        self.model = _compiler.compile(text, strategy=options["strategy"])
+        self.text, constants, self.places = _lowering.lower(closed, shared)
+        with _places.translated(self.places):
+            self.model = _compiler.compile(self.text, strategy=options["strategy"])
         self.options = {name: options[name] for name in ("lanes", "threads")}
         self.constants = {"p%d" % i: _for_runtime(value, jax.typeof(value).dtype, _UNMAPPED)
                           for i, value in enumerate(constants)}
@@ -127,16 +127,27 @@ class _Compiled:
         """Results with the instances in front, as NumPy arrays or JAX's. `keep`: whether
         the same arrays may come again."""
         function = self.bind(leaves, keep)
-        values = [(_for_runtime(leaf, dtype, axis), []) for leaf, dtype, axis, is_shared in
-                  zip(leaves, self.dtypes, axes, self.shared) if not is_shared]
+        with _places.translated(self.places):
+            results = function.run(size, self._values(leaves, axes))
         outputs = []
-        for array, aval in zip(function.run(size, values), self.results):
+        for array, aval in zip(results, self.results):
             if aval.dtype.name == "bfloat16":
                 array = jnp.from_dlpack(array)
             elif array.dtype != _expand.words(aval).dtype:
                 array = array.view(_expand.words(aval).dtype)
             outputs.append(array)
         return outputs
+
+    def explain(self, leaves, axes, size, name):
+        """Runs the same; what was decided and what ran, of a function of this name."""
+        function = self.bind(leaves, keep=True)
+        with _places.translated(self.places):
+            return _explain.explain(function, size, self._values(leaves, axes),
+                                    places=self.places, what=name)
+
+    def _values(self, leaves, axes):
+        return [(_for_runtime(leaf, dtype, axis), []) for leaf, dtype, axis, is_shared in
+                zip(leaves, self.dtypes, axes, self.shared) if not is_shared]
 
 
 class _Mapped:
@@ -148,6 +159,14 @@ class _Mapped:
         self.lock = threading.Lock()
 
     def __call__(self, *arguments, **named):
+        return self._call(arguments, named)
+
+    def explain(self, *arguments, **named):
+        """Runs the function, and returns an Explanation: what the compiler decided, and
+        which lines ran for how many instances at once."""
+        return self._call(arguments, named, explained=True)
+
+    def _call(self, arguments, named, explained=False):
         # Arguments by name are mapped along their first axis.
         in_axes = (tuple(self.in_axes) if isinstance(self.in_axes, list)
                    else self.in_axes), 0
@@ -172,9 +191,15 @@ class _Mapped:
         compiled = self._compile(leaves, axes, tree, size)
         leaves = list(map(_words, leaves))
         if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+            if explained:
+                raise TypeError("explain() runs the function: call it outside of jax.jit "
+                                "and other transformations")
             return self._in_jax(compiled, leaves, axes, size)
         for leaf in leaves:
             _check_place(leaf)
+        if explained:
+            return compiled.explain(leaves, axes, size, "%r" % getattr(
+                self.function, "__name__", "a function"))
         return self._finish(compiled, compiled.run(leaves, axes, size), size, jnp.asarray)
 
     def _size(self, leaves, axes):

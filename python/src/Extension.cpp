@@ -441,9 +441,11 @@ struct Session {
   }
 
   /// `arguments`: a pair of an array and a list of offsets each. `nodes`: None,
-  /// or instances, variants, and by variant a list of such pairs.
-  void run(int64_t instances, const nb::list &arguments, nb::handle nodes,
-           Cancellation *asked) {
+  /// or instances, variants, and by variant a list of such pairs. `explained`:
+  /// returns what it did, as JSON.
+  std::optional<std::string> run(int64_t instances, const nb::list &arguments,
+                                 nb::handle nodes, Cancellation *asked,
+                                 bool explained) {
     ValueList values;
     const auto &of = nb::cast<const Model &>(model);
     const int64_t wanted = batchModelCount(of.handle.get(), BATCH_ARGUMENT);
@@ -501,11 +503,15 @@ struct Session {
     Cancellation &cancellation = asked ? *asked : own;
     for (;;) {
       BatchStatus status;
+      const char *text = nullptr;
       {
         Interruptible guard(cancellation.handle.get());
         nb::gil_scoped_release release;
-        status =
-            batchSessionRun(handle.get(), &inputs, cancellation.handle.get());
+        status = explained
+                     ? batchSessionExplain(handle.get(), &inputs,
+                                           cancellation.handle.get(), &text)
+                     : batchSessionRun(handle.get(), &inputs,
+                                       cancellation.handle.get());
       }
       const std::string message = batchLastError();
       // KeyboardInterrupt, as a rule.
@@ -516,7 +522,8 @@ struct Session {
         cancellation.reset();
         continue;
       }
-      return check(status, message.c_str());
+      check(status, message.c_str());
+      return text ? std::optional<std::string>(text) : std::nullopt;
     }
   }
 
@@ -634,7 +641,8 @@ NB_MODULE(_runtime, module) {
            nb::arg("max_steps") = nb::none(), nb::arg("stack_depth") = 64,
            nb::arg("partial_results") = false)
       .def("run", &Session::run, nb::arg("instances"), nb::arg("arguments"),
-           nb::arg("nodes").none(), nb::arg("cancellation").none() = nb::none())
+           nb::arg("nodes").none(), nb::arg("cancellation").none() = nb::none(),
+           nb::arg("explained") = false)
       .def("read", &Session::read)
       .def("progress", &Session::progress)
       .def("failure", &Session::failure);

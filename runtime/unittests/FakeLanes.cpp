@@ -86,8 +86,6 @@ public:
     add(unit.variables[N].depths, lanes * 8);
     for (int v : {N, Sum})
       add(unit.variables[v].tops, lanes * rowBytes);
-    if (unit.path)
-      add(unit.path, (unit.maxSteps + 1) * unit.numInstances * 8);
   }
 
   /// Each begins on a cache line of its own. Behind it is room for a vector. On
@@ -167,11 +165,11 @@ void takeInstance(BatchLanes &unit, int64_t lane) {
   unit.instances[lane] = instance < unit.numInstances ? instance : -1;
 }
 
-void runBlock(BatchLanes &unit, int64_t block) {
+void runBlock(BatchContext &context, BatchLanes &unit, int64_t block) {
   ++unit.runs[block];
   unit.laneRuns[block] += unit.count;
-  if (unit.path)
-    unit.path[unit.now] = block;
+  if (unit.trace)
+    context.runtime->traceTasks(&context, unit.trace, block, unit.count, 0);
   ++unit.now;
 }
 
@@ -210,7 +208,7 @@ void runLanes(BatchContext &context, BatchLanes &unit) {
   for (int64_t lane = 0; lane < unit.lanes; ++lane)
     if (unit.instances[lane] >= 0)
       unit.active[unit.count++] = lane;
-  runBlock(unit, Descend);
+  runBlock(context, unit, Descend);
   int64_t ended = 0;
   for (int64_t place = 0; place < unit.count; ++place) {
     int32_t lane = unit.active[place];
@@ -226,7 +224,7 @@ void runLanes(BatchContext &context, BatchLanes &unit) {
   if (unit.count == 0)
     return;
   const BatchStep &step = unit.steps[Double];
-  runBlock(unit, Double);
+  runBlock(context, unit, Double);
   runKernel(step, unit.count);
   for (int64_t place = 0; place < unit.count; ++place) {
     int32_t lane = unit.active[place];

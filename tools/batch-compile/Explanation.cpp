@@ -9,6 +9,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
@@ -115,5 +116,22 @@ void Explanation::print(llvm::raw_ostream &os, StringRef model) const {
     for (const Remark *remark : found)
       printRemark(os, *remark);
   }
+  os.flush();
+}
+
+void Explanation::printJson(llvm::raw_ostream &os) const {
+  llvm::json::Array list;
+  for (const Remark &remark : remarks) {
+    llvm::json::Object object{{"subject", remark.subject},
+                              {"kind", remark.kind},
+                              {"text", remark.text}};
+    if (FileLineColLoc place = findPlace(remark.loc)) {
+      object["file"] = place.getFilename().str();
+      object["line"] = place.getLine();
+      object["column"] = place.getColumn();
+    }
+    list.push_back(std::move(object));
+  }
+  os << llvm::json::Value(std::move(list)) << "\n";
   os.flush();
 }

@@ -28,6 +28,8 @@ public:
   ~Explanation();
 
   void print(llvm::raw_ostream &os, llvm::StringRef model) const;
+  /// The same as a JSON array, a remark each, for programs.
+  void printJson(llvm::raw_ostream &os) const;
 
 private:
   struct Remark;

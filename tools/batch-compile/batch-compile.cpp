@@ -128,6 +128,9 @@ struct Flags {
   cl::opt<bool> explain{
       "explain", cl::cat(category),
       cl::desc("Print each decision, with its line of the model")};
+  cl::opt<bool> explainJson{
+      "explain-json", cl::cat(category),
+      cl::desc("The same as JSON for programs, and no object is made")};
   cl::opt<std::string> writeParams{
       "write-params", cl::cat(category), cl::value_desc("file"),
       cl::desc("Write the values of dense_resource constants, which are "
@@ -212,13 +215,17 @@ int main(int argc, char **argv) {
       failed(batch::writeResourceValues(*module, flags.writeParams)))
     return 1;
   std::optional<batch::Explanation> explanation;
-  if (flags.explain)
+  if (flags.explain || flags.explainJson)
     explanation.emplace(context, sources);
-  int code = flags.emitLLVM ? writeLLVMIR(*module, flags)
-                            : failed(batch::compileToSharedObject(
-                                  *module, flags.output, flags.getOptions()));
+  int code = flags.explainJson ? failed(batch::compileToLLVMIR(
+                                     *module, llvm::nulls(), flags.getOptions()))
+             : flags.emitLLVM  ? writeLLVMIR(*module, flags)
+                               : failed(batch::compileToSharedObject(
+                                    *module, flags.output, flags.getOptions()));
   // The decisions made before an error help to understand it.
-  if (explanation)
+  if (flags.explainJson)
+    explanation->printJson(llvm::outs());
+  else if (explanation)
     explanation->print(llvm::outs(), input);
   return code;
 }

@@ -8,6 +8,7 @@
 #include "Report.h"
 #include "batch-runtime/Error.h"
 #include "batch-runtime/RowCounts.h"
+#include "batch-runtime/RunExplanation.h"
 #include "batch-runtime/Trace.h"
 
 #include <algorithm>
@@ -84,6 +85,7 @@ private:
   void count();
   void bench();
   void check();
+  void explain();
   void measureMemory();
   bool wantsUnbatched() const {
     return options.checkUnbatched || options.onlyUnbatched;
@@ -274,6 +276,12 @@ void Driver::check() {
   report.unexpected = difference.first;
 }
 
+/// Says how the first mini-batch ran.
+void Driver::explain() {
+  session.load(*inputs.batches.front());
+  std::printf("\n%s\n", session.explain().text().c_str());
+}
+
 void Driver::measureMemory() {
   report.parameterBytes = parameters.bytes();
   report.inputBytes = inputs.tensors.bytes();
@@ -308,6 +316,9 @@ int Driver::run() {
   // Nothing is written after an error.
   bool good = !report.difference && !report.unexpected;
   const OutputCollector &results = options.onlyUnbatched ? unbatched : batched;
+  if (good && options.explain && !options.onlyUnbatched &&
+      !object.descriptor().launch && !inputs.batches.empty())
+    explain();
   if (good && options.benchRuns)
     bench();
   if (good && !options.outputs.empty())

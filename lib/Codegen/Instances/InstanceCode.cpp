@@ -157,13 +157,15 @@ static bool isForOneUnit(Value step) {
 }
 
 void InstanceCode::trace(Value kernel, Value tasks) {
+  const bool isTogether = unit.level != uprog::Level::Block;
   Value trace = cb.loadPointer(unit.state, kUnitTrace);
   Value isTraced =
       LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, trace,
                            LLVM::ZeroOp::create(builder, loc, trace.getType()));
   scf::IfOp::create(builder, loc, isTraced, [&](OpBuilder &then, Location loc) {
-    ContextBuilder(then, loc, unit.context)
-        .call(RuntimeFunction::traceTasks, {trace, kernel, tasks});
+    ContextBuilder inner(then, loc, unit.context);
+    inner.call(RuntimeFunction::traceTasks,
+               {trace, kernel, tasks, inner.constant(isTogether)});
     scf::YieldOp::create(then, loc);
   });
 }

@@ -144,13 +144,6 @@ std::pair<Value, Value> LaneCode::nextBlock(Value preferred, Value oldest,
                 arith::MaxSIOp::create(builder, loc, number(kLanesLongestWait),
                                        wait));
       store(array(kLanesWaiting), place, zero);
-      if (unit.isGroup())
-        return;
-      Value path = array(kLanesPath);
-      Value null = LLVM::ZeroOp::create(builder, loc, path.getType());
-      when(LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, path,
-                                null),
-           [&] { store(path, add(now, constant(-1)), block); });
     });
   });
   return {block, any};
@@ -212,6 +205,16 @@ Value LaneCode::takeLanes(Value block, Value count) {
     store(runs, block, add(load(runs, block), constant(1)));
     store(laneRuns, block, add(load(laneRuns, block), count));
     cb.storeCell(step, kStepCount, select(masked, limit(kLanesLanes), count));
+    if (unit.isGroup())
+      return;
+    Value trace = array(kLanesTrace);
+    Value null = LLVM::ZeroOp::create(builder, loc, trace.getType());
+    when(LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, trace,
+                              null),
+         [&] {
+           cb.call(RuntimeFunction::traceTasks,
+                   {trace, block, count, constant(0)});
+         });
   });
   emitBarrier();
   return step;

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -219,6 +220,32 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
                         << " cannot be an argument or result of the entry";
 }
 
+/// The lines of the model's text that a kernel computes, by file, in order.
+static json::Object describeLines(KernelOp kernel) {
+  std::map<std::string, std::set<int64_t>> lines;
+  auto add = [&](Location loc) {
+    if (auto place = loc->findInstanceOf<FileLineColLoc>())
+      lines[llvm::sys::path::filename(place.getFilename()).str()].insert(
+          place.getLine());
+  };
+  auto addAll = [&](Location loc) {
+    if (auto places = dyn_cast<FusedLoc>(loc))
+      llvm::for_each(places.getLocations(), add);
+    else
+      add(loc);
+  };
+  // A kernel in several places has those of the others itself.
+  if (isa<FusedLoc>(kernel.getLoc()))
+    addAll(kernel.getLoc());
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (!op.hasTrait<OpTrait::ConstantLike>() && !isa<tensor::EmptyOp>(op))
+      addAll(op.getLoc());
+  json::Object described;
+  for (const auto &[file, numbers] : lines)
+    described[file] = json::Array(numbers);
+  return described;
+}
+
 FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
   json::Array operands, results, ragged;
   DenseSet<int64_t> domains;
@@ -287,6 +314,8 @@ FailureOr<json::Value> ObjectLayout::describeKernel(KernelOp kernel) const {
                          {key::results, std::move(results)},
                          {key::taskScratch, code.getTaskScratch()},
                          {key::raggedScratch, std::move(ragged)}};
+  if (json::Object lines = describeLines(kernel); !lines.empty())
+    described[key::lines] = std::move(lines);
   if (auto copied = kernel->getAttrOfType<IntegerAttr>(kCopiedBytesAttr))
     described[key::copiedBytes] = copied.getInt();
   if (uprog::WorkersAttr workers = code.getWorkers()) {

@@ -5,9 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch/Analysis/ControlStructure.h"
 #include "Batch/Analysis/NumberForm.h"
+#include "Batch/Analysis/Sharedness.h"
 #include "Batch/Analysis/Strategies.h"
+#include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Transforms/Control/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -29,6 +33,61 @@ static std::string toString(const Obstacle &obstacle) {
        << file.getColumn() << ": ";
   os << obstacle.text;
   return text;
+}
+
+/// What a scalar decides, in words, if scalar operations alone lie between:
+/// "whether the loop at model.mlir:7:3 goes on".
+static SmallVector<std::string> listDecisions(Value scalar) {
+  SmallVector<std::string> decisions;
+  auto decides = [&](const char *what, Operation *op, const char *does) {
+    std::string text = what + describePlace(op->getLoc()) + does;
+    if (!llvm::is_contained(decisions, text))
+      decisions.push_back(std::move(text));
+  };
+  llvm::SmallSetVector<Value, 8> values;
+  values.insert(scalar);
+  for (size_t i = 0; i < values.size(); ++i)
+    for (OpOperand &use : values[i].getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<scf::ConditionOp>(user)) {
+        if (use.getOperandNumber() == 0)
+          decides("whether the loop", user->getParentOp(), " goes on");
+      } else if (isa<scf::IfOp, scf::IndexSwitchOp>(user)) {
+        decides("which side of the conditional", user, " runs");
+      } else if (auto loop = dyn_cast<scf::ForOp>(user)) {
+        if (use.getOperandNumber() < loop.getNumControlOperands())
+          decides("how often the loop", user, " runs");
+      } else if (user->getNumRegions() == 0 &&
+                 llvm::none_of(user->getResultTypes(),
+                               llvm::IsaPred<ShapedType>)) {
+        values.insert_range(user->getResults());
+      }
+    }
+  return decisions;
+}
+
+/// Says of every element that control reads of a computed tensor what it
+/// decides, and what waits for it.
+static void explainControl(const InstanceProgram &program, Strategy strategy) {
+  if (strategy == Strategy::None)
+    return;
+  StringRef then = strategy == Strategy::Replicate
+                       ? "every unit reads it, once it is computed"
+                   : strategy == Strategy::Lazy
+                       ? "the instance waits for a flush that computes it"
+                       : "each lane goes on as its own says";
+  Sharedness sharedness(program);
+  StructuralControl control(program, sharedness);
+  for (tensor::ExtractOp read : control.getWaits()) {
+    SmallVector<std::string> decisions = listDecisions(read.getResult());
+    std::string what = decisions.empty()
+                           ? "control reads this element"
+                           : "this element decides " +
+                                 llvm::join(decisions, ", and ");
+    remark::analysis(read.getLoc(),
+                     remark::RemarkOpts::name("Control").category("batch"))
+        << what + "; " + then.str();
+  }
 }
 
 namespace {
@@ -65,6 +124,7 @@ struct ChooseStrategyPass
         entry->setAttr(kApartAttr, UnitAttr::get(&getContext()));
       explain(entry, chosen, strategies);
     }
+    explainControl(program, chosen);
     entry->setAttr(kStrategyAttr, StrategyAttr::get(&getContext(), chosen));
   }
 

@@ -692,6 +692,16 @@ KernelOp Outliner::makeKernel(StringRef name, ArrayRef<Operation *> body,
   YieldOp::create(builder, loc, yielded);
 
   if (KernelOp equal = findEqual(kernel)) {
+    // Its code is in all of these places.
+    SetVector<Location> places;
+    if (auto known = dyn_cast<FusedLoc>(equal.getLoc()))
+      places.insert_range(known.getLocations());
+    else
+      places.insert(equal.getLoc());
+    for (Operation &op : entry->without_terminator())
+      if (!op.hasTrait<OpTrait::ConstantLike>() && !isa<tensor::EmptyOp>(op))
+        places.insert(op.getLoc());
+    equal->setLoc(FusedLoc::get(module.getContext(), places.getArrayRef()));
     kernel.erase();
     return equal;
   }

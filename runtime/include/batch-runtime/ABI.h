@@ -39,7 +39,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 19
+#define BATCH_ABI_VERSION 20
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
@@ -192,7 +192,7 @@ typedef struct BatchLanes {
                           ///< is; the block that runs next, -1 there
   int64_t lastSlot;       ///< of the table; their number is a power of two
   int64_t unknownStates;  ///< steps in states that it lacks
-  int64_t *path;          ///< by step: the block that ran; null: nobody asks
+  void *trace;            ///< on the host, of lanes that are traced; else null
 } BatchLanes;
 
 /// Which of the blocks that lanes wait for runs next.

@@ -149,6 +149,8 @@ struct WorkerScratch {
 
 struct KernelInfo {
   std::string name;
+  /// Where the model's text has it: lines by file.
+  std::map<std::string, std::vector<int64_t>> lines;
   int64_t phase = 0;
   bool constant = false;
   bool deferred = false; ///< no wait depends on it

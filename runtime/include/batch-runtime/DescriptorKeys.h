@@ -117,6 +117,7 @@ BATCH_KEY(raggedScratch)
 BATCH_KEY(bytes)
 BATCH_KEY(workerScratch)
 BATCH_KEY(shareTasks)
+BATCH_KEY(lines)
 
 // `lockstep`.
 BATCH_KEY(frames)

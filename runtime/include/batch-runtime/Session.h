@@ -31,6 +31,7 @@ namespace batchrt {
 
 class Executor;
 class MiniBatch;
+class RunExplanation;
 
 /// When a run on a device copies its results to the host.
 enum class ResultCopies {
@@ -53,7 +54,7 @@ struct LockstepOptions {
   /// From this share of the lanes on, a block runs on all lanes, and the
   /// results of the others are dropped; above 1: never.
   double maskFrom = 2;
-  /// Records which blocks run; `maxSteps` bounds how many. Not on a device.
+  /// Records which blocks run. Not on a device.
   bool recordPath = false;
 };
 
@@ -97,12 +98,18 @@ struct SessionOptions {
 /// When one step ran, or a worker's share of one where each runs control, in
 /// microseconds since the execution began.
 struct StepTime {
-  int64_t kernel; ///< -1: a barrier
-  int64_t count;
+  int64_t kernel; ///< of lanes: the block; -1: a barrier
+  int64_t count;  ///< tasks, or lanes
   double begin, end;
   int64_t flush = 0; ///< of the run, where control waits for tensors
   int64_t worker = 0;
-  int64_t run = 0; ///< how often the worker has run this kernel before
+  int64_t run = 0;   ///< how often the worker has run this kernel before
+  int64_t depth = 0; ///< in its plan
+  /// The most instances that could have had a task in it: of the mini-batch, of
+  /// those that run together, or the worker's lanes.
+  int64_t room = 0;
+  /// All workers have a share in it, and a step each.
+  bool together = false;
 };
 
 /// Counts of a run in lock step.
@@ -225,9 +232,11 @@ public:
   /// Copies the results of the last batched run to host memory, if they are not
   /// there yet.
   void collect() const;
-  /// As execute(), step by step; returns the times. Not on a device. Where
-  /// control waits for tensors, as run().
+  /// As execute(), step by step; returns the times, worker after worker. Not on
+  /// a device. Where control waits for tensors, as run().
   std::vector<StepTime> executeTraced();
+  /// As run(), traced: what ran for how many instances at once.
+  RunExplanation explain();
   /// As execute() or run(); returns the microseconds that a worker spends in
   /// kernels: neither between steps nor waiting for others; the mean over the
   /// workers that run any. On a device, the time of its kernel; no results are

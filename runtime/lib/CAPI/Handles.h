@@ -12,6 +12,7 @@
 #include "batch-runtime/Error.h"
 #include "batch-runtime/Outputs.h"
 #include "batch-runtime/Parameters.h"
+#include "batch-runtime/RunExplanation.h"
 
 #include <atomic>
 #include <deque>
@@ -121,6 +122,7 @@ struct BatchSession {
   /// All outputs of the last run, once a ragged one is asked for.
   std::unique_ptr<batchrt::OutputCollector> collected;
   std::string failure; ///< the last text of batchSessionFailure()
+  std::string explanation; ///< of batchSessionExplain()
   std::atomic<bool> isBusy{false};
 };
 

@@ -68,29 +68,52 @@ private:
 };
 } // namespace
 
+/// Loads a mini-batch, and has `run` run it.
+template <class Run>
+static void runInputs(BatchSession *session, const BatchInputs *inputs,
+                      const BatchCancellation *cancellation, const Run &run) {
+  if (!inputs)
+    raiseInvalid("the inputs are null");
+  session->hasResults = false;
+  session->collected.reset();
+  try {
+    readInputs(session->model->descriptor(), *inputs, session->forest,
+               session->tensors);
+  } catch (const Error &error) {
+    throw Invalid(error.what());
+  }
+  session->session.setCancellation(cancellation ? &cancellation->state
+                                                : nullptr);
+  struct Unset {
+    Session &session;
+    ~Unset() { session.setCancellation(nullptr); }
+  } unset{session->session};
+  session->session.load(session->forest);
+  run(session->session);
+  session->session.collect();
+  session->hasResults = true;
+}
+
 BatchStatus batchSessionRun(BatchSession *session, const BatchInputs *inputs,
                             const BatchCancellation *cancellation) {
   return guarded([&] {
     Use use(session);
-    if (!inputs)
-      raiseInvalid("the inputs are null");
-    session->hasResults = false;
-    session->collected.reset();
-    try {
-      readInputs(session->model->descriptor(), *inputs, session->forest,
-                 session->tensors);
-    } catch (const Error &error) {
-      throw Invalid(error.what());
-    }
-    session->session.setCancellation(cancellation ? &cancellation->state
-                                                  : nullptr);
-    struct Unset {
-      Session &session;
-      ~Unset() { session.setCancellation(nullptr); }
-    } unset{session->session};
-    session->session.run(session->forest);
-    session->session.collect();
-    session->hasResults = true;
+    runInputs(session, inputs, cancellation, [](Session &run) { run.run(); });
+  });
+}
+
+BatchStatus batchSessionExplain(BatchSession *session,
+                                const BatchInputs *inputs,
+                                const BatchCancellation *cancellation,
+                                const char **text) {
+  return guarded([&] {
+    Use use(session);
+    if (!text)
+      raiseInvalid("the place of the text is null");
+    runInputs(session, inputs, cancellation, [&](Session &run) {
+      session->explanation = run.explain().json();
+    });
+    *text = session->explanation.c_str();
   });
 }
 

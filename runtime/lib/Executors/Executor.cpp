@@ -10,6 +10,19 @@
 
 using namespace batchrt;
 
+void batchrt::addTrace(std::vector<StepTime> &times, const UnitTrace &trace,
+                       std::chrono::steady_clock::time_point begin,
+                       std::chrono::steady_clock::time_point end) {
+  auto toTime = [&](std::chrono::steady_clock::time_point time) {
+    return std::chrono::duration<double, std::micro>(time - begin).count();
+  };
+  for (size_t i = 0; i < trace.size(); ++i) {
+    const bool isLast = i + 1 == trace.size();
+    times.push_back({trace[i].kernel, trace[i].tasks, toTime(trace[i].begin),
+                     toTime(isLast ? end : trace[i + 1].begin)});
+  }
+}
+
 namespace {
 /// What an object runs: plans of tasks, lanes in lock step, or single
 /// instances.

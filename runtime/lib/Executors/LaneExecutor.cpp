@@ -46,8 +46,7 @@ RunCounters LaneExecutor::counters() const {
 }
 
 std::vector<StepTime> LaneExecutor::runTraced() {
-  raise("control of this object runs in lock step, without steps to trace; "
-        "leave out --trace");
+  raise("what runs on a device is not traced; leave out --trace");
 }
 
 void LaneExecutor::setBlockPolicy(StateMachine stateMachine) {

@@ -124,9 +124,6 @@ void LaneMemory::placeHead(RegionLayout &layout, Unit &unit) {
 void LaneMemory::placeLanes(RegionLayout &layout, Unit &unit) {
   const LockstepOptions &options = lockstep.getOptions();
   const size_t own = unit.lanes, entries = options.stackDepth + 1;
-  // Every step runs a block of some instance, or ends an instance.
-  if (options.recordPath && !onDevice)
-    unit.path = layout.add((options.maxSteps + 1) * room * 8, "the path");
   unit.laneCells = layout.add(4 * own * 8, "states of lanes");
   unit.active = layout.add(own * sizeof(int32_t), "numbers of active lanes");
   unit.scratch = layout.add(own * scratchBytes, "scratch memory");
@@ -256,8 +253,8 @@ void LaneMemory::writeHead(const Unit &unit, const ImagePlaces &places) const {
   head.runs = head.since + frameCells;
   head.laneRuns = head.runs + info.blocks.size();
   head.ends = places.there<int64_t>(endsAt);
-  if (unit.path)
-    head.path = places.there<int64_t>(unit.path);
+  if (!onDevice)
+    head.trace = lockstep.traceOf(&unit - unitList.data());
 }
 
 BatchLanes LaneMemory::counts(int64_t unit, char *staging) const {

@@ -57,8 +57,7 @@ public:
   BatchLanes **lanes(char *staging) const {
     return reinterpret_cast<BatchLanes **>(staging + lists);
   }
-  /// The counts of a unit, and its path on the host; other pointers are those
-  /// that the unit sees.
+  /// The counts of a unit; other pointers are those that it sees.
   BatchLanes counts(int64_t unit, char *staging) const;
   /// How instances ended.
   const int64_t *ends(const char *staging) const {
@@ -92,7 +91,7 @@ private:
     int64_t lanes = 0;
     size_t head = 0, variables = 0, steps = 0, operands = 0, results = 0;
     size_t counters = 0; ///< waiting, since, runs, laneRuns
-    size_t path = 0, laneCells = 0, active = 0, returns = 0;
+    size_t laneCells = 0, active = 0, returns = 0;
     size_t scratch = 0, rows = 0;
     std::vector<Variable> rowsOf; ///< by variable
   };

@@ -64,6 +64,9 @@ void Lockstep::prepare(int64_t newInstances, int64_t workers) {
   outcome = nullptr;
   if (workers == 0)
     return;
+  traceList.clear();
+  if (options.recordPath || isTraced)
+    traceList.resize(workers);
   if (memory.layOut(numInstances, workers))
     written = false;
   char *base = buffer.data();
@@ -101,8 +104,11 @@ void Lockstep::setOutcome(const LaneMemory &memory, char *staging) {
 }
 
 std::vector<int32_t> Lockstep::path() const {
-  const BatchLanes first = outcome->counts(0, outcomeAt);
-  return std::vector<int32_t>(first.path, first.path + first.now);
+  std::vector<int32_t> blocks;
+  if (!traceList.empty())
+    for (const TracedTasks &step : traceList.front())
+      blocks.push_back(static_cast<int32_t>(step.kernel));
+  return blocks;
 }
 
 std::string Lockstep::describeEnd(int64_t instance) const {

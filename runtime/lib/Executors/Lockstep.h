@@ -8,8 +8,8 @@
 #ifndef BATCH_RUNTIME_LIB_EXECUTORS_LOCKSTEP_H
 #define BATCH_RUNTIME_LIB_EXECUTORS_LOCKSTEP_H
 
+#include "../Inspector/MiniBatch.h"
 #include "LaneMemory.h"
-#include "batch-runtime/Session.h"
 
 namespace batchrt {
 
@@ -50,6 +50,15 @@ public:
   /// Counts of the last run.
   LockstepCounters counters() const;
   int64_t copiedBytes(const BlockInfo &block) const;
+  /// Whether the next runs of the host's workers are traced; if not, they are
+  /// if their path is recorded.
+  void setTraced(bool traced) { isTraced = traced; }
+  /// By worker: what its lanes have run.
+  const std::vector<UnitTrace> &traces() const { return traceList; }
+  /// Where a worker notes that; null: nowhere.
+  void *traceOf(int64_t unit) const {
+    return traceList.empty() ? nullptr : &traceList[unit];
+  }
   /// The blocks that the first worker ran, if they are recorded.
   std::vector<int32_t> path() const;
   size_t bytes() const;
@@ -67,6 +76,8 @@ private:
   const LaneMemory *outcome = nullptr;
   char *outcomeAt = nullptr;
   std::vector<Buffer> results;
+  bool isTraced = false;
+  mutable std::vector<UnitTrace> traceList;
 };
 
 } // namespace batchrt

@@ -111,24 +111,22 @@ std::vector<StepTime> WorkerInstances::runTraced() {
   const auto begin = std::chrono::steady_clock::now();
   run(ResultCopies::WithRun);
   const auto end = std::chrono::steady_clock::now();
-  auto toTime = [&](std::chrono::steady_clock::time_point time) {
-    return std::chrono::duration<double, std::micro>(time - begin).count();
-  };
-  // Each entry lasts until the worker's next one.
   std::vector<StepTime> times;
   for (size_t u = 0; u < units.size(); ++u) {
     std::map<int64_t, int64_t> runs;
+    const size_t first = times.size();
+    addTrace(times, traces[u], begin, end);
     for (size_t i = 0; i < traces[u].size(); ++i) {
-      const TracedTasks &entry = traces[u][i];
-      const bool isLast = i + 1 == traces[u].size();
-      StepTime time = {entry.kernel, entry.tasks, toTime(entry.begin),
-                       toTime(isLast ? end : traces[u][i + 1].begin)};
+      StepTime &time = times[first + i];
       time.worker = static_cast<int64_t>(u);
+      time.together = traces[u][i].together;
+      // One after the other, or in sets, the last of which may be smaller.
+      const int64_t left = batch.numInstances() - traces[u][i].ended;
+      time.room = time.together ? std::min(info.room, left) : 1;
       // After a barrier inside of a kernel its tasks go on.
-      int64_t &run = runs[entry.kernel];
-      const bool goesOn = entry.kernel >= 0 && entry.tasks == 0;
+      int64_t &run = runs[time.kernel];
+      const bool goesOn = time.kernel >= 0 && time.count == 0;
       time.run = goesOn ? run - 1 : run++;
-      times.push_back(time);
     }
   }
   return times;

@@ -8,6 +8,8 @@
 #include "LaneExecutor.h"
 #include "WorkerJob.h"
 
+#include <chrono>
+
 using namespace batchrt;
 
 namespace {
@@ -32,8 +34,32 @@ public:
     WorkerJob job(batch, batch.context());
     return job.runTimed();
   }
+
+  std::vector<StepTime> runTraced() override;
 };
 } // namespace
+
+std::vector<StepTime> WorkerLanes::runTraced() {
+  struct Traced {
+    Lockstep &lanes;
+    ~Traced() { lanes.setTraced(false); }
+  } traced{lanes};
+  lanes.setTraced(true);
+  prepare();
+  const auto begin = std::chrono::steady_clock::now();
+  run(ResultCopies::WithRun);
+  const auto end = std::chrono::steady_clock::now();
+  std::vector<StepTime> times;
+  for (size_t u = 0; u < lanes.traces().size(); ++u) {
+    const size_t first = times.size();
+    addTrace(times, lanes.traces()[u], begin, end);
+    for (size_t i = first; i < times.size(); ++i) {
+      times[i].worker = static_cast<int64_t>(u);
+      times[i].room = lanes.lanes()[u]->lanes;
+    }
+  }
+  return times;
+}
 
 std::unique_ptr<Executor> batchrt::makeWorkerLanes(MiniBatch &batch,
                                                    const BoundParameters &) {

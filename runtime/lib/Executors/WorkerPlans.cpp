@@ -168,14 +168,20 @@ std::vector<StepTime> WorkerPlans::runTraced() {
   };
   std::vector<StepTime> times;
   forEachPlan([&] {
+    const BatchStep *const first = batch.context().steps;
+    const DepthScheduler &schedule = runPlan.schedule();
     forEachRange([&](BatchContext &context, WorkerJob &job, bool shared) {
       BatchStep *end = context.steps + context.numSteps;
       context.numSteps = 1;
       for (; context.steps != end; ++context.steps) {
         double start = now();
         job.run(shared);
-        times.push_back({context.steps->kernel, context.steps->count, start,
-                         now(), counted.flushes});
+        StepTime time = {context.steps->kernel, context.steps->count, start,
+                         now(), counted.flushes};
+        const int32_t number = schedule.sequence()[context.steps - first];
+        time.depth = schedule.steps()[number].depth;
+        time.room = batch.numInstances();
+        times.push_back(time);
       }
     });
   });

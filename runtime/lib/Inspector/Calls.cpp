@@ -170,10 +170,11 @@ struct RuntimeCalls {
     std::longjmp(Part::of(context).owner.exits[worker].place, 1);
   }
 
-  static void traceTasks(BatchContext *, void *trace, int64_t kernel,
-                         int64_t tasks) noexcept {
+  static void traceTasks(BatchContext *context, void *trace, int64_t kernel,
+                         int64_t tasks, int64_t together) noexcept {
     static_cast<UnitTrace *>(trace)->push_back(
-        {std::chrono::steady_clock::now(), kernel, tasks});
+        {std::chrono::steady_clock::now(), kernel, tasks, together != 0,
+         Part::of(context).owner.progress().ended});
   }
 
   static void fail(BatchContext *context, int64_t code, int64_t a, int64_t b) {

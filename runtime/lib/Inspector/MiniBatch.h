@@ -23,11 +23,20 @@ class Strands;
 
 /// What a worker begins with that runs control itself: its share of so many
 /// tasks of a kernel, or with 0, to go on with them; with kernel -1, a barrier.
+/// Of lanes: a block, and how many of them run it.
 struct TracedTasks {
   std::chrono::steady_clock::time_point begin;
   int64_t kernel, tasks;
+  bool together; ///< all workers run the instance, not this one alone
+  int64_t ended; ///< instances that had ended then
 };
 using UnitTrace = std::vector<TracedTasks>;
+
+/// Adds the steps of a worker, each of which lasts until its next one, or until
+/// the run's end.
+void addTrace(std::vector<StepTime> &times, const UnitTrace &trace,
+              std::chrono::steady_clock::time_point begin,
+              std::chrono::steady_clock::time_point end);
 
 /// Where a worker goes on that leaves compiled code, whose frames are
 /// abandoned.

@@ -177,6 +177,7 @@ KernelInfo parseKernel(const json &text) {
   }
   kernel.shareTasks =
       std::max<int64_t>(value<int64_t>(text, key::shareTasks, 1), 1);
+  kernel.lines = value<decltype(kernel.lines)>(text, key::lines, {});
   return kernel;
 }
 

@@ -9,6 +9,7 @@
 #include "../Executors/Executor.h"
 #include "../Executors/Lockstep.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/RunExplanation.h"
 
 using namespace batchrt;
 
@@ -120,6 +121,16 @@ void Session::collect() const { executor->collect(); }
 
 std::vector<StepTime> Session::executeTraced() {
   return runChecked(*batch, *executor, [&] { return executor->runTraced(); });
+}
+
+RunExplanation Session::explain() {
+  if (!descriptor().waits) {
+    inspect();
+    schedule();
+  }
+  const std::vector<StepTime> steps = executeTraced();
+  return {descriptor(), batch->numInstances(), workers.size(), steps,
+          counters()};
 }
 
 double Session::executeTimed() {

@@ -15,6 +15,16 @@
 
 using namespace batchrt;
 
+/// What a step runs, in a word.
+static const std::string &describeStep(const Descriptor &descriptor,
+                                       const StepTime &step) {
+  static const std::string barrier = "barrier";
+  if (step.kernel < 0)
+    return barrier;
+  return descriptor.lockstep ? descriptor.lockstep->blocks[step.kernel].name
+                             : descriptor.kernels[step.kernel].name;
+}
+
 void batchrt::writeTrace(const std::string &path, const Descriptor &descriptor,
                          const std::vector<std::vector<StepTime>> &batches) {
   nlohmann::ordered_json events = nlohmann::ordered_json::array();
@@ -29,9 +39,10 @@ void batchrt::writeTrace(const std::string &path, const Descriptor &descriptor,
         about["flush"] = step.flush;
       if (descriptor.replicate)
         about["run"] = step.run;
+      if (descriptor.lockstep || descriptor.replicate)
+        about["room"] = step.room;
       events.push_back(
-          {{"name",
-            step.kernel < 0 ? "barrier" : descriptor.kernels[step.kernel].name},
+          {{"name", describeStep(descriptor, step)},
            {"ph", "X"},
            {"pid", 0},
            {"tid", step.worker},

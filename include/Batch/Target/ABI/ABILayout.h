@@ -194,7 +194,7 @@ BATCH_FIELD(kLanesLowCost, BatchLanes, lowCost)
 BATCH_FIELD(kLanesStates, BatchLanes, states)
 BATCH_FIELD(kLanesLastSlot, BatchLanes, lastSlot)
 BATCH_FIELD(kLanesUnknownStates, BatchLanes, unknownStates)
-BATCH_FIELD(kLanesPath, BatchLanes, path)
+BATCH_FIELD(kLanesTrace, BatchLanes, trace)
 
 static_assert(sizeof(*BatchLanes::active) == kIndexBytes);
 

@@ -1,0 +1,75 @@
+//===- RunExplanation.h - What a run did, for its user ----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_RUNEXPLANATION_H
+#define BATCH_RUNTIME_RUNEXPLANATION_H
+
+#include "batch-runtime/Session.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace batchrt {
+
+/// What the steps of a traced run say to somebody who wants to know which parts
+/// of a model ran for how many instances at once. A *block* is a kernel, or a
+/// block of a program in lock step.
+class RunExplanation {
+public:
+  /// `steps` and `counters` are those of Session::executeTraced().
+  RunExplanation(const Descriptor &descriptor, int64_t instances,
+                 int64_t workers, const std::vector<StepTime> &steps,
+                 const RunCounters &counters);
+
+  struct Block {
+    int64_t number = 0; ///< of the kernel, or the block
+    std::string name;
+    std::string places;    ///< "model.mlir:7, 9-12", or ""
+    int64_t batches = 0;
+    int64_t tasks = 0;     ///< in these batches
+    int64_t room = 0;      ///< that there would have been, at most
+    bool isRoomy = false;  ///< no batch has more tasks than there is room
+    double time = 0;       ///< microseconds of workers, control after it too
+    std::map<int64_t, int64_t> sizes; ///< number of batches by tasks
+  };
+
+  /// Those that ran, in the order of the program.
+  const std::vector<Block> &blocks() const { return blockList; }
+  /// The steps, in the order in which each worker ran its own: those that
+  /// workers shared are there once.
+  const std::vector<StepTime> &batches() const { return batchList; }
+  /// What is known to be slow about the run, a sentence each.
+  const std::vector<std::string> &hints() const { return hintList; }
+  const char *strategy() const;
+
+  /// All of it in words, a line or more each.
+  std::string text() const;
+  /// All of it as a JSON object (docs/Formats.md).
+  std::string json() const;
+
+private:
+  void collect(const std::vector<StepTime> &steps);
+  void findHints();
+  std::string describe(const Block &block) const;
+  std::string describeDepths() const;
+  std::string describeRoom() const;
+  /// "lanes", "instances" or "tasks": what batches have.
+  const char *unit() const;
+
+  const Descriptor &descriptor;
+  const int64_t instances, workers;
+  const RunCounters counters;
+  std::vector<Block> blockList;
+  std::vector<StepTime> batchList;
+  std::vector<std::string> hintList;
+  double allTime = 0, waitTime = 0; ///< of workers; at barriers
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_RUNEXPLANATION_H

@@ -1,0 +1,310 @@
+//===- RunExplanation.cpp - What a run did, for its user ------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/RunExplanation.h"
+#include "batch-runtime/Error.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+using namespace batchrt;
+
+/// "model.mlir:7, 9-12": lines that follow each other are a range.
+static std::string
+describePlaces(const std::map<std::string, std::vector<int64_t>> &lines) {
+  std::string text;
+  for (const auto &[file, numbers] : lines) {
+    text += concat(text.empty() ? "" : ", ", file, ":");
+    for (size_t i = 0; i < numbers.size();) {
+      size_t end = i + 1;
+      while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1)
+        ++end;
+      text += concat(i == 0 ? "" : ", ", numbers[i]);
+      if (end > i + 1)
+        text += concat("-", numbers[end - 1]);
+      i = end;
+    }
+  }
+  return text;
+}
+
+static std::string percent(double part, double whole) {
+  return concat(whole > 0 ? std::lround(100 * part / whole) : 0, " %");
+}
+
+/// "1 batch", "2 batches".
+static std::string count(int64_t number, const char *one, const char *more) {
+  return concat(number, " ", number == 1 ? one : more);
+}
+
+/// With one digit after the point.
+static std::string decimal(double number) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f", number);
+  return text;
+}
+
+RunExplanation::RunExplanation(const Descriptor &descriptor, int64_t instances,
+                               int64_t workers,
+                               const std::vector<StepTime> &steps,
+                               const RunCounters &counters)
+    : descriptor(descriptor), instances(instances), workers(workers),
+      counters(counters) {
+  collect(steps);
+  findHints();
+}
+
+const char *RunExplanation::strategy() const {
+  if (descriptor.lockstep)
+    return descriptor.lockstep->frames ? "mask" : "lockstep";
+  if (descriptor.replicate)
+    return "replicate";
+  return descriptor.waits ? "lazy" : "linearize";
+}
+
+const char *RunExplanation::unit() const {
+  return descriptor.lockstep    ? "lanes"
+         : descriptor.replicate ? "instances"
+                                : "tasks";
+}
+
+void RunExplanation::collect(const std::vector<StepTime> &steps) {
+  std::map<int64_t, Block> blocks;
+  Block *last = nullptr;
+  for (const StepTime &step : steps) {
+    // Of steps that workers share the first one's stands for all.
+    if (step.together && step.worker > 0)
+      continue;
+    const double time = step.end - step.begin;
+    allTime += time;
+    if (step.kernel < 0) {
+      waitTime += time;
+      continue;
+    }
+    if (step.count == 0 && last && descriptor.replicate) {
+      // After a barrier inside of a kernel.
+      last->time += time;
+      batchList.back().end = step.end;
+      continue;
+    }
+    Block &block = blocks[step.kernel];
+    if (block.batches == 0) {
+      const int64_t kernel =
+          descriptor.lockstep ? descriptor.lockstep->blocks[step.kernel].kernel
+                              : step.kernel;
+      block.number = step.kernel;
+      block.name = descriptor.lockstep
+                       ? descriptor.lockstep->blocks[step.kernel].name
+                       : descriptor.kernels[kernel].name;
+      if (kernel >= 0)
+        block.places = describePlaces(descriptor.kernels[kernel].lines);
+      block.isRoomy = true;
+    }
+    ++block.batches;
+    block.tasks += step.count;
+    block.room += step.room;
+    block.isRoomy &= step.count <= step.room;
+    block.time += time;
+    ++block.sizes[step.count];
+    batchList.push_back(step);
+    last = &block;
+  }
+  for (auto &[number, block] : blocks)
+    blockList.push_back(std::move(block));
+}
+
+std::string RunExplanation::describe(const Block &block) const {
+  const int64_t least = block.sizes.begin()->first;
+  const int64_t most = block.sizes.rbegin()->first;
+  std::string text = concat("  ", block.name);
+  if (!block.places.empty())
+    text += concat(", ", block.places);
+  text += concat(": ", count(block.batches, "batch", "batches"), " of ", least);
+  if (most > least)
+    text += concat(" to ", most);
+  text += concat(" ", unit());
+  if (block.batches > 1)
+    text += concat(", ", block.tasks, " in all, ",
+                   decimal(double(block.tasks) / double(block.batches)),
+                   " on average");
+  return text + concat("; ", percent(block.time, allTime), " of the time\n");
+}
+
+/// How control went, by strategy.
+std::string RunExplanation::describeDepths() const {
+  const auto batches = static_cast<int64_t>(batchList.size());
+  if (descriptor.lockstep)
+    return concat("  ", count(batches, "step", "steps"),
+                  ", each of one block for the lanes that wait for it\n");
+  if (descriptor.replicate) {
+    const bool together =
+        std::any_of(batchList.begin(), batchList.end(),
+                    [](const StepTime &step) { return step.together; });
+    const bool apart =
+        std::any_of(batchList.begin(), batchList.end(),
+                    [](const StepTime &step) { return !step.together; });
+    std::string text;
+    if (together && descriptor.replicate->room > 1 && instances > 1)
+      text += concat("  all workers ran instances together, up to ",
+                     std::min(instances, descriptor.replicate->room),
+                     " at once\n");
+    else if (together)
+      text += "  all workers ran an instance together, one after the other\n";
+    if (apart)
+      text += "  each worker ran instances by itself, one after the other\n";
+    return text;
+  }
+  std::set<std::pair<int64_t, int64_t>> depths;
+  for (const StepTime &step : batchList)
+    depths.insert({step.flush, step.depth});
+  const auto levels = static_cast<int64_t>(depths.size());
+  if (!descriptor.waits)
+    return concat("  ", count(counters.tasks, "task", "tasks"), " in ",
+                  count(batches, "batch", "batches"), " at ",
+                  count(levels, "depth", "depths"),
+                  "; control ran ahead of all of them\n");
+  return concat("  ", count(counters.flushes, "flush", "flushes"),
+                ", at which ", count(counters.tasks, "task", "tasks"),
+                " ran in ", count(batches, "batch", "batches"),
+                "; instances waited ", count(counters.waits, "time", "times"),
+                " in all\n");
+}
+
+/// What masks would have run: every batch for all that could have been in it.
+std::string RunExplanation::describeRoom() const {
+  int64_t tasks = 0, room = 0;
+  for (const Block &block : blockList)
+    if (block.isRoomy) {
+      tasks += block.tasks;
+      room += block.room;
+    }
+  if (room <= tasks)
+    return "";
+  return concat("  utilization with masks: ", percent(tasks, room),
+                ", as these batches of all ", unit(), " would compute ", room,
+                " times, of which ", tasks, " are of use\n");
+}
+
+void RunExplanation::findHints() {
+  if (instances == 1) {
+    hintList.push_back("a mini-batch of one instance has nothing to batch");
+    return;
+  }
+  if (batchList.empty()) {
+    hintList.push_back("no tensors are computed apart from control, which runs "
+                       "instance by instance: there are no batches");
+    return;
+  }
+  if (descriptor.lockstep && batchList.front().room == 1 && workers == 1)
+    hintList.push_back("there is one lane: instances run one after the other");
+  const auto slowest = std::max_element(
+      blockList.begin(), blockList.end(),
+      [](const Block &a, const Block &b) { return a.time < b.time; });
+  const Block &block = *slowest;
+  // Fewer would be noise of the clock.
+  constexpr int64_t enough = 8;
+  if (block.batches < enough)
+    return;
+  const auto single = block.sizes.find(1);
+  const bool hasRoom = block.room > block.batches;
+  if (hasRoom && single != block.sizes.end() &&
+      2 * single->second > block.batches)
+    hintList.push_back(concat(
+        single->second, " of the ", block.batches, " batches of ", block.name,
+        ", which takes most time, are of one of the ", unit(),
+        ": the others have ended, or are elsewhere"));
+  else if (block.isRoomy && 4 * block.tasks < block.room)
+    hintList.push_back(concat("less than a quarter of the ", unit(),
+                              " take part in the batches of ", block.name,
+                              ", which takes most time"));
+  const double perBatch = block.time / double(block.batches);
+  if (perBatch < 2)
+    hintList.push_back(concat("a batch of ", block.name,
+                              " takes about ", decimal(perBatch),
+                              " us: what is around it costs as much"));
+  if (descriptor.lockstep && block.isRoomy && 2 * block.tasks < block.room &&
+      batchList.front().room * workers >= instances)
+    hintList.push_back("every instance has a lane of its own: with fewer lanes "
+                       "those that have ended take the next instance");
+}
+
+std::string RunExplanation::text() const {
+  std::string text =
+      concat("how it ran: ", count(instances, "instance", "instances"));
+  if (descriptor.lockstep && !batchList.empty()) {
+    std::map<int64_t, int64_t> lanes;
+    for (const StepTime &step : batchList)
+      lanes[step.worker] = step.room;
+    int64_t sum = 0;
+    for (const auto &[worker, own] : lanes)
+      sum += own;
+    text += concat(" on ", count(sum, "lane", "lanes"), " of ",
+                   count(workers, "worker", "workers"));
+  } else {
+    text += concat(" on ", count(workers, "worker", "workers"));
+  }
+  text += concat(", strategy '", strategy(), "'\n", describeDepths());
+  for (const Block &block : blockList)
+    text += describe(block);
+  if (waitTime > 0)
+    text += concat("  at barriers: ", percent(waitTime, allTime),
+                   " of the time\n");
+  text += describeRoom();
+  for (const std::string &hint : hintList)
+    text += concat("  hint: ", hint, "\n");
+  return text;
+}
+
+std::string RunExplanation::json() const {
+  using nlohmann::ordered_json;
+  ordered_json blocks = ordered_json::array();
+  for (const Block &block : blockList) {
+    ordered_json sizes = ordered_json::array();
+    for (const auto &[size, number] : block.sizes)
+      sizes.push_back({size, number});
+    blocks.push_back({{"number", block.number},
+                      {"name", block.name},
+                      {"places", block.places},
+                      {"batches", block.batches},
+                      {"tasks", block.tasks},
+                      {"room", block.isRoomy ? ordered_json(block.room)
+                                             : ordered_json(nullptr)},
+                      {"sizes", sizes},
+                      {"time_us", block.time}});
+  }
+  ordered_json batches = ordered_json::object();
+  auto column = [&](const char *name, auto get) {
+    ordered_json values = ordered_json::array();
+    for (const StepTime &step : batchList)
+      values.push_back(get(step));
+    batches[name] = std::move(values);
+  };
+  column("block", [](const StepTime &step) { return step.kernel; });
+  column("tasks", [](const StepTime &step) { return step.count; });
+  column("room", [](const StepTime &step) { return step.room; });
+  column("depth", [](const StepTime &step) { return step.depth; });
+  column("flush", [](const StepTime &step) { return step.flush; });
+  column("worker", [](const StepTime &step) { return step.worker; });
+  column("begin_us", [](const StepTime &step) { return step.begin; });
+  column("time_us", [](const StepTime &step) { return step.end - step.begin; });
+  return ordered_json{{"strategy", strategy()},
+                      {"instances", instances},
+                      {"workers", workers},
+                      {"unit", unit()},
+                      {"flushes", counters.flushes},
+                      {"waits", counters.waits},
+                      {"time_us", allTime},
+                      {"barriers_us", waitTime},
+                      {"blocks", blocks},
+                      {"batches", batches},
+                      {"hints", hintList},
+                      {"text", text()}}
+      .dump();
+}

@@ -1,0 +1,138 @@
+//===- RunExplanationTest.cpp - Tests of what runs say of themselves ------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Trial.h"
+#include "batch-runtime/RunExplanation.h"
+
+using namespace batchrt;
+using namespace batchrt::test;
+
+namespace {
+std::unique_ptr<Session> makeLanes(const Trial &trial, int64_t lanes,
+                                   int threads) {
+  SessionOptions options;
+  options.threads = threads;
+  options.lockstep.lanes = lanes;
+  return std::make_unique<Session>(trial.object, *trial.parameters,
+                                   trial.inputs->tensors, options);
+}
+
+const RunExplanation::Block &find(const RunExplanation &explanation,
+                                  int64_t number) {
+  for (const RunExplanation::Block &block : explanation.blocks())
+    if (block.number == number)
+      return block;
+  throw Error("there is no such block");
+}
+
+/// A step of a kernel, or with -1 a barrier, that takes a microsecond.
+StepTime step(int64_t kernel, int64_t count, int64_t room) {
+  StepTime time = {kernel, count, 0, 1};
+  time.room = room;
+  return time;
+}
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+} // namespace
+
+// Four lanes run four instances in two steps, and then the fifth.
+TEST(RunExplanation, Lanes) {
+  Trial trial("lanes", "0\n1\n2\n3\n4\n");
+  auto session = makeLanes(trial, 4, 1);
+  session->load(*trial.inputs->batches.front());
+  const RunExplanation explanation = session->explain();
+  ASSERT_EQ(explanation.blocks().size(), 2u);
+  for (int64_t number : {0, 1}) {
+    const RunExplanation::Block &block = find(explanation, number);
+    EXPECT_EQ(block.batches, 2);
+    EXPECT_EQ(block.tasks, 5);
+    EXPECT_EQ(block.room, 8);
+    EXPECT_EQ(block.sizes, (std::map<int64_t, int64_t>{{1, 1}, {4, 1}}));
+  }
+  const std::string text = explanation.text();
+  EXPECT_TRUE(contains(text, "how it ran: 5 instances on 4 lanes of 1 worker, "
+                             "strategy 'lockstep'\n"))
+      << text;
+  EXPECT_TRUE(contains(text, ": 2 batches of 1 to 4 lanes, 5 in all, 2.5 on "
+                             "average; "))
+      << text;
+  EXPECT_TRUE(contains(text, "utilization with masks: 63 %, as these batches "
+                             "of all lanes would compute 16 times, of which "
+                             "10 are of use\n"))
+      << text;
+}
+
+// Workers have lanes of their own, and a trace has the steps of all.
+TEST(RunExplanation, LanesOfWorkers) {
+  Trial trial("lanes", "0\n1\n2\n3\n4\n");
+  auto session = makeLanes(trial, 4, 2);
+  session->load(*trial.inputs->batches.front());
+  const RunExplanation explanation = session->explain();
+  int64_t tasks = 0;
+  for (const StepTime &step : explanation.batches()) {
+    tasks += step.count;
+    EXPECT_EQ(step.room, 2);
+    EXPECT_LE(step.begin, step.end);
+  }
+  EXPECT_EQ(tasks, 2 * 5);
+  // Runs that are not explained are not traced.
+  session->run(*trial.inputs->batches.front());
+  EXPECT_TRUE(session->blockPath().empty());
+}
+
+// Of plans, a batch may have several tasks of an instance: there is no room.
+TEST(RunExplanation, Plans) {
+  Trial trial("lanes", "0\n1\n");
+  const Descriptor &descriptor = trial.object.descriptor();
+  RunExplanation roomy(descriptor, 2, 1, {step(0, 1, 2), step(0, 2, 2)}, {});
+  EXPECT_TRUE(roomy.blocks().front().isRoomy);
+  RunExplanation full(descriptor, 2, 1, {step(0, 1, 2), step(0, 3, 2)}, {});
+  EXPECT_FALSE(full.blocks().front().isRoomy);
+  EXPECT_FALSE(contains(full.text(), "utilization"));
+  EXPECT_TRUE(contains(full.json(), "\"room\":null"));
+}
+
+// What all workers have a share in counts once, as do barriers.
+TEST(RunExplanation, StepsTogether) {
+  Trial trial("lanes", "0\n1\n");
+  std::vector<StepTime> steps;
+  for (int64_t worker : {0, 1})
+    for (int64_t kernel : {0, -1}) {
+      steps.push_back(step(kernel, kernel < 0 ? 0 : 2, 2));
+      steps.back().together = true;
+      steps.back().worker = worker;
+    }
+  RunExplanation explanation(trial.object.descriptor(), 2, 2, steps, {});
+  EXPECT_EQ(explanation.batches().size(), 1u);
+  EXPECT_EQ(explanation.blocks().front().batches, 1);
+  EXPECT_TRUE(contains(explanation.text(), "at barriers: 50 % of the time"));
+}
+
+TEST(RunExplanation, Hints) {
+  Trial trial("lanes", "0\n1\n");
+  const Descriptor &descriptor = trial.object.descriptor();
+  auto hints = [&](int64_t instances, const std::vector<StepTime> &steps) {
+    std::string text;
+    for (const std::string &hint :
+         RunExplanation(descriptor, instances, 1, steps, {}).hints())
+      text += hint + "\n";
+    return text;
+  };
+  EXPECT_TRUE(contains(hints(1, {step(0, 1, 1)}), "nothing to batch"));
+  EXPECT_TRUE(contains(hints(2, {}), "there are no batches"));
+  const std::vector<StepTime> single(20, step(0, 1, 2));
+  EXPECT_TRUE(contains(hints(2, single), "20 of the 20 batches of"));
+  EXPECT_TRUE(contains(hints(2, single), "takes about 1.0 us"));
+  const std::vector<StepTime> few(20, step(0, 3, 16));
+  EXPECT_TRUE(contains(hints(16, few), "less than a quarter of the lanes"));
+  std::vector<StepTime> good(20, step(0, 16, 16));
+  for (StepTime &time : good)
+    time.end = 100;
+  EXPECT_EQ(hints(16, good), "");
+}
