@@ -15,10 +15,13 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/ModuleInliner.h"
+#include "llvm/Transforms/IPO/SCCP.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
@@ -57,6 +60,13 @@ void mlir::batch::optimizeModule(llvm::Module &module,
   Analyses analyses(machine);
   llvm::ModulePassManager passes;
   if (level == 1) {
+    llvm::FunctionPassManager first;
+    first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+    first.addPass(llvm::EarlyCSEPass());
+    first.addPass(llvm::SimplifyCFGPass());
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(first)));
+    // Unbatched code calls kernels with constants: one row, the first of one.
+    passes.addPass(llvm::IPSCCPPass());
     passes.addPass(llvm::GlobalDCEPass());
     passes.addPass(llvm::ModuleInlinerWrapperPass(
         llvm::getInlineParams(/*OptLevel=*/2, /*SizeOptLevel=*/0)));
@@ -69,7 +79,7 @@ void mlir::batch::optimizeModule(llvm::Module &module,
 
 /// Loops of kernels come vectorized and unrolled as their target wants them, so
 /// that level 1 only cleans up: it leaves out what takes most of the time of
-/// LLVM's own levels.
+/// LLVM's own levels and finds next to nothing.
 static llvm::FunctionPassManager cleanUp() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -78,7 +88,13 @@ static llvm::FunctionPassManager cleanUp() {
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
-  // What branches on what is known by now.
+  // Loops over few vectors, and what lies between two of them in memory.
+  passes.addPass(
+      llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::GVNPass());
+  passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   return passes;
 }
