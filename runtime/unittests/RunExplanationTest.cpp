@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Trial.h"
 #include "batch-runtime/RunExplanation.h"
+#include "Trial.h"
 
 using namespace batchrt;
 using namespace batchrt::test;
@@ -118,9 +118,9 @@ TEST(RunExplanation, Hints) {
   Trial trial("lanes", "0\n1\n");
   const Descriptor &descriptor = trial.object.descriptor();
   auto hints = [&](int64_t instances, const std::vector<StepTime> &steps) {
+    const RunExplanation explanation(descriptor, instances, 1, steps, {});
     std::string text;
-    for (const std::string &hint :
-         RunExplanation(descriptor, instances, 1, steps, {}).hints())
+    for (const std::string &hint : explanation.hints())
       text += hint + "\n";
     return text;
   };

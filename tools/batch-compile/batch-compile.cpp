@@ -217,10 +217,11 @@ int main(int argc, char **argv) {
   std::optional<batch::Explanation> explanation;
   if (flags.explain || flags.explainJson)
     explanation.emplace(context, sources);
-  int code = flags.explainJson ? failed(batch::compileToLLVMIR(
-                                     *module, llvm::nulls(), flags.getOptions()))
-             : flags.emitLLVM  ? writeLLVMIR(*module, flags)
-                               : failed(batch::compileToSharedObject(
+  int code = flags.explainJson
+                 ? failed(batch::compileToLLVMIR(*module, llvm::nulls(),
+                                                 flags.getOptions()))
+             : flags.emitLLVM ? writeLLVMIR(*module, flags)
+                              : failed(batch::compileToSharedObject(
                                     *module, flags.output, flags.getOptions()));
   // The decisions made before an error help to understand it.
   if (flags.explainJson)

@@ -553,8 +553,7 @@ void batchrun::checkControl(const Options &options,
     if (replicates && control != Control::Bounded && control != Control::Traced)
       raise(name, " is for models that make batches, but this model runs "
                   "instance by instance (strategy 'replicate'); leave it out");
-    else if (lockstep &&
-             control == Control::Inspected)
+    else if (lockstep && control == Control::Inspected)
       raise(name, " is for models that run batches of tasks, but control of "
                   "this model runs in lock step; leave it out");
     else if (!descriptor.waits && control == Control::Waiting)

@@ -80,10 +80,9 @@ static void explainControl(const InstanceProgram &program, Strategy strategy) {
   StructuralControl control(program, sharedness);
   for (tensor::ExtractOp read : control.getWaits()) {
     SmallVector<std::string> decisions = listDecisions(read.getResult());
-    std::string what = decisions.empty()
-                           ? "control reads this element"
-                           : "this element decides " +
-                                 llvm::join(decisions, ", and ");
+    std::string what = decisions.empty() ? "control reads this element"
+                                         : "this element decides " +
+                                               llvm::join(decisions, ", and ");
     remark::analysis(read.getLoc(),
                      remark::RemarkOpts::name("Control").category("batch"))
         << what + "; " + then.str();
@@ -145,7 +144,8 @@ private:
     auto name = remark::RemarkOpts::name("ChooseStrategy").category("batch");
     if (entry->hasAttr(kApartAttr)) {
       remark::passed(entry.getLoc(), name)
-          << ("strategy 'replicate', instances apart: no tensor of an instance has more than " +
+          << ("strategy 'replicate', instances apart: no tensor of an instance "
+              "has more than " +
               Twine(kFewElements) +
               " elements, so that each worker runs instances by itself, in "
               "registers")

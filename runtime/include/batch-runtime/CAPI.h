@@ -232,9 +232,9 @@ void batchCancellationReset(BatchCancellation *cancellation);
 BatchStatus batchSessionRun(BatchSession *session, const BatchInputs *inputs,
                             const BatchCancellation *cancellation);
 
-/** The same, traced; afterwards outputs are there, too. `text` gets a JSON object
- * that says what ran for how many instances at once (docs/Formats.md), which
- * lives until the session's next call. Not for objects of a device. */
+/** The same, traced; afterwards outputs are there, too. `text` gets a JSON
+ * object that says what ran for how many instances at once (docs/Formats.md),
+ * which lives until the session's next call. Not for objects of a device. */
 BatchStatus batchSessionExplain(BatchSession *session,
                                 const BatchInputs *inputs,
                                 const BatchCancellation *cancellation,

@@ -29,12 +29,12 @@ public:
   struct Block {
     int64_t number = 0; ///< of the kernel, or the block
     std::string name;
-    std::string places;    ///< "model.mlir:7, 9-12", or ""
+    std::string places; ///< "model.mlir:7, 9-12", or ""
     int64_t batches = 0;
-    int64_t tasks = 0;     ///< in these batches
-    int64_t room = 0;      ///< that there would have been, at most
-    bool isRoomy = false;  ///< no batch has more tasks than there is room
-    double time = 0;       ///< microseconds of workers, control after it too
+    int64_t tasks = 0;    ///< in these batches
+    int64_t room = 0;     ///< that there would have been, at most
+    bool isRoomy = false; ///< no batch has more tasks than there is room
+    double time = 0;      ///< microseconds of workers, control after it too
     std::map<int64_t, int64_t> sizes; ///< number of batches by tasks
   };
 

@@ -152,9 +152,9 @@ std::string RunExplanation::describeDepths() const {
                     [](const StepTime &step) { return !step.together; });
     std::string text;
     if (together && descriptor.replicate->room > 1 && instances > 1)
-      text += concat("  all workers ran instances together, up to ",
-                     std::min(instances, descriptor.replicate->room),
-                     " at once\n");
+      text +=
+          concat("  all workers ran instances together, up to ",
+                 std::min(instances, descriptor.replicate->room), " at once\n");
     else if (together)
       text += "  all workers ran an instance together, one after the other\n";
     if (apart)
@@ -216,18 +216,18 @@ void RunExplanation::findHints() {
   const bool hasRoom = block.room > block.batches;
   if (hasRoom && single != block.sizes.end() &&
       2 * single->second > block.batches)
-    hintList.push_back(concat(
-        single->second, " of the ", block.batches, " batches of ", block.name,
-        ", which takes most time, are of one of the ", unit(),
-        ": the others have ended, or are elsewhere"));
+    hintList.push_back(
+        concat(single->second, " of the ", block.batches, " batches of ",
+               block.name, ", which takes most time, are of one of the ",
+               unit(), ": the others have ended, or are elsewhere"));
   else if (block.isRoomy && 4 * block.tasks < block.room)
     hintList.push_back(concat("less than a quarter of the ", unit(),
                               " take part in the batches of ", block.name,
                               ", which takes most time"));
   const double perBatch = block.time / double(block.batches);
   if (perBatch < 2)
-    hintList.push_back(concat("a batch of ", block.name,
-                              " takes about ", decimal(perBatch),
+    hintList.push_back(concat("a batch of ", block.name, " takes about ",
+                              decimal(perBatch),
                               " us: what is around it costs as much"));
   if (descriptor.lockstep && block.isRoomy && 2 * block.tasks < block.room &&
       batchList.front().room * workers >= instances)
@@ -254,8 +254,8 @@ std::string RunExplanation::text() const {
   for (const Block &block : blockList)
     text += describe(block);
   if (waitTime > 0)
-    text += concat("  at barriers: ", percent(waitTime, allTime),
-                   " of the time\n");
+    text +=
+        concat("  at barriers: ", percent(waitTime, allTime), " of the time\n");
   text += describeRoom();
   for (const std::string &hint : hintList)
     text += concat("  hint: ", hint, "\n");

@@ -41,14 +41,13 @@ void batchrt::writeTrace(const std::string &path, const Descriptor &descriptor,
         about["run"] = step.run;
       if (descriptor.lockstep || descriptor.replicate)
         about["room"] = step.room;
-      events.push_back(
-          {{"name", describeStep(descriptor, step)},
-           {"ph", "X"},
-           {"pid", 0},
-           {"tid", step.worker},
-           {"ts", begin + step.begin},
-           {"dur", step.end - step.begin},
-           {"args", about}});
+      events.push_back({{"name", describeStep(descriptor, step)},
+                        {"ph", "X"},
+                        {"pid", 0},
+                        {"tid", step.worker},
+                        {"ts", begin + step.begin},
+                        {"dur", step.end - step.begin},
+                        {"args", about}});
       end = std::max(end, begin + step.end);
     }
     begin = end;
