@@ -253,6 +253,21 @@ for what, f, *arguments in [
         ("cg", lambda a, b: jax.scipy.sparse.linalg.cg(lambda v: a @ v, b)[0], definite, x)]:
     compare(what, f, *arguments)
 
+# --- special functions -----------------------------------------------------------------------
+
+positive = jnp.abs(x) + 0.1
+for what, f, *arguments in [
+        ("gammainc", lambda a, v: (jax.scipy.special.gammainc(a, v),
+                                   jax.scipy.special.gammaincc(a, v)), positive, positive * 2),
+        ("derivatives of gammainc", jax.grad(lambda a, v: jax.scipy.special.gammainc(
+            a, v).sum(), argnums=(0, 1)), positive, positive * 2),
+        ("betainc", lambda a: jax.scipy.special.betainc(a, a + 1, a / (a + 1)), positive),
+        ("bessel functions", lambda v: (jax.scipy.special.i0e(v), jax.scipy.special.i1e(v)),
+         x * 20)]:
+    compare(what, f, *arguments)
+compare("a derivative of a sample", lambda k, a: jax.grad(
+    lambda a: jax.random.gamma(k, a))(a), jax.random.split(jax.random.key(5), N), steps + 0.5)
+
 # --- random numbers ----------------------------------------------------------------------
 
 raw = jax.random.split(jax.random.PRNGKey(3), N)

@@ -1,0 +1,198 @@
+"""Rules for special functions: sums and continued fractions, of all elements of an array
+side by side, until none changes any more."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from batch._expand import rule
+
+_MOST_ROUNDS = 2000
+
+
+def _in_float32(function):
+    """Short numbers are computed with as float32."""
+    @functools.wraps(function)
+    def of_any(*arrays, **_):
+        dtype = jnp.result_type(*arrays)
+        if jnp.finfo(dtype).bits >= 32:
+            return function(*arrays)
+        return function(*(a.astype(jnp.float32) for a in arrays)).astype(dtype)
+    return of_any
+
+
+def _limit(first, step, a, slope=False):
+    """What the last of the numbers first(a), step(1, a, …), step(2, a, …), … comes to, and
+    if `slope`, its derivative by a."""
+    one = jnp.ones_like(a)
+    small = jnp.finfo(a.dtype).eps
+
+    def goes_on(carry):
+        return (carry[0] < _MOST_ROUNDS) & carry[1].any()
+
+    def body(carry):
+        k, _, state, tangent = carry
+        number = k.astype(a.dtype)
+        if slope:
+            new, after = jax.jvp(functools.partial(step, number), (a, state), (one, tangent))
+        else:
+            new, after = step(number, a, state), None
+        size = small * jnp.abs(new[-1])
+        moves = jnp.abs(new[-1] - state[-1]) > size
+        if slope:
+            size = size + small * jnp.abs(after[-1])
+            moves = moves | (jnp.abs(after[-1] - tangent[-1]) > size)
+        return k + 1, moves, new, after
+
+    state, tangent = jax.jvp(first, (a,), (one,)) if slope else (first(a), None)
+    _, _, state, tangent = lax.while_loop(
+        goes_on, body, (jnp.int32(1), jnp.ones(a.shape, bool), state, tangent))
+    return state[-1], tangent[-1] if slope else None
+
+
+def _fraction(numerator, denominator):
+    """A continued fraction d0 + n1 / (d1 + n2 / (d2 + …)), as first and step of _limit
+    (Thompson and Barnett, 1986); the functions take the number of a part, and a."""
+    def away(x):  # from zero
+        tiny = 1e3 * jnp.finfo(x.dtype).tiny
+        return jnp.where(jnp.abs(x) < tiny, tiny, x)
+
+    def first(a):
+        value = away(denominator(jnp.zeros_like(a), a))
+        return value, jnp.zeros_like(a), value
+
+    def step(k, a, state):
+        c, d, value = state
+        d = 1 / away(denominator(k, a) + numerator(k, a) * d)
+        c = away(denominator(k, a) + numerator(k, a) / c)
+        return c, d, value * (c * d)
+    return first, step
+
+
+# --- the incomplete gamma function -------------------------------------------------------
+
+def _gamma_parts(a, x, by_fraction, slope):
+    """(f, f') with the lower function a factor x^a e^-x / Gamma(a) times f, or the upper
+    one where by_fraction."""
+    def first(a):
+        return 1 / a, 1 / a
+
+    few, many = jnp.where(by_fraction, 0, x), jnp.where(by_fraction, x, 2)
+
+    def step(k, a, state):
+        term = state[0] * few / (a + k)
+        return term, state[1] + term
+
+    low, low_slope = _limit(first, step, jnp.where(by_fraction, 1, a), slope)
+    high, high_slope = _limit(*_fraction(lambda k, a: k * (a - k),
+                                         lambda k, a: many + 2 * k + 1 - a),
+                              jnp.where(by_fraction, a, 1), slope)
+    if slope:
+        high_slope = -high_slope / high ** 2
+    return (jnp.where(by_fraction, 1 / high, low),
+            jnp.where(by_fraction, high_slope, low_slope) if slope else None)
+
+
+def _gamma_factor(a, x):
+    factor = a * jnp.log(x) - x - lax.lgamma(a)
+    return jnp.where(factor < -jnp.log(jnp.finfo(a.dtype).max), 0, jnp.exp(factor))
+
+
+def _gamma_value(a, x, upper):
+    is_wrong = (x < 0) | (a < 0) | ((a == 0) & (x == 0)) | jnp.isnan(a) | jnp.isnan(x)
+    is_edge = is_wrong | (x == 0) | (x == jnp.inf) | (a == 0)
+    safe_a, safe_x = jnp.where(is_edge, 1, a), jnp.where(is_edge, 1, x)
+    by_fraction = (safe_x >= 1) & (safe_x > safe_a)
+    value = _gamma_factor(safe_a, safe_x) * _gamma_parts(safe_a, safe_x, by_fraction,
+                                                         False)[0]
+    value = jnp.where(by_fraction == upper, value, 1 - value)
+    value = jnp.where(x == 0, int(upper), value)
+    value = jnp.where((x == jnp.inf) | (a == 0), int(not upper), value)
+    return jnp.where(is_wrong, jnp.nan, value)
+
+
+@rule("igamma")
+@_in_float32
+def _igamma(a, x):
+    return _gamma_value(a, x, False)
+
+
+@rule("igammac")
+@_in_float32
+def _igammac(a, x):
+    return _gamma_value(a, x, True)
+
+
+def _gamma_slope(a, x, factor):
+    """What `factor` makes of the derivative by a of the lower function's parts."""
+    is_wrong = (x < 0) | (a <= 0) | jnp.isnan(a) | jnp.isnan(x)
+    is_edge = is_wrong | (x == 0)
+    safe_a, safe_x = jnp.where(is_edge, 1, a), jnp.where(is_edge, 1, x)
+    by_fraction = (safe_x > 1) & (safe_x > safe_a)
+    value, slope = _gamma_parts(safe_a, safe_x, by_fraction, True)
+    slope = slope + value * (jnp.log(safe_x) - lax.digamma(safe_a))
+    slope = factor(safe_a, safe_x) * jnp.where(by_fraction, -slope, slope)
+    return jnp.where(is_wrong, jnp.nan, jnp.where(x == 0, 0, slope))
+
+
+@rule("igamma_grad_a")
+@_in_float32
+def _igamma_grad(a, x):
+    return _gamma_slope(a, x, _gamma_factor)
+
+
+@rule("random_gamma_grad")
+@_in_float32
+def _random_gamma_grad(a, x):
+    """How a sample moves with a: the function stays what it is. Its derivative by x is
+    the factor / x."""
+    return _gamma_slope(a, x, lambda a, x: -x)
+
+
+# --- the incomplete beta function ----------------------------------------------------------
+
+@rule("regularized_incomplete_beta")
+@_in_float32
+def _betainc(a, b, x):
+    """By the continued fraction (DLMF 8.17.22), of the side that converges faster."""
+    is_wrong = (a < 0) | (b < 0) | (x < 0) | (x > 1) | jnp.isnan(a) | jnp.isnan(
+        b) | jnp.isnan(x) | ((a == 0) & (b == 0))
+    is_zero, is_one = (b == 0) | (x == 0), ((a == 0) & (x > 0)) | (x == 1)
+    is_edge = is_wrong | is_zero | is_one
+    a, b, x = (jnp.where(is_edge, safe, v) for v, safe in ((a, 1), (b, 1), (x, 0.5)))
+    turned = x >= (a + 1) / (a + b + 2)
+    p, q, y = (jnp.where(turned, b, a), jnp.where(turned, a, b), jnp.where(turned, 1 - x, x))
+
+    def numerator(k, p):
+        m = jnp.floor(k / 2)
+        odd = -(p + m) * (p + q + m) / ((p + 2 * m) * (p + 2 * m + 1))
+        even = m * (q - m) / ((p + 2 * m - 1) * (p + 2 * m))
+        return y * jnp.where(k % 2 == 1, odd, even)
+
+    value, _ = _limit(*_fraction(numerator, lambda k, p: jnp.ones_like(p)), p)
+    log_beta = lax.lgamma(a) + (lax.lgamma(b) - lax.lgamma(a + b))
+    value = jnp.exp(a * jnp.log(x) + b * jnp.log1p(-x) - log_beta) / (p * value)
+    value = jnp.where(turned, 1 - value, value)
+    value = jnp.where(is_one, 1, jnp.where(is_zero, 0, value))
+    return jnp.where(is_wrong, jnp.nan, value)
+
+
+# --- the Bessel functions ------------------------------------------------------------------
+
+@rule("bessel_i0e")
+@_in_float32
+def _bessel_i0e(x):
+    """A power series, for large numbers the asymptotic one (DLMF 10.25.2, 10.40.1)."""
+    x = jnp.abs(x)
+    switch, powers, parts = (12, 30, 12) if x.dtype.itemsize == 4 else (20, 46, 30)
+    small, large = jnp.minimum(x, switch), jnp.maximum(x, switch)
+    square = small * small / 4
+    low, high = jnp.ones_like(x), jnp.ones_like(x)
+    for k in range(powers, 0, -1):
+        low = 1 + low * square * (1 / k ** 2)
+    for k in range(parts, 0, -1):
+        high = 1 + high * ((2 * k - 1) ** 2 / (8 * k)) / large
+    return jnp.where(x < switch, low * jnp.exp(-small),
+                     high / jnp.sqrt(2 * jnp.pi * large))
