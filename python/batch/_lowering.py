@@ -15,7 +15,7 @@ from jax.extend import core
 from jax.extend.mlir import ir, passmanager
 from jax.extend.mlir.dialects import stablehlo
 
-from batch import _expand
+from batch import _expand, _places
 from batch import _linear, _random, _rules, _scatter, _sort, _special  # noqa: F401
 from batch._expand import CONTROL, LoweringError, evaluate, open_jaxpr, place, variables
 
@@ -44,6 +44,10 @@ def _select(lanes, new, old):
     return [jax.numpy.where(lanes.reshape(shape), new, old)]
 
 
+def _text(function):
+    return function.get_asm(enable_debug_info=True, use_local_scope=True)
+
+
 class Lowering:
     """Writes one module."""
 
@@ -53,11 +57,17 @@ class Lowering:
         self.lines = []
         self.depth = 2
         self.shared = []  # (name, value of a constant) that code refers to
+        self.places = _places.Places(_expand.line)
+        self.place = 0  # of what is emitted
 
     # Text.
 
     def emit(self, text, *arguments):
-        self.lines.append("  " * self.depth + (text % arguments if arguments else text))
+        text = text % arguments if arguments else text
+        # An operation that goes on has its location at its end.
+        where = ' loc("%s":%d:1)' % (_places.FILE, self.place) \
+            if self.place and text[-1] not in "{:" else ""
+        self.lines.append("  " * self.depth + text + where)
 
     def name(self, prefix="v"):
         return "%%%s%d" % (prefix, next(self.numbers))
@@ -94,6 +104,7 @@ class Lowering:
 
         def flush():
             if straight:
+                self.place = self.places.add(straight)
                 self.segment(straight[:], jaxpr, environment)
                 straight.clear()
 
@@ -102,6 +113,7 @@ class Lowering:
                 straight.append(equation)
                 continue
             flush()
+            self.place = self.places.add([equation])
             values = [self.read(environment, atom) for atom in equation.invars]
             results = self.control(equation, values)
             environment.update(zip(equation.outvars, results))
@@ -113,7 +125,10 @@ class Lowering:
         jaxpr, constants = open_jaxpr(closed)
         environment = dict(zip(jaxpr.constvars, map(self.share, constants)))
         environment.update(zip(jaxpr.invars, values))
-        return self.run(jaxpr, environment)
+        place = self.place
+        results = self.run(jaxpr, environment)
+        self.place = place
+        return results
 
     def share(self, value):
         """The name of a parameter that has a constant array."""
@@ -178,12 +193,16 @@ class Lowering:
                 raise LoweringError("%s%s: %s" % (place(equations[0]), names,
                                                   str(error).splitlines()[0])) from None
             left = set()
+            location = ir.Location.file(_places.FILE, self.place, 1)
 
             def visit(operation):
+                operation.location = location
                 if operation.name.split(".")[0] in ("stablehlo", "chlo", "mhlo", "sdy"):
                     left.add(operation.name)
                 for region in operation.regions:
                     for block in region.blocks:
+                        for argument in block.arguments:
+                            argument.set_location(location)
                         for inner in block.operations:
                             visit(inner.operation)
 
@@ -205,14 +224,14 @@ class Lowering:
             # The functions that the first one calls are its own.
             text = re.sub(r'@(?:"([^"]*)"|([\w$.-]+))',
                           lambda found: renamed[found[1] or found[2]],
-                          "\n".join(map(str, functions)))
+                          "\n".join(map(_text, functions)))
             if not re.search(r"\bui\d+\b|xui\d+\b", text):
                 return text
             # Signs are in operations. Casts from a type to itself go.
             module = ir.Module.parse(re.sub(r"ui(8|16|32|64)>", r"i\1>", text))
             passmanager.PassManager.parse("builtin.module(canonicalize)").run(
                 module.operation)
-            return "\n".join(map(str, module.body.operations))
+            return "\n".join(map(_text, module.body.operations))
 
     # Control.
 
@@ -245,8 +264,14 @@ class Lowering:
         if lanes.shape:
             (goes_on,) = self.computed(lambda p: [p.any()], [goes_on], [lanes],
                                        [jax.ShapeDtypeStruct((), bool)], [equation])
+        place = self.place
+        condition = open_jaxpr(parameters["cond_jaxpr"])[0]
+        ends = [e for e in condition.eqns if condition.outvars[0] in e.outvars]
+        if ends:
+            self.place = self.places.add(ends)
         self.emit("scf.condition(%s) %s : %s", self.scalar(goes_on, "i1"),
                   ", ".join(before), ", ".join(types))
+        self.place = place
         self.depth -= 1
         self.emit("} do {")
         now = [self.name() for _ in carried]
@@ -366,8 +391,8 @@ class Lowering:
 
 def lower(closed, shared):
     """The module of a closed jaxpr, whose arguments `shared` (a list of bools) are the
-    same for all instances. Returns the text, and the constants that are parameters:
-    "p0", "p1", … Arguments are "a0", …, results "r0", …"""
+    same for all instances. Returns the text, the constants that are parameters, "p0",
+    "p1", …, and the places that it names. Arguments are "a0", …, results "r0", …"""
     names, numbers = (
         [i for i, v in enumerate(values) if not _expand.is_empty(v.aval)]
         for values in (closed.jaxpr.invars, closed.jaxpr.outvars))
@@ -396,4 +421,4 @@ def lower(closed, shared):
                                         for i, kind in zip(numbers, types))))
     lines += lowering.lines
     lines += ["    return %s : %s" % (", ".join(results), ", ".join(types)), "  }", "}", ""]
-    return "\n".join(lines), [value for _, value in lowering.shared]
+    return "\n".join(lines), [value for _, value in lowering.shared], lowering.places
