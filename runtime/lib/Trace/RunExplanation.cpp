@@ -129,7 +129,8 @@ std::string RunExplanation::describe(const Block &block) const {
   text += concat(": ", count(block.batches, "batch", "batches"), " of ", least);
   if (most > least)
     text += concat(" to ", most);
-  text += concat(" ", unit());
+  const std::string units = unit();
+  text += " " + (most == 1 ? units.substr(0, units.size() - 1) : units);
   if (block.batches > 1)
     text += concat(", ", block.tasks, " in all, ",
                    decimal(double(block.tasks) / double(block.batches)),
