@@ -191,9 +191,9 @@ def candidates():
     seen = set()
     for module in MODULES:
         for name, value in sorted(vars(importlib.import_module(module)).items()):
-            if not name.startswith("_") and callable(value) and not isinstance(value, type) \
-                    and ">>>" in (getattr(value, "__doc__", None) or "") \
-                    and id(value) not in seen:
+            text = getattr(value, "__doc__", None) or ""
+            if ">>>" in text and callable(value) and not isinstance(value, type) \
+                    and not name.startswith("_") and id(value) not in seen:
                 seen.add(id(value))
                 yield module + "." + name
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_mutations.py [--long] [--calls=N] [--first=N] [--seed=N]: calls of the Python package with
-wrong arguments end in a result or an ordinary exception.
+"""check_mutations.py [--long] [--calls=N] [--first=N] [--seed=N]: calls of the Python
+package with wrong arguments end in a result or an ordinary exception.
 
 Valid calls are changed at one to three places (mutations.py), and run plainly, by several
 threads, in forked processes, beside runs that are interrupted or cancelled. A call may
@@ -167,8 +167,13 @@ class Programs:
         calls = [
             (30, "f", self.f, [], {"words": self.list, "limit": self.limit}),
             (15, "f", self.f, [self.ragged, numpy.array(self.limit, numpy.float32)], {}),
-            (5, "f", self.f, [self.list, self.limit], {"cancellation": batch.Cancellation()}),
+            (5, "f", self.f, [self.list, self.limit],
+             {"cancellation": batch.Cancellation()}),
             (30, "g", self.g, [self.bush, self.x], {}),
+            (8, "f.run", self.f.run, [4, *self.f._values(
+                {"words": self.ragged, "limit": numpy.float32(self.limit)}, 4)], {}),
+            (12, "g.run", self.g.run, [3, *self.g._values(
+                {"bush": self.bush, "x": self.x}, 3)], {}),
             (10, "bind", lambda p, **k: self.words.bind(p, **k)(self.list, self.limit),
              [{"E": self.E}], how),
             (5, "bind", self.bushes.bind, [{"E": self.E[:, :2]}], how),
@@ -211,7 +216,8 @@ class Programs:
         """Valid calls give the bits that they gave the first time."""
         outputs = [self.f(self.ragged, self.limit), self.g(self.bush, self.x),
                    self.mapped(self.v, self.n, self.w)]
-        bits = [self.numpy.asarray(leaf).tobytes() for leaf in self.jax.tree.leaves(outputs)]
+        bits = [self.numpy.asarray(leaf).tobytes()
+                for leaf in self.jax.tree.leaves(outputs)]
         if self.wanted is None:
             self.wanted = bits
         return bits == self.wanted

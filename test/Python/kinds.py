@@ -195,12 +195,13 @@ kind("jacobians and a hessian", lambda v: (
 kind("jvp through a loop", lambda x, t: jax.jvp(square_root, (x,), (t,)), positive(),
      floats())
 kind("vmap of while", lambda v: jax.vmap(square_root)(v), positive(4))
-kind("vmap of scan", lambda a: jax.vmap(tanh_chain, in_axes=1, out_axes=(0, 1))(a), floats(5, 3))
+kind("vmap of scan", lambda a: jax.vmap(tanh_chain, in_axes=1, out_axes=(0, 1))(a),
+     floats(5, 3))
 kind("vmap of vmap of cond", lambda a: jax.vmap(jax.vmap(
     lambda x, y: lax.cond(x > y, lambda: x - y, lambda: x * y), (0, None)), (None, 0))(
         a[0], a[1]), floats(2, 3))
-kind("vmap of grad", lambda a, w: jax.vmap(jax.grad(lambda r, w: jnp.tanh(r @ w)), (0, None))(
-    a, w), floats(4, 3), floats(3))
+kind("vmap of grad", lambda a, w: jax.vmap(
+    jax.grad(lambda r, w: jnp.tanh(r @ w)), (0, None))(a, w), floats(4, 3), floats(3))
 kind("axes of trees", lambda t, w: {"x": (t["a"] @ w, None), "y": t["b"][0] + w[0]},
      {"a": floats(3).T, "b": [numpy.float32(2), None]}, floats(3, 2)[0],
      in_axes=({"a": 1, "b": None}, None), out_axes={"x": 1, "y": None})
@@ -227,7 +228,8 @@ kind("pad", lambda v: (jnp.pad(v, ((2, 0), (0, 1)), constant_values=7),
                        jnp.pad(v, 2, mode="reflect"), jnp.pad(v, 1, mode="edge")), x)
 kind("pad by less than nothing", lambda v: lax.pad(v, jnp.float32(9),
                                                    ((-1, 2, 1), (1, -2, 0))), x)
-kind("where", lambda v: (jnp.where(v > 0, v, -1), jnp.select([v > 1, v < 0], [v, -v], 5)), x)
+kind("where", lambda v: (
+    jnp.where(v > 0, v, -1), jnp.select([v > 1, v < 0], [v, -v], 5)), x)
 kind("joined and split", lambda v: (jnp.concatenate([v, v[:2] * 2]), jnp.stack([v, v], 1),
                                     jnp.split(v, [1, 4]), jnp.repeat(v, 2, axis=1),
                                     jnp.tile(v, (2, 1))), x)
@@ -253,8 +255,8 @@ kind("scatter of integers and bools", lambda v, b, i: (v.at[i].add(2), b.at[i].s
      below(99, 8), below(2, 8).astype(bool), below(8, 4))
 kind("scatter in a loop", lambda v, i: lax.fori_loop(
     0, 4, lambda k, w: w.at[i[k]].set(w[k] + 1), v), x, below(6, 4))
-kind("segment_sum", lambda v, i: (jax.ops.segment_sum(v, i, 4), jax.ops.segment_max(v, i, 4)),
-     floats(7, 2), below(4, 7))
+kind("segment_sum", lambda v, i: (
+    jax.ops.segment_sum(v, i, 4), jax.ops.segment_max(v, i, 4)), floats(7, 2), below(4, 7))
 kind("bincount and histogram", lambda i, v: (jnp.bincount(i, length=5), jnp.histogram(
     v, bins=4, range=(-2, 2))[0]), below(5, 9), floats(9))
 kind("grad of indexing", lambda v, i: jax.grad(lambda w: jnp.sum(w[i] ** 3))(v), x,
@@ -300,8 +302,8 @@ kind("cumlogsumexp", lambda v: lax.cumlogsumexp(v, axis=1), x)
 kind("grad of cumsum", jax.grad(lambda v: jnp.sum(jnp.cumsum(v) ** 2)), floats(9))
 kind("max_pool", lambda a: lax.reduce_window(a, -jnp.inf, lax.max, (2, 2, 1), (2, 2, 1),
                                              "VALID"), image)
-kind("max_pool_same", lambda a: lax.reduce_window(a, -jnp.inf, lax.max, (3, 3, 1), (2, 2, 1),
-                                                  "SAME"), image)
+kind("max_pool_same", lambda a: lax.reduce_window(
+    a, -jnp.inf, lax.max, (3, 3, 1), (2, 2, 1), "SAME"), image)
 kind("mean of windows", lambda a: lax.reduce_window(a, 0.0, lax.add, (2, 3, 1), (1, 2, 1),
                                                     "SAME") / 6, image)
 kind("grad of max_pool", jax.grad(lambda a: jnp.sum(lax.reduce_window(
@@ -331,8 +333,8 @@ lower = numpy.tril(definite(4))
 kind("cholesky", lambda a: jnp.linalg.cholesky(a), definite(4))
 kind("cholesky of a matrix that is not positive", lambda a: jnp.linalg.cholesky(a),
      definite(3) - 4 * numpy.eye(3, dtype=numpy.float32))
-kind("cho_solve", lambda a, b: jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(a), b),
-     definite(4), floats(4))
+kind("cho_solve", lambda a, b: jax.scipy.linalg.cho_solve(
+    jax.scipy.linalg.cho_factor(a), b), definite(4), floats(4))
 kind("triangular solve", lambda a, b: (
     jax.scipy.linalg.solve_triangular(a, b, lower=True),
     jax.scipy.linalg.solve_triangular(a, b[:, 0], lower=True, trans="T"),
@@ -349,8 +351,9 @@ kind("grad of cholesky and solve", jax.grad(lambda a: jnp.sum(jnp.linalg.solve(
 kind("matrix_power and norms", lambda a: (
     jnp.linalg.matrix_power(a, 3), jnp.linalg.norm(a), jnp.linalg.norm(a, axis=1),
     jnp.linalg.norm(a, 1)), floats(3, 3))
-kind("einsum", lambda a, b: (jnp.einsum("hij,hjk->hik", a, b), jnp.einsum("hij,gji->hg", a, b),
-                             jnp.einsum("iij->j", a[:, :2])), floats(2, 3, 4), floats(2, 4, 3))
+kind("einsum", lambda a, b: (
+    jnp.einsum("hij,hjk->hik", a, b), jnp.einsum("hij,gji->hg", a, b),
+    jnp.einsum("iij->j", a[:, :2])), floats(2, 3, 4), floats(2, 4, 3))
 kind("products", lambda a, b: (a @ b, jnp.outer(a[0], b[:, 0]), jnp.vdot(a, b.T), jnp.kron(
     a[:2, :2], b[:2, :2]), jnp.tensordot(a, b, 1), jnp.cross(a[0, :3], a[1, :3])),
     floats(3, 4), floats(4, 3))
@@ -394,9 +397,10 @@ kind("randint and bernoulli", lambda k, p: (
     jax.random.randint(k, (4,), -5, 17), jax.random.bernoulli(k, p, (5,))), typed(),
     positive() / 4)
 kind("categorical and choice", lambda k, v: (
-    jax.random.categorical(k, v, shape=(3,)), jax.random.choice(k, v, (2,))), RAW, floats(6))
-kind("permutation", lambda k, v: (jax.random.permutation(k, 7), jax.random.permutation(k, v)),
-     typed(), x)
+    jax.random.categorical(k, v, shape=(3,)), jax.random.choice(k, v, (2,))),
+    RAW, floats(6))
+kind("permutation", lambda k, v: (
+    jax.random.permutation(k, 7), jax.random.permutation(k, v)), typed(), x)
 kind("poisson", lambda k, rate: jax.random.poisson(k, 8 * rate, (3,)), RAW, positive())
 kind("binomial", lambda k, p: jax.random.binomial(k, 30, p, (2,)), typed(), positive() / 4)
 kind("beta and dirichlet", lambda k, a: (jax.random.beta(k, a[0], a[1]),
@@ -404,8 +408,8 @@ kind("beta and dirichlet", lambda k, a: (jax.random.beta(k, a[0], a[1]),
 kind("draws from distributions", lambda k: (
     jax.random.exponential(k), jax.random.laplace(k, (2,)), jax.random.gumbel(k, (2,)),
     jax.random.truncated_normal(k, -1, 2, (2,)), jax.random.cauchy(k)), typed())
-kind("multivariate_normal", lambda k, m, c: jax.random.multivariate_normal(k, m, c), typed(),
-     floats(3), definite(3))
+kind("multivariate_normal", jax.random.multivariate_normal, typed(), floats(3),
+     definite(3))
 kind("draws in float64 and float16", lambda k: (
     jax.random.normal(k, (2,), jnp.float64), jax.random.uniform(k, (2,), jnp.float16),
     jax.random.bits(k, (2,), jnp.uint64)), RAW, x64=True)
@@ -437,48 +441,52 @@ kind("elementary functions", lambda v: (
     jnp.expm1(v), jnp.log1p(v * v), jnp.arcsinh(v), jnp.arctan2(v, v[0]), jnp.cbrt(v),
     jnp.hypot(v, 2), jnp.tan(v), lax.rsqrt(jnp.abs(v)), jnp.logaddexp(v, v[0]),
     jnp.exp2(v), jnp.sinc(v), jnp.power(jnp.abs(v), v)), floats(5))
-kind("rounding", lambda v: (jnp.floor(v), jnp.ceil(v), jnp.round(v), jnp.trunc(v), jnp.sign(v),
-                            v % 1.5, jnp.fmod(v, 1.5), v // 0.7, jnp.modf(v),
-                            jnp.nextafter(v, v + 1), jnp.round(2 * v) / 2), 4 * floats(5))
+kind("rounding", lambda v: (
+    jnp.floor(v), jnp.ceil(v), jnp.round(v), jnp.trunc(v), jnp.sign(v), v % 1.5,
+    jnp.fmod(v, 1.5), v // 0.7, jnp.modf(v), jnp.nextafter(v, v + 1),
+    jnp.round(2 * v) / 2), 4 * floats(5))
 
 # --- types ----------------------------------------------------------------------------
 
 kind("f64", lambda v, w: (jnp.sin(v) @ w, jnp.exp(v) - w, v.astype(jnp.float32), v.sum()),
      floats(4, dtype=numpy.float64), floats(4, dtype=numpy.float64), x64=True)
 kind("f64 and f32 in a loop", lambda v: lax.scan(
-    lambda c, a: (c / 3 + a.astype(jnp.float64), a), jnp.float64(0), v), floats(4), x64=True)
+    lambda c, a: (c / 3 + a.astype(jnp.float64), a), jnp.float64(0), v), floats(4),
+    x64=True)
 kind("int64", lambda i: (i * 3_000_000_000, i.astype(jnp.int32), i >> 33), below(
     2 ** 40, 3, dtype=numpy.int64), x64=True)
 kind("f64 given where it is not on", lambda v: v * 2, floats(3, dtype=numpy.float64))
 kind("bf16", lambda v: (v * v, v @ v, v.sum(), jnp.exp(v.astype(jnp.float32))),
      jnp.asarray(floats(6), jnp.bfloat16))
-kind("bf16 in a loop", lambda v: lax.fori_loop(0, 4, lambda i, c: c * jnp.bfloat16(0.5) + v[i],
-                                               v[0]), jnp.asarray(floats(5), jnp.bfloat16))
+kind("bf16 in a loop", lambda v: lax.fori_loop(
+    0, 4, lambda i, c: c * jnp.bfloat16(0.5) + v[i], v[0]),
+    jnp.asarray(floats(5), jnp.bfloat16))
 kind("f16", lambda v: (jnp.tanh(v), v.max(), v @ v, v.astype(jnp.int8)),
      floats(6, dtype=numpy.float16))
 kind("integers that overflow", lambda a, b: (a + a, a * b, -a, jnp.abs(a), a.sum()),
      below(256, 4).astype(numpy.int8), below(256, 4).astype(numpy.int8))
 kind("integers without a sign", lambda a, b, c: (
-    a - 7, a // 3, a % 7, a > jnp.uint32(2 ** 31), a.astype(jnp.float32), b * b, c + c, c.max(), a >> 5),
+    a - 7, a // 3, a % 7, a > jnp.uint32(2 ** 31), a.astype(jnp.float32), a >> 5,
+    b * b, c + c, c.max()),
     below(2 ** 32, 4, dtype=numpy.uint32), below(2 ** 16, 4, dtype=numpy.uint16),
     below(256, 4, dtype=numpy.uint8))
 kind("division of integers", lambda a, b: (a // b, a % b, jnp.divmod(a, b), lax.div(a, b),
                                            lax.rem(a, b), a / b),
-     below(41, 6) - 20, below(4, 6) + numpy.array([1, -5, 1, -5, 1, -5]).astype(numpy.int32))
+     below(41, 6) - 20, below(4, 6) + numpy.array([1, -5, 1, -5, 1, -5], numpy.int32))
 kind("bool", lambda a, b: (a & b, a ^ b, ~a, a | b, a.any(), a.all(), a.sum(), a < b,
                            jnp.where(a, 1, 2)), below(2, 5).astype(bool),
      below(2, 5).astype(bool))
 kind("shifts", lambda a, s: (a << s, a >> s, lax.shift_right_logical(a, s)),
      below(2 ** 31, 4) - 2 ** 30, below(31, 4))
-kind("conversions", lambda v, i: (v.astype(jnp.int32), v.astype(bool), i.astype(jnp.bfloat16),
-                                  i.astype(jnp.uint8), (v > 0).astype(jnp.float16)),
-     9 * floats(4), below(999, 4))
+kind("conversions", lambda v, i: (
+    v.astype(jnp.int32), v.astype(bool), i.astype(jnp.bfloat16), i.astype(jnp.uint8),
+    (v > 0).astype(jnp.float16)), 9 * floats(4), below(999, 4))
 kind("weak types", lambda v, w: (w, v * w, w + 1, lax.cond(w > 0, lambda: 1, lambda: 2),
                                  jnp.array(3.0)), jnp.asarray(floats(2), jnp.bfloat16), 2.0,
      in_axes=(0, None))
-kind("infinities and NaN", lambda v: (1 / v, jnp.log(v), jnp.isnan(v / v), jnp.maximum(v, jnp.nan),
-                                      jnp.nan_to_num(v), jnp.nansum(v), jnp.isinf(1 / v)),
-     special)
+kind("infinities and NaN", lambda v: (
+    1 / v, jnp.log(v), jnp.isnan(v / v), jnp.maximum(v, jnp.nan), jnp.nan_to_num(v),
+    jnp.nansum(v), jnp.isinf(1 / v)), special)
 kind("population_count", lambda v: (lax.population_count(v), lax.population_count(
     v.astype(jnp.uint8))), below(2 ** 32, 4, dtype=numpy.uint32))
 kind("clz", lambda v: (lax.clz(v), lax.clz(v.astype(jnp.int8))),
@@ -503,8 +511,8 @@ kind("attention", lambda q, k, v: jax.nn.dot_product_attention(q, k, v, is_causa
      floats(4, 2, 8), floats(4, 2, 8), floats(4, 2, 8))
 kind("no element", lambda v: (v[:0].sum(), v[:0], jnp.concatenate([v[:0], v]), v[2:2].max(
     initial=-1)), floats(5))
-kind("arrays of no element", lambda v, w: (v + 1, v @ w, v.sum(0), jnp.exp(w)), floats(3, 0),
-     floats(0, 2))
+kind("arrays of no element", lambda v, w: (v + 1, v @ w, v.sum(0), jnp.exp(w)),
+     floats(3, 0), floats(0, 2))
 kind("scan of no step", lambda v, e: lax.scan(lambda c, a: (c + a, c * 2), v, e), floats(2),
      floats(0, 2))
 kind("reductions", lambda v: (v.prod(), v.std(0), jnp.ptp(v), jnp.all(v > -9, axis=1),

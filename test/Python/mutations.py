@@ -83,40 +83,48 @@ def objects(rng):
     table["self"] = table
     return rng.choice([
         lambda: (None, "None"), lambda: ("text", "a text"), lambda: (b"\0\1", "bytes"),
-        lambda: (object(), "an object"), lambda: (int, "a type"), lambda: (Lied(), "an error"),
+        lambda: (object(), "an object"), lambda: (int, "a type"),
+        lambda: (Lied(), "an error"),
         lambda: (lambda *_: None, "a function"), lambda: (1j, "a complex number"),
         lambda: ([], "[]"), lambda: ((), "()"), lambda: ({}, "{}"), lambda: (..., "..."),
-        lambda: (slice(3), "a slice"), lambda: ({1, 2}, "a set"), lambda: (range(3), "a range"),
+        lambda: (slice(3), "a slice"), lambda: ({1, 2}, "a set"),
+        lambda: (range(3), "a range"),
         lambda: (cell, "a list in itself"), lambda: (table, "a dictionary in itself"),
-        lambda: ([[[[1.0]]]], "lists of lists"), lambda: ([1, [2, 3]], "lists of two depths"),
+        lambda: ([[[[1.0]]]], "lists of lists"),
+        lambda: ([1, [2, 3]], "lists of two depths"),
         lambda: ([None, 3], "a list with None"), lambda: (["a", "b"], "a list of texts"),
         lambda: (jax.random.key(0), "a key"), lambda: (numpy, "a module"),
         lambda: (_raises_after([1.0, 2.0]), "a generator that raises"),
         lambda: (iter([1.0, 2.0]), "an iterator"),
         lambda: (Liar(), "an object whose length raises"),
-        lambda: (Liar(len=rng.choice([-1, 2 ** 62, 2, "three", None, 1.5])), "a false length"),
-        lambda: (Liar(len=2, getitem=rng.choice([None, [1.0], "ab", [[1], [2]]]), iter=rng.choice(
-            [Lied, None, 3, _raises_after([1])])), "a false list"),
+        lambda: (Liar(len=rng.choice([-1, 2 ** 62, 2, "three", None, 1.5])),
+                 "a false length"),
+        lambda: (Liar(len=2, getitem=rng.choice([None, [1.0], "ab", [[1], [2]]]),
+                      iter=rng.choice([Lied, None, 3, _raises_after([1])])),
+                 "a false list"),
         lambda: (Capsule(), "a DLPack array that raises"),
         lambda: (Capsule(len=2, dlpack=rng.choice([None, 3, "x", object()]), device=(1, 0)),
                  "no capsule"),
         lambda: (Capsule(len=2, dlpack=_consumed(), device=(1, 0)), "a used capsule"),
-        lambda: (Capsule(len=rng.choice([2, 5, -3]), shape=rng.choice([(9, 9), (), None, "s"]),
-                         dlpack=_HELD.__dlpack__(), device=(1, 0), dtype=_HELD.dtype),
+        lambda: (Capsule(len=rng.choice([2, 5, -3]), dtype=_HELD.dtype,
+                         shape=rng.choice([(9, 9), (), None, "s"]),
+                         dlpack=_HELD.__dlpack__(), device=(1, 0)),
                  "a DLPack array with a false shape"),
         lambda: (Capsule(len=2, dlpack=_HELD.__dlpack__(), device=rng.choice(
             [(2, 0), (99, 99), None, "cpu", (1, 5)])), "a DLPack array that is elsewhere"),
         lambda: (Interface(len=2, interface=rng.choice([None, 3, {}, {
-            "version": 3, "shape": (2, -3), "typestr": "<f4", "data": (_HELD.ctypes.data, True)},
+            "version": 3, "shape": (2, -3), "typestr": "<f4",
+            "data": (_HELD.ctypes.data, True)},
             {"version": 3, "shape": (2, 3), "typestr": "?!", "data": None}])),
          "a false array interface")])()
 
 
 def numbers(rng, value):
-    return rng.choice([0, -1, 1, 2, 7, -2 ** 31, 2 ** 31 - 1, 2 ** 31, 2 ** 63 - 1, -2 ** 63,
-                       2 ** 64, 10 ** 30, 0.5, -0.0, 1e300, float("nan"), float("inf"),
-                       float("-inf"), True, numpy.int8(-3), numpy.float64(2), numpy.uint64(7),
-                       numpy.array(3), jnp.float32(2), "3", type(value)])
+    return rng.choice([
+        0, -1, 1, 2, 7, -2 ** 31, 2 ** 31 - 1, 2 ** 31, 2 ** 63 - 1, -2 ** 63, 2 ** 64,
+        10 ** 30, 0.5, -0.0, 1e300, float("nan"), float("inf"), float("-inf"), True,
+        numpy.int8(-3), numpy.float64(2), numpy.uint64(7), numpy.array(3),
+        jnp.float32(2), "3", type(value)])
 
 
 def arrays(rng, value):
@@ -126,15 +134,16 @@ def arrays(rng, value):
     def reshaped():
         return rng.choice([
             lambda: value[None], lambda: value[..., None], lambda: value.ravel(),
-            lambda: value[:-1], lambda: value[1:], lambda: value[:0], lambda: value[..., :0],
+            lambda: value[:-1], lambda: value[1:], lambda: value[:0],
+            lambda: value[..., :0],
             lambda: value[0], lambda: value.T, lambda: numpy.concatenate([value, value]),
             lambda: value.reshape((1,) * 20 + value.shape),
             lambda: numpy.zeros((0,) * value.ndim, value.dtype)])(), "another shape"
 
     def typed():
-        name = rng.choice(["float16", "float64", "int8", "int64", "uint8", "uint32", "uint64",
-                           "bool", "complex64", "object", "U3", "S2", "M8[s]", ">f4", ">i8",
-                           "longdouble", "V5"])
+        name = rng.choice([
+            "float16", "float64", "int8", "int64", "uint8", "uint32", "uint64", "bool",
+            "complex64", "object", "U3", "S2", "M8[s]", ">f4", ">i8", "longdouble", "V5"])
         return value.astype(name), "elements of type " + name
 
     def view():
@@ -143,9 +152,9 @@ def arrays(rng, value):
             lambda: numpy.asfortranarray(value), lambda: numpy.broadcast_to(
                 value[:1], value.shape), lambda: numpy.broadcast_to(
                 value.dtype.type(1), value.shape),
-            lambda: numpy.frombuffer(b"\0" + value.tobytes(), value.dtype, offset=0, count=value.size
-                                     ) if value.itemsize == 1 else numpy.ndarray(
-                value.shape, value.dtype, b"\0" + value.tobytes(), offset=1)])(), "a view"
+            # of elements that are not aligned
+            lambda: numpy.ndarray(value.shape, value.dtype, b"\0" + value.tobytes(),
+                                  offset=1)])(), "a view"
 
     def read_only():
         copy = value.copy()
@@ -183,7 +192,8 @@ def arrays(rng, value):
                            lambda v: jnp.asarray(v).astype(jnp.float16)])(value), "JAX"
 
     def huge():
-        extent = rng.choice([2 ** 20, 2 ** 40, 2 ** 60 // max(1, value.size * value.itemsize)])
+        extent = rng.choice(
+            [2 ** 20, 2 ** 40, 2 ** 60 // max(1, value.size * value.itemsize)])
         return numpy.broadcast_to(value[:1], (extent,) + value.shape[1:]), "a huge view"
 
     def others():
@@ -193,13 +203,14 @@ def arrays(rng, value):
             lambda: (numpy.ma.masked_array(value, value == value), "a masked array"),
             lambda: (bytearray(value.tobytes()), "a byte array"),
             lambda: (value.astype(object).tolist() + [None], "lists with None"),
-            lambda: (value[None].view(numpy.matrix) if value.ndim == 1 else value, "a matrix"),
+            lambda: (numpy.matrix(value.reshape(len(value), -1)), "a matrix"),
             lambda: (batch.Ragged(value, [0, 1, len(value)]), "a Ragged"),
             lambda: ((v for v in value), "a generator"),
             lambda: (_raises_after(value), "a generator that raises")])()
 
-    return rng.choice([reshaped, reshaped, typed, typed, view, view, read_only, filled, filled,
-                       some, structured, deleted, of_jax, huge, others, others])()
+    return rng.choice([
+        reshaped, reshaped, typed, typed, view, view, read_only, filled, filled, some,
+        structured, deleted, of_jax, huge, others, others])()
 
 
 def offsets(rng, value):
@@ -213,8 +224,9 @@ def offsets(rng, value):
     return rng.choice([
         lambda: (value[::-1], "offsets that decrease"), lambda: (value[:0], "no offsets"),
         lambda: (value[:1], "one offset"), lambda: (value + 1, "offsets from 1"),
-        lambda: (value[None], "offsets in a matrix"), lambda: (value.astype(float), "floats"),
-        lambda: (numpy.array(3), "a number"), lambda: (list(value) + [None], "None at the end"),
+        lambda: (value[None], "offsets in a matrix"),
+        lambda: (value.astype(float), "floats"), lambda: (numpy.array(3), "a number"),
+        lambda: (list(value) + [None], "None at the end"),
         lambda: objects(rng)])()
 
 
@@ -253,7 +265,8 @@ def change(rng, value, where=""):
             parts[key], text = change(rng, value[key], "%s[%r]" % (where, key))
             return parts, text
         return rng.choice([
-            lambda: ({k: v for k, v in value.items() if k != key}, "%s without %r" % (where, key)),
+            lambda: ({k: v for k, v in value.items() if k != key},
+                     "%s without %r" % (where, key)),
             lambda: (dict(value, other=1), where + " with a name that is not there"),
             lambda: ({k + "_" if k == key else k: v for k, v in value.items()},
                      "%s with %r renamed" % (where, key))])()
