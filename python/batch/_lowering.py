@@ -292,7 +292,7 @@ class Lowering:
 
     def scan_loop(self, equation, values):
         parameters = equation.params
-        constants, carries = parameters["num_consts"], parameters["num_carry"]
+        constants, carries = _expand.scan_counts(parameters)
         length = parameters["length"]
         fixed, first = values[:constants], values[constants:constants + carries]
         sequences = values[constants + carries:]
