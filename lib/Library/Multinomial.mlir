@@ -414,7 +414,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   func.func @multinomial.advance(
       %q: !vec, %factor: !factor, %mean: !vec, %squares: !factor,
       %fits: tensor<6xf64>, %first: index, %count: index, %seed: i32, %chain: i32,
-      %target: tensor<f64>, %max_depth: tensor<i32>, %schedule: !schedule)
+      %schedule: !schedule, %target: tensor<f64>, %max_depth: tensor<i32>)
       -> (!vec, !factor, !vec, !factor, tensor<6xf64>, !positions, !stats) {
     %zero = arith.constant 0 : index
     %one = arith.constant 1 : index

@@ -7,6 +7,7 @@ import time
 import jax
 import jax.numpy as jnp
 import numpy
+from jax.extend import core
 from jax.flatten_util import ravel_pytree
 
 from batch import _compiler, _expand, _lowering
@@ -76,8 +77,8 @@ module {{
     return %0 : !factor
   }}
   func.func private @multinomial.advance(
-      !vec, !factor, !vec, !factor, tensor<6xf64>, index, index, i32, i32, tensor<f64>,
-      tensor<i32>, !schedule{types})
+      !vec, !factor, !vec, !factor, tensor<6xf64>, index, index, i32, i32, !schedule,
+      tensor<f64>, tensor<i32>{types})
       -> (!vec, !factor, !vec, !factor, tensor<6xf64>, !positions, !stats)
   func.func @main(
       %q: !vec {{batch.name = "q"}}, %factor: !factor {{batch.name = "factor"}},
@@ -94,9 +95,9 @@ module {{
           !positions {{batch.name = "positions"}}, !stats {{batch.name = "stats"}})
       attributes {{batch.entry}} {{
     %r:7 = call @multinomial.advance(%q, %factor, %mean, %squares, %fits, %first, %count,
-        %seed, %chain, %target, %depth, %schedule{names})
+        %seed, %chain, %schedule, %target, %depth{names})
         : (!vec, !factor, !vec, !factor, tensor<6xf64>, index, index, i32, i32,
-           tensor<f64>, tensor<i32>, !schedule{types})
+           !schedule, tensor<f64>, tensor<i32>{types})
         -> (!vec, !factor, !vec, !factor, tensor<6xf64>, !positions, !stats)
     return %r#0, %r#1, %r#2, %r#3, %r#4, %r#5, %r#6
         : !vec, !factor, !vec, !factor, tensor<6xf64>, !positions, !stats
@@ -105,11 +106,37 @@ module {{
 """
 
 
+def _folded(closed):
+    """A closed jaxpr in which what its constants alone say is computed, once for all
+    draws. What follows from no array, such as zeros, stays code."""
+    jaxpr, constants = _expand.open_jaxpr(closed)
+    known = dict(zip(jaxpr.constvars, constants))
+    of_arrays = set(known)
+    left = []
+    for equation in jaxpr.eqns:
+        inputs = set(_expand.variables(equation.invars))
+        if equation.primitive.name in _expand.CONTROL or not known.keys() >= inputs:
+            left.append(equation)
+            continue
+        known.update(zip(equation.outvars, _expand.evaluate(
+            [equation], known, equation.outvars)))
+        if of_arrays.intersection(inputs):
+            of_arrays.update(equation.outvars)
+        else:
+            left.append(equation)
+    used = set(_expand.variables(jaxpr.outvars))
+    for equation in left:
+        used.update(_expand.variables(equation.invars))
+    kept = [v for v in known if v in used and v in of_arrays]
+    return core.ClosedJaxpr(jaxpr.replace(constvars=kept, eqns=left),
+                            [known[v] for v in kept])
+
+
 def _program(closed, mass):
     """The module of a sampler for a function that gives log density and gradient, and the
     constants of the function, which are parameters."""
     lowering = _lowering.Lowering()
-    jaxpr, constants = _expand.open_jaxpr(_expand.expand(closed))
+    jaxpr, constants = _expand.open_jaxpr(_folded(_expand.expand(closed)))
     environment = dict(zip(jaxpr.constvars, map(lowering.share, constants)))
     environment[jaxpr.invars[0]] = "%q"
     value, gradient = lowering.run(jaxpr, environment)
@@ -124,9 +151,10 @@ def _program(closed, mass):
         names="".join(", " + name for name, _ in shared),
         parameters="".join(', %s: %s {batch.shared = "%s"}' % (name, kind, name[1:])
                            for name, kind in shared))
-    aliases = {"vec": (count,), "factor": (count if mass == "dense" else 1, count),
-               "positions": (_ROWS, count), "stats": (_ROWS, len(_STATS))}
-    return "!schedule = tensor<%dxi32>\n" % _ROWS + "".join("!%s = tensor<%sxf64>\n" % (name, "x".join(map(str, shape)))
+    aliases = {"vec": (count, "f64"), "stats": (_ROWS, len(_STATS), "f64"),
+               "factor": (count if mass == "dense" else 1, count, "f64"),
+               "positions": (_ROWS, count, "f64"), "schedule": (_ROWS, "i32")}
+    return "".join("!%s = tensor<%s>\n" % (name, "x".join(map(str, shape)))
                    for name, shape in aliases.items()) + text, \
         {name[1:]: numpy.asarray(constant) for name, constant in lowering.shared}
 
@@ -170,6 +198,10 @@ class Model:
     def __init__(self, model, args, kwargs, init, chains, key):
         from numpyro.infer import init_to_uniform
         from numpyro.infer.util import initialize_model
+        # JAX keeps what it has made of an array of NumPy, 32 bits wide in other code.
+        args, kwargs = jax.tree.map(
+            lambda leaf: leaf.copy() if isinstance(leaf, numpy.ndarray) else leaf,
+            (args, kwargs))
         _refuse_discrete(model, args, kwargs, key)
         info = initialize_model(
             jax.random.split(key, chains), model, model_args=args, model_kwargs=kwargs,
@@ -182,7 +214,9 @@ class Model:
             raise ValueError("the model has no latent sites")
 
     def log_density(self, q):
-        return -jnp.asarray(self.potential(self.unravel(q)), jnp.float64)
+        import numpyro
+        with numpyro.validation_enabled(False):  # the starts are valid
+            return -jnp.asarray(self.potential(self.unravel(q)), jnp.float64)
 
     def values(self, q):
         return self.constrain(self.unravel(q))

@@ -180,7 +180,8 @@ inferSizes(ModuleOp group, func::FuncOp function, func::FuncOp declaration) {
 /// the hooks that the module defines.
 LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
                                   func::FuncOp declaration) {
-  if (failed(specializeSizes(group, inferSizes(group, function, declaration))))
+  if (failed(specializeSizes(group, inferSizes(group, function, declaration),
+                             /*isLast=*/true)))
     return declaration.emitOpError("has sizes that the library's function "
                                    "cannot have");
   for (auto hook : group.getOps<func::FuncOp>()) {

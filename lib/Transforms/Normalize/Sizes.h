@@ -13,8 +13,10 @@
 namespace mlir::batch {
 
 /// Gives sizes of `module` (`kSizesAttr`) new values, each as NAME=NUMBER, and
-/// the dimensions that follow them; see batch-specialize-sizes.
-LogicalResult specializeSizes(ModuleOp module, ArrayRef<std::string> values);
+/// the dimensions that follow them; see batch-specialize-sizes. If it `isLast`,
+/// sizes may become 1, which no other dimensions could be told from.
+LogicalResult specializeSizes(ModuleOp module, ArrayRef<std::string> values,
+                              bool isLast = false);
 
 } // namespace mlir::batch
 

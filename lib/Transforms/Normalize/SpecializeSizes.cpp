@@ -221,11 +221,11 @@ static LogicalResult checkWritten(ModuleOp module, const Sizes &sizes) {
 
 /// Parses NAME=NUMBER and sets the values of `defaults`.
 static LogicalResult readValues(ModuleOp module, ArrayRef<std::string> values,
-                                Sizes &defaults) {
+                                int64_t smallest, Sizes &defaults) {
   for (StringRef text : values) {
     auto [name, number] = text.split('=');
     int64_t value;
-    if (number.getAsInteger(10, value) || value < minSize || value > maxSize)
+    if (number.getAsInteger(10, value) || value < smallest || value > maxSize)
       return module.emitError("a size must be NAME=NUMBER with a number "
                               "from 2 to 2147483647, got '")
              << text << "'";
@@ -245,10 +245,11 @@ static LogicalResult readValues(ModuleOp module, ArrayRef<std::string> values,
 }
 
 LogicalResult mlir::batch::specializeSizes(ModuleOp module,
-                                           ArrayRef<std::string> values) {
+                                           ArrayRef<std::string> values,
+                                           bool isLast) {
   Sizes sizes;
   if (failed(readDefaults(module, sizes)) ||
-      failed(readValues(module, values, sizes)))
+      failed(readValues(module, values, isLast ? 1 : minSize, sizes)))
     return failure();
   if (llvm::all_of(sizes, [](const auto &entry) {
         return entry.second.value == entry.second.written;

@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""check_sample.py: batch.sample draws from what it is given: known posteriors, whatever
+the threads and the chains; windows of warm-up; models of NumPyro and trees of JAX; what
+it cannot sample is an error that says why."""
+
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TESTS, "Integration"))
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+warnings.filterwarnings("ignore")
+
+import arviz  # noqa: E402
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy  # noqa: E402
+import numpyro  # noqa: E402
+import numpyro.distributions as dist  # noqa: E402
+
+import batchtest  # noqa: E402
+
+checks = batchtest.Checks("batch.sample")
+path = batchtest.temporary_paths()
+os.environ["XDG_CACHE_HOME"] = path("cache")
+os.environ["BATCH_COMPILE"] = batchtest.tool("batch-compile")
+
+import batch  # noqa: E402
+from batch import _sample  # noqa: E402
+
+
+def refused(what, kind, text, call):
+    try:
+        call()
+    except kind as error:
+        checks.expect(what, text in str(error), str(error))
+        return
+    except Exception as error:
+        checks.expect(what, False, repr(error))
+        return
+    checks.expect(what, False, "no error")
+
+
+# --- windows of warm-up -------------------------------------------------------
+
+def windows(warmup):
+    """The bounds of Stan's windows."""
+    fits = _sample.schedule(warmup)
+    checks.expect("all of warm-up fits the step size", (fits & 1).all() and
+                  len(fits) == warmup, fits)
+    checks.equal("the average is taken at the end",
+                 list(numpy.flatnonzero(fits & 8)), [warmup - 1])
+    seen = numpy.flatnonzero(fits & 2)
+    ends = list(numpy.flatnonzero(fits & 4) + 1)
+    checks.expect("windows follow each other", not len(seen) or (
+        list(seen) == list(range(seen[0], seen[-1] + 1)) and ends[-1] == seen[-1] + 1))
+    return [int(seen[0])] + [int(end) for end in ends] if len(seen) else []
+
+
+checks.equal("windows of 1000", windows(1000), [75, 100, 150, 250, 450, 950])
+checks.equal("windows of 500", windows(500), [75, 100, 150, 250, 450])
+checks.equal("windows of 300", windows(300), [75, 100, 150, 250])
+checks.equal("the last window takes what is left", windows(240), [75, 100, 190])
+checks.equal("one window", windows(150), [75, 100])
+checks.equal("shares of a short warm-up", windows(100), [15, 90])
+checks.equal("none", windows(19), [])
+checks.equal("one transition", windows(1), [])
+
+
+# --- known posteriors -----------------------------------------------------------
+
+def errors_off(draws, mean):
+    """How many Monte-Carlo errors the mean of (chains, draws) is off."""
+    return abs(draws.mean() - mean) / arviz.mcse(draws)
+
+
+COVARIANCE = numpy.array([[1.0, 1.2, 0.0], [1.2, 4.0, -0.3], [0.0, -0.3, 0.25]])
+CENTRE = numpy.array([1.0, -2.0, 30.0])
+precision = jnp.asarray(numpy.linalg.inv(COVARIANCE))
+
+
+def gaussian(tree):
+    away = jnp.concatenate([tree["a"][None], tree["b"]]) - CENTRE
+    return -0.5 * away @ precision @ away
+
+
+def starts(chains):
+    return {"a": numpy.zeros(chains), "b": numpy.zeros((chains, 2))}
+
+
+def of_gaussian(chains=32, **options):
+    return batch.sample(gaussian, chains=chains, init=starts(chains), progress=False,
+                        **options)
+
+
+def check_gaussian(what, samples):
+    draws = numpy.concatenate([samples.draws["a"][:, :, None], samples.draws["b"]], axis=2)
+    away = draws - CENTRE
+    for i in range(3):
+        checks.expect("%s: mean %d" % (what, i), errors_off(draws[:, :, i], CENTRE[i]) < 4.5)
+        checks.expect("%s: R-hat %d" % (what, i), arviz.rhat(draws[:, :, i]) < 1.01)
+        for j in range(i + 1):
+            checks.expect("%s: covariance %d, %d" % (what, i, j), errors_off(
+                away[:, :, i] * away[:, :, j], COVARIANCE[i, j]) < 4.5)
+
+
+samples = of_gaussian(seed=5)
+check_gaussian("diagonal", samples)
+accepted = samples.stats["acceptance_rate"].mean()
+checks.expect("the step size fits the target", 0.75 < accepted < 0.95, accepted)
+dense = of_gaussian(seed=5, mass="dense")
+check_gaussian("dense", dense)
+checks.expect("a dense mass matrix takes fewer steps", dense.stats["n_steps"].mean() <
+              0.8 * samples.stats["n_steps"].mean())
+careful = of_gaussian(seed=5, target_accept=0.95)
+checks.expect("a higher target takes more steps", careful.stats["n_steps"].mean() >
+              1.2 * samples.stats["n_steps"].mean() and
+              careful.stats["acceptance_rate"].mean() > 0.93)
+
+one = batch.sample(lambda x: -0.5 * (x - 3)**2, chains=16, init=numpy.zeros(16), seed=1)
+checks.expect("one dimension", errors_off(one.draws, 3) < 4.5 and errors_off(
+    (one.draws - 3)**2, 1) < 4.5)
+
+# What is said of a draw.
+checks.equal("shapes", {name: value.shape for name, value in samples.draws.items()},
+             {"a": (32, 1000), "b": (32, 1000, 2)})
+checks.equal("types", {name: value.dtype.name for name, value in samples.stats.items()},
+             {"acceptance_rate": "float64", "n_steps": "int64", "tree_depth": "int64",
+              "diverging": "bool", "energy": "float64", "lp": "float64",
+              "step_size": "float64"})
+with jax.enable_x64(True):
+    logp = jax.vmap(jax.vmap(gaussian))(samples.draws)
+checks.expect("the log density is that of the draw",
+              numpy.allclose(logp, samples.stats["lp"], rtol=1e-9, atol=1e-9))
+checks.expect("the energy is less than a momentum away", (
+    samples.stats["energy"] + samples.stats["lp"] > 0).all() and abs(
+        (samples.stats["energy"] + samples.stats["lp"]).mean() - 1.5) < 0.1)
+steps, depth = samples.stats["n_steps"], samples.stats["tree_depth"]
+checks.expect("steps fit the depth", ((steps >= 1) & (steps < 2**depth)).all())
+checks.expect("a chain has one step size",
+              (samples.stats["step_size"] == samples.stats["step_size"][:, :1]).all() and
+              len(set(samples.stats["step_size"][:, 0])) > 16)
+shallow = of_gaussian(chains=2, warmup=50, draws=100, max_depth=2)
+checks.expect("max_depth", shallow.stats["tree_depth"].max() == 2 and
+              shallow.stats["n_steps"].max() == 3)
+
+
+# --- what draws depend on -------------------------------------------------------
+
+def same(a, b, chains=None):
+    return all(numpy.array_equal(x[:chains], y[:chains]) for x, y in zip(
+        jax.tree.leaves((a.draws, a.stats)), jax.tree.leaves((b.draws, b.stats))))
+
+
+few = of_gaussian(chains=5, warmup=120, draws=130, seed=7, threads=1)
+checks.expect("a seed repeats", same(few, of_gaussian(
+    chains=5, warmup=120, draws=130, seed=7, threads=1)))
+checks.expect("threads change no bit", same(few, of_gaussian(
+    chains=5, warmup=120, draws=130, seed=7, threads=2)))
+checks.expect("other chains change no bit", same(few, of_gaussian(
+    chains=9, warmup=120, draws=130, seed=7, threads=2), 5))
+checks.expect("nor do later draws", numpy.array_equal(few.draws["a"], of_gaussian(
+    chains=5, warmup=120, draws=150, seed=7).draws["a"][:, :130]))
+checks.expect("a key is a seed", same(few, of_gaussian(
+    chains=5, warmup=120, draws=130, seed=jax.random.key(7))))
+checks.expect("chains differ", len(set(few.draws["a"][:, 0])) == 5)
+checks.expect("seeds differ", not numpy.isin(few.draws["a"], of_gaussian(
+    chains=5, warmup=120, draws=130, seed=8).draws["a"]).any())
+
+# Calls of other lengths, as on a slower machine.
+limit = _sample._SLICE
+_sample._SLICE = 0
+checks.expect("where calls end changes no bit", same(few, of_gaussian(
+    chains=5, warmup=120, draws=130, seed=7)))
+_sample._SLICE = limit
+
+
+# --- models ---------------------------------------------------------------------
+
+GROUPS = numpy.array([0, 1, 1, 2, 2, 2, 3, 0, 3, 3])
+Y = numpy.array([0.3, 1.2, 0.9, -0.4, -0.6, -0.1, 2.0, 0.1, 1.7, 2.2])
+
+
+def hierarchical(groups, y=None):
+    mu = numpyro.sample("mu", dist.Normal(0, 1))
+    with numpyro.plate("groups", 4):
+        z = numpyro.sample("z", dist.Normal(0, 1))
+    a = numpyro.deterministic("a", mu + 0.7 * z)
+    error = numpyro.sample("error", dist.LogNormal(0, 0.1))
+    numpyro.sample("y", dist.Normal(a[groups], error), obs=y)
+
+
+samples = batch.sample(hierarchical, chains=16, model_args=(GROUPS,), model_kwargs={"y": Y},
+                       seed=2)
+checks.equal("sites", {name: value.shape for name, value in samples.draws.items()},
+             {"mu": (16, 1000), "z": (16, 1000, 4), "a": (16, 1000, 4),
+              "error": (16, 1000)})
+checks.expect("values are the model's", (samples.draws["error"] > 0).all() and numpy.allclose(
+    samples.draws["a"], samples.draws["mu"][:, :, None] + 0.7 * samples.draws["z"]))
+# By another sampler.
+mcmc = numpyro.infer.MCMC(numpyro.infer.NUTS(hierarchical), num_warmup=500, num_samples=1000,
+                          num_chains=8, chain_method="vectorized", progress_bar=False)
+mcmc.run(jax.random.PRNGKey(1), GROUPS, y=Y)
+for name, wanted in mcmc.get_samples(group_by_chain=True).items():
+    found, wanted = samples.draws[name], numpy.asarray(wanted, numpy.float64)
+    for i in numpy.ndindex(found.shape[2:]):
+        ours, theirs = found[(..., *i)], wanted[(..., *i)]
+        off = abs(ours.mean() - theirs.mean()) / numpy.hypot(arviz.mcse(ours),
+                                                             arviz.mcse(theirs))
+        checks.expect("NumPyro's mean of %s%s" % (name, list(i)), off < 4.5, off)
+
+
+def funnel():
+    v = numpyro.sample("v", dist.Normal(0, 3))
+    with numpyro.plate("n", 9):
+        numpyro.sample("x", dist.Normal(0, jnp.exp(v / 2)))
+
+
+found = batch.sample(funnel, chains=16, warmup=300, draws=300).stats["diverging"]
+checks.expect("a funnel diverges", 0 < found.mean() < 0.5, found.mean())
+
+data = samples.to_arviz()
+checks.expect("ArviZ has all of it", numpy.array_equal(
+    data.posterior["z"].values, samples.draws["z"]) and numpy.array_equal(
+        data.sample_stats["energy"].values, samples.stats["energy"]) and
+    set(data.sample_stats) == set(samples.stats))
+checks.expect("a summary", samples.summary()["r_hat"].max() < 1.02)
+tree = batch.sample(lambda t: -0.5 * (t[0]**2 + jnp.sum(t[1]["w"]**2)), chains=2, warmup=20,
+                    draws=10, init=(numpy.ones(2), {"w": numpy.ones((2, 3))}))
+checks.equal("names of a tree", {name: value.shape for name, value in
+                                 tree.to_arviz().posterior.items()},
+             {"0": (2, 10), "1.w": (2, 10, 3)})
+checks.expect("a tree", isinstance(tree.draws, tuple) and tree.draws[1]["w"].shape ==
+              (2, 10, 3))
+median = batch.sample(hierarchical, chains=3, warmup=1, draws=1, model_args=(GROUPS,),
+                      model_kwargs={"y": Y}, init=numpyro.infer.init_to_median)
+checks.expect("NumPyro's strategies for starts", median.draws["mu"].shape == (3, 1))
+
+
+# --- errors, interrupts -----------------------------------------------------------
+
+def counted():
+    k = numpyro.sample("k", dist.Poisson(3.))
+    z = numpyro.sample("z", dist.Bernoulli(0.5))
+    numpyro.sample("x", dist.Normal(k + z, 1.), obs=0.3)
+
+
+refused("discrete sites", ValueError, "sites 'k', 'z' are discrete",
+        lambda: batch.sample(counted))
+refused("no latent site", ValueError, "no latent sites",
+        lambda: batch.sample(lambda: numpyro.sample("x", dist.Normal(0, 1), obs=1.0)))
+refused("no model", TypeError, "NumPyro model or a log density", lambda: batch.sample(3))
+for options, text in (({"chains": 0}, "chains"), ({"warmup": 0}, "warmup"),
+                      ({"draws": 1.5}, "draws"), ({"max_depth": 17}, "max_depth is 16"),
+                      ({"target_accept": 1}, "target_accept"), ({"mass": "full"}, "mass")):
+    refused("refuse %r" % options, ValueError, text,
+            lambda: batch.sample(hierarchical, **options))
+refused("starts of other chains", ValueError, "dimension of 4; found shape (3,)",
+        lambda: batch.sample(lambda x: -x**2, init=numpy.zeros(3)))
+refused("starts that are no real numbers", TypeError, "real numbers; found int",
+        lambda: batch.sample(lambda x: -x**2, init=numpy.zeros(4, int)))
+refused("no starts", ValueError, "no arrays", lambda: batch.sample(lambda x: 0.0, init={}))
+refused("a density of several numbers", TypeError, "one number; found shape (2,)",
+        lambda: batch.sample(lambda x: -x**2, init=numpy.zeros((4, 2))))
+refused("a start outside", ValueError, "not finite where chain 2 starts",
+        lambda: batch.sample(lambda x: jnp.log(x), init=numpy.array([1., 2, -3, 4])))
+refused("what is not compiled", batch.LoweringError, "check_sample.py",
+        lambda: batch.sample(lambda x: -jnp.abs(jnp.fft.fft(x)).sum(),
+                             init=numpy.ones((4, 8))))
+sent = []
+
+
+def interrupt():
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+wide = numpy.eye(300)
+batch.sample(lambda x: -jnp.sum((wide @ x)**2), init=numpy.zeros((4, 300)), warmup=1, draws=1)
+threading.Timer(4, interrupt).start()
+try:
+    batch.sample(lambda x: -jnp.sum((wide @ x)**2), init=numpy.zeros((4, 300)),
+                 warmup=10**6, draws=1)
+    checks.expect("an interrupt ends it", False)
+except KeyboardInterrupt:
+    checks.expect("an interrupt ends it", time.monotonic() - sent[0] < 0.5,
+                  time.monotonic() - sent[0])
+checks.exit()
