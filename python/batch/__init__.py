@@ -17,7 +17,7 @@ from batch._model import Function, Model, Ragged
 from batch._runtime import Cancellation, Cancelled, Error
 
 # What needs JAX loads it, when it is asked for.
-_OF_JAX = {"vmap": "_vmap", "LoweringError": "_vmap"}
+_OF_JAX = {"vmap": "_vmap", "LoweringError": "_vmap", "sample": "_sample"}
 
 
 def __getattr__(name):
@@ -32,4 +32,5 @@ def __getattr__(name):
 
 
 __all__ = ["Cancellation", "Cancelled", "CompileError", "Error", "Function", "Model",
-           "LoweringError", "Ragged", "clear_cache", "compile", "compiler", "vmap"]
+           "LoweringError", "Ragged", "clear_cache", "compile", "compiler", "sample",
+           "vmap"]
