@@ -20,9 +20,8 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
     parameters, elements of tensors among them; `replicate`, for one instance, or on
     a CPU where `lockstep` is legal, too; `lazy`, where an instance computes at least
     2^22 operations on elements between two waits, by an estimate; `lockstep`; `lazy`,
-    which also walks data structures; `replicate`; `none`, one instance at a time. On a
-    CPU, loops over tensors of few elements come first: `replicate`, and `batch.apart`, so
-    that each worker runs instances by itself. With `gpu`, `lazy` is not legal. Remarks say which and why; for `none` a warning does, and `batch.not_batched` keeps it in objects.
+    which also walks data structures; `replicate`; `none`, one instance at a time. On CPUs
+    loops over tensors of few elements come first, with `batch.apart`. With `gpu`, `lazy` is not legal. Remarks say which and why; for `none` a warning does, and `batch.not_batched` keeps it in objects.
 
     ```mlir
     func.func @main(%n: i64) -> i64 attributes {batch.entry} {
@@ -49,29 +48,6 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
            "The program is for a GPU, where control cannot wait">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
-}
-
-def TensorsToNumbersPass : Pass<"batch-tensors-to-numbers", "::mlir::ModuleOp"> {
-  let summary = "compute with the elements of small tensors";
-  let description = [{
-    In an entry with `batch.apart`, which `batch-choose-strategy` gives, operations on tensors become operations on their
-    elements, in the same order, and loops and branches carry numbers. The code of an
-    instance then keeps them in registers, and has no kernels but those that make results.
-
-    ```mlir
-    %y = linalg.map {arith.mulf} ins(%x, %x : tensor<2xf32>, tensor<2xf32>)
-        outs(%empty : tensor<2xf32>)
-    // becomes
-    %y0 = arith.mulf %x0, %x0 : f32
-    %y1 = arith.mulf %x1, %x1 : f32
-    ```
-
-    A tensor of more than 16 elements, a slice at a computed place, or more than 4096
-    operations is an error. See
-    test/Transforms/Control/tensors-to-numbers.mlir.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::tensor::TensorDialect"];
 }
 
 def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {

@@ -186,6 +186,30 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
                            "::mlir::arith::ArithDialect"];
 }
 
+def TensorsToNumbersPass : Pass<"batch-tensors-to-numbers", "::mlir::ModuleOp"> {
+  let summary = "compute with the elements of small tensors";
+  let description = [{
+    In an entry with `batch.apart`, which `batch-choose-strategy` gives, operations on
+    tensors become operations on their elements, in the same order, and loops and branches
+    carry numbers. The code of an instance then keeps them in registers, and has no kernels
+    but those that make results.
+
+    ```mlir
+    %y = linalg.map {arith.mulf} ins(%x, %x : tensor<2xf32>, tensor<2xf32>)
+        outs(%empty : tensor<2xf32>)
+    // becomes
+    %y0 = arith.mulf %x0, %x0 : f32
+    %y1 = arith.mulf %x1, %x1 : f32
+    ```
+
+    A tensor of more than 16 elements, a slice at a computed place, or more than 4096
+    operations is an error. See
+    test/Transforms/Kernels/tensors-to-numbers.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def WidenReductionsPass : Pass<"batch-widen-reductions"> {
   let summary = "make reductions of f16 and bf16 sum up in f32";
   let description = [{

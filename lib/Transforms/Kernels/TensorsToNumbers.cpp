@@ -7,13 +7,13 @@
 
 #include "Batch/Analysis/NumberForm.h"
 #include "Batch/Analysis/Strategies.h"
-#include "Batch/Transforms/Control/Passes.h"
+#include "Batch/Transforms/Kernels/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_TENSORSTONUMBERSPASS
-#include "Batch/Transforms/Control/Passes.h.inc"
+#include "Batch/Transforms/Kernels/Passes.h.inc"
 } // namespace mlir::batch
 
 using namespace mlir;
