@@ -10,7 +10,8 @@ policies: a panel per batch size, batches over the lower bound, one bar per poli
 lockstep: utilization by lanes, gradients per second by chains. Of reads: the two ways
 of each case. Of kernels: by number of threads the share of the peak, and the peers'
 times over ours. Of lazy: a panel per hidden size, batch size and number of threads,
-each peer's time over ours. Of control: a panel per batch size and number of threads,
+each peer's time over ours. Of python: JAX's
+times over ours. Of control: a panel per batch size and number of threads,
 times over our fastest strategy's; of its overhead, times over the trace's.
 Standard library only.
 """
@@ -287,6 +288,27 @@ def draw_control(record, output):
     write(output, max(width, LEFT + 140 * len(names)), top, out)
 
 
+def draw_python(record, output):
+    """The faster of jit(vmap) and one by one over batch.vmap."""
+    results = record["results"]
+    lanes = sorted({r["lanes"] for r in results})
+    out, top, width = [], TOP, 0
+    for threads in sorted({r["threads"] for r in results}):
+        for title, what in (("jit(vmap)'s time", "over_vmap"),
+                            ("The faster of jit(vmap)'s and lax.map's", "over_best")):
+            values = {r["program"]: {} for r in results}
+            for r in results:
+                if r["threads"] == threads:
+                    values[r["program"]][r["lanes"]] = min(r[what], 10)
+            width = max(width, panel(
+                out, top, "%s over batch.vmap's, up to 10, %d thread(s)" % (title, threads),
+                "x", list(values), lanes, values, "%s lanes", 1))
+            top += HEIGHT + GAP
+    legend(out, ["%d lanes" % n for n in lanes], 90)
+    caption(out, "%s; JAX %s; %s" % (record["cpu"], record["jax"], record["date"]))
+    write(output, max(width, 640), top, out)
+
+
 def draw_kernels(record, output):
     """Kernels without floating-point products have no share of the peak."""
     results = record["results"]
@@ -337,6 +359,8 @@ def main():
         return draw_control(record, output)
     if record["benchmark"] == "kernels":
         return draw_kernels(record, output)
+    if record["benchmark"] == "python":
+        return draw_python(record, output)
     if record["benchmark"] == "reads":
         return draw_reads(record, output)
     threads = max(result["threads"] for result in results)

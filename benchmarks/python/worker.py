@@ -1,0 +1,18 @@
+"""Runs the programs on so many cores, for run.py: worker.py jax THREADS.
+
+Requests and answers are JSON objects, one a line (workers.py):
+
+  {"do": "load", "program": …, "lanes": N, "forms": […]}
+      → {"agree": {form: share of instances whose results are those of jit(vmap)},
+         "refused": {form: why}}
+  {"do": "time", "form": …, "seconds": …} → {"us": of a call, "calls": …}
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import workers  # noqa: E402
+
+if __name__ == "__main__":
+    workers.serve(lambda peer: peer.Programs())
