@@ -96,6 +96,14 @@ def open_jaxpr(jaxpr):
     return jaxpr, []
 
 
+def scan_counts(params):
+    """How many constants and carried values a scan has."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    constants, carry, _ = params["ft_in"].unpack()  # JAX 0.12
+    return len(constants), len(carry)
+
+
 def is_empty(aval):
     """Whether arrays of this type have no element. The compiler has none such: their
     values are left out everywhere."""
@@ -202,29 +210,37 @@ class _Expansion:
             self.known[atom] = lambda: result
         return self.known[atom]()
 
-    def inline(self, jaxpr, atoms):
-        """Appends a jaxpr's equations; returns what its results are."""
+    def inline(self, jaxpr, atoms, needed=None):
+        """Appends a jaxpr's equations; returns what its results are, of those that are
+        needed. What is not needed is not refused either."""
         jaxpr, constants = open_jaxpr(jaxpr)
+        if needed is None:
+            needed = [True] * len(jaxpr.outvars)
         known = dict(zip(jaxpr.invars, atoms))
         known.update(zip(jaxpr.constvars, map(self.constant, constants)))
 
         def read(atom):
             return atom if isinstance(atom, core.Literal) else known[atom]
 
-        for equation in jaxpr.eqns:
+        results = [atom for atom, is_needed in zip(jaxpr.outvars, needed) if is_needed]
+        equations, live = _live(jaxpr.eqns, results)
+        for equation in equations:
             source = equation.source_info
             own = () if self.is_rule else (source.traceback,)
             equation = equation.replace(source_info=Source(
                 source.traceback, source.name_stack, own + self.calls))
-            results = self.append(equation, [read(atom) for atom in equation.invars])
+            results = self.append(equation, [read(atom) for atom in equation.invars],
+                                  [v in live for v in equation.outvars])
             known.update(zip(equation.outvars, results))
-        return [read(atom) for atom in jaxpr.outvars]
+        return [read(atom) if is_needed else None
+                for atom, is_needed in zip(jaxpr.outvars, needed)]
 
-    def append(self, equation, atoms):
-        """Appends an equation, or what is in its place; returns its results."""
+    def append(self, equation, atoms, needed):
+        """Appends an equation, or what is in its place; returns its results, at least
+        those that are needed."""
         name, params = equation.primitive.name, equation.params
         if name in _CALLS:
-            return self.call(equation, params[_CALLS[name]], atoms)
+            return self.call(equation, params[_CALLS[name]], atoms, needed)
         if name == "batch_bound":
             return [self.constant(params["bound"])]
         if name in CONTROL:
@@ -239,16 +255,16 @@ class _Expansion:
                 raise LoweringError("%s%s gives %s: complex numbers are not supported" % (
                     place(equation), name, v.aval.dtype.name))
         if name == "custom_linear_solve":
-            return self.solve(equation, atoms)
+            return self.solve(equation, atoms, needed)
         jaxpr = self.replacement(equation, atoms)
         if jaxpr is None:
             return self.bind(equation, atoms, params)
-        return self.call(equation, jaxpr, atoms, is_rule=True)
+        return self.call(equation, jaxpr, atoms, needed, is_rule=True)
 
-    def call(self, equation, jaxpr, atoms, is_rule=False):
+    def call(self, equation, jaxpr, atoms, needed, is_rule=False):
         before = self.calls, self.is_rule
         self.calls, self.is_rule = equation.source_info.tracebacks, is_rule or self.is_rule
-        results = self.inline(jaxpr, atoms)
+        results = self.inline(jaxpr, atoms, needed)
         self.calls, self.is_rule = before
         return results
 
@@ -256,8 +272,8 @@ class _Expansion:
         """Control of expanded jaxprs; empty arrays are not carried."""
         params, name = equation.params, equation.primitive.name
         if name == "scan" and params["length"] == 0:
-            first = params["num_consts"]
-            carried = atoms[first:first + params["num_carry"]]
+            first, carry = scan_counts(params)
+            carried = atoms[first:first + carry]
             return carried + [self.zeros(v.aval) for v in equation.outvars[len(carried):]]
 
         def expand(jaxpr, fixed):
@@ -274,7 +290,7 @@ class _Expansion:
             changed = {"branches": tuple(expand(branch, atoms[1:])
                                          for branch in params["branches"])}
         elif name == "scan":
-            fixed, carry = params["num_consts"], params["num_carry"]
+            fixed, carry = scan_counts(params)
             changed = {"jaxpr": expand(params["jaxpr"], atoms[:fixed]),
                        "num_consts": count(0, fixed), "num_carry": count(fixed, carry)}
         else:
@@ -299,13 +315,13 @@ class _Expansion:
                                                params=params))
         return results
 
-    def solve(self, equation, atoms):
+    def solve(self, equation, atoms, needed):
         """Of the functions of a linear solve, the one that solves."""
         lengths, jaxprs = equation.params["const_lengths"], equation.params["jaxprs"]
         first = lengths.matvec + lengths.vecmat
         last = first + lengths.solve + lengths.transpose_solve
         return self.call(equation, jaxprs.solve,
-                         atoms[first:first + lengths.solve] + atoms[last:])
+                         atoms[first:first + lengths.solve] + atoms[last:], needed)
 
     def replacement(self, equation, atoms):
         """What is traced in the place of an equation, if anything is."""
@@ -379,15 +395,16 @@ def _results(value):
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _drop_dead(equations, results):
-    """The equations that results depend on."""
+def _live(equations, results):
+    """The equations that have effects or that results depend on, and the variables that
+    are read."""
     live = set(variables(results))
     kept = []
     for equation in reversed(equations):
-        if live.intersection(equation.outvars):
+        if equation.effects or live.intersection(equation.outvars):
             live.update(variables(equation.invars))
             kept.append(equation)
-    return kept[::-1]
+    return kept[::-1], live
 
 
 def _expand(closed, calls, is_rule, cache, known):
@@ -397,10 +414,7 @@ def _expand(closed, calls, is_rule, cache, known):
     expansion.known.update((v, thunk) for v, thunk in zip(inputs, known) if thunk)
     results = _full(expansion.inline(closed, [
         expansion.zeros(v.aval) if is_empty(v.aval) else v for v in inputs]))
-    equations = _drop_dead(expansion.equations, results)
-    used = set(variables(results))
-    for equation in equations:
-        used.update(variables(equation.invars))
+    equations, used = _live(expansion.equations, results)
     constants = [pair for pair in expansion.constants if pair[0] in used]
     return core.ClosedJaxpr(
         jaxpr.replace(constvars=[v for v, _ in constants], invars=_full(inputs),

@@ -435,6 +435,8 @@ refused("also within control", batch.LoweringError, "check_vmap.py:%d (in spectr
             lambda s: s.sum() < 9, spectrum, v))(x))
 refused("an effect", batch.LoweringError, "effect",
         lambda: batch.vmap(lambda v: (jax.debug.print("{}", v), v)[1])(x))
+compare("what nothing needs is not refused", jax.jit(
+    lambda v: (jnp.linalg.eigvalsh(jnp.outer(v, v)), v * 2)[1]), x)
 refused("fft", batch.LoweringError, "check_vmap.py:",
         lambda: batch.vmap(lambda v: jnp.real(jnp.fft.fft(v)))(x))
 refused("a callback", batch.LoweringError, "pure_callback is not supported",
