@@ -119,7 +119,7 @@ struct Flags {
       "O", cl::Prefix, cl::init(1), cl::cat(category),
       cl::desc("What LLVM does to make code faster: 0: nothing, 1: what "
                "kernels need (default), 2 or 3: all of its own level, which "
-               "takes three times as long")};
+               "takes some 2.5 times as long")};
   cl::opt<batch::Sanitizer> sanitize{
       "sanitize", cl::init(batch::Sanitizer::None), cl::cat(category),
       cl::desc("Have the code check its accesses to memory, in a batch-run "

@@ -76,8 +76,8 @@ struct CompileOptions {
   /// File of choices, such as `batch-run --tune` writes; empty: none.
   std::string tuning;
   /// What LLVM does to make code faster. 0: nothing; 1: what kernels need; 2
-  /// and 3: all of its own levels, which take three times as long for next to
-  /// no gain.
+  /// and 3: all of its own levels, which take some 2.5 times as long for
+  /// little gain.
   unsigned optLevel = 1;
   /// Only for the CPU. The object runs in a program with this sanitizer.
   Sanitizer sanitizer = Sanitizer::None;
