@@ -1,5 +1,6 @@
 """Rules for what moves and reduces arrays."""
 
+import jax
 import jax.numpy as jnp
 import numpy
 from jax import lax
@@ -18,7 +19,13 @@ def _one_device(value, **_):
     return value
 
 
-# --- reductions ----------------------------------------------------------------------------
+@rule("call_hi_primitive")
+def _made_of_others(*values, _prim):
+    """Since JAX 0.12: such as `nonzero`, which says itself what it computes."""
+    return jax.tree.leaves(_prim.expand(*jax.tree.unflatten(_prim.in_tree, values)))
+
+
+# --- reductions -------------------------------------------------------------------------
 
 def least(dtype):
     """The number below all others of a type."""
@@ -81,7 +88,7 @@ def _update(value, *_):
     return value
 
 
-# --- sums of what comes before ---------------------------------------------------------------
+# --- sums of what comes before ----------------------------------------------------------
 
 def _cumulative(name, operate, neutral):
     @rule(name)
@@ -107,7 +114,7 @@ _cumulative("cummin", lax.min, greatest)
 _cumulative("cumlogsumexp", jnp.logaddexp, least)
 
 
-# --- precision -------------------------------------------------------------------------------
+# --- precision --------------------------------------------------------------------------
 
 @rule("reduce_precision")
 def _reduce_precision(value, *, exponent_bits, mantissa_bits):
@@ -127,5 +134,6 @@ def _reduce_precision(value, *, exponent_bits, mantissa_bits):
         exponent = bits & infinite
         bits = jnp.where(exponent > kind.type((middle + reach) << info.nmant),
                          sign | infinite, bits)
-        bits = jnp.where(exponent <= kind.type((middle - reach) << info.nmant), sign, bits)
+        bits = jnp.where(exponent <= kind.type(
+            (middle - reach) << info.nmant), sign, bits)
     return jnp.where(jnp.isnan(value), value, lax.bitcast_convert_type(bits, value.dtype))
