@@ -124,7 +124,8 @@ def evaluate(equations, known, results):
     for equation in equations:
         bound = equation.primitive.get_bind_params(equation.params)
         functions, params = bound if isinstance(bound, tuple) else ((), bound)
-        result = equation.primitive.bind(*functions, *map(read, equation.invars), **params)
+        result = equation.primitive.bind(
+            *functions, *map(read, equation.invars), **params)
         known.update(zip(equation.outvars,
                          result if equation.primitive.multiple_results else [result]))
     return [read(atom) for atom in results]
@@ -135,7 +136,7 @@ def type_of(value):
     return jax.typeof(value.value if isinstance(value, Bound) else value)
 
 
-# --- keys --------------------------------------------------------------------------------
+# --- keys -------------------------------------------------------------------------------
 
 def is_key(aval):
     return jax.dtypes.issubdtype(aval.dtype, jax.dtypes.prng_key)
@@ -166,7 +167,7 @@ def _move_keys(primitive, params, inputs, outputs):
     return move
 
 
-# --- jaxprs --------------------------------------------------------------------------------
+# --- jaxprs -----------------------------------------------------------------------------
 
 class _Expansion:
     """Writes one jaxpr."""
@@ -304,7 +305,8 @@ class _Expansion:
         return [known[v] if v in known else self.zeros(v.aval) for v in equation.outvars]
 
     def zeros(self, aval):
-        jaxpr = jax.make_jaxpr(lambda: jnp.zeros(words(aval).shape, words(aval).dtype))()
+        jaxpr = jax.make_jaxpr(lambda: jnp.zeros(
+            words(aval).shape, words(aval).dtype))()
         return self.inline(jaxpr, [])[0]
 
     def bind(self, equation, atoms, params):
@@ -344,7 +346,8 @@ class _Expansion:
             function = _move_keys(primitive, params, inputs, outputs)
         else:
             return None
-        shapes = [jax.ShapeDtypeStruct(atom.aval.shape, atom.aval.dtype) for atom in atoms]
+        shapes = [jax.ShapeDtypeStruct(
+            atom.aval.shape, atom.aval.dtype) for atom in atoms]
         key = None
         if known is None:
             key = (primitive, tuple(sorted(params.items(), key=lambda item: item[0])),

@@ -84,7 +84,8 @@ class _Rows:
                     (batch, count) + (1,) * (number.ndim - 1))
             number = number[..., None] + place * indices.dtype.type(stride)
         inside = self.inside.reshape((batch, count) + (1,) * (number.ndim - 2))
-        self.numbers = module.where(inside, number, indices.dtype.type(-1)).reshape(batch, -1)
+        self.numbers = module.where(
+            inside, number, indices.dtype.type(-1)).reshape(batch, -1)
         # No row has a number that lies outside, if there is one axis.
         is_one = len(self.rows) == 1 and sizes[self.rows[0]] == 1
         self.any_numbers = self.begins[0] if is_one else self.numbers
@@ -99,7 +100,7 @@ class _Rows:
         return rows.reshape(shape).transpose(numpy.argsort(self.order))
 
 
-# --- where updates go is known -------------------------------------------------------------
+# --- where updates go is known ----------------------------------------------------------
 
 def _table(numbers, count, most):
     """For each row, the positions of its updates, filled up with len(numbers); of a row
@@ -155,7 +156,7 @@ def _known(rows, kind, function):
     return rows.result(jnp.where((last >= 0)[:, None], new, operand))
 
 
-# --- it is not -----------------------------------------------------------------------------
+# --- it is not --------------------------------------------------------------------------
 
 def _one(operand, rows, function):
     """A single update reads and writes its place only."""
@@ -208,7 +209,7 @@ def _one_by_one(rows, function):
     return rows.result(result)
 
 
-# --- rules ---------------------------------------------------------------------------------
+# --- rules ------------------------------------------------------------------------------
 
 def _scatter(operand, indices, updates, kind, function, params):
     if not (operand.size and updates.size):
@@ -239,7 +240,8 @@ def _register(name, *kind):
         function = kind[0] if kind else _take
         if not kind and update_jaxpr is not None:
             closed = core.ClosedJaxpr(update_jaxpr, update_consts)
-            function = jnp.vectorize(lambda old, new: core.jaxpr_as_fun(closed)(old, new)[0])
+            function = jnp.vectorize(
+                lambda old, new: core.jaxpr_as_fun(closed)(old, new)[0])
         return _scatter(operand, indices, updates, kind, function, params)
 
 

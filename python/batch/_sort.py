@@ -32,7 +32,8 @@ def _ordered(values, total=False):
     if not total:
         zero = jnp.zeros((), values.dtype)
         values = jnp.where(values == zero, zero, values)
-        values = jnp.where(jnp.isnan(values), jnp.asarray(jnp.nan, values.dtype), values)
+        values = jnp.where(jnp.isnan(values), jnp.asarray(
+            jnp.nan, values.dtype), values)
     number = lax.bitcast_convert_type(values, signed)
     return jnp.where(number < 0, number ^ jnp.asarray(jnp.iinfo(signed).max, signed), number)
 

@@ -36,7 +36,8 @@ def _limit(first, step, a, slope=False):
         k, _, state, tangent = carry
         number = k.astype(a.dtype)
         if slope:
-            new, after = jax.jvp(functools.partial(step, number), (a, state), (one, tangent))
+            new, after = jax.jvp(functools.partial(step, number),
+                                 (a, state), (one, tangent))
         else:
             new, after = step(number, a, state), None
         size = small * jnp.abs(new[-1])
@@ -71,7 +72,7 @@ def _fraction(numerator, denominator):
     return first, step
 
 
-# --- the incomplete gamma function -------------------------------------------------------
+# --- the incomplete gamma function ------------------------------------------------------
 
 def _gamma_parts(a, x, by_fraction, slope):
     """(f, f') with the lower function a factor x^a e^-x / Gamma(a) times f, or the upper
@@ -151,7 +152,7 @@ def _random_gamma_grad(a, x):
     return _gamma_slope(a, x, lambda a, x: -x)
 
 
-# --- the incomplete beta function ----------------------------------------------------------
+# --- the incomplete beta function -------------------------------------------------------
 
 @rule("regularized_incomplete_beta")
 @_in_float32
@@ -163,7 +164,8 @@ def _betainc(a, b, x):
     is_edge = is_wrong | is_zero | is_one
     a, b, x = (jnp.where(is_edge, safe, v) for v, safe in ((a, 1), (b, 1), (x, 0.5)))
     turned = x >= (a + 1) / (a + b + 2)
-    p, q, y = (jnp.where(turned, b, a), jnp.where(turned, a, b), jnp.where(turned, 1 - x, x))
+    p, q, y = (jnp.where(turned, b, a), jnp.where(
+        turned, a, b), jnp.where(turned, 1 - x, x))
 
     def numerator(k, p):
         m = jnp.floor(k / 2)
@@ -179,7 +181,7 @@ def _betainc(a, b, x):
     return jnp.where(is_wrong, jnp.nan, value)
 
 
-# --- the Bessel functions ------------------------------------------------------------------
+# --- the Bessel functions ---------------------------------------------------------------
 
 @rule("bessel_i0e")
 @_in_float32

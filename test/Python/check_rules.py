@@ -46,7 +46,7 @@ def compare(what, f, *arguments, tolerance=1e-5, without=()):
         for a, b in zip(found, wanted)), (found, wanted))
 
 
-# --- scatter -----------------------------------------------------------------------------
+# --- scatter ----------------------------------------------------------------------------
 
 x, u = normal(5, 4), normal(3, 4)
 for name in "set", "add", "subtract", "multiply", "min", "max":
@@ -66,7 +66,7 @@ for name in "set", "add", "subtract", "multiply", "min", "max":
             compare("scatter, %s, mode %s, %s" % (name, mode, what), all_ways, x, places,
                     u if places.ndim else u[0], without=["scatter", "scatter-add"])
 
-# --- sorting -----------------------------------------------------------------------------
+# --- sorting ----------------------------------------------------------------------------
 
 most = _sort._MOST_RANKED
 for count in 2, 20:
@@ -91,7 +91,7 @@ compare("sort by two keys", lambda v, w: lax.sort((v, w, v + w), num_keys=2),
 for axis in 0, 1:
     compare("sort axis %d" % axis, lambda v: jnp.sort(v, axis=axis), normal(3, 5))
 
-# --- sums of what comes before, precision ------------------------------------------------
+# --- sums of what comes before, precision -----------------------------------------------
 
 for f in jnp.cumsum, jnp.cumprod, lax.cummax, lax.cummin, lax.cumlogsumexp:
     for count in 1, 7:
@@ -109,14 +109,15 @@ for exponent, mantissa in (8, 7), (5, 10), (4, 3), (2, 1):
                 exponent, mantissa, dtype.__name__), lambda v: lax.reduce_precision(
                     v, exponent, mantissa), numbers.astype(dtype), tolerance=0)
 
-# --- linear algebra ----------------------------------------------------------------------
+# --- linear algebra ---------------------------------------------------------------------
 
 for n in 1, 5:
     a, b = normal(n, n), normal(n, 2)
     s = a @ a.T + n * numpy.eye(n, dtype=numpy.float32)
     title = ", %d by %d" % (n, n)
     compare("cholesky" + title, lambda s: (
-        jnp.linalg.cholesky(s), jnp.linalg.cholesky(s, upper=True), jnp.linalg.cholesky(-s),
+        jnp.linalg.cholesky(s), jnp.linalg.cholesky(
+            s, upper=True), jnp.linalg.cholesky(-s),
         jnp.linalg.cholesky(jnp.stack([s, s + 1]))), s, without=["cholesky"])
     for lower in False, True:
         for trans in 0, 1:
@@ -137,7 +138,7 @@ for n in 1, 5:
                                      lax.linalg.lu(a[:2]), lax.linalg.lu(a * 0)), a,
             without=["lu"])
 
-# --- special functions -------------------------------------------------------------------
+# --- special functions ------------------------------------------------------------------
 
 alphas = numpy.asarray([1e-2, .1, .5, 1, 1.5, 2, 3, 7.3, 20, 100, 300, -1, numpy.nan])
 points = numpy.asarray([0, 1e-4, .1, .7, 1, 1.3, 2, 6, 10, 25, 90, 310, numpy.inf, -1,

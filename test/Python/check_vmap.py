@@ -120,7 +120,7 @@ checks.expect("batch.vmap inside", close(
     batch.vmap(lambda v: batch.vmap(newton)(jnp.abs(v) + 1))(x),
     jax.vmap(lambda v: jax.vmap(newton)(jnp.abs(v) + 1))(x)))
 
-# --- straight lines ----------------------------------------------------------------------
+# --- straight lines ---------------------------------------------------------------------
 
 for what, f, *arguments in [
         ("softmax", jax.nn.softmax, x), ("a row", lambda v, i: v[i], y, steps % 5),
@@ -137,7 +137,7 @@ for what, f, *arguments in [
         ("a number", lambda v: 2.0, x)]:
     compare(what, f, *arguments)
 
-# --- scatter -----------------------------------------------------------------------------
+# --- scatter ----------------------------------------------------------------------------
 
 rows = jnp.asarray(generator.integers(-5, 5, (N, 3)), jnp.int32)  # none twice, or more
 outside = jnp.asarray([[0, 7, 2], [-9, 1, 1], [5, 5, 5]] * 2, jnp.int32)
@@ -183,7 +183,7 @@ groups[:60] = 3  # one group has most
 compare("scatter: groups, some of which are large", jax.grad(
     lambda v: (v.reshape(-1)[groups] ** 2).sum()), y)
 
-# --- arrays without elements -----------------------------------------------------------------
+# --- arrays without elements ------------------------------------------------------------
 
 for what, f in [
         ("reductions", lambda v: (v[:0].sum(), v[:0].prod(), v[:0].max(initial=3),
@@ -201,7 +201,7 @@ for what, f in [
             jnp.sort(v[:0]).sum() + v))]:
     compare("arrays without elements: " + what, f, x)
 
-# --- sorting, sums of what comes before ----------------------------------------------------
+# --- sorting, sums of what comes before -------------------------------------------------
 
 mixed = jnp.asarray([[3, -0.0, 0, jnp.nan, -1, 3, jnp.inf, -jnp.nan],
                      [0, 0, 0, 0, 0, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]] * 2, jnp.float32)
@@ -231,7 +231,7 @@ for what, f, argument in [
                                         lax.reduce_precision(v, 3, 2)), mixed * 7)]:
     compare(what, f, argument)
 
-# --- linear algebra ------------------------------------------------------------------------
+# --- linear algebra ---------------------------------------------------------------------
 
 square = normal(N, 4, 4)
 definite = square @ square.mT + jnp.eye(4)
@@ -253,7 +253,7 @@ for what, f, *arguments in [
         ("cg", lambda a, b: jax.scipy.sparse.linalg.cg(lambda v: a @ v, b)[0], definite, x)]:
     compare(what, f, *arguments)
 
-# --- special functions -----------------------------------------------------------------------
+# --- special functions ------------------------------------------------------------------
 
 positive = jnp.abs(x) + 0.1
 for what, f, *arguments in [
@@ -268,7 +268,7 @@ for what, f, *arguments in [
 compare("a derivative of a sample", lambda k, a: jax.grad(
     lambda a: jax.random.gamma(k, a))(a), jax.random.split(jax.random.key(5), N), steps + 0.5)
 
-# --- random numbers ----------------------------------------------------------------------
+# --- random numbers ---------------------------------------------------------------------
 
 raw = jax.random.split(jax.random.PRNGKey(3), N)
 keys = jax.random.split(jax.random.key(3), N)
@@ -325,7 +325,7 @@ refused("refuse rbg", batch.LoweringError, "key<rbg>", lambda: batch.vmap(jax.ra
 refused("refuse rbg inside", batch.LoweringError, "check_vmap.py:", lambda: batch.vmap(
     lambda n: jax.random.bits(jax.random.key(n, impl="rbg")))(steps))
 
-# --- elements, trees, axes ---------------------------------------------------------------
+# --- elements, trees, axes --------------------------------------------------------------
 
 numbers = jnp.asarray(generator.integers(0, 2 ** 32, (N, 3), dtype=numpy.uint32))
 for what, f, argument in [
@@ -367,7 +367,7 @@ checks.expect("a lane's bits do not depend on the batch", all(
     numpy.array_equal(together[r][i], alone[i][r][0]) for i in range(N) for r in range(2)))
 checks.equal("a function keeps its name", batch.vmap(newton).__name__, "newton")
 
-# --- what is compiled and bound -----------------------------------------------------------
+# --- what is compiled and bound ---------------------------------------------------------
 
 compiled, bound = [], []
 real_compile, real_bind = _compiler.compile, batch.Model.bind
@@ -388,7 +388,7 @@ mapped(x.astype(jnp.float16), W.astype(jnp.float16))
 checks.equal("other types are another compilation", len(compiled), 2)
 _compiler.compile, batch.Model.bind = real_compile, real_bind
 
-# --- JAX around it -------------------------------------------------------------------------
+# --- JAX around it ----------------------------------------------------------------------
 
 mapped = batch.vmap(nested)
 checks.expect("under jit", close(jax.jit(lambda v, n: mapped(v * 2, n))(x, steps),
@@ -401,7 +401,7 @@ refused("a derivative from outside, under jit", NotImplementedError,
         "batch.vmap(jax.grad(f))",
         lambda: jax.jit(jax.grad(lambda v: batch.vmap(jnp.sin)(v).sum()))(x))
 
-# --- what does not fit ---------------------------------------------------------------------
+# --- what does not fit ------------------------------------------------------------------
 
 for what, options, arguments in [
         ("other sizes", {}, (x, x[:3])), ("a rank", {}, (x, jnp.float32(1))),
