@@ -159,7 +159,12 @@ bool beginsRight(const BatchLanes &unit) {
   return right;
 }
 
-void takeInstance(BatchLanes &unit, int64_t lane) {
+void takeInstance(BatchContext &context, BatchLanes &unit, int64_t lane) {
+  if (unit.ready) {
+    unit.instances[lane] =
+        context.runtime->exchangeInstance(&context, unit.instances[lane]);
+    return;
+  }
   auto *next = reinterpret_cast<std::atomic<int64_t> *>(unit.nextInstance);
   int64_t instance = next->fetch_add(1);
   unit.instances[lane] = instance < unit.numInstances ? instance : -1;
@@ -218,7 +223,7 @@ void runLanes(BatchContext &context, BatchLanes &unit) {
     }
     unit.ends[unit.instances[lane]] =
         int64_t(BATCH_LANE_STACK_OVERFLOW) << 32 | Descend;
-    takeInstance(unit, lane);
+    takeInstance(context, unit, lane);
   }
   unit.count = ended;
   if (unit.count == 0)
@@ -234,7 +239,7 @@ void runLanes(BatchContext &context, BatchLanes &unit) {
     for (int r : {0, 1})
       row[r] = *reinterpret_cast<float *>(step.results[r] + place * rowBytes);
     row[2] = 0;
-    takeInstance(unit, lane);
+    takeInstance(context, unit, lane);
   }
 }
 
@@ -249,15 +254,19 @@ void leave(BatchLanes &unit) {
 }
 
 void runUnit(BatchContext &context, BatchLanes &unit, bool right) {
-  if (!right || !beginsRight(unit)) {
+  if (!right || !(unit.ready || beginsRight(unit))) {
     std::fill(unit.ends, unit.ends + unit.numInstances, wrongMemory);
     return;
   }
   for (int64_t lane = 0; lane < unit.lanes; ++lane)
-    takeInstance(unit, lane);
+    takeInstance(context, unit, lane);
   auto hasOne = [](int64_t instance) { return instance >= 0; };
-  while (std::any_of(unit.instances, unit.instances + unit.lanes, hasOne))
+  while (std::any_of(unit.instances, unit.instances + unit.lanes, hasOne)) {
     runLanes(context, unit);
+    for (int64_t lane = 0; unit.ready && lane < unit.lanes; ++lane)
+      if (unit.instances[lane] < 0)
+        takeInstance(context, unit, lane);
+  }
   leave(unit);
 }
 

@@ -260,11 +260,20 @@ void LaneCode::makeNextInstance(func::FuncOp entry) {
     if (!unit.thread) // on the host
       code.cb.countEnded();
   });
-  Value next = LLVM::AtomicRMWOp::create(
-      builder, loc, LLVM::AtomicBinOp::add, code.array(kLanesNextInstance),
-      code.constant(1), LLVM::AtomicOrdering::monotonic, unit.deviceScope);
+  auto count = [&]() -> Value {
+    return LLVM::AtomicRMWOp::create(
+        builder, loc, LLVM::AtomicBinOp::add, code.array(kLanesNextInstance),
+        code.constant(1), LLVM::AtomicOrdering::monotonic, unit.deviceScope);
+  };
+  auto exchange = [&]() -> Value {
+    return code.cb.call(RuntimeFunction::exchangeInstance,
+                        code.load(code.array(kLanesInstances), lane));
+  };
+  Value next =
+      unit.thread ? count() : code.either(code.hasStream(), exchange, count);
+  // A stream may have none, -1.
   Value isThere =
-      code.compare(CmpIPredicate::slt, next, code.limit(kLanesNumInstances));
+      code.compare(CmpIPredicate::ult, next, code.limit(kLanesNumInstances));
   code.store(code.array(kLanesInstances), lane,
              code.select(isThere, next, code.constant(-1)));
   code.store(code.array(kLanesLaneSteps), lane, code.constant(0));
@@ -281,6 +290,31 @@ void LaneCode::makeNextInstance(func::FuncOp entry) {
       },
       [&] { code.store(code.array(kLanesBlocks), lane, code.constant(-1)); });
   func::ReturnOp::create(builder, loc);
+}
+
+Value LaneCode::hasStream() {
+  Value ready = array(kLanesReady);
+  Value null = LLVM::ZeroOp::create(builder, loc, ready.getType());
+  return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, ready,
+                              null);
+}
+
+void LaneCode::takeReady() {
+  if (unit.thread)
+    return; // the host's lanes only
+  when(hasStream(), [&] {
+    Value ready = LLVM::LoadOp::create(
+        builder, loc, builder.getI64Type(), array(kLanesReady), kCellBytes,
+        /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariant=*/false,
+        /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic);
+    when(compare(CmpIPredicate::sgt, ready, constant(0)), [&] {
+      loop(limit(kLanesLanes), [&](Value lane) {
+        Value instance = load(array(kLanesInstances), lane);
+        when(compare(CmpIPredicate::slt, instance, constant(0)),
+             [&] { callNextInstance(lane, /*isDone=*/false); });
+      });
+    });
+  });
 }
 
 void LaneCode::startLanes() {
@@ -406,6 +440,7 @@ void LaneCode::runEpilogue(BlockOp block) {
         [&] { leave(terminator, place, lane); },
         [&] { callNextInstance(lane, /*isDone=*/false); });
   });
+  takeReady();
   emitBarrier();
 }
 

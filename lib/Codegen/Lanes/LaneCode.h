@@ -140,6 +140,10 @@ private:
   void handOverResults(func::FuncOp entry, Value lane);
   void takeArguments(func::FuncOp entry, Value lane, Value instance);
   void callNextInstance(Value lane, bool done);
+  /// True if instances come from a stream.
+  Value hasStream();
+  /// Gives lanes that have none instances that a stream has now.
+  void takeReady();
 
   /// The current frame's range, by block, of an array that is by place.
   Value inFrame(Value array);

@@ -39,7 +39,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 20
+#define BATCH_ABI_VERSION 21
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
@@ -193,6 +193,8 @@ typedef struct BatchLanes {
   int64_t lastSlot;       ///< of the table; their number is a power of two
   int64_t unknownStates;  ///< steps in states that it lacks
   void *trace;            ///< on the host, of lanes that are traced; else null
+  const int64_t *ready;   ///< on the host, of a stream: instances that wait for
+                          ///< a lane, atomic; null: `nextInstance` counts them
 } BatchLanes;
 
 /// Which of the blocks that lanes wait for runs next.

@@ -16,6 +16,7 @@
 #include "batch-runtime/Cancellation.h"
 #include "batch-runtime/Device.h"
 #include "batch-runtime/Forest.h"
+#include "batch-runtime/InstanceStream.h"
 #include "batch-runtime/Memory.h"
 #include "batch-runtime/Object.h"
 #include "batch-runtime/Parameters.h"
@@ -229,6 +230,21 @@ public:
   void inspect();
   void schedule();
   void execute(ResultCopies copies = ResultCopies::WithRun);
+  /// Gets ready for a stream of instances, of which the forest has one for each
+  /// slot; then cells of tensors are addresses. It must have tensors and
+  /// numbers only.
+  void openStream(Forest &slots, InstanceStream &stream);
+  /// Runs its instances until it is closed. Meanwhile its caller, in another
+  /// thread, writes arguments, and reads results, of slots that are its own.
+  void runStream();
+  /// Whether an instance has met an index out of range. Any thread may call
+  /// this.
+  bool hasBadIndex() const;
+  /// The text of that error, once the run has ended.
+  std::string describeBadIndex();
+  /// Why the instance of a slot has no results; empty if it has some. Asked
+  /// before the slot gets another one.
+  std::string takeFailure(int64_t slot);
   /// Copies the results of the last batched run to host memory, if they are not
   /// there yet.
   void collect() const;

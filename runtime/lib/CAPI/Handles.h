@@ -121,9 +121,32 @@ struct BatchSession {
   bool hasResults = false;
   /// All outputs of the last run, once a ragged one is asked for.
   std::unique_ptr<batchrt::OutputCollector> collected;
-  std::string failure; ///< the last text of batchSessionFailure()
+  std::string failure;     ///< the last text of batchSessionFailure()
   std::string explanation; ///< of batchSessionExplain()
   std::atomic<bool> isBusy{false};
 };
+
+namespace batchrt {
+
+/// Keeps other calls out.
+class Use {
+public:
+  explicit Use(BatchSession *session) : session(session) {
+    if (!session)
+      raiseInvalid("the session is null");
+    if (session->isBusy.exchange(true, std::memory_order_acquire))
+      raiseInvalid("the session is in another call, maybe one that was running "
+                   "when this process was forked; threads need sessions of "
+                   "their own");
+  }
+  ~Use() { session->isBusy.store(false, std::memory_order_release); }
+  Use(const Use &) = delete;
+  Use &operator=(const Use &) = delete;
+
+private:
+  BatchSession *session;
+};
+
+} // namespace batchrt
 
 #endif // BATCH_RUNTIME_LIB_CAPI_HANDLES_H

@@ -70,6 +70,9 @@ public:
     return list(0, number, use);
   }
 
+  /// The same of a tensor or a number whose cell has a row.
+  void write(int64_t number, int64_t &cell) const;
+
 private:
   void checkOffsets(int64_t count);
   void checkShape(int64_t count);
@@ -80,6 +83,7 @@ private:
   int64_t list(size_t level, int64_t number, const NodeUse &use);
   int64_t element(const char *data, const NodeUse &use,
                   const TensorCell &place);
+  int64_t scalar(const char *data) const;
   int64_t tensor(const char *data, TensorCell place);
   int64_t node(int64_t number, const NodeUse &use);
   int64_t index(int64_t value) const;
@@ -224,22 +228,39 @@ int64_t ValueReader::tensor(const char *data, TensorCell place) {
   return place.handle;
 }
 
-int64_t ValueReader::element(const char *data, const NodeUse &use,
-                             const TensorCell &place) {
+void ValueReader::write(int64_t number, int64_t &cell) const {
+  const char *data = address(number);
+  if (inner.kind == Type::Tensor)
+    copyStrided(inner.shape.size(), inner.shape.data(), byteSize(dtype), data,
+                strides.data() + 1, reinterpret_cast<char *>(cell),
+                rowStrides.data());
+  else
+    cell = scalar(data);
+}
+
+int64_t ValueReader::scalar(const char *data) const {
   switch (inner.kind) {
-  case Type::Tensor:
-    return tensor(data, place);
   case Type::Float: {
     int64_t bits = 0;
     std::memcpy(&bits, data, byteSize(dtype));
     return bits;
   }
-  case Type::Adt:
-    return node(loadInteger(dtype, data, 0), use);
   case Type::Index:
     return index(loadInteger(dtype, data, 0));
   default:
     return loadInteger(dtype, data, 0);
+  }
+}
+
+int64_t ValueReader::element(const char *data, const NodeUse &use,
+                             const TensorCell &place) {
+  switch (inner.kind) {
+  case Type::Tensor:
+    return tensor(data, place);
+  case Type::Adt:
+    return node(loadInteger(dtype, data, 0), use);
+  default:
+    return scalar(data);
   }
 }
 
@@ -401,4 +422,19 @@ void batchrt::readInputs(const Descriptor &descriptor,
                          const BatchInputs &inputs, Forest &forest,
                          InputTensors &tensors) {
   InputReading(descriptor, inputs, forest, tensors).read();
+}
+
+void batchrt::writeArguments(const Descriptor &descriptor,
+                             const BatchInputs &inputs,
+                             const std::vector<int64_t> &slots, Forest &forest,
+                             InputTensors &tensors) {
+  InputReading reading(descriptor, inputs, forest, tensors);
+  for (size_t a = 0; a < descriptor.arguments.size(); ++a) {
+    const Field &argument = descriptor.arguments[a];
+    const ValueReader reader(reading, argument.type, inputs.arguments[a],
+                             static_cast<int64_t>(slots.size()),
+                             concat("argument '", argument.name, "'"));
+    for (size_t i = 0; i < slots.size(); ++i)
+      reader.write(static_cast<int64_t>(i), forest.arguments[a][slots[i]]);
+  }
 }

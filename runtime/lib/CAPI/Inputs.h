@@ -18,6 +18,12 @@ namespace batchrt {
 void readInputs(const Descriptor &descriptor, const BatchInputs &inputs,
                 Forest &forest, InputTensors &tensors);
 
+/// Writes the arguments of instances into those of `slots`, in which cells of
+/// tensors are addresses of rows.
+void writeArguments(const Descriptor &descriptor, const BatchInputs &inputs,
+                    const std::vector<int64_t> &slots, Forest &forest,
+                    InputTensors &tensors);
+
 } // namespace batchrt
 
 #endif // BATCH_RUNTIME_LIB_CAPI_INPUTS_H

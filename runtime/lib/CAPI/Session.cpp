@@ -7,7 +7,10 @@
 
 #include "Handles.h"
 #include "Inputs.h"
-#include "StridedCopy.h"
+#include "Results.h"
+
+#include <algorithm>
+#include <numeric>
 
 using namespace batchrt;
 
@@ -46,27 +49,6 @@ BatchStatus batchSessionMake(const BatchModel *model,
 }
 
 void batchSessionFree(BatchSession *session) { delete session; }
-
-namespace {
-/// Keeps other calls out.
-class Use {
-public:
-  explicit Use(BatchSession *session) : session(session) {
-    if (!session)
-      raiseInvalid("the session is null");
-    if (session->isBusy.exchange(true, std::memory_order_acquire))
-      raiseInvalid("the session is in another call, maybe one that was running "
-                   "when this process was forked; threads need sessions of "
-                   "their own");
-  }
-  ~Use() { session->isBusy.store(false, std::memory_order_release); }
-  Use(const Use &) = delete;
-  Use &operator=(const Use &) = delete;
-
-private:
-  BatchSession *session;
-};
-} // namespace
 
 /// Loads a mini-batch, and has `run` run it.
 template <class Run>
@@ -157,78 +139,6 @@ BatchStatus batchSessionRows(BatchSession *session, int64_t output,
   });
 }
 
-namespace {
-/// The caller's array for the rows of an output.
-struct Target {
-  Target(const BatchField &output, const BatchArray &array, int64_t rows)
-      : rank(output.rank), shape(output.shape), type(elementType(array.type)),
-        bytes(byteSize(type)), data(static_cast<char *>(array.data)) {
-    std::vector<int64_t> wanted{rows};
-    wanted.insert(wanted.end(), shape, shape + rank);
-    std::vector<int64_t> given;
-    if (array.rank > 0 && array.shape)
-      given.assign(array.shape, array.shape + array.rank);
-    if (array.type != output.type || given != wanted)
-      raiseInvalid("output '", output.name, "' has elements of type ",
-                   typeName(elementType(output.type)), " and shape ",
-                   shapeName(wanted), ", but the array is of type ",
-                   typeName(type), " and shape ", shapeName(given));
-    if (!data && elementCount(wanted) > 0)
-      raiseInvalid("the array for output '", output.name, "' is null");
-    if (array.strides)
-      strides.assign(array.strides, array.strides + array.rank);
-    else
-      strides = denseStrides(wanted, bytes);
-  }
-
-  void copyRow(int64_t row, const char *from,
-               const int64_t *fromStrides) const {
-    copyStrided(rank, shape, bytes, from, fromStrides, data + row * strides[0],
-                strides.data() + 1);
-  }
-
-  size_t rank;
-  const int64_t *shape;
-  DType type;
-  int64_t bytes;
-  char *data;
-  std::vector<int64_t> strides;
-};
-} // namespace
-
-/// Copies a result of every instance, as it lies in memory.
-static void copyDense(const BatchSession &session, int result,
-                      const Target &target) {
-  const Descriptor &info = session.model->descriptor();
-  const Type &type = info.results[result].type;
-  const int64_t *cells = session.session.context().results[result];
-  const std::vector<int64_t> shape(target.shape, target.shape + target.rank);
-  const std::vector<int64_t> dense = denseStrides(shape, target.bytes);
-  const std::vector<char> zeros(std::max<int64_t>(elementCount(shape), 1) *
-                                target.bytes);
-  const bool isTensor = type.kind == Type::Tensor;
-  const std::vector<int64_t> padded =
-      isTensor ? paddedStrides(shape, type.dtype) : dense;
-  const ElementLayout *layout =
-      isTensor && type.table >= 0 ? &info.tables[type.table].elements : nullptr;
-  const bool isLaidOut = layout && !layout->digits.empty();
-  std::vector<char> unpadded(isLaidOut ? zeros.size() : 0);
-  for (int64_t i = 0; i < session.forest.numInstances; ++i) {
-    if (!session.session.failure(i).empty()) {
-      target.copyRow(i, zeros.data(), dense.data());
-    } else if (!isTensor) {
-      target.copyRow(i, reinterpret_cast<const char *>(&cells[i]),
-                     dense.data());
-    } else if (isLaidOut) {
-      layout->unpad(shape, type.dtype, session.session.tensor(type, cells[i]),
-                    unpadded.data());
-      target.copyRow(i, unpadded.data(), dense.data());
-    } else {
-      target.copyRow(i, session.session.tensor(type, cells[i]), padded.data());
-    }
-  }
-}
-
 BatchStatus batchSessionRead(BatchSession *session, int64_t output,
                              const BatchArray *target, int64_t *offsets) {
   return guarded([&] {
@@ -239,7 +149,9 @@ BatchStatus batchSessionRead(BatchSession *session, int64_t output,
     const BatchField &field = session->model->outputs[output];
     const int64_t instances = session->forest.numInstances;
     if (const int result = session->model->dense[output]; result >= 0) {
-      copyDense(*session, result, Target(field, *target, instances));
+      std::vector<int64_t> all(instances);
+      std::iota(all.begin(), all.end(), 0);
+      copyDense(*session, result, Target(field, *target, instances), all);
       for (int64_t i = 0; offsets && i <= instances; ++i)
         offsets[i] = i;
       return;

@@ -60,6 +60,11 @@ batchrt::makeExecutor(MiniBatch &batch, const BoundParameters &parameters) {
   raise("there is no executor for this kind of object");
 }
 
+void Executor::prepareStream(InstanceStream &) {
+  raise("a stream of instances needs lanes of the host, which refill: compile "
+        "the model with --strategy=lockstep");
+}
+
 void Executor::setPolicy(Policy, StateMachine) {
   raise("control of this object runs with the kernels: there is no policy of "
         "batches to set");

@@ -63,6 +63,9 @@ public:
   const int64_t *ends(const char *staging) const {
     return reinterpret_cast<const int64_t *>(staging + endsAt);
   }
+  int64_t *ends(char *staging) const {
+    return reinterpret_cast<int64_t *>(staging + endsAt);
+  }
 
   // Only on a device.
 

@@ -130,6 +130,20 @@ std::string Lockstep::describeEnd(int64_t instance) const {
   return concat("ended with code ", end);
 }
 
+std::string Lockstep::takeEnd(int64_t instance) {
+  std::string end = describeEnd(instance);
+  memory.ends(buffer.data())[instance] = 0;
+  return end;
+}
+
+void Lockstep::followStream(const int64_t *ready) {
+  for (int64_t u = 0; u < memory.units(); ++u) {
+    BatchLanes &unit = *lanes()[u];
+    unit.ready = ready;
+    std::fill_n(unit.instances, unit.lanes, -1);
+  }
+}
+
 /// The bytes that a lane copies for inserts in a block that is not masked.
 int64_t Lockstep::copiedBytes(const BlockInfo &block) const {
   if (block.kernel < 0)

@@ -47,6 +47,11 @@ public:
   void setOutcome(const LaneMemory &memory, char *staging);
   /// How an instance ended: empty if well.
   std::string describeEnd(int64_t instance) const;
+  /// The same; as if it had ended well from now on.
+  std::string takeEnd(int64_t instance);
+  /// The lanes of the host, which have no instance, take them from a stream;
+  /// `ready` counts those that wait for a lane.
+  void followStream(const int64_t *ready);
   /// Counts of the last run.
   LockstepCounters counters() const;
   int64_t copiedBytes(const BlockInfo &block) const;

@@ -13,6 +13,25 @@
 using namespace batchrt;
 
 namespace {
+/// Lanes run as long as a stream has instances; then their worker waits for
+/// more.
+struct StreamJob {
+  MiniBatch &batch;
+  void (*execute)(BatchContext *, int64_t, int64_t);
+
+  static void call(void *argument, int worker) {
+    const StreamJob &job = *static_cast<StreamJob *>(argument);
+    if (setjmp(job.batch.exits[worker].place) != 0) {
+      job.batch.workers.noteLeaving();
+      return;
+    }
+    BatchContext &context = job.batch.context();
+    // There may be fewer lanes than workers.
+    while (context.lanes[worker]->lanes > 0 && job.batch.stream->waitForMore())
+      job.execute(&context, worker, job.batch.workers.size());
+  }
+};
+
 class WorkerLanes : public LaneExecutor {
 public:
   explicit WorkerLanes(MiniBatch &batch) : LaneExecutor(batch) {}
@@ -26,6 +45,18 @@ public:
     WorkerJob job(batch, batch.context());
     job.run();
     checkEnds();
+  }
+
+  void prepareStream(InstanceStream &newStream) override {
+    prepare();
+    lanes.followStream(newStream.ready());
+  }
+
+  void runStream() override {
+    StreamJob job{batch, batch.object.entry().execute};
+    batch.workers.run(StreamJob::call, &job);
+    if (batch.workers.wasLeft())
+      throw Cancelled();
   }
 
   double runTimed() override {

@@ -177,6 +177,11 @@ struct RuntimeCalls {
          Part::of(context).owner.progress().ended});
   }
 
+  static int64_t exchangeInstance(BatchContext *context,
+                                  int64_t ended) noexcept {
+    return Part::of(context).owner.stream->exchange(ended);
+  }
+
   static void fail(BatchContext *context, int64_t code, int64_t a, int64_t b) {
     Part &part = Part::of(context);
     part.code = code;

@@ -118,11 +118,15 @@ public:
   /// index and the first of `instances` that reads there. Returns if none does;
   /// then the unbatched code has run, and the mini-batch has to run again.
   void checkIndices(const std::vector<int64_t> &instances);
+  bool hasBadIndex() const {
+    return __atomic_load_n(&indexError.place, __ATOMIC_RELAXED) != 0;
+  }
   /// Runs one instance by the unbatched code.
   void runUnbatched(int64_t instance);
 
   /// The text of the error that compiled code failed with.
   std::string describeError(const Part &part) const;
+  std::string describeIndex(const BatchIndexError &error) const;
 
   const Descriptor &descriptor() const { return object.descriptor(); }
   Forest &forest() const { return *loaded; }
@@ -168,13 +172,13 @@ public:
   std::vector<WorkerExit> exits;
   BumpArena arena; ///< of unbatched code
   BatchIndexError indexError = {};
+  InstanceStream *stream = nullptr; ///< whose instances lanes run
   /// Those of the run, where inspectors wait for rows.
   const Tables *tables = nullptr;
 
 private:
   void makePart();
   void refresh();
-  std::string describeIndex(const BatchIndexError &error) const;
   std::string explain(int64_t code, int64_t a, int64_t b) const;
 
   const InputTensors &tensors;

@@ -117,6 +117,33 @@ void Session::execute(ResultCopies copies) {
   });
 }
 
+void Session::openStream(Forest &slots, InstanceStream &stream) {
+  load(slots);
+  executor->prepareStream(stream);
+  batch->stream = &stream;
+}
+
+void Session::runStream() {
+  struct End {
+    MiniBatch &batch;
+    ~End() {
+      batch.stream->close();
+      batch.stream = nullptr;
+    }
+  } end{*batch};
+  executor->runStream();
+}
+
+bool Session::hasBadIndex() const { return batch->hasBadIndex(); }
+
+std::string Session::describeBadIndex() {
+  return batch->describeIndex(std::exchange(batch->indexError, {}));
+}
+
+std::string Session::takeFailure(int64_t slot) {
+  return executor->takeFailure(slot);
+}
+
 void Session::collect() const { executor->collect(); }
 
 std::vector<StepTime> Session::executeTraced() {

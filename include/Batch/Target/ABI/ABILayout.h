@@ -195,6 +195,7 @@ BATCH_FIELD(kLanesStates, BatchLanes, states)
 BATCH_FIELD(kLanesLastSlot, BatchLanes, lastSlot)
 BATCH_FIELD(kLanesUnknownStates, BatchLanes, unknownStates)
 BATCH_FIELD(kLanesTrace, BatchLanes, trace)
+BATCH_FIELD(kLanesReady, BatchLanes, ready)
 
 static_assert(sizeof(*BatchLanes::active) == kIndexBytes);
 

@@ -1,0 +1,95 @@
+//===- InstanceStream.h - Instances that come while others run --*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A run whose instances are not known when it begins. It has slots, each with
+// room for the arguments and the results of an instance:
+//
+//   free -> acquire() -> submit() -> a lane runs it -> take() -> release()
+//
+// Lanes without an instance look for one after each step of their worker; a
+// worker that has none at all waits.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_INSTANCESTREAM_H
+#define BATCH_RUNTIME_INSTANCESTREAM_H
+
+#include "batch-runtime/Cancellation.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace batchrt {
+
+class InstanceStream {
+public:
+  explicit InstanceStream(int64_t slots);
+
+  // Of the thread that gives instances and takes results.
+
+  /// A slot whose arguments may be written, -1 if each has an instance.
+  int64_t acquire();
+  void submit(int64_t slot);
+  /// Waits for an instance that has ended, and returns its slot, whose results
+  /// may be read; -1 if the run has ended before one has. Raises Cancelled once
+  /// `cancellation`, which may be null, is requested: the stream goes on.
+  int64_t take(const Cancellation *cancellation);
+  /// Instances that take() would return at once.
+  int64_t ended();
+  void release(int64_t slot);
+
+  // Of lanes, on any worker.
+
+  /// The number of instances that wait for a lane, as compiled code reads it.
+  const int64_t *ready() const {
+    return reinterpret_cast<const int64_t *>(&waiting);
+  }
+
+  /// The results of slot `ended` are written, if it is one; returns a slot with
+  /// an instance that has not run, or -1.
+  int64_t exchange(int64_t ended);
+  /// Waits until there is a slot for exchange(), or the end of the run: then it
+  /// returns false.
+  bool waitForMore();
+
+  /// Nothing runs any more, or is going to. Any thread may call this.
+  void close();
+
+private:
+  /// Slots in the order in which they came; there is room for all.
+  class Queue {
+  public:
+    explicit Queue(int64_t room) : slots(room) {}
+    int64_t size() const { return count; }
+    void push(int64_t slot) { slots[(first + count++) % slots.size()] = slot; }
+    int64_t pop() {
+      --count;
+      const int64_t slot = slots[first];
+      first = (first + 1) % slots.size();
+      return slot;
+    }
+
+  private:
+    std::vector<int64_t> slots;
+    size_t first = 0;
+    int64_t count = 0;
+  };
+
+  std::mutex lock;
+  std::condition_variable forLanes, forCaller;
+  std::vector<int64_t> idle; ///< slots that are free
+  Queue submitted, done;
+  std::atomic<int64_t> waiting{0}; ///< as many as are submitted
+  bool isClosed = false;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_INSTANCESTREAM_H

@@ -1,0 +1,42 @@
+//===- Results.h - Results in arrays of the caller --------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_CAPI_RESULTS_H
+#define BATCH_RUNTIME_LIB_CAPI_RESULTS_H
+
+#include "Handles.h"
+#include "StridedCopy.h"
+
+namespace batchrt {
+
+/// The caller's array for the rows of an output.
+struct Target {
+  /// Raises Invalid if the array does not fit so many rows.
+  Target(const BatchField &output, const BatchArray &array, int64_t rows);
+
+  void copyRow(int64_t row, const char *from,
+               const int64_t *fromStrides) const {
+    copyStrided(rank, shape, bytes, from, fromStrides, data + row * strides[0],
+                strides.data() + 1);
+  }
+
+  size_t rank;
+  const int64_t *shape;
+  DType type;
+  int64_t bytes;
+  char *data;
+  std::vector<int64_t> strides;
+};
+
+/// Copies a result of these instances, which is no ragged output, to the first
+/// rows of the target; zeros of those that failed.
+void copyDense(const BatchSession &session, int result, const Target &target,
+               const std::vector<int64_t> &instances);
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_CAPI_RESULTS_H

@@ -1,0 +1,254 @@
+//===- Stream.cpp - Streams of the C API ----------------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Inputs.h"
+#include "Results.h"
+#include "batch-runtime/StreamCAPI.h"
+
+#include <exception>
+#include <optional>
+#include <thread>
+#include <unistd.h>
+
+using namespace batchrt;
+
+struct BatchStream {
+  BatchStream(BatchSession *owner, int64_t slots);
+  ~BatchStream();
+  BatchStream(const BatchStream &) = delete;
+  BatchStream &operator=(const BatchStream &) = delete;
+
+  bool isOfThisProcess() const { return process == ::getpid(); }
+  void checkProcess() const {
+    if (!isOfThisProcess())
+      raiseInvalid("the stream runs in the process that this one was forked "
+                   "from");
+  }
+  void put(const BatchInputs &inputs);
+  int64_t take(int64_t most, const BatchArray *outputs, int64_t *numbers,
+               const Cancellation *asked);
+  int64_t room() const { return slots - inside; }
+  int64_t ended() {
+    return stream.ended() + static_cast<int64_t>(!failure.empty());
+  }
+
+private:
+  void fillSlots();
+  /// Ends the run, and waits for that.
+  void stop();
+  /// Raises why the run has ended, which it never does by itself.
+  [[noreturn]] void raiseEnd();
+  void checkBadIndex();
+
+  std::optional<Use> use;
+  BatchSession &session;
+  const pid_t process = ::getpid();
+  const int64_t slots;
+  InstanceStream stream;
+  std::vector<int64_t> numbers; ///< by slot
+  int64_t inside = 0;           ///< instances in the stream
+  int64_t count = 0;            ///< that have been in it
+  /// Why an instance has failed that ended after those of the last take.
+  std::string failure;
+  std::string end; ///< why the run has ended
+  Cancellation cancellation;
+  std::exception_ptr error; ///< of the run
+  std::thread runner;
+};
+
+BatchStream::BatchStream(BatchSession *owner, int64_t slots)
+    : use(std::in_place, owner), session(*owner), slots(slots), stream(slots),
+      numbers(slots) {
+  const Model &model = *session.model;
+  for (const Field &argument : model.descriptor().arguments)
+    if (argument.type.kind == Type::List || argument.type.kind == Type::Adt)
+      raiseInvalid("argument '", argument.name,
+                   "' is no tensor and no number: streams have no others");
+  for (size_t o = 0; o < model.outputs.size(); ++o)
+    if (model.dense[o] < 0)
+      raiseInvalid("the rows of output '", model.outputs[o].name,
+                   "' differ in number from instance to instance: streams have "
+                   "none of these");
+  session.hasResults = false;
+  session.collected.reset();
+  fillSlots();
+  session.session.openStream(session.forest, stream);
+  session.session.setCancellation(&cancellation);
+  runner = std::thread([this] {
+    try {
+      session.session.runStream();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  });
+}
+
+/// Instances of zeros, one for each slot.
+void BatchStream::fillSlots() {
+  const Model &model = *session.model;
+  const std::vector<int64_t> noStrides(64, 0);
+  const int64_t zero = 0;
+  std::vector<std::vector<int64_t>> shapes(model.arguments.size());
+  std::vector<BatchValues> values(model.arguments.size());
+  for (size_t a = 0; a < values.size(); ++a) {
+    const BatchField &field = model.arguments[a];
+    shapes[a].assign(field.shape, field.shape + field.rank);
+    shapes[a].insert(shapes[a].begin(), slots);
+    values[a].elements = {const_cast<int64_t *>(&zero), field.type,
+                          field.rank + 1, shapes[a].data(), noStrides.data()};
+    values[a].offsets = nullptr;
+  }
+  const BatchInputs inputs = {slots, values.data(), nullptr};
+  readInputs(model.descriptor(), inputs, session.forest, session.tensors);
+}
+
+void BatchStream::stop() {
+  cancellation.request();
+  stream.close();
+  if (runner.joinable())
+    runner.join();
+}
+
+BatchStream::~BatchStream() {
+  stop();
+  session.session.setCancellation(nullptr);
+}
+
+void BatchStream::raiseEnd() {
+  if (end.empty()) {
+    stop();
+    end = "the run has ended";
+    try {
+      if (error)
+        std::rethrow_exception(error);
+    } catch (const std::exception &why) {
+      end = why.what();
+    }
+  }
+  raise(end);
+}
+
+void BatchStream::checkBadIndex() {
+  if (!session.session.hasBadIndex())
+    return;
+  stop();
+  end = session.session.describeBadIndex();
+  raiseEnd();
+}
+
+void BatchStream::put(const BatchInputs &inputs) {
+  if (!end.empty())
+    raiseEnd();
+  const int64_t more = inputs.instances;
+  if (more < 0 || more > room())
+    raiseInvalid("the stream has room for ", room(), " instances, not for ",
+                 more);
+  if (inputs.nodes || (more > 0 && !inputs.arguments))
+    raiseInvalid("an instance of a stream has arguments, and no nodes");
+  std::vector<int64_t> taken;
+  for (int64_t i = 0; i < more; ++i)
+    taken.push_back(stream.acquire());
+  try {
+    writeArguments(session.model->descriptor(), inputs, taken, session.forest,
+                   session.tensors);
+  } catch (const Error &why) {
+    for (int64_t slot : taken)
+      stream.release(slot);
+    throw Invalid(why.what());
+  }
+  for (int64_t slot : taken) {
+    numbers[slot] = count++;
+    stream.submit(slot);
+  }
+  inside += more;
+}
+
+int64_t BatchStream::take(int64_t most, const BatchArray *outputs,
+                          int64_t *which, const Cancellation *asked) {
+  if (!end.empty())
+    raiseEnd();
+  const Model &model = *session.model;
+  std::vector<Target> targets;
+  for (size_t o = 0; o < model.outputs.size(); ++o)
+    targets.emplace_back(model.outputs[o], outputs[o], most);
+  std::vector<int64_t> taken;
+  while (failure.empty() && inside > 0 &&
+         static_cast<int64_t>(taken.size()) < most &&
+         (taken.empty() || stream.ended() > 0)) {
+    const int64_t slot = stream.take(asked);
+    if (slot < 0)
+      raiseEnd();
+    checkBadIndex();
+    --inside;
+    failure = session.session.takeFailure(slot);
+    if (failure.empty()) {
+      taken.push_back(slot);
+      continue;
+    }
+    failure = concat("instance ", numbers[slot], ": ", failure);
+    stream.release(slot);
+  }
+  if (taken.empty() && !failure.empty())
+    raise(std::exchange(failure, {}));
+  for (size_t o = 0; o < targets.size(); ++o)
+    copyDense(session, model.dense[o], targets[o], taken);
+  for (int64_t slot : taken) {
+    *which++ = numbers[slot];
+    stream.release(slot);
+  }
+  return static_cast<int64_t>(taken.size());
+}
+
+//===----------------------------------------------------------------------===//
+// The interface
+//===----------------------------------------------------------------------===//
+
+BatchStatus batchStreamOpen(BatchSession *session, int64_t slots,
+                            BatchStream **stream) {
+  return guarded([&] {
+    if (!session || !stream || slots < 1 || slots > INT32_MAX)
+      raiseInvalid("a stream needs a session, at least one slot, and a place");
+    *stream = new BatchStream(session, slots);
+  });
+}
+
+void batchStreamFree(BatchStream *stream) {
+  // In a forked process there is no thread that runs it, and what it held stays
+  // as it was.
+  static std::atomic<BatchStream *> lost;
+  if (stream && !stream->isOfThisProcess())
+    lost = stream;
+  else
+    delete stream;
+}
+
+int64_t batchStreamRoom(const BatchStream *stream) { return stream->room(); }
+
+int64_t batchStreamEnded(BatchStream *stream) { return stream->ended(); }
+
+BatchStatus batchStreamPut(BatchStream *stream, const BatchInputs *inputs) {
+  return guarded([&] {
+    if (!stream || !inputs)
+      raiseInvalid("the stream or the inputs are null");
+    stream->checkProcess();
+    stream->put(*inputs);
+  });
+}
+
+BatchStatus batchStreamTake(BatchStream *stream, int64_t most,
+                            const BatchArray *outputs, int64_t *numbers,
+                            int64_t *count,
+                            const BatchCancellation *cancellation) {
+  return guarded([&] {
+    if (!stream || !outputs || !numbers || !count || most < 1)
+      raiseInvalid("there is no stream, no room for at least one result, or no "
+                   "place for numbers");
+    stream->checkProcess();
+    *count = stream->take(most, outputs, numbers,
+                          cancellation ? &cancellation->state : nullptr);
+  });
+}

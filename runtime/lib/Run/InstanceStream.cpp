@@ -1,0 +1,94 @@
+//===- InstanceStream.cpp - Instances that come while others run ----------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/InstanceStream.h"
+
+#include <chrono>
+
+using namespace batchrt;
+
+/// A request to end comes from a handler of a signal, which may wake nobody.
+static constexpr std::chrono::milliseconds untilNextLook(20);
+
+InstanceStream::InstanceStream(int64_t slots) : submitted(slots), done(slots) {
+  static_assert(sizeof(waiting) == sizeof(int64_t) &&
+                    std::atomic<int64_t>::is_always_lock_free,
+                "compiled code reads the number itself");
+  for (int64_t slot = slots - 1; slot >= 0; --slot)
+    idle.push_back(slot);
+}
+
+int64_t InstanceStream::acquire() {
+  std::lock_guard<std::mutex> guard(lock);
+  if (idle.empty())
+    return -1;
+  const int64_t slot = idle.back();
+  idle.pop_back();
+  return slot;
+}
+
+void InstanceStream::submit(int64_t slot) {
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    submitted.push(slot);
+    waiting.store(submitted.size(), std::memory_order_relaxed);
+  }
+  forLanes.notify_one();
+}
+
+int64_t InstanceStream::take(const Cancellation *cancellation) {
+  std::unique_lock<std::mutex> guard(lock);
+  while (done.size() == 0) {
+    if (isClosed)
+      return -1;
+    if (cancellation && cancellation->isRequested())
+      throw Cancelled();
+    forCaller.wait_for(guard, untilNextLook);
+  }
+  return done.pop();
+}
+
+int64_t InstanceStream::ended() {
+  std::lock_guard<std::mutex> guard(lock);
+  return done.size();
+}
+
+void InstanceStream::release(int64_t slot) {
+  std::lock_guard<std::mutex> guard(lock);
+  idle.push_back(slot);
+}
+
+int64_t InstanceStream::exchange(int64_t ended) {
+  int64_t next = -1;
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    if (ended >= 0)
+      done.push(ended);
+    if (submitted.size() > 0) {
+      next = submitted.pop();
+      waiting.store(submitted.size(), std::memory_order_relaxed);
+    }
+  }
+  if (ended >= 0)
+    forCaller.notify_one();
+  return next;
+}
+
+bool InstanceStream::waitForMore() {
+  std::unique_lock<std::mutex> guard(lock);
+  forLanes.wait(guard, [&] { return isClosed || submitted.size() > 0; });
+  return !isClosed;
+}
+
+void InstanceStream::close() {
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    isClosed = true;
+  }
+  forLanes.notify_all();
+  forCaller.notify_all();
+}

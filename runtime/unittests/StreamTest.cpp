@@ -1,0 +1,244 @@
+//===- StreamTest.cpp - Tests of instances that come while others run -----===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/InstanceStream.h"
+#include "batch-runtime/StreamCAPI.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace batchrt;
+
+namespace {
+/// A session of the program with lanes that is written by hand.
+struct Lanes {
+  explicit Lanes(int64_t lanes, int32_t threads = 1, int64_t stackDepth = 64,
+                 const char *kind = "lanes") {
+    const std::string path = std::string(FAKE_FOLDER) + "/fake_" + kind + ".so";
+    EXPECT_EQ(batchModelOpen(path.c_str(), &model), BATCH_STATUS_OK);
+    EXPECT_EQ(batchParametersBind(model, 0, nullptr, nullptr, &parameters),
+              BATCH_STATUS_OK);
+    BatchSessionOptions options;
+    batchSessionDefaults(&options);
+    options.lanes = lanes;
+    options.threads = threads;
+    options.stackDepth = stackDepth;
+    EXPECT_EQ(batchSessionMake(model, parameters, &options, &session),
+              BATCH_STATUS_OK);
+  }
+  ~Lanes() {
+    batchStreamFree(stream);
+    batchSessionFree(session);
+    batchParametersFree(parameters);
+    batchModelFree(model);
+  }
+
+  BatchStatus open(int64_t newSlots) {
+    slots = newSlots;
+    return batchStreamOpen(session, slots, &stream);
+  }
+  BatchStatus put(std::vector<int64_t> numbers) {
+    const int64_t count = static_cast<int64_t>(numbers.size());
+    BatchValues values = {};
+    values.elements = {numbers.data(), BATCH_TYPE_I64, 1, &count, nullptr};
+    const BatchInputs inputs = {count, &values, nullptr};
+    return batchStreamPut(stream, &inputs);
+  }
+  /// Takes results; checks that they are those of `given`, by number.
+  BatchStatus take(const std::vector<int64_t> &given, std::set<int64_t> &taken,
+                   int64_t most = 100,
+                   const BatchCancellation *cancellation = nullptr) {
+    std::vector<int64_t> sums(most), numbers(most);
+    std::vector<float> rows(3 * most);
+    const int64_t shapes[] = {most, 3};
+    const BatchArray arrays[] = {
+        {sums.data(), BATCH_TYPE_I64, 1, shapes, nullptr},
+        {rows.data(), BATCH_TYPE_F32, 2, shapes, nullptr}};
+    const BatchStatus status = batchStreamTake(
+        stream, most, arrays, numbers.data(), &count, cancellation);
+    for (int64_t i = 0; status == BATCH_STATUS_OK && i < count; ++i) {
+      const int64_t n = given.at(numbers[i]), sum = n * (n + 1) / 2;
+      EXPECT_EQ(sums[i], sum);
+      EXPECT_EQ(rows[3 * i], static_cast<float>(sum));
+      EXPECT_EQ(rows[3 * i + 1], static_cast<float>(2 * sum));
+      EXPECT_TRUE(taken.insert(numbers[i]).second) << numbers[i];
+    }
+    return status;
+  }
+
+  BatchModel *model = nullptr;
+  BatchParameters *parameters = nullptr;
+  BatchSession *session = nullptr;
+  BatchStream *stream = nullptr;
+  int64_t slots = 0, count = 0;
+};
+} // namespace
+
+// Instances come one by one, and several at once, to as many lanes and workers
+// as there are, or fewer; each has its own results.
+TEST(Stream, EveryInstanceRunsOnce) {
+  for (int64_t lanes : {1, 3, 8})
+    for (int32_t threads : {1, 2, 4})
+      for (int64_t slots : {1, 2, 5, 16}) {
+        SCOPED_TRACE(std::to_string(lanes) + " lanes, " +
+                     std::to_string(threads) + " threads, " +
+                     std::to_string(slots) + " slots");
+        Lanes trial(lanes, threads);
+        ASSERT_EQ(trial.open(slots), BATCH_STATUS_OK);
+        std::vector<int64_t> given;
+        std::set<int64_t> taken;
+        while (given.size() < 200) {
+          std::vector<int64_t> some;
+          const int64_t room = batchStreamRoom(trial.stream);
+          for (int64_t i = 0;
+               i < room && i <= static_cast<int64_t>(given.size()) % 3; ++i)
+            some.push_back(static_cast<int64_t>(given.size() + i) * 7 % 11);
+          given.insert(given.end(), some.begin(), some.end());
+          ASSERT_EQ(trial.put(some), BATCH_STATUS_OK);
+          if (batchStreamRoom(trial.stream) == 0) {
+            ASSERT_EQ(trial.take(given, taken, 1 + slots / 2), BATCH_STATUS_OK);
+            ASSERT_GE(trial.count, 1);
+          }
+        }
+        while (taken.size() < given.size())
+          ASSERT_EQ(trial.take(given, taken), BATCH_STATUS_OK);
+        ASSERT_EQ(trial.take(given, taken), BATCH_STATUS_OK);
+        EXPECT_EQ(trial.count, 0);
+        EXPECT_EQ(batchStreamRoom(trial.stream), slots);
+      }
+}
+
+// A session that had a stream runs mini-batches, and has streams again.
+TEST(Stream, TheSessionGoesOn) {
+  Lanes trial(2, 2);
+  const int64_t n = 4, count = 1;
+  BatchValues values = {};
+  values.elements = {const_cast<int64_t *>(&n), BATCH_TYPE_I64, 1, &count,
+                     nullptr};
+  const BatchInputs inputs = {1, &values, nullptr};
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(trial.open(4), BATCH_STATUS_OK);
+    BatchStream *second = nullptr;
+    EXPECT_EQ(batchStreamOpen(trial.session, 1, &second), BATCH_STATUS_INVALID);
+    EXPECT_EQ(batchSessionRun(trial.session, &inputs, nullptr),
+              BATCH_STATUS_INVALID);
+    std::set<int64_t> taken;
+    ASSERT_EQ(trial.put({1, 2, 3}), BATCH_STATUS_OK);
+    if (round > 0) {
+      ASSERT_EQ(trial.take({1, 2, 3}, taken), BATCH_STATUS_OK);
+    }
+    batchStreamFree(trial.stream); // with instances in it
+    trial.stream = nullptr;
+    ASSERT_EQ(batchSessionRun(trial.session, &inputs, nullptr),
+              BATCH_STATUS_OK);
+    int64_t sum = 0;
+    const BatchArray target = {&sum, BATCH_TYPE_I64, 1, &count, nullptr};
+    ASSERT_EQ(batchSessionRead(trial.session, 0, &target, nullptr),
+              BATCH_STATUS_OK);
+    EXPECT_EQ(sum, 10);
+  }
+}
+
+// An instance that fails is one error; the others have their results, and its
+// slot serves again.
+TEST(Stream, InstancesFailAlone) {
+  Lanes trial(2, 1, /*stackDepth=*/5);
+  ASSERT_EQ(trial.open(4), BATCH_STATUS_OK);
+  std::vector<int64_t> given;
+  std::set<int64_t> taken;
+  int failures = 0;
+  for (int round = 0; round < 10; ++round) {
+    given.insert(given.end(), {3, 9, 5, 2});
+    ASSERT_EQ(trial.put({3, 9, 5, 2}), BATCH_STATUS_OK);
+    for (int calls = 0; batchStreamRoom(trial.stream) < 4; ++calls) {
+      ASSERT_LT(calls, 8);
+      if (trial.take(given, taken) == BATCH_STATUS_OK)
+        continue;
+      ++failures;
+      EXPECT_EQ(std::string(batchLastError())
+                    .find("instance " + std::to_string(4 * round + 1) +
+                          ": the recursion is deeper than 5 calls"),
+                0u)
+          << batchLastError();
+    }
+  }
+  EXPECT_EQ(failures, 10);
+  EXPECT_EQ(taken.size(), 30u);
+}
+
+TEST(Stream, WhatDoesNotFit) {
+  Lanes trial(2);
+  BatchStream *stream = nullptr;
+  EXPECT_EQ(batchStreamOpen(trial.session, 0, &stream), BATCH_STATUS_INVALID);
+  EXPECT_EQ(batchStreamOpen(nullptr, 1, &stream), BATCH_STATUS_INVALID);
+  ASSERT_EQ(trial.open(2), BATCH_STATUS_OK);
+  EXPECT_EQ(trial.put({1, 2, 3}), BATCH_STATUS_INVALID);
+  EXPECT_EQ(trial.put({1, -2}), BATCH_STATUS_INVALID); // an index
+  EXPECT_EQ(batchStreamRoom(trial.stream), 2);
+  const float wrong = 1;
+  const int64_t one = 1;
+  BatchValues values = {};
+  values.elements = {const_cast<float *>(&wrong), BATCH_TYPE_F32, 1, &one,
+                     nullptr};
+  const BatchInputs inputs = {1, &values, nullptr};
+  EXPECT_EQ(batchStreamPut(trial.stream, &inputs), BATCH_STATUS_INVALID);
+  std::set<int64_t> taken;
+  ASSERT_EQ(trial.put({1, 2}), BATCH_STATUS_OK);
+  EXPECT_EQ(trial.take({1, 2}, taken, 0), BATCH_STATUS_INVALID);
+  while (taken.size() < 2)
+    ASSERT_EQ(trial.take({1, 2}, taken), BATCH_STATUS_OK);
+  // Plans of tasks have no lanes.
+  Lanes plans(2, 1, 64, "lanes_device");
+  EXPECT_EQ(plans.open(2), BATCH_STATUS_FAILED);
+  EXPECT_NE(std::string(batchLastError()).find("--strategy=lockstep"),
+            std::string::npos);
+}
+
+// A request to end ends the wait, not the stream; in a forked process there is
+// no stream.
+TEST(Stream, CancelledAndForked) {
+  InstanceStream stream(1);
+  Cancellation cancellation;
+  std::thread other([&] { cancellation.request(); });
+  EXPECT_THROW(stream.take(&cancellation), Cancelled);
+  other.join();
+  stream.submit(stream.acquire());
+  EXPECT_TRUE(stream.waitForMore());
+  EXPECT_EQ(*stream.ready(), 1);
+  EXPECT_EQ(stream.exchange(-1), 0);
+  EXPECT_EQ(*stream.ready(), 0);
+  EXPECT_EQ(stream.exchange(0), -1);
+  EXPECT_EQ(stream.take(nullptr), 0);
+  stream.close();
+  EXPECT_FALSE(stream.waitForMore());
+  EXPECT_EQ(stream.take(nullptr), -1);
+
+#ifndef __SANITIZE_THREAD__
+  Lanes trial(2);
+  ASSERT_EQ(trial.open(2), BATCH_STATUS_OK);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool isRefused = trial.put({1}) == BATCH_STATUS_INVALID;
+    batchStreamFree(trial.stream);
+    ::_exit(isRefused ? 0 : 1);
+  }
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  std::set<int64_t> taken;
+  ASSERT_EQ(trial.put({5}), BATCH_STATUS_OK);
+  EXPECT_EQ(trial.take({5}, taken), BATCH_STATUS_OK);
+  EXPECT_EQ(taken.size(), 1u);
+#endif
+}
