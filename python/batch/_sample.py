@@ -14,6 +14,8 @@ from batch import _compiler, _expand, _lowering
 
 _ROWS = 100  # the most transitions of a call
 _SLICE = 0.25  # seconds that a call should take
+# A density that reads more bytes reads them for so many chains at once.
+_LARGE, _LANES = 1 << 20, 16
 _CHUNK = 1 << 22  # numbers of positions that are turned into draws at once
 _DEEPEST = 16  # rows of the stacks in lib/Library/Multinomial.mlir
 _STATS = {"acceptance_rate": float, "n_steps": int, "tree_depth": int, "diverging": bool,
@@ -206,12 +208,12 @@ class Model:
         info = initialize_model(
             jax.random.split(key, chains), model, model_args=args, model_kwargs=kwargs,
             init_strategy=init or init_to_uniform, dynamic_args=False)
+        if not info.param_info.z:
+            raise ValueError("the model has no latent sites")
         first = jax.tree.map(lambda leaf: leaf[0], info.param_info.z)
         _, self.unravel = ravel_pytree(first)
         self.starts = jax.vmap(lambda tree: ravel_pytree(tree)[0])(info.param_info.z)
         self.potential, self.constrain = info.potential_fn, info.postprocess_fn
-        if not self.starts.shape[1]:
-            raise ValueError("the model has no latent sites")
 
     def log_density(self, q):
         import numpyro
@@ -274,7 +276,7 @@ class Sampler:
     """A target that is compiled, and bound to what it reads."""
 
     def __init__(self, target, *, mass="diagonal", target_accept=0.8, max_depth=10,
-                 threads=None, progress=False):
+                 lanes=None, threads=None, progress=False):
         self.target, self.mass = target, mass
         self.starts = numpy.asarray(target.starts)
         values = numpy.asarray(jax.vmap(target.log_density)(self.starts))
@@ -284,10 +286,14 @@ class Sampler:
         closed = jax.make_jaxpr(jax.value_and_grad(target.log_density))(
             jax.ShapeDtypeStruct(self.starts.shape[1:], jnp.float64))
         text, parameters = _program(closed, mass)
-        model = _compiler.compile(text, strategy="replicate", options=["--level=block"],
+        if lanes is None and sum(a.nbytes for a in parameters.values()) > _LARGE:
+            lanes = _LANES
+        strategy, options = ("replicate", ["--level=block"]) if lanes is None else \
+            ("lockstep", [])
+        model = _compiler.compile(text, strategy=strategy, options=options,
                                   progress=progress)
         parameters.update(target=numpy.float64(target_accept), depth=numpy.int32(max_depth))
-        self.function = model.bind(parameters, threads=threads)
+        self.function = model.bind(parameters, threads=threads, lanes=lanes or 0)
         self.convert = jax.jit(jax.vmap(target.values))
 
     def run(self, seed, warmup, draws, progress=False):
@@ -381,17 +387,19 @@ class Samples:
         return arviz.summary(self.to_arviz())
 
 
-def sample(target, *, chains=4, warmup=1000, draws=1000, seed=0, model_args=(),
-           model_kwargs=None, init=None, mass="diagonal", target_accept=0.8, max_depth=10,
-           threads=None, progress=None):
+def sample(target, *, chains=4, lanes=None, warmup=1000, draws=1000, seed=0,
+           model_args=(), model_kwargs=None, init=None, mass="diagonal", target_accept=0.8,
+           max_depth=10, threads=None, progress=None):
     """Draws by the No-U-Turn Sampler, as Samples.
 
     target: a NumPyro model; or, where `init` is a tree of arrays, a function of JAX that
         gives the log density of such a tree.
     chains, warmup, draws: how many chains, transitions that fit the step size and the
         mass matrix in Stan's windows, and draws of each chain after that.
+    lanes: chains that are in progress at once, in lock step; None: 16 where the density
+        reads more than a megabyte of data, else a worker runs one chain after the other.
     seed: a number, or a key of JAX. A draw depends on the seed, the chain and its
-        number only, whatever the threads and the other chains are.
+        number only, whatever lanes, threads and other chains are.
     model_args, model_kwargs: of a NumPyro model.
     init: for a log density, where chains start: arrays of (chains, …). For a model, one
         of NumPyro's strategies; None: init_to_uniform.
@@ -404,7 +412,8 @@ def sample(target, *, chains=4, warmup=1000, draws=1000, seed=0, model_args=(),
     All is computed in double precision. Ctrl-C ends it.
     """
     for name, value, least in (("chains", chains, 1), ("warmup", warmup, 1),
-                               ("draws", draws, 1), ("max_depth", max_depth, 1)):
+                               ("draws", draws, 1), ("max_depth", max_depth, 1),
+                               ("lanes", 1 if lanes is None else lanes, 1)):
         if not isinstance(value, int) or value < least:
             raise ValueError("%s is a number from %d on; found %r" % (name, least, value))
     if max_depth > _DEEPEST:
@@ -426,6 +435,7 @@ def sample(target, *, chains=4, warmup=1000, draws=1000, seed=0, model_args=(),
         else:
             target = Density(target, init, chains)
         sampler = Sampler(target, mass=mass, target_accept=target_accept,
-                          max_depth=max_depth, threads=threads, progress=progress)
+                          max_depth=max_depth, lanes=lanes, threads=threads,
+                          progress=progress)
         positions, stats = sampler.run(number, warmup, draws, progress)
         return Samples(sampler.values(positions), stats)

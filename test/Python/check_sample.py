@@ -161,6 +161,9 @@ checks.expect("a seed repeats", same(few, of_gaussian(
     chains=5, warmup=120, draws=130, seed=7, threads=1)))
 checks.expect("threads change no bit", same(few, of_gaussian(
     chains=5, warmup=120, draws=130, seed=7, threads=2)))
+checks.expect("lanes change no bit", same(few, of_gaussian(
+    chains=5, warmup=120, draws=130, seed=7, lanes=3, threads=1)) and same(few, of_gaussian(
+        chains=5, warmup=120, draws=130, seed=7, lanes=8, threads=2)))
 checks.expect("other chains change no bit", same(few, of_gaussian(
     chains=9, warmup=120, draws=130, seed=7, threads=2), 5))
 checks.expect("nor do later draws", numpy.array_equal(few.draws["a"], of_gaussian(
@@ -256,7 +259,7 @@ refused("no latent site", ValueError, "no latent sites",
 refused("no model", TypeError, "NumPyro model or a log density", lambda: batch.sample(3))
 for options, text in (({"chains": 0}, "chains"), ({"warmup": 0}, "warmup"),
                       ({"draws": 1.5}, "draws"), ({"max_depth": 17}, "max_depth is 16"),
-                      ({"target_accept": 1}, "target_accept"), ({"mass": "full"}, "mass")):
+                      ({"lanes": 0}, "lanes"), ({"target_accept": 1}, "target_accept"), ({"mass": "full"}, "mass")):
     refused("refuse %r" % options, ValueError, text,
             lambda: batch.sample(hierarchical, **options))
 refused("starts of other chains", ValueError, "dimension of 4; found shape (3,)",
