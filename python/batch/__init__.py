@@ -12,12 +12,14 @@ docs/Python.md has all of it.
 
 import importlib
 
+from batch._bound import bind
 from batch._compiler import CompileError, clear_cache, compile, compiler
 from batch._model import Function, Model, Ragged
 from batch._runtime import Cancellation, Cancelled, Error
 
 # What needs JAX loads it, when it is asked for.
-_OF_JAX = {"vmap": "_vmap", "LoweringError": "_vmap", "sample": "_sample"}
+_OF_JAX = {"vmap": "_vmap", "LoweringError": "_vmap", "map": "_map",
+           "sample": "_sample"}
 
 
 def __getattr__(name):
@@ -32,5 +34,5 @@ def __getattr__(name):
 
 
 __all__ = ["Cancellation", "Cancelled", "CompileError", "Error", "Function", "Model",
-           "LoweringError", "Ragged", "clear_cache", "compile", "compiler", "sample",
-           "vmap"]
+           "LoweringError", "Ragged", "bind", "clear_cache", "compile", "compiler", "map",
+           "sample", "vmap"]

@@ -15,13 +15,14 @@ from jax.extend import core
 from jax.extend.mlir import ir, passmanager
 from jax.extend.mlir.dialects import stablehlo
 
-from batch import _expand, _places
+from batch import _expand, _extents, _places
 from batch import _linear, _random, _rules, _scatter, _sort, _special  # noqa: F401
 from batch._expand import CONTROL, LoweringError, evaluate, open_jaxpr, place, variables
 
 stablehlo.register_stablehlo_passes()
 _PASSES = ("builtin.module(inline,symbol-dce,canonicalize,func.func(chlo-legalize-to-stablehlo),"
            "canonicalize,stablehlo-legalize-to-linalg,canonicalize,cse)")
+_INLINE = "builtin.module(inline,symbol-dce,canonicalize,cse)"
 _ELEMENTS = {"bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
              "uint8": "i8", "uint16": "i16", "uint32": "i32", "uint64": "i64",
              "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
@@ -35,7 +36,8 @@ def element_type(dtype):
 
 
 def tensor_type(aval):
-    return "tensor<%s>" % "x".join([str(n) for n in aval.shape] + [element_type(aval.dtype)])
+    return "tensor<%s>" % "x".join([_extents.extent(n) for n in aval.shape] +
+                                   [element_type(aval.dtype)])
 
 
 def _select(lanes, new, old):
@@ -57,6 +59,7 @@ class Lowering:
         self.lines = []
         self.depth = 2
         self.shared = []  # (name, value of a constant) that code refers to
+        self.extents = {}  # by symbol, of ragged arguments
         self.places = _places.Places(_expand.line)
         self.place = 0  # of what is emitted
 
@@ -173,22 +176,36 @@ class Lowering:
     def computed(self, compute, values, shapes, avals, equations):
         """Calls what JAX makes of a function of arrays of these shapes."""
         function = "@segment%d" % len(self.functions)
-        self.functions.append(self.lower(compute, shapes, function, equations))
+        # JAX wants arguments with the extents that it meets.
+        extents = self.extents.values()
+        values = [*values, *(extent.carrier for extent in extents)]
+        shapes = [*shapes, *(extent.aval for extent in extents)]
+        text, order = self.lower(compute, shapes, function, equations)
+        self.functions.append(text)
+        numbers = [(self.extents[symbol].number, "tensor<%s>" % _extents.number_type())
+                   for symbol in order]
         results = [self.name() for _ in avals]
         self.emit("%s = func.call %s(%s) : (%s) -> (%s)", ", ".join(results), function,
-                  ", ".join(values), ", ".join(map(tensor_type, shapes)),
+                  ", ".join([name for name, _ in numbers] + values),
+                  ", ".join([kind for _, kind in numbers] + list(map(tensor_type, shapes))),
                   ", ".join(map(tensor_type, avals)))
         return results
 
     def lower(self, compute, shapes, function, equations):
-        """The text of a function that JAX has lowered."""
+        """The text of a function that JAX has lowered, and the symbols whose numbers are
+        its first arguments."""
         # A function of its own, or JAX would give the module of an earlier call.
-        fresh = jax.jit(lambda *values: compute(*values), keep_unused=True)
+        given = len(shapes) - len(self.extents)
+        fresh = jax.jit(lambda *values: compute(*values[:given]), keep_unused=True)
         module = fresh.lower(*shapes).compiler_ir("stablehlo")
         with module.context:
             names = ", ".join(sorted({e.primitive.name for e in equations}))
+            if self.extents:
+                _extents.mark_broadcasts(module.operation)
             try:
                 passmanager.PassManager.parse(_PASSES).run(module.operation)
+                if self.extents:  # extents are found in one function
+                    passmanager.PassManager.parse(_INLINE).run(module.operation)
             except ir.MLIRError as error:
                 raise LoweringError("%s%s: %s" % (place(equations[0]), names,
                                                   str(error).splitlines()[0])) from None
@@ -207,6 +224,7 @@ class Lowering:
                             visit(inner.operation)
 
             functions = list(module.body.operations)
+            order = _extents.take_extents(functions[0], list(self.extents), given)
             for operation in functions:
                 visit(operation.operation)
             if left:
@@ -226,12 +244,12 @@ class Lowering:
                           lambda found: renamed[found[1] or found[2]],
                           "\n".join(map(_text, functions)))
             if not re.search(r"\bui\d+\b|xui\d+\b", text):
-                return text
+                return text, order
             # Signs are in operations. Casts from a type to itself go.
             module = ir.Module.parse(re.sub(r"ui(8|16|32|64)>", r"i\1>", text))
             passmanager.PassManager.parse("builtin.module(canonicalize)").run(
                 module.operation)
-            return "\n".join(map(_text, module.body.operations))
+            return "\n".join(map(_text, module.body.operations)), order
 
     # Control.
 
@@ -304,7 +322,11 @@ class Lowering:
             zero = "false" if element_type(aval.dtype) == "i1" else \
                 "0" if element_type(aval.dtype)[0] == "i" else "0.0"
             starts.append(self.constant(tensor_type(aval), "dense<%s>" % zero))
-        bounds = [self.constant("index", n) for n in (0, length, 1)]
+        if stacked and not isinstance(length, int):
+            raise LoweringError("%sscan has results for each row of a ragged array, which is "
+                                "not supported; carry what is needed" %
+                                _expand.place(equation))
+        bounds = [self.extent(n) for n in (0, length, 1)]
         index = self.name("i")
         results = [self.name() for _ in types]
         now = [self.name() for _ in types]
@@ -315,7 +337,9 @@ class Lowering:
                       ", ".join(types)) if results else "")
         self.depth += 1
         if parameters["reverse"]:
-            last = self.constant("index", length - 1)
+            one = self.constant("index", 1)
+            last = self.name("i")
+            self.emit("%s = arith.subi %s, %s : index", last, bounds[1], one)
             place = self.name("i")
             self.emit("%s = arith.subi %s, %s : index", place, last, index)
         else:
@@ -331,6 +355,18 @@ class Lowering:
         self.depth -= 1
         self.emit("}")
         return results
+
+    def extent(self, n):
+        """The name of an index."""
+        if isinstance(n, int):
+            return self.constant("index", n)
+        if str(n) not in self.extents:
+            raise LoweringError("a loop of %s rounds is not supported" % n)
+        kind = _extents.number_type()
+        number = self.scalar(self.extents[str(n)].number, kind)
+        result = self.name("i")
+        self.emit("%s = arith.index_cast %s : %s to index", result, number, kind)
+        return result
 
     def _slice(self, aval, place):
         rest = ["0"] * (len(aval.shape) - 1)
@@ -401,8 +437,17 @@ def lower(closed, shared):
     closed = _expand.expand(closed)
     lowering = Lowering()
     jaxpr, constants = open_jaxpr(closed)
+    for name, v in zip(names, jaxpr.invars):
+        for symbol in _extents.of([v.aval.shape[:1]]):
+            lowering.extents.setdefault(symbol, _extents.Extent(
+                "%" + symbol, name, jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype)))
     environment = dict(zip(jaxpr.constvars, map(lowering.share, constants)))
     environment.update(zip(jaxpr.invars, names))
+    for v in jaxpr.outvars:
+        if _extents.of([v.aval.shape]):
+            makers = [place(equation) for equation in jaxpr.eqns if v in equation.outvars]
+            raise LoweringError("%sa result has as many rows as a ragged argument, which is "
+                                "not supported: reduce over them" % "".join(makers[:1]))
     results = lowering.run(jaxpr, environment)
     types = [tensor_type(atom.aval) for atom in jaxpr.outvars]
     if not types:  # all results are empty, and an entry has some
@@ -411,8 +456,11 @@ def lower(closed, shared):
     arguments = ["%s: %s {batch.%s = \"%s\"}" % (
         name, tensor_type(v.aval), "shared" if is_shared else "name", name[1:])
         for name, v, is_shared in zip(names, jaxpr.invars, shared)]
+    arguments += ["%s: tensor<%s> {batch.name = \"%s\"}" % (
+        extent.number, _extents.number_type(), symbol)
+        for symbol, extent in lowering.extents.items()]
     arguments += ["%s: %s {batch.shared = \"%s\"}" % (
-        name, tensor_type(jax.typeof(value)), name[1:]) for name, value in lowering.shared]
+        name, tensor_type(_expand.type_of(value)), name[1:]) for name, value in lowering.shared]
     lines = ["module {"]
     lines += ["  " + line for function in lowering.functions
               for line in function.splitlines()]

@@ -21,6 +21,21 @@ class Ragged:
         self.values = values
         self.offsets = numpy.ascontiguousarray(offsets, dtype=numpy.int64)
 
+    @classmethod
+    def of(cls, arrays):
+        """Of a list of arrays, one of each instance, that differ in their first extent."""
+        arrays = [numpy.asarray(array) for array in arrays]
+        if not arrays:
+            raise ValueError("Ragged.of() needs an array, which says what rows are")
+        for i, array in enumerate(arrays):
+            if array.ndim == 0 or array.shape[1:] != arrays[0].shape[1:] or \
+                    array.dtype != arrays[0].dtype:
+                raise ValueError("array %d is %s%s, the first one %s%s: only the first "
+                                 "extent may differ" % (
+                                     i, array.dtype, list(array.shape), arrays[0].dtype,
+                                     list(arrays[0].shape)))
+        return cls(numpy.concatenate(arrays), _offsets([len(array) for array in arrays]))
+
     def __len__(self):
         return len(self.offsets) - 1
 
@@ -361,13 +376,14 @@ class Function:
         finally:
             self._idle.append(session)
 
-    def run(self, instances, values, nodes=None, cancellation=None):
+    def run(self, instances, values, nodes=None, cancellation=None, bits=False):
         """The same for arrays in the order of arguments: (elements, [offsets of lists])
-        each, and those of nodes. Returns a list of outputs."""
+        each, and those of nodes. Returns a list of outputs; bfloat16 has its `bits` in
+        int16, of NumPy's."""
         session = self._session()
         try:
             session.run(instances, values, nodes, cancellation)
-            outputs = [self._read(session, number)
+            outputs = [self._read(session, number, bits)
                        for number in range(len(self.model.outputs))]
             if self._options["partial_results"]:
                 texts = ((i, session.failure(i)) for i in range(instances))
@@ -398,9 +414,9 @@ class Function:
             return nodes.add(value, what, field.data_type)
         return [self._add(nodes, element, what, field, lists - 1) for element in value]
 
-    def _read(self, session, number):
-        array, offsets = session.read(number)
+    def _read(self, session, number, bits):
+        array, offsets = session.read(number, bits)
         field = self.model.outputs[number]
-        if field.dtype in _NUMPY_TYPES:
+        if bits or field.dtype in _NUMPY_TYPES:
             array = numpy.from_dlpack(array)
         return Ragged(array, offsets) if field.is_ragged else array

@@ -1,26 +1,23 @@
 """batch.vmap: functions of JAX over a batch, each lane with control of its own."""
 
-import collections
-import contextlib
 import functools
+import sys
 import threading
 
 import jax
 import jax.numpy as jnp
 import numpy
-from jax.extend import core
 
-from batch import _compiler, _expand, _explain, _lowering, _places
+from batch import _bound, _compiled, _expand, _extents, _trees
+from batch._compiled import UNMAPPED
+from batch._model import Ragged
 
-LoweringError = _lowering.LoweringError
-_UNMAPPED = object()  # None would be an empty tree
-_tracing = threading.local()
-_BOUND = 8  # sets of parameters that stay bound, for each compiled function
+LoweringError = _expand.LoweringError
 
 
 def _spread(axes, tree, what):
     """Axes, a prefix of a tree, for each of its leaves."""
-    marked = jax.tree.map(lambda axis: _UNMAPPED if axis is None else axis, axes,
+    marked = jax.tree.map(lambda axis: UNMAPPED if axis is None else axis, axes,
                           is_leaf=lambda axis: axis is None)
     try:
         spread = jax.tree.map(lambda axis, part: jax.tree.map(lambda _: axis, part),
@@ -30,143 +27,114 @@ def _spread(axes, tree, what):
             what, "arguments" if what == "in_axes" else "results", error)) from None
     axes = jax.tree.leaves(spread)
     for axis in axes:
-        if axis is not _UNMAPPED and not isinstance(axis, int):
+        if axis is not UNMAPPED and not isinstance(axis, int):
             raise TypeError("vmap %s must be an int, None, or a tree of them; found %r" %
                             (what, axis))
     return axes
 
 
-def _depends(jaxpr, mapped):
-    """Which results depend on the inputs that are mapped."""
-    known = {v: is_mapped for v, is_mapped in zip(jaxpr.invars, mapped)}
-    for equation in jaxpr.eqns:
-        any_mapped = any(known.get(atom, False) for atom in equation.invars
-                         if not isinstance(atom, core.Literal))
-        known.update((v, any_mapped) for v in equation.outvars)
-    return [not isinstance(atom, core.Literal) and known.get(atom, False)
-            for atom in jaxpr.outvars]
-
-
-def _signed(dtype):
-    """The type of the same bits that the runtime has."""
-    return numpy.dtype(dtype.name[1:]) if dtype.kind == "u" and dtype.itemsize > 1 else \
-        numpy.dtype(numpy.int8) if dtype.kind == "u" else dtype
-
-
-def _words(leaf):
+def words(leaf):
     """A key is its words; other arrays are what they are."""
+    if isinstance(leaf, (_bound.Bound, Ragged)):
+        return leaf
     aval = jax.typeof(leaf)
     return jax.random.key_data(leaf) if _expand.is_key(aval) else leaf
 
 
-def _key(words):
-    return jax.random.wrap_key_data(words, impl="threefry2x32")
+def _here():
+    """Where the user called: the innermost frame outside of jax and batch."""
+    frame = sys._getframe()
+    while frame and frame.f_code.co_filename.startswith(_expand._OWN):
+        frame = frame.f_back
+    return "%s:%d (in %s): " % (frame.f_code.co_filename, frame.f_lineno,
+                                frame.f_code.co_name) if frame else ""
 
 
-def _for_runtime(array, dtype, axis):
-    """An array whose first dimension is `axis`; without a copy, as a rule."""
-    if dtype.name == "bfloat16":
-        array = jnp.asarray(array, dtype)
-        return array if axis in (_UNMAPPED, 0) else jnp.moveaxis(array, axis, 0)
-    array = numpy.asarray(array)
-    if array.dtype != dtype:
-        array = array.astype(dtype)
-    array = array.view(_signed(array.dtype)) if array.dtype.kind == "u" else array
-    return array if axis in (_UNMAPPED, 0) else numpy.moveaxis(array, axis, 0)
-
-
-def _check_place(array):
-    if isinstance(array, jax.Array):
+def check_place(array):
+    if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer):
         devices = array.devices()
         if len(devices) > 1 or any(d.platform != "cpu" for d in devices):
-            raise ValueError("batch.vmap runs on this machine's CPU: move the array there "
-                             "with jax.device_put; it is on %s" % ", ".join(map(str, devices)))
+            raise ValueError("%sbatch.vmap runs on this machine's CPU, and takes arrays on "
+                             "one device: move it there with jax.device_put; it is on %s" % (
+                                 _here(), ", ".join(sorted(map(str, devices)))))
 
 
-class _Compiled:
-    """A function for arguments of certain types."""
-
-    def __init__(self, closed, tree, shared, options):
-        self.closed, self.tree, self.shared = closed, tree, shared
-        jaxpr = closed.jaxpr
-        self.text, constants, self.places = _lowering.lower(closed, shared)
-        with _places.translated(self.places):
-            self.model = _compiler.compile(self.text, strategy=options["strategy"])
-        self.options = {name: options[name] for name in ("lanes", "threads")}
-        self.constants = {"p%d" % i: _for_runtime(value, jax.typeof(value).dtype, _UNMAPPED)
-                          for i, value in enumerate(constants)}
-        self.dtypes = [_expand.words(v.aval).dtype for v in jaxpr.invars]
-        self.results = [atom.aval for atom in jaxpr.outvars]
-        self.depends = _depends(jaxpr, [not is_shared for is_shared in shared])
-        self.bound = collections.OrderedDict()
-        self.lock = threading.Lock()
-
-    def bind(self, leaves, keep):
-        """The model with these parameters. Arrays of JAX do not change: they are
-        known again by identity."""
-        shared = [leaf for leaf, is_shared in zip(leaves, self.shared) if is_shared]
-        key = tuple(map(id, shared))
-        keeps = keep and all(isinstance(leaf, jax.Array) for leaf in shared)
-        with self.lock:
-            if keeps and key in self.bound:
-                self.bound.move_to_end(key)
-                return self.bound[key][1]
-            parameters = dict(self.constants)
-            for i, (leaf, dtype, is_shared) in enumerate(
-                    zip(leaves, self.dtypes, self.shared)):
-                if is_shared:
-                    parameters["a%d" % i] = _for_runtime(leaf, dtype, _UNMAPPED)
-            function = self.model.bind(parameters, **self.options)
-            if keeps:
-                self.bound[key] = shared, function  # the arrays live as long as their ids
-                while len(self.bound) > _BOUND:
-                    self.bound.popitem(last=False)
-            return function
-
-    def run(self, leaves, axes, size, keep=True):
-        """Results with the instances in front, as NumPy arrays or JAX's. `keep`: whether
-        the same arrays may come again."""
-        function = self.bind(leaves, keep)
-        with _places.translated(self.places):
-            results = function.run(size, self._values(leaves, axes))
-        outputs = []
-        for array, aval in zip(results, self.results):
-            if aval.dtype.name == "bfloat16":
-                array = jnp.from_dlpack(array)
-            elif array.dtype != _expand.words(aval).dtype:
-                array = array.view(_expand.words(aval).dtype)
-            outputs.append(array)
-        return outputs
-
-    def explain(self, leaves, axes, size, name):
-        """Runs the same; what was decided and what ran, of a function of this name."""
-        function = self.bind(leaves, keep=True)
-        with _places.translated(self.places):
-            return _explain.explain(function, size, self._values(leaves, axes),
-                                    places=self.places, what=name)
-
-    def _values(self, leaves, axes):
-        return [(_for_runtime(leaf, dtype, axis), []) for leaf, dtype, axis, is_shared in
-                zip(leaves, self.dtypes, axes, self.shared) if not is_shared]
+def aval_of(leaf):
+    """The shape and the type of an argument."""
+    if isinstance(leaf, _bound.Bound):
+        leaf = leaf.value
+    if isinstance(leaf, Ragged):
+        leaf = leaf.values
+    try:
+        return jax.typeof(leaf)
+    except TypeError:
+        raise TypeError("Argument %r of type %s is not a valid JAX type" % (
+            leaf, type(leaf))) from None
 
 
-class _Mapped:
+def type_of(aval, axis=UNMAPPED):
+    """The shape of an instance's part, the type of its elements, and if it is weak."""
+    dtype = aval.dtype if _expand.is_key(aval) else \
+        jax.dtypes.canonicalize_dtype(aval.dtype)
+    shape = aval.shape if axis is UNMAPPED else aval.shape[:axis] + aval.shape[axis + 1:]
+    return shape, dtype, bool(getattr(aval, "weak_type", False))
+
+
+def ragged_types(leaves, types):
+    """Types in which first extents that differ from instance to instance have names:
+    equal ones one name."""
+    known, named = [], []
+    for leaf, (shape, dtype, is_weak) in zip(leaves, types):
+        if isinstance(leaf, Ragged):
+            number = next((i for i, offsets in enumerate(known)
+                           if numpy.array_equal(offsets, leaf.offsets)), len(known))
+            known[number:] = known[number:] or [leaf.offsets]
+            shape = ("n%d" % number,) + leaf.values.shape[1:]
+        named.append((tuple(shape), dtype, is_weak))
+    return named
+
+
+def result(array, aval):
+    """A result, or those of all instances, as the user gets it."""
+    array = _compiled.to_jax(array, aval)
+    return _compiled.key_of(array) if _expand.is_key(aval) else array
+
+
+class Mapped:
+    """A function for all instances; compiled for each kind of arguments."""
+
     def __init__(self, function, in_axes, out_axes, axis_size, options):
         functools.update_wrapper(self, function)
         self.function, self.in_axes, self.out_axes = function, in_axes, out_axes
         self.axis_size, self.options = axis_size, options
         self.known = {}
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
 
     def __call__(self, *arguments, **named):
-        return self._call(arguments, named)
+        compiled, results, leaves, axes, size = self._given(arguments, named)
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves) or \
+                _compiled.is_tracing():
+            leaves = [leaf.__jax_array__() if isinstance(leaf, _bound.Bound) else leaf
+                      for leaf in leaves]
+            outputs = _compiled.call_p.bind(*leaves, compiled=compiled, axes=tuple(axes),
+                                            size=size)
+        else:
+            outputs = compiled.run(leaves, axes, size)
+        return self._finish(compiled, results, outputs, size)
 
     def explain(self, *arguments, **named):
         """Runs the function, and returns an Explanation: what the compiler decided, and
         which lines ran for how many instances at once."""
-        return self._call(arguments, named, explained=True)
+        compiled, _, leaves, axes, size = self._given(arguments, named)
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+            raise TypeError("explain() runs the function: call it outside of jax.jit and "
+                            "other transformations")
+        return compiled.explain(leaves, axes, size, "%r" % getattr(
+            self.function, "__name__", "a function"))
 
-    def _call(self, arguments, named, explained=False):
+    def _given(self, arguments, named):
+        """The compiled function, the tree of its results, its arguments' leaves, their
+        axes, and the number of instances."""
         # Arguments by name are mapped along their first axis.
         in_axes = (tuple(self.in_axes) if isinstance(self.in_axes, list)
                    else self.in_axes), 0
@@ -175,41 +143,33 @@ class _Mapped:
                              "corresponding to the positional arguments passed to the "
                              "function, but got len(in_axes)=%d, len(args)=%d" % (
                                  len(self.in_axes), len(arguments)))
-        leaves, tree = jax.tree.flatten((arguments, named))
-        for leaf in leaves:
-            try:
-                jax.typeof(leaf)
-            except TypeError:
-                raise TypeError("Argument %r of type %s is not a valid JAX type" % (
-                    leaf, type(leaf))) from None
+        leaves, tree = _trees.flatten((arguments, named))
+        avals = list(map(aval_of, leaves))
         axes = _spread(in_axes, (arguments, named), "in_axes")
-        if getattr(_tracing, "on", False):
-            # A part of a function that is being compiled is compiled with it.
-            return jax.vmap(self.function, self.in_axes, self.out_axes,
-                            axis_size=self.axis_size)(*arguments, **named)
-        size, axes = self._size(leaves, axes)
-        compiled = self._compile(leaves, axes, tree, size)
-        leaves = list(map(_words, leaves))
-        if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
-            if explained:
-                raise TypeError("explain() runs the function: call it outside of jax.jit "
-                                "and other transformations")
-            return self._in_jax(compiled, leaves, axes, size)
+        size, axes = self._size(avals, axes, leaves)
         for leaf in leaves:
-            _check_place(leaf)
-        if explained:
-            return compiled.explain(leaves, axes, size, "%r" % getattr(
-                self.function, "__name__", "a function"))
-        return self._finish(compiled, compiled.run(leaves, axes, size), size, jnp.asarray)
+            check_place(leaf)
+        types = ragged_types(leaves, list(map(type_of, avals, axes)))
+        compiled, results = self.compile(types,
+                                         [axis is UNMAPPED for axis in axes], tree)
+        return compiled, results, list(map(words, leaves)), axes, size
 
-    def _size(self, leaves, axes):
+    def _size(self, avals, axes, leaves):
         """The number of instances, and the axes, none of which is negative."""
         size, positive = self.axis_size, []
-        for leaf, axis in zip(leaves, axes):
-            if axis is _UNMAPPED:
+        for aval, axis, leaf in zip(avals, axes, leaves):
+            if axis is UNMAPPED:
                 positive.append(axis)
                 continue
-            shape = numpy.shape(leaf)
+            if isinstance(leaf, _bound.Bound):
+                raise ValueError("an array of batch.bind is the same for all instances: "
+                                 "its in_axes is None")
+            shape = aval.shape
+            if isinstance(leaf, Ragged):
+                if axis != 0:
+                    raise ValueError("instances of a batch.Ragged lie along axis 0, not %d" %
+                                     axis)
+                shape = (len(leaf),)
             if not -len(shape) <= axis < len(shape):
                 raise ValueError("vmap was requested to map its argument along axis %d, "
                                  "which implies that its rank should be at least %d, but "
@@ -229,48 +189,30 @@ class _Mapped:
                              "axis_size")
         return size, positive
 
-    def _compile(self, leaves, axes, tree, size):
-        types = []
-        for leaf, axis in zip(leaves, axes):
-            aval = jax.typeof(leaf)
-            dtype = jax.dtypes.canonicalize_dtype(aval.dtype) if not jax.dtypes.issubdtype(
-                aval.dtype, jax.dtypes.extended) else aval.dtype
-            shape = aval.shape if axis is _UNMAPPED else \
-                aval.shape[:axis] + aval.shape[axis + 1:]
-            types.append((shape, dtype, bool(getattr(aval, "weak_type", False))))
-        shared = [axis is _UNMAPPED for axis in axes]
+    def compile(self, types, shared, tree):
+        """The function for arguments of these types, and the tree of its results."""
         key = tree, tuple(types), tuple(shared), jax.config.jax_enable_x64
         with self.lock:
             if key not in self.known:
+                symbols = _extents.symbols(_extents.of(shape for shape, _, _ in types))
                 specs = jax.tree.unflatten(tree, [
-                    jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)
+                    jax.ShapeDtypeStruct([symbols.get(n, n) for n in shape], dtype,
+                                         weak_type=weak)
                     for shape, dtype, weak in types])
-                with self._trace():
+                with _compiled.tracing():
                     closed, shape = jax.make_jaxpr(
                         lambda a, k: self.function(*a, **k), return_shape=True)(*specs)
-                self.known[key] = _Compiled(closed, jax.tree.structure(shape), shared,
-                                            self.options)
+                self.known[key] = (_compiled.Compiled(closed, shared, self.options),
+                                   jax.tree.structure(shape))
             return self.known[key]
 
-    @contextlib.contextmanager
-    def _trace(self):
-        before = getattr(_tracing, "on", False)
-        _tracing.on = True
-        try:
-            yield
-        finally:
-            _tracing.on = before
-
-    def _finish(self, compiled, outputs, size, convert):
+    def _finish(self, compiled, tree, outputs, size):
         """The results as the caller has asked for them."""
-        results = jax.tree.unflatten(compiled.tree, outputs)
-        axes = _spread(self.out_axes, results, "out_axes")
+        axes = _spread(self.out_axes, jax.tree.unflatten(tree, outputs), "out_axes")
         placed = []
         for array, axis, depends, aval in zip(outputs, axes, compiled.depends,
                                               compiled.results):
-            if _expand.is_key(aval):
-                array = _key(jnp.asarray(array))
-            if axis is _UNMAPPED:
+            if axis is UNMAPPED:
                 if depends:
                     raise ValueError("vmap has mapped output but out_axes is None")
                 if size == 0:
@@ -282,36 +224,11 @@ class _Mapped:
                 if not -rank <= axis < rank:
                     raise ValueError("axis %d is out of bounds for array of dimension %d" %
                                      (axis, rank))
-                array = numpy.moveaxis(array, 0, axis) if isinstance(
-                    array, numpy.ndarray) else jnp.moveaxis(array, 0, axis)
-            placed.append(convert(array))
-        return jax.tree.unflatten(compiled.tree, placed)
-
-    def _in_jax(self, compiled, leaves, axes, size):
-        """Under jax.jit: one call back."""
-        results = list(map(_expand.words, compiled.results))
-        specs = [jax.ShapeDtypeStruct((size,) + aval.shape, aval.dtype) for aval in results]
-        outputs = jax.eval_shape(
-            lambda *arrays: self._finish(compiled, list(arrays), size, _words), *specs)
-
-        def run(*values):
-            return self._finish(compiled, compiled.run(list(values), axes, size, keep=False),
-                                size, lambda array: numpy.asarray(_words(array)))
-
-        @jax.custom_jvp
-        def call(*values):
-            return jax.pure_callback(run, outputs, *values, vmap_method="sequential")
-
-        @call.defjvp
-        def _(*_):
-            raise NotImplementedError(
-                "batch.vmap(f) is not differentiated from outside: use "
-                "batch.vmap(jax.grad(f)), whose derivative is compiled with it")
-
-        leaves, tree = jax.tree.flatten(call(*leaves))
-        return jax.tree.unflatten(tree, [
-            _key(leaf) if _expand.is_key(aval) else leaf
-            for leaf, aval in zip(leaves, compiled.results)])
+                if axis:
+                    module = numpy if isinstance(array, numpy.ndarray) else jnp
+                    array = module.moveaxis(array, 0, axis % rank)
+            placed.append(result(array, aval))
+        return jax.tree.unflatten(tree, placed)
 
 
 def vmap(f, in_axes=0, out_axes=0, axis_size=None, *, axis_name=None, lanes=0, threads=None,
@@ -325,7 +242,7 @@ def vmap(f, in_axes=0, out_axes=0, axis_size=None, *, axis_name=None, lanes=0, t
 
     in_axes, out_axes, axis_size: as of jax.vmap. Arguments with in_axes=None, and arrays
         that f closes over, are parameters: they are copied once, arrays of JAX as long as
-        the same ones are given.
+        the same ones are given, others with batch.bind.
     lanes: the most that are in progress at once, in lock step; 0: all.
     threads: workers; None: one for each core.
     strategy: where control runs (docs/Pipelines.md).
@@ -335,5 +252,7 @@ def vmap(f, in_axes=0, out_axes=0, axis_size=None, *, axis_name=None, lanes=0, t
                                   "other; use jax.vmap for collectives")
     if not callable(f):
         raise TypeError("batch.vmap expects a function, found %r" % (f,))
-    return _Mapped(f, in_axes, out_axes, axis_size,
+    _trees.check(in_axes, "in_axes")
+    _trees.check(out_axes, "out_axes")
+    return Mapped(f, in_axes, out_axes, axis_size,
                    {"lanes": lanes, "threads": threads, "strategy": strategy})

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "batch-runtime/CAPI.h"
+#include "batch-runtime/StreamCAPI.h"
 
 #include "Parts.h"
 
@@ -151,7 +151,8 @@ using ReadArray = nb::ndarray<nb::ro, nb::device::cpu>;
 /// Arrays that stay valid while the C API reads them.
 class ArrayList {
 public:
-  BatchArray add(nb::handle object, const char *what) {
+  /// Of a field of this type: NumPy has no bfloat16, but int16 with its bits.
+  BatchArray add(nb::handle object, const char *what, BatchElementType wanted) {
     ReadArray array;
     if (!nb::try_cast(object, array, /*convert=*/false))
       throw nb::type_error((std::string(what) + " is no array in this "
@@ -166,9 +167,11 @@ public:
       numbers[d] = static_cast<int64_t>(array.shape(d));
       numbers[rank + d] = array.stride(d) * bytes;
     }
-    BatchArray result = {const_cast<void *>(array.data()),
-                         elementType(array.dtype()), rank, numbers.data(),
-                         numbers.data() + rank};
+    BatchElementType type = elementType(array.dtype());
+    if (wanted == BATCH_TYPE_BF16 && type == BATCH_TYPE_I16)
+      type = wanted;
+    BatchArray result = {const_cast<void *>(array.data()), type, rank,
+                         numbers.data(), numbers.data() + rank};
     kept.push_back(std::move(array));
     return result;
   }
@@ -190,7 +193,7 @@ public:
     const std::string name = "'" + std::string(field.name) + "'";
     const char *what = name.c_str();
     nb::tuple values = partsOf(pair, 2, name + " as an array and offsets");
-    BatchValues result = {arrays.add(values[0], what), nullptr};
+    BatchValues result = {arrays.add(values[0], what, field.type), nullptr};
     auto levels = as<nb::list>(values[1], name + " with a list of offsets");
     if (levels.size() == 0)
       return result;
@@ -293,14 +296,27 @@ struct Model {
     return result;
   }
 
+  /// Of a parameter; any if there is none of this name.
+  BatchElementType typeOf(const std::string &name) const {
+    const int64_t count = batchModelCount(handle.get(), BATCH_PARAMETER);
+    for (int64_t i = 0; i < count; ++i) {
+      BatchField field;
+      check(batchModelField(handle.get(), BATCH_PARAMETER, i, &field));
+      if (name == field.name)
+        return field.type;
+    }
+    return BATCH_TYPE_F32;
+  }
+
   Parameters bind(const nb::dict &given) const {
     ArrayList list;
     std::vector<std::string> names;
     std::vector<BatchArray> arrays;
     for (auto [name, array] : given) {
       names.push_back(nb::cast<std::string>(name));
-      arrays.push_back(
-          list.add(array, ("parameter '" + names.back() + "'").c_str()));
+      arrays.push_back(list.add(array,
+                                ("parameter '" + names.back() + "'").c_str(),
+                                typeOf(names.back())));
     }
     std::vector<const char *> texts;
     for (const std::string &name : names)
@@ -528,7 +544,8 @@ struct Session {
   }
 
   /// The rows of an output in new memory, and the first row of each instance.
-  nb::tuple read(int64_t number) {
+  /// `bits`: as int16 what NumPy has no type for.
+  nb::tuple read(int64_t number, bool bits) {
     if (number < 0 || number >= static_cast<int64_t>(outputs.size()))
       throw nb::index_error("there is no such output");
     const BatchField &field = outputs[number];
@@ -556,8 +573,10 @@ struct Session {
     check(status);
     const std::vector<size_t> extents(shape.begin(), shape.end());
     char *elements = memory->data();
-    nb::ndarray<nb::array_api> array(elements, extents.size(), extents.data(),
-                                     keep(std::move(memory)), nullptr, type);
+    const bool isInt16 = bits && field.type == BATCH_TYPE_BF16;
+    nb::ndarray<nb::array_api> array(
+        elements, extents.size(), extents.data(), keep(std::move(memory)),
+        nullptr, isInt16 ? dlpackType(BATCH_TYPE_I16) : type);
     const size_t count = offsets->size();
     int64_t *begins = offsets->data();
     nb::ndarray<nb::numpy, int64_t> places(begins, 1, &count,
@@ -587,6 +606,126 @@ private:
     memory.release();
     return owner;
   }
+};
+/// Instances that come while others run.
+class Stream {
+public:
+  Stream(nb::object owner, int64_t slots) : session(std::move(owner)) {
+    BatchStream *made = nullptr;
+    BatchStatus status;
+    {
+      nb::gil_scoped_release release;
+      status = batchStreamOpen(of().handle.get(), slots, &made);
+    }
+    check(status);
+    handle.reset(made);
+    for (const BatchField &field : of().outputs)
+      outputs.emplace_back(field, slots);
+  }
+  ~Stream() {
+    nb::gil_scoped_release release;
+    handle.reset();
+  }
+
+  int64_t room() const { return batchStreamRoom(open()); }
+  int64_t ended() const { return batchStreamEnded(open()); }
+
+  /// Arrays of the arguments of instances.
+  void put(int64_t instances, const nb::list &arguments) {
+    const auto &model = nb::cast<const Model &>(of().model);
+    const int64_t wanted = batchModelCount(model.handle.get(), BATCH_ARGUMENT);
+    if (static_cast<int64_t>(arguments.size()) != wanted)
+      throw nb::value_error("the number of arguments is wrong");
+    ArrayList arrays;
+    std::vector<BatchValues> values;
+    for (int64_t a = 0; a < wanted; ++a) {
+      BatchField field;
+      check(batchModelField(model.handle.get(), BATCH_ARGUMENT, a, &field));
+      values.push_back(
+          {arrays.add(arguments[a], field.name, field.type), nullptr});
+    }
+    const BatchInputs inputs = {instances, values.data(), nullptr};
+    check(batchStreamPut(open(), &inputs));
+  }
+
+  /// The numbers of instances that have ended, of which the outputs are the
+  /// first rows of arrays(). Waits for one, as long as there are any.
+  std::vector<int64_t> take() {
+    std::vector<BatchArray> arrays;
+    for (Rows &rows : outputs)
+      arrays.push_back(rows.array);
+    std::vector<int64_t> numbers(arrays.empty() ? 1 : outputs[0].shape[0]);
+    int64_t count = 0;
+    Cancellation cancellation;
+    for (;;) {
+      BatchStatus status;
+      {
+        Interruptible guard(cancellation.handle.get());
+        nb::gil_scoped_release release;
+        status = batchStreamTake(open(), static_cast<int64_t>(numbers.size()),
+                                 arrays.data(), numbers.data(), &count,
+                                 cancellation.handle.get());
+      }
+      const std::string message = batchLastError();
+      if (PyErr_CheckSignals() != 0)
+        throw nb::python_error();
+      if (status == BATCH_STATUS_CANCELLED) {
+        cancellation.reset();
+        continue;
+      }
+      check(status, message.c_str());
+      numbers.resize(count);
+      return numbers;
+    }
+  }
+
+  /// Memory that take() writes: an array for each output, int16 for bfloat16.
+  nb::list arrays(nb::handle self) {
+    nb::list result;
+    for (Rows &rows : outputs) {
+      const std::vector<size_t> extents(rows.shape.begin(), rows.shape.end());
+      const BatchElementType type =
+          rows.array.type == BATCH_TYPE_BF16 ? BATCH_TYPE_I16 : rows.array.type;
+      nb::ndarray<nb::array_api> array(rows.memory.data(), extents.size(),
+                                       extents.data(), self, nullptr,
+                                       dlpackType(type));
+      result.append(nb::cast(array, nb::rv_policy::reference));
+    }
+    return result;
+  }
+
+  void close() {
+    nb::gil_scoped_release release;
+    handle.reset();
+  }
+
+private:
+  /// An output of as many instances as there are slots.
+  struct Rows {
+    Rows(const BatchField &field, int64_t slots) : shape{slots} {
+      shape.insert(shape.end(), field.shape, field.shape + field.rank);
+      size_t bytes = dlpackType(field.type).bits / 8;
+      for (int64_t extent : shape)
+        bytes *= extent;
+      memory.resize(bytes);
+      array = {memory.data(), field.type, static_cast<int32_t>(shape.size()),
+               shape.data(), nullptr};
+    }
+    std::vector<int64_t> shape;
+    std::vector<char> memory;
+    BatchArray array;
+  };
+
+  Session &of() const { return nb::cast<Session &>(session); }
+  BatchStream *open() const {
+    if (!handle)
+      throw nb::value_error("the stream is closed");
+    return handle.get();
+  }
+
+  nb::object session;
+  std::deque<Rows> outputs; ///< which stay where they are
+  std::unique_ptr<BatchStream, Free<batchStreamFree>> handle;
 };
 } // namespace
 
@@ -643,7 +782,18 @@ NB_MODULE(_runtime, module) {
       .def("run", &Session::run, nb::arg("instances"), nb::arg("arguments"),
            nb::arg("nodes").none(), nb::arg("cancellation").none() = nb::none(),
            nb::arg("explained") = false)
-      .def("read", &Session::read)
+      .def("read", &Session::read, nb::arg("output"), nb::arg("bits") = false)
       .def("progress", &Session::progress)
       .def("failure", &Session::failure);
+  nb::class_<Stream>(module, "Stream")
+      .def(nb::init<nb::object, int64_t>(), nb::arg("session"),
+           nb::arg("slots"))
+      .def_prop_ro("room", &Stream::room)
+      .def_prop_ro("ended", &Stream::ended)
+      .def("put", &Stream::put, nb::arg("instances"), nb::arg("arguments"))
+      .def("take", &Stream::take)
+      .def(
+          "arrays",
+          [](nb::handle self) { return nb::cast<Stream &>(self).arrays(self); })
+      .def("close", &Stream::close);
 }

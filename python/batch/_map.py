@@ -1,0 +1,177 @@
+"""batch.map: functions of JAX over many elements, on a fixed number of lanes."""
+
+import builtins
+import functools
+
+import jax
+import numpy
+
+from batch import _runtime, _trees, _vmap
+from batch._model import Ragged
+
+# Results that wait for one before them, as multiples of the lanes.
+_WINDOW = 16
+
+
+@functools.lru_cache(maxsize=64)
+def _mapped(f, lanes, threads, strategy):
+    """What is compiled for a function serves all of its calls."""
+    return _vmap.Mapped(f, 0, 0, None, {"lanes": lanes, "threads": threads,
+                                        "strategy": strategy, "refill": True})
+
+
+class _Elements:
+    """The types that the elements of a map have: those of the first one."""
+
+    def __init__(self, first):
+        leaves, self.tree = _trees.flatten(((first,), {}))
+        self.types = [self._type(0, leaf) for leaf in leaves]
+        self.leaves = self.check(0, first)
+
+    def _type(self, index, leaf):
+        try:
+            return _vmap.type_of(_vmap.aval_of(leaf))
+        except TypeError as error:
+            raise TypeError("element %d of xs: %s" % (index, error)) from None
+
+    def check(self, index, element, ragged=False):
+        """The leaves of an element, which has these types; `ragged`: but for the first
+        extents of arrays."""
+        leaves, tree = _trees.flatten(((element,), {}))
+        if tree != self.tree:
+            raise ValueError("element %d of xs is the tree %s, where the first one is %s" % (
+                index, *(tree.children()[0].children()[0] for tree in (tree, self.tree))))
+        for leaf, wanted in zip(leaves, self.types):
+            found = self._type(index, leaf)
+            shapes = [found[0], wanted[0]]
+            if ragged and len(shapes[0]) == len(shapes[1]):
+                shapes = [shape[1:] for shape in shapes]
+            if shapes[0] != shapes[1] or found[1] != wanted[1]:
+                raise ValueError("element %d of xs is %s%s where the first one is %s%s" % (
+                    index, found[1], list(found[0]), wanted[1], list(wanted[0])))
+            _vmap.check_place(leaf)
+        return list(builtins.map(_vmap.words, leaves))
+
+
+def _rows(compiled, tree, outputs, count):
+    """The results of `count` instances, of arrays with the instances in front."""
+    for row in range(count):
+        yield jax.tree.unflatten(tree, [
+            _vmap.result(array[row], aval) for array, aval in zip(outputs, compiled.results)])
+
+
+def _stream(mapped, elements, lanes, ordered):
+    """Results of an iterator's elements, lazily."""
+    elements = iter(elements)
+    for first in elements:
+        break
+    else:
+        return
+    types = _Elements(first)
+    compiled, tree = mapped.compile(types.types, [False] * len(types.types), types.tree)
+    function = compiled.bind([])
+    session = function._session()
+    stream = _runtime.Stream(session, slots=2 * lanes)
+    try:
+        memory = [numpy.from_dlpack(array) for array in stream.arrays()]
+        count = taken = shown = 0
+        waiting = {}
+        pending = [types.leaves]  # at most one element that is not in the stream
+        while True:
+            while stream.room > 0 and stream.ended == 0 and (
+                    not ordered or count - shown < _WINDOW * lanes):
+                if not pending:
+                    for element in elements:
+                        pending.append(types.check(count, element))
+                        break
+                    else:
+                        break
+                stream.put(1, compiled.arguments(pending.pop()))
+                count += 1
+            if taken == count:
+                return
+            numbers = stream.take()
+            taken += len(numbers)
+            # The next take() writes to the same memory.
+            outputs = compiled.from_runtime([array[:len(numbers)].copy()
+                                             for array in memory])
+            for number, result in zip(numbers, _rows(compiled, tree, outputs,
+                                                     len(numbers))):
+                if ordered:
+                    waiting[number] = result
+                else:
+                    yield number, result
+            while shown in waiting:
+                yield waiting.pop(shown)
+                shown += 1
+    finally:
+        stream.close()
+        function._idle.append(session)
+
+
+def _list(mapped, elements):
+    """Results of the elements of a list, as a list."""
+    if not elements:
+        return []
+    types = _Elements(elements[0])
+    leaves = [types.check(i, element, ragged=True) for i, element in enumerate(elements)]
+    columns = []
+    for column in zip(*leaves):
+        arrays = [numpy.asarray(leaf) for leaf in column]
+        differ = any(array.shape != arrays[0].shape for array in arrays)
+        columns.append(Ragged.of(arrays) if differ else numpy.stack(arrays))
+    compiled, tree = mapped.compile(_vmap.ragged_types(columns, types.types),
+                                    [False] * len(columns), types.tree)
+    outputs = compiled.run(columns, [0] * len(columns), len(elements))
+    return list(_rows(compiled, tree, outputs, len(elements)))
+
+
+def _is_iterator(xs):
+    return hasattr(xs, "__next__") or (
+        hasattr(xs, "__iter__") and not isinstance(xs, Ragged) and
+        not hasattr(xs, "__array__") and not numpy.isscalar(xs) and
+        jax.tree.structure(xs) == jax.tree.structure(0))
+
+
+def map(f, xs, lanes=64, *, ordered=True, threads=None, strategy="auto"):
+    """As jax.lax.map(f, xs, batch_size=lanes), but a lane whose element has ended takes
+    the next one at once.
+
+    xs: a tree of arrays, whose elements lie along their first axes: then the results are
+        arrays. Or a list of elements, trees of arrays of equal types, but for their first
+        extents: then they are a list. Or an iterator of elements, which may have no end:
+        then they come from an iterator, which reads ahead at most 2 * lanes elements, or
+        while one of them takes long, 16 * lanes.
+    lanes: elements in progress at once.
+    ordered: False: an iterator of (index, result), as they end.
+    threads: workers; None: one for each core.
+    strategy: where control runs (docs/Pipelines.md); iterators run in lock step.
+    """
+    if not callable(f):
+        raise TypeError("batch.map expects a function, found %r" % (f,))
+    if isinstance(lanes, bool) or not isinstance(lanes, int) or lanes < 1:
+        raise ValueError("batch.map needs at least one lane, found %r" % (lanes,))
+    is_list, is_iterator = isinstance(xs, list), _is_iterator(xs)
+    if is_iterator or not ordered:
+        if strategy not in ("auto", "lockstep"):
+            raise ValueError("elements of an iterator, and results as they end, need lanes "
+                             "in lock step: strategy=%r has none" % strategy)
+        strategy = "lockstep"
+    try:
+        mapped = _mapped(f, lanes, threads, strategy)
+    except TypeError:  # a function that cannot be hashed
+        mapped = _mapped.__wrapped__(f, lanes, threads, strategy)
+    if is_iterator:
+        return _stream(mapped, xs, lanes, ordered)
+    if is_list:
+        return _list(mapped, xs) if ordered else _stream(mapped, xs, lanes, ordered)
+    if ordered:
+        return mapped(xs)
+    leaves, tree = _trees.flatten(xs, "xs")
+    sizes = {numpy.shape(leaf)[:1] for leaf in leaves}
+    if len(sizes) != 1 or () in sizes:
+        raise ValueError("batch.map expects arrays of equal first extents, found %s" % (
+            sorted(sizes),))
+    (size,), = sizes
+    return _stream(mapped, (tree.unflatten([leaf[i] for leaf in leaves])
+                            for i in range(size)), lanes, ordered)
