@@ -62,3 +62,78 @@ func.func @blocks(%x: f32) -> f32
 func.func @attribute() attributes {batch.apart} {
   return
 }
+
+// -----
+
+func.func @constant(%x: f32) -> f32
+    attributes {batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %zero = arith.constant 0 : index
+  // expected-error @+1 {{'batch.apart' is not legal: this constant has no elements that are known}}
+  %c = arith.constant dense_resource<data> : tensor<2xf32>
+  %e = tensor.extract %c[%zero] : tensor<2xf32>
+  return %e : f32
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      data: "0x040000000000803F00000040"
+    }
+  }
+#-}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+func.func @body(%x: tensor<2xf32>, %i: index) -> tensor<2xf32>
+    attributes {batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  // expected-error @+1 {{'batch.apart' is not legal: the place of an element that this reads is computed}}
+  %y = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]}
+      outs(%x : tensor<2xf32>) {
+  ^bb0(%out: f32):
+    %e = tensor.extract %x[%i] : tensor<2xf32>
+    linalg.yield %e : f32
+  } -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+func.func @branch(%x: tensor<2xf32>, %c: i1) -> tensor<2xf32>
+    attributes {batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  // expected-error @+1 {{'batch.apart' is not legal: this holds control}}
+  %y = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]}
+      outs(%x : tensor<2xf32>) {
+  ^bb0(%out: f32):
+    %e = scf.if %c -> f32 {
+      scf.yield %out : f32
+    } else {
+      %f = math.exp %out : f32
+      scf.yield %f : f32
+    }
+    linalg.yield %e : f32
+  } -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+#all = affine_map<(d0, d1, d2) -> ()>
+func.func @many(%x: tensor<16xf32>, %init: tensor<f32>) -> tensor<f32>
+    attributes {batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %y = linalg.generic {
+      indexing_maps = [affine_map<(d0, d1, d2) -> (d0)>, affine_map<(d0, d1, d2) -> (d1)>,
+                       affine_map<(d0, d1, d2) -> (d2)>, #all],
+      iterator_types = ["reduction", "reduction", "reduction"]}
+      ins(%x, %x, %x : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>)
+      outs(%init : tensor<f32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %out: f32):
+    %d = arith.mulf %a, %b : f32
+    // expected-error @+1 {{'batch.apart' is not legal: the elements up to here take more than 4096 operations}}
+    %e = arith.mulf %d, %c : f32
+    %f = arith.addf %e, %out : f32
+    linalg.yield %f : f32
+  } -> tensor<f32>
+  return %y : tensor<f32>
+}
