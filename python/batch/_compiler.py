@@ -22,6 +22,9 @@ except ImportError:  # not on Linux
     fcntl = None
 
 
+_LEFTOVER = 3600  # seconds after which nobody compiles any more
+
+
 class CompileError(Exception):
     """The compiler refuses a model; the message says where and why."""
 
@@ -93,14 +96,19 @@ def _locked(path):
 
 
 def _shrink(folder, kept):
-    """Removes what has not been used for longest, but not `kept`."""
+    """Removes what has not been used for longest, but not `kept`, and what processes
+    that were killed have left."""
     entries = []
-    for name in os.listdir(folder):
-        if not name.endswith(".so"):
-            continue
+    names = set(os.listdir(folder))
+    for name in names:
+        base, kind = os.path.splitext(name)
         with contextlib.suppress(OSError):  # another process has removed it
             state = os.stat(os.path.join(folder, name))
-            entries.append((state.st_mtime, state.st_size, name))
+            if kind == ".so":
+                entries.append((state.st_mtime, state.st_size, name))
+            elif (kind == ".partial" or kind == ".lock" and base + ".so" not in names) and \
+                    time.time() - state.st_mtime > _LEFTOVER:
+                os.remove(os.path.join(folder, name))
     room = _most_bytes() - sum(size for _, size, _ in entries)
     for _, size, name in sorted(entries):
         if room >= 0:

@@ -325,7 +325,8 @@ def compare(what, f, *arguments, skip=()):
         with numpy.errstate(all="ignore"):
             checks.expect("ragged: %s%s" % (what, ", other lengths" if again else ""), all(
                 close(jax.tree.map(lambda leaf: leaf[i], found),
-                      jax.tree.map(jnp.asarray, f(*[a[i] for a in arguments])), 1e-4)
+                      jax.tree.map(jnp.asarray, f(*[jnp.asarray(a[i])
+                                                    for a in arguments])), 1e-4)
                 for i in range(size) if again or i not in skip), found)
     checks.equal("ragged: %s, compiled once" % what, len(mapped.known), 1)
 
@@ -343,7 +344,8 @@ compare("scan", lambda v: lax.scan(lambda c, a: (jnp.tanh(c + a), None), jnp.zer
 compare("scan backwards", lambda v: lax.scan(
     lambda c, a: (jnp.tanh(2 * c + a), None), jnp.zeros(8), v, reverse=True)[0], K)
 compare("fori_loop", lambda v: lax.fori_loop(
-    0, v.shape[0], lambda i, c: jnp.tanh(c + v[i]), jnp.zeros(8)), K)
+    0, v.shape[0], lambda i, c: jnp.tanh(c + v[i]), jnp.zeros(8)), K,
+    skip=(1,))  # which JAX itself refuses: of no row there is none to take
 compare("sum and mean", lambda v: (v.sum(0), v.mean(0), v.var()), K)
 compare("a maximum", lambda v: v.max(initial=-9.0), x)
 compare("its length", lambda v: v.shape[0] * 1.5, x)
