@@ -5,8 +5,8 @@ starts it.
   {"do": "measure", "model": …, "chains": …, "warmup": …, "draws": …, "runs": …,
    "target": …, "output": FILE}
       → {"first": CPU seconds of the first run, compilation and all, "seconds": those of
-         the runs after it, "seeds" of which "output" has the draws of the last, by site,
-         "steps": leapfrog steps of a draw, "diverging": how many draws}
+         the runs after it, "steps": leapfrog steps of a draw, "diverging": how many draws};
+         "output" has the draws of the last run, by site
 """
 
 import os
@@ -38,7 +38,8 @@ class Worker:
             found = sampler.run(2 + seed)
             seconds.append(time.process_time() - start)
         values, steps, diverging = found
-        numpy.savez(output, **{name: numpy.asarray(value) for name, value in values.items()})
+        numpy.savez(output, **{name: numpy.asarray(value)
+                               for name, value in values.items()})
         return {"first": first, "seconds": seconds, "steps": float(numpy.mean(steps)),
                 "diverging": int(numpy.sum(diverging))}
 

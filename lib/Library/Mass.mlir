@@ -45,11 +45,11 @@ module attributes {batch.sizes = {D = 1009 : index}} {
     %others = arith.subf %count, %one : f64
     %more = arith.addf %count, %five : f64
     %weight = arith.divf %count, %others : f64
-    %weights = tensor.splat %weight : !vec
+    %scales = tensor.splat %weight : !vec
     %priors = tensor.splat %prior : !vec
     %mores = tensor.splat %more : !vec
     %row = call @diagonal.row(%squares) : (!entries) -> !vec
-    %weighted = arith.mulf %row, %weights : !vec
+    %weighted = arith.mulf %row, %scales : !vec
     %sum = arith.addf %weighted, %priors : !vec
     %variance = arith.divf %sum, %mores : !vec
     %deviation = math.sqrt %variance : !vec
@@ -117,7 +117,7 @@ module attributes {batch.sizes = {D = 1013 : index}} {
                                                affine_map<(i) -> (i)>],
                               iterator_types = ["parallel"]}
           ins(%row, %known : !row, !row) outs(%empty : !row) {
-      ^bb0(%square: f64, %part: f64, %unused: f64):
+      ^bb0(%square: f64, %known_share: f64, %unused: f64):
         %i = linalg.index 0 : index
         %on_diagonal = arith.cmpi eq, %i, %j : index
         %below = arith.cmpi uge, %i, %j : index
@@ -125,7 +125,7 @@ module attributes {batch.sizes = {D = 1013 : index}} {
         %own = arith.select %on_diagonal, %prior, %none : f64
         %sum = arith.addf %weighted, %own : f64
         %covariance = arith.divf %sum, %more : f64
-        %difference = arith.subf %covariance, %part : f64
+        %difference = arith.subf %covariance, %known_share : f64
         %entry = arith.select %below, %difference, %none : f64
         linalg.yield %entry : f64
       } -> !row

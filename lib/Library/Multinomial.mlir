@@ -126,7 +126,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   // pieces; row 0 is the whole piece in the end. `before` leapfrog steps were made
   // in this transition, with acceptance probabilities that add up to `acceptance`.
   //
-  // Weights of points are exp(gain) by what they gain in log density of (q, z); their
+  // The odds of a point are exp(gain) by what it gains in log density of (q, z); their
   // sum is weight * exp(scale), where `scale` is the largest gain.
   func.func private @multinomial.extend(
       %q: !vec, %gradient: !vec, %z: !vec, %depth: i32, %step: f64, %factor: !factor,
@@ -195,7 +195,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
       %chance = math.exp %loss : f64
       %accepted1 = arith.addf %accepted, %chance : f64
 
-      // The new point is the piece's with its share of the weights. One that diverges
+      // The new point is the piece's by its share of the odds. One that diverges
       // ends the transition, and is never taken.
       %is_largest = arith.cmpf ogt, %gain, %scale : f64
       %smaller = arith.select %is_largest, %scale, %gain : f64
@@ -319,7 +319,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
           -> (!vec, !vec, !vec, i1, i1, f64, f64, !vec, f64, !vec, f64, f64, i32,
               !stack, !stack, !stack)
 
-      // With probability min(1, new / old) by the weights: farther points are better.
+      // With probability min(1, new / old) of the odds: farther points are better.
       %at = arith.addi %doubling_slot, %j : i32
       %u = func.call @multinomial.uniform(%seed, %chain, %t, %at)
           : (i32, i32, i32, i32) -> f64
@@ -483,8 +483,8 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
         %seen1 = arith.addf %seen, %unit : f64
         %numbers = tensor.splat %seen1 : !vec
         %off = arith.subf %next#0, %mu : !vec
-        %part = arith.divf %off, %numbers : !vec
-        %mu1 = arith.addf %mu, %part : !vec
+        %share = arith.divf %off, %numbers : !vec
+        %mu1 = arith.addf %mu, %share : !vec
         %rest = arith.subf %next#0, %mu1 : !vec
         %sq1 = func.call @mass.observe(%sq, %off, %rest)
             : (!factor, !vec, !vec) -> !factor

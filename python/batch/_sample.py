@@ -25,9 +25,9 @@ _STEP, _SEES, _ENDS, _AVERAGES = 1, 2, 4, 8
 
 
 def schedule(warmup):
-    """What each transition of warm-up fits, by Stan's windows: a first part of 75 transitions and a
-    last one of 50 fit the step size only; between them, windows of 25, 50, 100, … fit
-    the mass matrix, the last of which takes what is left."""
+    """What each transition of warm-up fits, by Stan's windows: the first 75 and the last
+    50 fit the step size only; between them, windows of 25, 50, 100, … fit the mass
+    matrix, the last of which takes what is left."""
     result = numpy.full(warmup, _STEP, numpy.int32)
     result[-1] |= _AVERAGES
     if warmup < 20:
@@ -173,8 +173,9 @@ class Density:
         for leaf in leaves:
             shape = numpy.shape(leaf)
             if not shape or shape[0] != chains:
-                raise ValueError("init has a position for each chain: its arrays begin with "
-                                 "a dimension of %d; found shape %s" % (chains, shape))
+                raise ValueError("init has a position for each chain: its arrays begin "
+                                 "with a dimension of %d; found shape %s" %
+                                 (chains, shape))
             if not jnp.issubdtype(jnp.result_type(leaf), jnp.floating):
                 raise TypeError("init has real numbers; found %s" % jnp.result_type(leaf))
         init = jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.float64), init)
@@ -232,8 +233,8 @@ def _refuse_discrete(model, args, kwargs, key):
              and site["fn"].support is not None and site["fn"].support.is_discrete]
     if sites:
         raise ValueError(
-            "site%s %s %s discrete, and have no gradient: marginalize them, for example with "
-            "numpyro.distributions.MixtureSameFamily" % (
+            "site%s %s %s discrete, without a gradient: marginalize what is discrete, for "
+            "example with numpyro.distributions.MixtureSameFamily" % (
                 "s" if len(sites) > 1 else "", ", ".join(map(repr, sites)),
                 "are" if len(sites) > 1 else "is"))
 
@@ -430,8 +431,8 @@ def sample(target, *, chains=4, lanes=None, warmup=1000, draws=1000, seed=0,
         key, own = jax.random.split(key)
         number = numpy.asarray(jax.random.bits(own, dtype=jnp.uint32)).astype(numpy.int32)
         if init is None or callable(init):
-            target = Model(target, tuple(model_args), dict(model_kwargs or {}), init, chains,
-                            key)
+            target = Model(target, tuple(model_args), dict(model_kwargs or {}), init,
+                           chains, key)
         else:
             target = Density(target, init, chains)
         sampler = Sampler(target, mass=mass, target_accept=target_accept,

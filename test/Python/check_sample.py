@@ -101,7 +101,8 @@ def check_gaussian(what, samples):
     draws = numpy.concatenate([samples.draws["a"][:, :, None], samples.draws["b"]], axis=2)
     away = draws - CENTRE
     for i in range(3):
-        checks.expect("%s: mean %d" % (what, i), errors_off(draws[:, :, i], CENTRE[i]) < 4.5)
+        checks.expect("%s: mean %d" % (what, i),
+                      errors_off(draws[:, :, i], CENTRE[i]) < 4.5)
         checks.expect("%s: R-hat %d" % (what, i), arviz.rhat(draws[:, :, i]) < 1.01)
         for j in range(i + 1):
             checks.expect("%s: covariance %d, %d" % (what, i, j), errors_off(
@@ -197,16 +198,18 @@ def hierarchical(groups, y=None):
     numpyro.sample("y", dist.Normal(a[groups], error), obs=y)
 
 
-samples = batch.sample(hierarchical, chains=16, model_args=(GROUPS,), model_kwargs={"y": Y},
-                       seed=2)
+samples = batch.sample(hierarchical, chains=16, model_args=(GROUPS,),
+                       model_kwargs={"y": Y}, seed=2)
 checks.equal("sites", {name: value.shape for name, value in samples.draws.items()},
              {"mu": (16, 1000), "z": (16, 1000, 4), "a": (16, 1000, 4),
               "error": (16, 1000)})
-checks.expect("values are the model's", (samples.draws["error"] > 0).all() and numpy.allclose(
-    samples.draws["a"], samples.draws["mu"][:, :, None] + 0.7 * samples.draws["z"]))
+checks.expect("values are the model's", (samples.draws["error"] > 0).all() and
+              numpy.allclose(samples.draws["a"], samples.draws["mu"][:, :, None] +
+                             0.7 * samples.draws["z"]))
 # By another sampler.
-mcmc = numpyro.infer.MCMC(numpyro.infer.NUTS(hierarchical), num_warmup=500, num_samples=1000,
-                          num_chains=8, chain_method="vectorized", progress_bar=False)
+mcmc = numpyro.infer.MCMC(
+    numpyro.infer.NUTS(hierarchical), num_warmup=500, num_samples=1000, num_chains=8,
+    chain_method="vectorized", progress_bar=False)
 mcmc.run(jax.random.PRNGKey(1), GROUPS, y=Y)
 for name, wanted in mcmc.get_samples(group_by_chain=True).items():
     found, wanted = samples.draws[name], numpy.asarray(wanted, numpy.float64)
@@ -259,7 +262,8 @@ refused("no latent site", ValueError, "no latent sites",
 refused("no model", TypeError, "NumPyro model or a log density", lambda: batch.sample(3))
 for options, text in (({"chains": 0}, "chains"), ({"warmup": 0}, "warmup"),
                       ({"draws": 1.5}, "draws"), ({"max_depth": 17}, "max_depth is 16"),
-                      ({"lanes": 0}, "lanes"), ({"target_accept": 1}, "target_accept"), ({"mass": "full"}, "mass")):
+                      ({"lanes": 0}, "lanes"), ({"target_accept": 1}, "target_accept"),
+                      ({"mass": "full"}, "mass")):
     refused("refuse %r" % options, ValueError, text,
             lambda: batch.sample(hierarchical, **options))
 refused("starts of other chains", ValueError, "dimension of 4; found shape (3,)",
@@ -283,7 +287,8 @@ def interrupt():
 
 
 wide = numpy.eye(300)
-batch.sample(lambda x: -jnp.sum((wide @ x)**2), init=numpy.zeros((4, 300)), warmup=1, draws=1)
+batch.sample(lambda x: -jnp.sum((wide @ x)**2), init=numpy.zeros((4, 300)), warmup=1,
+             draws=1)
 threading.Timer(4, interrupt).start()
 try:
     batch.sample(lambda x: -jnp.sum((wide @ x)**2), init=numpy.zeros((4, 300)),

@@ -4,7 +4,8 @@ by NumPyro's own NUTS, all chains at once, on one thread.
 
 Prints of some parameters both means, their distance in Monte-Carlo errors of both, and
 R-hat; then effective samples of the worst of them, and CPU seconds, compilation and all:
-benchmarks/sample has figures without it. The exit code is 1 if means differ by more than 4.5 errors.
+benchmarks/sample has figures without it. The exit code is 1 if means differ by more than
+4.5 errors.
 """
 
 import argparse
