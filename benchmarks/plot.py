@@ -245,6 +245,25 @@ def draw_reads(record, output):
     write(output, max(width, LEFT + 140 * len(ways)), TOP + HEIGHT + GAP, out)
 
 
+def draw_sample(record, output):
+    out, top, width = [], TOP, 0
+    names = ["batch", "numpyro", "blackjax"]
+    for chains in sorted({r["chains"] for r in record["results"]}):
+        values = {}
+        for r in record["results"]:
+            best = max(s["per_second"] for s in r["samplers"].values())
+            if r["chains"] == chains:
+                values[r["model"].replace("_", " ")] = {
+                    name: s["per_second"] / best for name, s in r["samplers"].items()}
+        width = max(width, panel(
+            out, top, "Effective samples per CPU second, %d chains, as a share of the "
+            "best" % chains, "", list(values), names, values, "%s"))
+        legend(out, names, 140, top + HEIGHT + 70)
+        top += HEIGHT + GAP
+    caption(out, "%s; %s" % (record["cpu"], record["date"]))
+    write(output, width, top, out)
+
+
 def draw_lazy(record, output):
     results = record["results"]
     names = list(dict.fromkeys(name for r in results for name in r["peers"]))
@@ -351,6 +370,8 @@ def main():
         return draw_ablation(record, output)
     if record["benchmark"] == "policies":
         return draw_policies(record, output)
+    if record["benchmark"] == "sample":
+        return draw_sample(record, output)
     if record["benchmark"] == "lockstep":
         return draw_lockstep(record, output)
     if record["benchmark"] == "lazy":
