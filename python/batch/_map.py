@@ -71,7 +71,7 @@ def _stream(mapped, elements, lanes, ordered):
     compiled, tree = mapped.compile(types.types, [False] * len(types.types), types.tree)
     function = compiled.bind([])
     session = function._session()
-    stream = _runtime.Stream(session, slots=2 * lanes)
+    stream = _runtime.Stream(session, seats=2 * lanes)
     try:
         memory = [numpy.from_dlpack(array) for array in stream.arrays()]
         count = taken = shown = 0

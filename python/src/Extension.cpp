@@ -610,17 +610,17 @@ private:
 /// Instances that come while others run.
 class Stream {
 public:
-  Stream(nb::object owner, int64_t slots) : session(std::move(owner)) {
+  Stream(nb::object owner, int64_t seats) : session(std::move(owner)) {
     BatchStream *made = nullptr;
     BatchStatus status;
     {
       nb::gil_scoped_release release;
-      status = batchStreamOpen(of().handle.get(), slots, &made);
+      status = batchStreamOpen(of().handle.get(), seats, &made);
     }
     check(status);
     handle.reset(made);
     for (const BatchField &field : of().outputs)
-      outputs.emplace_back(field, slots);
+      outputs.emplace_back(field, seats);
   }
   ~Stream() {
     nb::gil_scoped_release release;
@@ -700,9 +700,9 @@ public:
   }
 
 private:
-  /// An output of as many instances as there are slots.
+  /// An output of as many instances as there are seats.
   struct Rows {
-    Rows(const BatchField &field, int64_t slots) : shape{slots} {
+    Rows(const BatchField &field, int64_t seats) : shape{seats} {
       shape.insert(shape.end(), field.shape, field.shape + field.rank);
       size_t bytes = dlpackType(field.type).bits / 8;
       for (int64_t extent : shape)
@@ -787,7 +787,7 @@ NB_MODULE(_runtime, module) {
       .def("failure", &Session::failure);
   nb::class_<Stream>(module, "Stream")
       .def(nb::init<nb::object, int64_t>(), nb::arg("session"),
-           nb::arg("slots"))
+           nb::arg("seats"))
       .def_prop_ro("room", &Stream::room)
       .def_prop_ro("ended", &Stream::ended)
       .def("put", &Stream::put, nb::arg("instances"), nb::arg("arguments"))

@@ -44,9 +44,9 @@ struct Lanes {
     batchModelFree(model);
   }
 
-  BatchStatus open(int64_t newSlots) {
-    slots = newSlots;
-    return batchStreamOpen(session, slots, &stream);
+  BatchStatus open(int64_t newSeats) {
+    seats = newSeats;
+    return batchStreamOpen(session, seats, &stream);
   }
   BatchStatus put(std::vector<int64_t> numbers) {
     const int64_t count = static_cast<int64_t>(numbers.size());
@@ -81,7 +81,7 @@ struct Lanes {
   BatchParameters *parameters = nullptr;
   BatchSession *session = nullptr;
   BatchStream *stream = nullptr;
-  int64_t slots = 0, count = 0;
+  int64_t seats = 0, count = 0;
 };
 } // namespace
 
@@ -90,12 +90,12 @@ struct Lanes {
 TEST(Stream, EveryInstanceRunsOnce) {
   for (int64_t lanes : {1, 3, 8})
     for (int32_t threads : {1, 2, 4})
-      for (int64_t slots : {1, 2, 5, 16}) {
+      for (int64_t seats : {1, 2, 5, 16}) {
         SCOPED_TRACE(std::to_string(lanes) + " lanes, " +
                      std::to_string(threads) + " threads, " +
-                     std::to_string(slots) + " slots");
+                     std::to_string(seats) + " seats");
         Lanes trial(lanes, threads);
-        ASSERT_EQ(trial.open(slots), BATCH_STATUS_OK);
+        ASSERT_EQ(trial.open(seats), BATCH_STATUS_OK);
         std::vector<int64_t> given;
         std::set<int64_t> taken;
         while (given.size() < 200) {
@@ -107,7 +107,7 @@ TEST(Stream, EveryInstanceRunsOnce) {
           given.insert(given.end(), some.begin(), some.end());
           ASSERT_EQ(trial.put(some), BATCH_STATUS_OK);
           if (batchStreamRoom(trial.stream) == 0) {
-            ASSERT_EQ(trial.take(given, taken, 1 + slots / 2), BATCH_STATUS_OK);
+            ASSERT_EQ(trial.take(given, taken, 1 + seats / 2), BATCH_STATUS_OK);
             ASSERT_GE(trial.count, 1);
           }
         }
@@ -115,7 +115,7 @@ TEST(Stream, EveryInstanceRunsOnce) {
           ASSERT_EQ(trial.take(given, taken), BATCH_STATUS_OK);
         ASSERT_EQ(trial.take(given, taken), BATCH_STATUS_OK);
         EXPECT_EQ(trial.count, 0);
-        EXPECT_EQ(batchStreamRoom(trial.stream), slots);
+        EXPECT_EQ(batchStreamRoom(trial.stream), seats);
       }
 }
 
@@ -151,7 +151,7 @@ TEST(Stream, TheSessionGoesOn) {
 }
 
 // An instance that fails is one error; the others have their results, and its
-// slot serves again.
+// seat serves again.
 TEST(Stream, InstancesFailAlone) {
   Lanes trial(2, 1, /*stackDepth=*/5);
   ASSERT_EQ(trial.open(4), BATCH_STATUS_OK);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A run whose instances are not known when it begins. It has slots, each with
+// A run whose instances are not known when it begins. It has seats, each with
 // room for the arguments and the results of an instance:
 //
 //   free -> acquire() -> submit() -> a lane runs it -> take() -> release()
@@ -30,20 +30,20 @@ namespace batchrt {
 
 class InstanceStream {
 public:
-  explicit InstanceStream(int64_t slots);
+  explicit InstanceStream(int64_t seats);
 
   // Of the thread that gives instances and takes results.
 
-  /// A slot whose arguments may be written, -1 if each has an instance.
+  /// A seat whose arguments may be written, -1 if each has an instance.
   int64_t acquire();
-  void submit(int64_t slot);
-  /// Waits for an instance that has ended, and returns its slot, whose results
+  void submit(int64_t seat);
+  /// Waits for an instance that has ended, and returns its seat, whose results
   /// may be read; -1 if the run has ended before one has. Raises Cancelled once
   /// `cancellation`, which may be null, is requested: the stream goes on.
   int64_t take(const Cancellation *cancellation);
   /// Instances that take() would return at once.
   int64_t ended();
-  void release(int64_t slot);
+  void release(int64_t seat);
 
   // Of lanes, on any worker.
 
@@ -52,10 +52,10 @@ public:
     return reinterpret_cast<const int64_t *>(&waiting);
   }
 
-  /// The results of slot `ended` are written, if it is one; returns a slot with
+  /// The results of seat `ended` are written, if it is one; returns a seat with
   /// an instance that has not run, or -1.
   int64_t exchange(int64_t ended);
-  /// Waits until there is a slot for exchange(), or the end of the run: then it
+  /// Waits until there is a seat for exchange(), or the end of the run: then it
   /// returns false.
   bool waitForMore();
 
@@ -63,28 +63,28 @@ public:
   void close();
 
 private:
-  /// Slots in the order in which they came; there is room for all.
+  /// Seats in the order in which they came; there is room for all.
   class Queue {
   public:
-    explicit Queue(int64_t room) : slots(room) {}
+    explicit Queue(int64_t room) : seats(room) {}
     int64_t size() const { return count; }
-    void push(int64_t slot) { slots[(first + count++) % slots.size()] = slot; }
+    void push(int64_t seat) { seats[(first + count++) % seats.size()] = seat; }
     int64_t pop() {
       --count;
-      const int64_t slot = slots[first];
-      first = (first + 1) % slots.size();
-      return slot;
+      const int64_t seat = seats[first];
+      first = (first + 1) % seats.size();
+      return seat;
     }
 
   private:
-    std::vector<int64_t> slots;
+    std::vector<int64_t> seats;
     size_t first = 0;
     int64_t count = 0;
   };
 
   std::mutex lock;
   std::condition_variable forLanes, forCaller;
-  std::vector<int64_t> idle; ///< slots that are free
+  std::vector<int64_t> idle; ///< seats that are free
   Queue submitted, done;
   std::atomic<int64_t> waiting{0}; ///< as many as are submitted
   bool isClosed = false;

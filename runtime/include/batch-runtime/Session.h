@@ -231,20 +231,20 @@ public:
   void schedule();
   void execute(ResultCopies copies = ResultCopies::WithRun);
   /// Gets ready for a stream of instances, of which the forest has one for each
-  /// slot; then cells of tensors are addresses. It must have tensors and
+  /// seat; then cells of tensors are addresses. It must have tensors and
   /// numbers only.
-  void openStream(Forest &slots, InstanceStream &stream);
+  void openStream(Forest &seats, InstanceStream &stream);
   /// Runs its instances until it is closed. Meanwhile its caller, in another
-  /// thread, writes arguments, and reads results, of slots that are its own.
+  /// thread, writes arguments, and reads results, of seats that are its own.
   void runStream();
   /// Whether an instance has met an index out of range. Any thread may call
   /// this.
   bool hasBadIndex() const;
   /// The text of that error, once the run has ended.
   std::string describeBadIndex();
-  /// Why the instance of a slot has no results; empty if it has some. Asked
-  /// before the slot gets another one.
-  std::string takeFailure(int64_t slot);
+  /// Why the instance of a seat has no results; empty if it has some. Asked
+  /// before the seat gets another one.
+  std::string takeFailure(int64_t seat);
   /// Copies the results of the last batched run to host memory, if they are not
   /// there yet.
   void collect() const;

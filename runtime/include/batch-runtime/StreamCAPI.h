@@ -21,11 +21,11 @@ extern "C" {
 /** A run in progress. One thread at a time may call these functions. */
 typedef struct BatchStream BatchStream;
 
-/** Begins a run with room for `slots` instances: those that wait for a lane,
+/** Begins a run with room for `seats` instances: those that wait for a lane,
  * that run, and that have ended and are not taken. The session serves no other
  * call until the stream is released. The model must be compiled to run in lock
  * step on the host; its arguments and outputs are tensors and numbers. */
-BatchStatus batchStreamOpen(BatchSession *session, int64_t slots,
+BatchStatus batchStreamOpen(BatchSession *session, int64_t seats,
                             BatchStream **stream);
 /** Ends the run, soon, whatever is in it. */
 void batchStreamFree(BatchStream *stream);

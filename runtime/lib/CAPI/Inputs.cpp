@@ -426,15 +426,15 @@ void batchrt::readInputs(const Descriptor &descriptor,
 
 void batchrt::writeArguments(const Descriptor &descriptor,
                              const BatchInputs &inputs,
-                             const std::vector<int64_t> &slots, Forest &forest,
+                             const std::vector<int64_t> &seats, Forest &forest,
                              InputTensors &tensors) {
   InputReading reading(descriptor, inputs, forest, tensors);
   for (size_t a = 0; a < descriptor.arguments.size(); ++a) {
     const Field &argument = descriptor.arguments[a];
     const ValueReader reader(reading, argument.type, inputs.arguments[a],
-                             static_cast<int64_t>(slots.size()),
+                             static_cast<int64_t>(seats.size()),
                              concat("argument '", argument.name, "'"));
-    for (size_t i = 0; i < slots.size(); ++i)
-      reader.write(static_cast<int64_t>(i), forest.arguments[a][slots[i]]);
+    for (size_t i = 0; i < seats.size(); ++i)
+      reader.write(static_cast<int64_t>(i), forest.arguments[a][seats[i]]);
   }
 }

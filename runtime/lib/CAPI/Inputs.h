@@ -18,10 +18,10 @@ namespace batchrt {
 void readInputs(const Descriptor &descriptor, const BatchInputs &inputs,
                 Forest &forest, InputTensors &tensors);
 
-/// Writes the arguments of instances into those of `slots`, in which cells of
+/// Writes the arguments of instances into those of `seats`, in which cells of
 /// tensors are addresses of rows.
 void writeArguments(const Descriptor &descriptor, const BatchInputs &inputs,
-                    const std::vector<int64_t> &slots, Forest &forest,
+                    const std::vector<int64_t> &seats, Forest &forest,
                     InputTensors &tensors);
 
 } // namespace batchrt

@@ -17,7 +17,7 @@
 using namespace batchrt;
 
 struct BatchStream {
-  BatchStream(BatchSession *owner, int64_t slots);
+  BatchStream(BatchSession *owner, int64_t seats);
   ~BatchStream();
   BatchStream(const BatchStream &) = delete;
   BatchStream &operator=(const BatchStream &) = delete;
@@ -31,13 +31,13 @@ struct BatchStream {
   void put(const BatchInputs &inputs);
   int64_t take(int64_t most, const BatchArray *outputs, int64_t *numbers,
                const Cancellation *asked);
-  int64_t room() const { return slots - inside; }
+  int64_t room() const { return seats - inside; }
   int64_t ended() {
     return stream.ended() + static_cast<int64_t>(!failure.empty());
   }
 
 private:
-  void fillSlots();
+  void fillSeats();
   /// Ends the run, and waits for that.
   void stop();
   /// Raises why the run has ended, which it never does by itself.
@@ -47,9 +47,9 @@ private:
   std::optional<Use> use;
   BatchSession &session;
   const pid_t process = ::getpid();
-  const int64_t slots;
+  const int64_t seats;
   InstanceStream stream;
-  std::vector<int64_t> numbers; ///< by slot
+  std::vector<int64_t> numbers; ///< by seat
   int64_t inside = 0;           ///< instances in the stream
   int64_t count = 0;            ///< that have been in it
   /// Why an instance has failed that ended after those of the last take.
@@ -60,9 +60,9 @@ private:
   std::thread runner;
 };
 
-BatchStream::BatchStream(BatchSession *owner, int64_t slots)
-    : use(std::in_place, owner), session(*owner), slots(slots), stream(slots),
-      numbers(slots) {
+BatchStream::BatchStream(BatchSession *owner, int64_t seats)
+    : use(std::in_place, owner), session(*owner), seats(seats), stream(seats),
+      numbers(seats) {
   const Model &model = *session.model;
   for (const Field &argument : model.descriptor().arguments)
     if (argument.type.kind == Type::List || argument.type.kind == Type::Adt)
@@ -75,7 +75,7 @@ BatchStream::BatchStream(BatchSession *owner, int64_t slots)
                    "none of these");
   session.hasResults = false;
   session.collected.reset();
-  fillSlots();
+  fillSeats();
   session.session.openStream(session.forest, stream);
   session.session.setCancellation(&cancellation);
   runner = std::thread([this] {
@@ -87,8 +87,8 @@ BatchStream::BatchStream(BatchSession *owner, int64_t slots)
   });
 }
 
-/// Instances of zeros, one for each slot.
-void BatchStream::fillSlots() {
+/// Instances of zeros, one for each seat.
+void BatchStream::fillSeats() {
   const Model &model = *session.model;
   const std::vector<int64_t> noStrides(64, 0);
   const int64_t zero = 0;
@@ -97,12 +97,12 @@ void BatchStream::fillSlots() {
   for (size_t a = 0; a < values.size(); ++a) {
     const BatchField &field = model.arguments[a];
     shapes[a].assign(field.shape, field.shape + field.rank);
-    shapes[a].insert(shapes[a].begin(), slots);
+    shapes[a].insert(shapes[a].begin(), seats);
     values[a].elements = {const_cast<int64_t *>(&zero), field.type,
                           field.rank + 1, shapes[a].data(), noStrides.data()};
     values[a].offsets = nullptr;
   }
-  const BatchInputs inputs = {slots, values.data(), nullptr};
+  const BatchInputs inputs = {seats, values.data(), nullptr};
   readInputs(model.descriptor(), inputs, session.forest, session.tensors);
 }
 
@@ -156,13 +156,13 @@ void BatchStream::put(const BatchInputs &inputs) {
     writeArguments(session.model->descriptor(), inputs, taken, session.forest,
                    session.tensors);
   } catch (const Error &why) {
-    for (int64_t slot : taken)
-      stream.release(slot);
+    for (int64_t seat : taken)
+      stream.release(seat);
     throw Invalid(why.what());
   }
-  for (int64_t slot : taken) {
-    numbers[slot] = count++;
-    stream.submit(slot);
+  for (int64_t seat : taken) {
+    numbers[seat] = count++;
+    stream.submit(seat);
   }
   inside += more;
 }
@@ -179,26 +179,26 @@ int64_t BatchStream::take(int64_t most, const BatchArray *outputs,
   while (failure.empty() && inside > 0 &&
          static_cast<int64_t>(taken.size()) < most &&
          (taken.empty() || stream.ended() > 0)) {
-    const int64_t slot = stream.take(asked);
-    if (slot < 0)
+    const int64_t seat = stream.take(asked);
+    if (seat < 0)
       raiseEnd();
     checkBadIndex();
     --inside;
-    failure = session.session.takeFailure(slot);
+    failure = session.session.takeFailure(seat);
     if (failure.empty()) {
-      taken.push_back(slot);
+      taken.push_back(seat);
       continue;
     }
-    failure = concat("instance ", numbers[slot], ": ", failure);
-    stream.release(slot);
+    failure = concat("instance ", numbers[seat], ": ", failure);
+    stream.release(seat);
   }
   if (taken.empty() && !failure.empty())
     raise(std::exchange(failure, {}));
   for (size_t o = 0; o < targets.size(); ++o)
     copyDense(session, model.dense[o], targets[o], taken);
-  for (int64_t slot : taken) {
-    *which++ = numbers[slot];
-    stream.release(slot);
+  for (int64_t seat : taken) {
+    *which++ = numbers[seat];
+    stream.release(seat);
   }
   return static_cast<int64_t>(taken.size());
 }
@@ -207,12 +207,12 @@ int64_t BatchStream::take(int64_t most, const BatchArray *outputs,
 // The interface
 //===----------------------------------------------------------------------===//
 
-BatchStatus batchStreamOpen(BatchSession *session, int64_t slots,
+BatchStatus batchStreamOpen(BatchSession *session, int64_t seats,
                             BatchStream **stream) {
   return guarded([&] {
-    if (!session || !stream || slots < 1 || slots > INT32_MAX)
-      raiseInvalid("a stream needs a session, at least one slot, and a place");
-    *stream = new BatchStream(session, slots);
+    if (!session || !stream || seats < 1 || seats > INT32_MAX)
+      raiseInvalid("a stream needs a session, at least one seat, and a place");
+    *stream = new BatchStream(session, seats);
   });
 }
 

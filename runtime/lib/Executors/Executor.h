@@ -39,12 +39,12 @@ public:
   /// The results of the last run are no longer needed.
   void forget() { uncollected = false; }
 
-  /// Gets ready for runStream(): the mini-batch has an instance for each slot.
+  /// Gets ready for runStream(): the mini-batch has an instance for each seat.
   virtual void prepareStream(InstanceStream &stream);
   /// Runs what comes until the stream is closed.
   virtual void runStream() {}
   /// As failure(), of an instance of a stream, which then has not failed.
-  virtual std::string takeFailure(int64_t /*slot*/) { return ""; }
+  virtual std::string takeFailure(int64_t /*seat*/) { return ""; }
 
   /// As run(); returns the microseconds that a worker spends in kernels.
   virtual double runTimed() = 0;

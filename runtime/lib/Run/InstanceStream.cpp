@@ -14,27 +14,27 @@ using namespace batchrt;
 /// A request to end comes from a handler of a signal, which may wake nobody.
 static constexpr std::chrono::milliseconds untilNextLook(20);
 
-InstanceStream::InstanceStream(int64_t slots) : submitted(slots), done(slots) {
+InstanceStream::InstanceStream(int64_t seats) : submitted(seats), done(seats) {
   static_assert(sizeof(waiting) == sizeof(int64_t) &&
                     std::atomic<int64_t>::is_always_lock_free,
                 "compiled code reads the number itself");
-  for (int64_t slot = slots - 1; slot >= 0; --slot)
-    idle.push_back(slot);
+  for (int64_t seat = seats - 1; seat >= 0; --seat)
+    idle.push_back(seat);
 }
 
 int64_t InstanceStream::acquire() {
   std::lock_guard<std::mutex> guard(lock);
   if (idle.empty())
     return -1;
-  const int64_t slot = idle.back();
+  const int64_t seat = idle.back();
   idle.pop_back();
-  return slot;
+  return seat;
 }
 
-void InstanceStream::submit(int64_t slot) {
+void InstanceStream::submit(int64_t seat) {
   {
     std::lock_guard<std::mutex> guard(lock);
-    submitted.push(slot);
+    submitted.push(seat);
     waiting.store(submitted.size(), std::memory_order_relaxed);
   }
   forLanes.notify_one();
@@ -57,9 +57,9 @@ int64_t InstanceStream::ended() {
   return done.size();
 }
 
-void InstanceStream::release(int64_t slot) {
+void InstanceStream::release(int64_t seat) {
   std::lock_guard<std::mutex> guard(lock);
-  idle.push_back(slot);
+  idle.push_back(seat);
 }
 
 int64_t InstanceStream::exchange(int64_t ended) {

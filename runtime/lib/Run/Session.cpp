@@ -117,8 +117,8 @@ void Session::execute(ResultCopies copies) {
   });
 }
 
-void Session::openStream(Forest &slots, InstanceStream &stream) {
-  load(slots);
+void Session::openStream(Forest &seats, InstanceStream &stream) {
+  load(seats);
   executor->prepareStream(stream);
   batch->stream = &stream;
 }
@@ -140,8 +140,8 @@ std::string Session::describeBadIndex() {
   return batch->describeIndex(std::exchange(batch->indexError, {}));
 }
 
-std::string Session::takeFailure(int64_t slot) {
-  return executor->takeFailure(slot);
+std::string Session::takeFailure(int64_t seat) {
+  return executor->takeFailure(seat);
 }
 
 void Session::collect() const { executor->collect(); }
