@@ -94,7 +94,7 @@ def run_all(command, tasks, seconds, environment=None, workers=None):
                 if not worker and not broken:
                     try:
                         worker = Worker(command, environment)
-                        worker.answer(120)  # it has imported what it needs
+                        worker.answer(300)  # it has imported what it needs
                     except (OSError, EOFError) as found:  # TimeoutError is one
                         broken.append("no worker starts: %r" % found)
                     start = time.monotonic()
