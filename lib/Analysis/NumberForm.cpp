@@ -266,11 +266,13 @@ void NumberBuilder::convert(linalg::LinalgOp op) {
       else
         mapping.map(argument, get(operand.get())[placeOf(operand)]);
     }
-    for (Operation &inner : body->without_terminator()) {
+    // Numbers from outside of the body, which it may also yield.
+    for (Operation &inner : *body)
       for (Value operand : inner.getOperands())
-        if (!mapping.contains(operand) && numbers.contains(operand))
-          if (const Elements &known = get(operand); known.size() == 1)
-            mapping.map(operand, known.front());
+        if (auto known = numbers.find(operand);
+            known != numbers.end() && !isa<RankedTensorType>(operand.getType()))
+          mapping.map(operand, known->second.front());
+    for (Operation &inner : body->without_terminator()) {
       if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
         mapping.map(index, arith::ConstantIndexOp::create(
                                builder, index.getLoc(), point[index.getDim()])

@@ -118,6 +118,32 @@ func.func @control(%x: tensor<1xf32>, %w: tensor<1xf32> {batch.shared = "W"}, %n
 
 // -----
 
+// A body may yield, and compute with, numbers from outside.
+// CHECK-LABEL: func.func @captured
+// CHECK-SAME:    (%[[N:.*]]: f32)
+// CHECK:         %[[S:.*]] = arith.addf %[[N]], %[[N]] : f32
+// CHECK:         tensor.from_elements %[[N]] : tensor<1xf32>
+// CHECK:         tensor.from_elements %[[S]] : tensor<1xf32>
+#one = affine_map<(d0) -> (d0)>
+func.func @captured(%n: f32) -> (tensor<1xf32>, tensor<1xf32>)
+    attributes {batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %empty = tensor.empty() : tensor<1xf32>
+  %x = linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]}
+      outs(%empty : tensor<1xf32>) {
+  ^bb0(%out: f32):
+    linalg.yield %n : f32
+  } -> tensor<1xf32>
+  %y = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%x : tensor<1xf32>) outs(%empty : tensor<1xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %sum = arith.addf %in, %n : f32
+    linalg.yield %sum : f32
+  } -> tensor<1xf32>
+  return %x, %y : tensor<1xf32>, tensor<1xf32>
+}
+
+// -----
+
 // Other programs stay as they are.
 // CHECK-LABEL: func.func @other
 // CHECK:         math.tanh %{{.*}} : tensor<2xf32>
