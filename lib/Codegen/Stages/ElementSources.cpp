@@ -98,7 +98,9 @@ static Sources getInsertSources(tensor::InsertSliceOp insert) {
 
 static Sources getCollapseSources(tensor::CollapseShapeOp collapse) {
   RankedTensorType wide = collapse.getSrcType();
-  Exprs indices = getIndices(collapse.getResult()), inner(wide.getRank());
+  Exprs indices = getIndices(collapse.getResult());
+  // To a scalar, all dimensions collapse, and no group names them.
+  Exprs inner(wide.getRank(), getAffineConstantExpr(0, collapse.getContext()));
   for (auto [i, group] : llvm::enumerate(collapse.getReassociationIndices())) {
     AffineExpr rest = indices[i];
     for (int64_t d : llvm::reverse(ArrayRef<int64_t>(group).drop_front())) {

@@ -57,6 +57,20 @@ uprog.operator @collapsed.rows(%n: index, %x: tensor<?x4x3x5xf32> {uprog.operand
 
 // -----
 
+// Collapsed to a scalar, no index is left: the only element is read.
+// CHECK-LABEL: func.func private @scalar.rows.stage0(
+// CHECK:         arith.xori
+uprog.operator @scalar.rows(%n: index, %k: tensor<2xi32> {uprog.operand = #uprog.operand<shared(0)>}, %i: tensor<?xi32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xi32> {
+  %s = tensor.extract_slice %k[1] [1] [1] : tensor<2xi32> to tensor<1xi32>
+  %c = tensor.collapse_shape %s [] : tensor<1xi32> into tensor<i32>
+  %empty = tensor.empty(%n) : tensor<?xi32>
+  %b = linalg.broadcast ins(%c : tensor<i32>) outs(%empty : tensor<?xi32>) dimensions = [0]
+  %x = arith.xori %b, %i : tensor<?xi32>
+  uprog.yield %x : tensor<?xi32>
+}
+
+// -----
+
 // An expanded index is the sum of its digits; a dimension of extent one is none.
 // CHECK-LABEL: func.func private @expanded.rows.stage0(
 // CHECK-DAG:     %[[C16:.*]] = arith.constant 16 : i64
