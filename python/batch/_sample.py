@@ -183,6 +183,10 @@ class Density:
         _, self.unravel = ravel_pytree(one)
         self.starts = jax.vmap(lambda tree: ravel_pytree(tree)[0])(init)
         self.function = function
+        values = numpy.asarray(jax.jit(jax.vmap(self.log_density))(self.starts))
+        if not numpy.isfinite(values).all():
+            raise ValueError("the log density is not finite where chain %d starts" %
+                             numpy.flatnonzero(~numpy.isfinite(values))[0])
 
     def log_density(self, q):
         value = self.function(self.unravel(q))
@@ -280,10 +284,6 @@ class Sampler:
                  lanes=None, threads=None, progress=False):
         self.target, self.mass = target, mass
         self.starts = numpy.asarray(target.starts)
-        values = numpy.asarray(jax.vmap(target.log_density)(self.starts))
-        if not numpy.isfinite(values).all():
-            raise ValueError("the log density is not finite where chain %d starts" %
-                             numpy.flatnonzero(~numpy.isfinite(values))[0])
         closed = jax.make_jaxpr(jax.value_and_grad(target.log_density))(
             jax.ShapeDtypeStruct(self.starts.shape[1:], jnp.float64))
         text, parameters = _program(closed, mass)
