@@ -3,12 +3,16 @@
 the threads and the chains; windows of warm-up; models of NumPyro and trees of JAX; what
 it cannot sample is an error that says why."""
 
+import contextlib
+import io
 import os
 import signal
 import sys
 import threading
 import time
+import types
 import warnings
+from unittest import mock
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TESTS, "Integration"))
@@ -92,8 +96,8 @@ def starts(chains):
     return {"a": numpy.zeros(chains), "b": numpy.zeros((chains, 2))}
 
 
-def of_gaussian(chains=32, **options):
-    return batch.sample(gaussian, chains=chains, init=starts(chains), progress=False,
+def of_gaussian(chains=32, progress=False, **options):
+    return batch.sample(gaussian, chains=chains, init=starts(chains), progress=progress,
                         **options)
 
 
@@ -234,6 +238,18 @@ checks.expect("ArviZ has all of it", numpy.array_equal(
     data.posterior["z"].values, samples.draws["z"]) and numpy.array_equal(
         data.sample_stats["energy"].values, samples.stats["energy"]) and
     set(data.sample_stats) == set(samples.stats))
+newer = types.SimpleNamespace(__version__="1.0.0", from_dict=lambda groups: groups)
+with mock.patch.dict(sys.modules, arviz=newer):
+    groups = samples.to_arviz()
+checks.expect("ArviZ 1 gets groups", groups["posterior"] is samples.draws and
+              groups["sample_stats"] is samples.stats)
+said = io.StringIO()
+with contextlib.redirect_stderr(said):
+    of_gaussian(chains=2, warmup=150, draws=100, progress=True)
+lines = said.getvalue().split("\r")
+checks.expect("a line says how far it is", any("warm-up" in line for line in lines) and
+              "sample  |%s| 250/250, 2 chains, " % ("█" * 24) in lines[-1] and
+              "diverging, acceptance 0." in lines[-1], lines[-1])
 checks.expect("a summary", samples.summary()["r_hat"].max() < 1.02)
 tree = batch.sample(lambda t: -0.5 * (t[0]**2 + jnp.sum(t[1]["w"]**2)), chains=2, warmup=20,
                     draws=10, init=(numpy.ones(2), {"w": numpy.ones((2, 3))}))
