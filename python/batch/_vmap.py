@@ -1,6 +1,7 @@
 """batch.vmap: functions of JAX over a batch, each lane with control of its own."""
 
 import functools
+import re
 import sys
 import threading
 
@@ -8,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy
 
-from batch import _bound, _compiled, _expand, _extents, _trees
+from batch import _bound, _compiled, _expand, _extents, _lowering, _trees
 from batch._compiled import UNMAPPED
 from batch._model import Ragged
 
@@ -149,9 +150,14 @@ class Mapped:
         size, axes = self._size(avals, axes, leaves)
         for leaf in leaves:
             check_place(leaf)
-        types = ragged_types(leaves, list(map(type_of, avals, axes)))
-        compiled, results = self.compile(types,
-                                         [axis is UNMAPPED for axis in axes], tree)
+        try:
+            types = ragged_types(leaves, list(map(type_of, avals, axes)))
+            compiled, results = self.compile(types,
+                                             [axis is UNMAPPED for axis in axes], tree)
+        except LoweringError as error:  # of an argument's type, which no line has made
+            if re.match(r".*:\d+ \(in ", str(error)):
+                raise
+            raise LoweringError(_here() + str(error)) from None
         return compiled, results, list(map(words, leaves)), axes, size
 
     def _size(self, avals, axes, leaves):
@@ -202,6 +208,10 @@ class Mapped:
                 with _compiled.tracing():
                     closed, shape = jax.make_jaxpr(
                         lambda a, k: self.function(*a, **k), return_shape=True)(*specs)
+                for constant in closed.consts:
+                    check_place(constant)
+                for variable in closed.jaxpr.invars:
+                    _lowering.element_type(_expand.words(variable.aval).dtype)
                 self.known[key] = (_compiled.Compiled(closed, shared, self.options),
                                    jax.tree.structure(shape))
             return self.known[key]
@@ -248,8 +258,8 @@ def vmap(f, in_axes=0, out_axes=0, axis_size=None, *, axis_name=None, lanes=0, t
     strategy: where control runs (docs/Pipelines.md).
     """
     if axis_name is not None:
-        raise NotImplementedError("batch.vmap has no axis_name: lanes do not wait for each "
-                                  "other; use jax.vmap for collectives")
+        raise LoweringError(_here() + "batch.vmap has no axis_name: lanes do not wait for "
+                            "each other; use jax.vmap for collectives")
     if not callable(f):
         raise TypeError("batch.vmap expects a function, found %r" % (f,))
     _trees.check(in_axes, "in_axes")
