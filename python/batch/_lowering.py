@@ -176,7 +176,7 @@ class Lowering:
     def computed(self, compute, values, shapes, avals, equations):
         """Calls what JAX makes of a function of arrays of these shapes."""
         function = "@segment%d" % len(self.functions)
-        # JAX wants arguments with the extents that it meets.
+        # JAX wants arguments with these extents.
         extents = self.extents.values()
         values = [*values, *(extent.carrier for extent in extents)]
         shapes = [*shapes, *(extent.aval for extent in extents)]
