@@ -104,28 +104,30 @@ class Compiled:
         given = {"a%d" % i: leaf for i, (leaf, is_shared, v) in enumerate(
             zip(leaves, self.shared, self.closed.jaxpr.invars))
             if is_shared and not _expand.is_empty(v.aval)}
-        keeps = keep and all(isinstance(value, (jax.Array, _bound.Bound))
-                             for value in given.values())
+        # Without arguments there are only constants.
+        keeps = (keep or not given) and all(
+            isinstance(value, (jax.Array, _bound.Bound)) for value in given.values())
         given.update(self._constants)
+        key = tuple((id(value), getattr(value, "version", 0)) for value in given.values())
         with self._lock:
-            key = tuple((id(value), getattr(value, "version", 0))
-                        for value in given.values())
             if keeps and key in self._bound:
                 self._bound.move_to_end(key)
                 return self._bound[key][1]
-            values = [value.value if isinstance(value, _bound.Bound) else value
-                      for value in given.values()]
-            function = model.bind(
-                {name: for_runtime(value, _expand.type_of(value).dtype if name[0] == "p"
-                                   else self.dtypes[int(name[1:])])
-                 for name, value in zip(given, values)},
-                lanes=self._options["lanes"], threads=self._options["threads"])
-            if keeps:
+        # Without the lock: an array of JAX may wait for a call back that wants it.
+        values = [value.value if isinstance(value, _bound.Bound) else value
+                  for value in given.values()]
+        function = model.bind(
+            {name: for_runtime(value, _expand.type_of(value).dtype if name[0] == "p"
+                               else self.dtypes[int(name[1:])])
+             for name, value in zip(given, values)},
+            lanes=self._options["lanes"], threads=self._options["threads"], bits=True)
+        if keeps:
+            with self._lock:
                 # The arrays live as long as their ids.
                 self._bound[key] = list(given.values()), function
                 while len(self._bound) > _BOUND:
                     self._bound.popitem(last=False)
-            return function
+        return function
 
     def run(self, leaves, axes, size, keep=True):
         """Results with the instances in front, as NumPy's arrays. `keep`: whether the

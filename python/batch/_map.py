@@ -2,6 +2,7 @@
 
 import builtins
 import functools
+import os
 
 import jax
 import numpy
@@ -70,7 +71,7 @@ def _stream(mapped, elements, lanes, ordered):
     types = _Elements(first)
     compiled, tree = mapped.compile(types.types, [False] * len(types.types), types.tree)
     function = compiled.bind([])
-    session = function._session()
+    session, process = function._session(), os.getpid()
     stream = _runtime.Stream(session, seats=2 * lanes)
     try:
         memory = [numpy.from_dlpack(array) for array in stream.arrays()]
@@ -106,7 +107,8 @@ def _stream(mapped, elements, lanes, ordered):
                 shown += 1
     finally:
         stream.close()
-        function._idle.append(session)
+        if os.getpid() == process:  # in another one the session stays in its call
+            function._idle.append(session)
 
 
 def _list(mapped, elements):

@@ -62,11 +62,16 @@ def _is_array(value):
     return hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")
 
 
-def _checked(what, array):
+def _checked(field, what, array):
     """PyTorch would lose a gradient without a word."""
     if getattr(array, "requires_grad", False):
         raise TypeError("%s needs a gradient, which calls do not pass on: give its "
                         "detach()" % what)
+    # Within the package int16 stands for it, with its bits.
+    if field.dtype == "bfloat16" and \
+            str(getattr(array, "dtype", "")).rpartition(".")[2] == "int16":
+        raise TypeError("%s is %s; found numbers of type int16" % (
+            what, field.description))
     return array
 
 
@@ -77,7 +82,7 @@ _NUMPY_TYPES = {name: numpy.dtype(name) for name in (
 def _dense(field, what, value):
     """An array of a field's type: arrays as they are, else from Python's numbers."""
     if _is_array(value):
-        return _checked(what, value)
+        return _checked(field, what, value)
     if field.dtype not in _NUMPY_TYPES:
         raise TypeError("%s has elements of %s, which NumPy does not have: give an array "
                         "of JAX or PyTorch" % (what, field.dtype))
@@ -228,7 +233,7 @@ def _values(field, what, value):
             raise TypeError("%s is %s for each instance" %
                             (what, field.description)) from None
         if lists and all(_is_array(part) for part in lists):
-            value = numpy.concatenate([numpy.asarray(_checked(what, part))
+            value = numpy.concatenate([numpy.asarray(_checked(field, what, part))
                                        for part in lists]) \
                 if field.dtype in _NUMPY_TYPES else _concatenate(lists)
         else:
@@ -236,7 +241,8 @@ def _values(field, what, value):
     if not _is_array(value) and isinstance(value, list) and not value:
         value = numpy.zeros([0] + list(field.shape), _NUMPY_TYPES.get(field.dtype))
     if isinstance(value, list) and any(_is_array(element) for element in value):
-        value = numpy.stack([numpy.asarray(_checked(what, element)) for element in value])
+        value = numpy.stack([numpy.asarray(_checked(field, what, element))
+                             for element in value])
     return _dense(field, what, value), levels
 
 
@@ -271,7 +277,7 @@ class Model:
             names(self.arguments), names(self.outputs), names(self.parameters))
 
     def bind(self, parameters=None, *, threads=None, lanes=0, max_steps=None,
-             stack_depth=64, partial_results=False):
+             stack_depth=64, partial_results=False, bits=False):
         """Binds parameters, which are copied once, and returns a Function.
 
         parameters: {"W": array, ...} or the path of a safetensors file.
@@ -281,13 +287,14 @@ class Model:
             computed tensors.
         partial_results: keep the results of instances that end if others do not;
             Function.failures says which these are.
+        bits: int16 stands for bfloat16, with its bits.
         """
         if isinstance(parameters, (str, os.PathLike)):
             bound = self._model.read(os.fspath(parameters))
         else:
             given = dict(parameters or {})
             for field in self.parameters:
-                if field.name in given:
+                if field.name in given and not bits:
                     given[field.name] = _dense(field, "parameter %r" % field.name,
                                                given[field.name])
             bound = self._model.bind(given)

@@ -115,6 +115,9 @@ class Mapped:
         compiled, results, leaves, axes, size = self._given(arguments, named)
         if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves) or \
                 _compiled.is_tracing():
+            if any(isinstance(leaf, Ragged) for leaf in leaves):
+                raise TypeError(_here() + "a ragged batch has no form in JAX: call this "
+                                "outside of jax.jit and other transformations")
             leaves = [leaf.__jax_array__() if isinstance(leaf, _bound.Bound) else leaf
                       for leaf in leaves]
             outputs = _compiled.call_p.bind(*leaves, compiled=compiled, axes=tuple(axes),
@@ -197,7 +200,10 @@ class Mapped:
 
     def compile(self, types, shared, tree):
         """The function for arguments of these types, and the tree of its results."""
-        key = tree, tuple(types), tuple(shared), jax.config.jax_enable_x64
+        config = jax.config  # what a trace depends on
+        key = (tree, tuple(types), tuple(shared), config.jax_enable_x64,
+               config.jax_threefry_partitionable, config.jax_default_prng_impl,
+               config.jax_numpy_dtype_promotion, config.jax_numpy_rank_promotion)
         with self.lock:
             if key not in self.known:
                 symbols = _extents.symbols(_extents.of(shape for shape, _, _ in types))

@@ -30,7 +30,7 @@ os.environ["BATCH_COMPILE"] = batchtest.tool("batch-compile")
 warnings.filterwarnings("ignore", category=UserWarning)
 
 import batch  # noqa: E402
-from batch import _model  # noqa: E402
+from batch import _model, _runtime  # noqa: E402
 
 generator = numpy.random.default_rng(5)
 refused = checks.refused
@@ -499,4 +499,59 @@ checks.expect("arrays on several devices are an error that says where",
               len(lines) == 3 and lines[0].startswith("<string>:7 (in call): ") and
               "jax.device_put" in lines[0] and "one device" in lines[1] and
               lines[2] == "(4, 2)", ended)
+
+# An array that is not computed yet, and whose code calls back.
+ended = run("""
+import batch, jax, jax.numpy as jnp
+g = batch.vmap(lambda w, x: x + w, in_axes=(None, 0))
+called = jax.jit(lambda w, x: g(w, x)[0])
+slow = jax.jit(lambda a: jax.lax.fori_loop(0, 12, lambda i, a: jnp.tanh(a @ a), a)[0, :4])
+a, xs = jnp.full((900, 900), 1e-3), jnp.arange(4.0)
+called(xs, xs), slow(a).block_until_ready()
+for i in range(3):
+    w = called(slow(a + i), xs)
+    g(w, xs)
+print("ended")
+""")
+checks.equal("a parameter that waits for a call back", ended.stdout, "ended\n")
+
+
+def drawn(x):
+    return jax.random.uniform(jax.random.key(3), (5,)) + x
+
+
+draw, both = batch.vmap(drawn), (True, False, True)
+for partitionable in both:
+    with jax.threefry_partitionable(partitionable):
+        checks.expect("what a trace depends on, %s" % partitionable,
+                      close(draw(jnp.zeros(2)), jax.vmap(drawn)(jnp.zeros(2))))
+refused("a ragged batch under jit", TypeError, "outside of jax.jit", lambda: jax.jit(
+    lambda x: batch.vmap(lambda rows, x: rows.sum() + x)(
+        batch.Ragged.of([numpy.ones(2), numpy.ones(3)]), x))(jnp.ones(2)))
+nothing = [jnp.zeros((0,))] * 3
+checks.equal("elements without elements", [float(r) for r in batch.map(
+    lambda x: x.sum() + 1, iter(nothing), lanes=2)], [1, 1, 1])
+
+# An index out of range ends a stream, and not those after it.
+rows = batch.compile("""
+func.func @main(%x: tensor<4xf32>, %i: index, %P: tensor<7x4xf32> {batch.shared = "P"})
+    -> tensor<4xf32> attributes {batch.entry} {
+  %row = tensor.extract_slice %P[%i, 0] [1, 4] [1, 1] : tensor<7x4xf32> to tensor<4xf32>
+  %sum = arith.addf %row, %x : tensor<4xf32>
+  return %sum : tensor<4xf32>
+}""", strategy="lockstep").bind({"P": numpy.ones((7, 4), numpy.float32)}, lanes=2)
+session, zeros = rows._session(), numpy.zeros((1, 4), numpy.float32)
+stream = _runtime.Stream(session, seats=4)
+stream.put(1, [zeros, numpy.array([99])])
+refused("an index out of range in a stream", batch.Error, "99", stream.take)
+stream.close()
+for _ in range(2):
+    stream = _runtime.Stream(session, seats=4)
+    stream.put(1, [zeros, numpy.array([99])])
+    time.sleep(0.1)
+    stream.close()
+stream = _runtime.Stream(session, seats=4)
+stream.put(1, [zeros, numpy.array([2])])
+checks.equal("a stream after that", list(stream.take()), [0])
+stream.close()
 checks.exit()

@@ -271,6 +271,11 @@ checks.equal("bool", (outputs["q"].dtype, outputs["q"].tolist()),
 checks.equal("int8", (outputs["r"].dtype, outputs["r"].tolist()),
              (numpy.dtype(numpy.int8), [[2, 4], [6, -56]]))
 checks.equal("float64", outputs["s"].tolist(), [2.25, (1 / 3) * (1 / 3)])
+three = numpy.full((1, 3), 3, numpy.int16)
+refused("int16 is not bfloat16", TypeError, "found numbers of type int16",
+        lambda: types.bind({"w": w})(three, [True], [[1, 2]], [1.5]))
+refused("nor as a parameter", TypeError, "found numbers of type int16",
+        lambda: types.bind({"w": three[0]}))
 
 # --- what does not fit -----------------------------------------------------------------
 

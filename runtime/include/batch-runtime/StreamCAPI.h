@@ -44,7 +44,8 @@ BatchStatus batchStreamPut(BatchStream *stream, const BatchInputs *inputs);
  *
  * BATCH_STATUS_CANCELLED if the cancellation, which may be null, is requested
  * before that: the stream goes on. BATCH_STATUS_FAILED if an instance has
- * failed, which is then out of the stream. */
+ * failed, which is then out of the stream; an index out of range ends the
+ * stream, and what has not been taken is lost. */
 BatchStatus batchStreamTake(BatchStream *stream, int64_t most,
                             const BatchArray *outputs, int64_t *numbers,
                             int64_t *count,

@@ -147,7 +147,9 @@ void BatchStream::put(const BatchInputs &inputs) {
   if (more < 0 || more > room())
     raiseInvalid("the stream has room for ", room(), " instances, not for ",
                  more);
-  if (inputs.nodes || (more > 0 && !inputs.arguments))
+  if (more == 0)
+    return;
+  if (inputs.nodes || (!inputs.arguments && !session.model->arguments.empty()))
     raiseInvalid("an instance of a stream has arguments, and no nodes");
   std::vector<int64_t> taken;
   for (int64_t i = 0; i < more; ++i)
@@ -155,10 +157,14 @@ void BatchStream::put(const BatchInputs &inputs) {
   try {
     writeArguments(session.model->descriptor(), inputs, taken, session.forest,
                    session.tensors);
-  } catch (const Error &why) {
+  } catch (...) {
     for (int64_t seat : taken)
       stream.release(seat);
-    throw Invalid(why.what());
+    try {
+      throw;
+    } catch (const Error &why) {
+      throw Invalid(why.what());
+    }
   }
   for (int64_t seat : taken) {
     numbers[seat] = count++;
@@ -194,12 +200,18 @@ int64_t BatchStream::take(int64_t most, const BatchArray *outputs,
   }
   if (taken.empty() && !failure.empty())
     raise(std::exchange(failure, {}));
+  struct Release {
+    InstanceStream &stream;
+    const std::vector<int64_t> &seats;
+    ~Release() {
+      for (int64_t seat : seats)
+        stream.release(seat);
+    }
+  } release{stream, taken};
   for (size_t o = 0; o < targets.size(); ++o)
     copyDense(session, model.dense[o], targets[o], taken);
-  for (int64_t seat : taken) {
+  for (int64_t seat : taken)
     *which++ = numbers[seat];
-    stream.release(seat);
-  }
   return static_cast<int64_t>(taken.size());
 }
 
@@ -228,7 +240,9 @@ void batchStreamFree(BatchStream *stream) {
 
 int64_t batchStreamRoom(const BatchStream *stream) { return stream->room(); }
 
-int64_t batchStreamEnded(BatchStream *stream) { return stream->ended(); }
+int64_t batchStreamEnded(BatchStream *stream) {
+  return stream->isOfThisProcess() ? stream->ended() : 0;
+}
 
 BatchStatus batchStreamPut(BatchStream *stream, const BatchInputs *inputs) {
   return guarded([&] {

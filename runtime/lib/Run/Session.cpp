@@ -120,6 +120,7 @@ void Session::execute(ResultCopies copies) {
 void Session::openStream(Forest &seats, InstanceStream &stream) {
   load(seats);
   executor->prepareStream(stream);
+  batch->indexError = {}; // of a stream that nobody has read to its end
   batch->stream = &stream;
 }
 
