@@ -92,6 +92,7 @@ private:
   bool convertReshape(Operation *op);
   void fillRegion(Region &from, Region &to);
   Value clone(Operation *op, IRMapping &mapping);
+  Value addProduct(Operation *inner, linalg::LinalgOp op, IRMapping &mapping);
   std::optional<int64_t> findPlace(tensor::ExtractOp op, ValueRange indices);
 
   func::FuncOp entry;
@@ -172,6 +173,11 @@ void NumberBuilder::mapArguments(func::FuncOp made) {
 // Operations on elements
 //===----------------------------------------------------------------------===//
 
+/// How much code an op on numbers becomes: functions are polynomials.
+static int64_t getSize(Operation *op) {
+  return isa<math::MathDialect>(op->getDialect()) ? 16 : 1;
+}
+
 /// A copy of an op on numbers, or what it folds to.
 Value NumberBuilder::clone(Operation *op, IRMapping &mapping) {
   Operation *copy = builder.clone(*op, mapping);
@@ -181,7 +187,8 @@ Value NumberBuilder::clone(Operation *op, IRMapping &mapping) {
     mapping.map(op->getResults(), folded);
     return folded.front();
   }
-  if (++operations > kFewOperations)
+  operations += getSize(op);
+  if (operations > kFewOperations)
     fail(op, "the elements up to here take more than " +
                  std::to_string(kFewOperations) + " operations");
   return copy->getNumResults() ? copy->getResult(0) : Value();
@@ -200,7 +207,10 @@ void NumberBuilder::convertElementwise(Operation *op) {
          }));
     return;
   }
-  Elements elements;
+  SmallVector<Elements, 2> results(op->getNumResults());
+  auto types = llvm::map_to_vector(op->getResultTypes(), [](Type type) {
+    return getElementTypeOrSelf(type);
+  });
   for (int64_t i = 0; i < type.getNumElements() && !obstacle; ++i) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands()) {
@@ -208,13 +218,15 @@ void NumberBuilder::convertElementwise(Operation *op) {
       operands.push_back(
           isa<RankedTensorType>(operand.getType()) ? all[i] : all.front());
     }
-    OperationState state(op->getLoc(), op->getName(), operands,
-                         TypeRange(type.getElementType()));
+    OperationState state(op->getLoc(), op->getName(), operands, types);
     state.propertiesAttr = op->getPropertiesAsAttribute();
-    elements.push_back(builder.create(state)->getResult(0));
-    ++operations;
+    for (auto [elements, made] :
+         llvm::zip_equal(results, builder.create(state)->getResults()))
+      elements.push_back(made);
+    operations += getSize(op);
   }
-  set(op->getResult(0), std::move(elements));
+  for (auto [result, elements] : llvm::zip_equal(op->getResults(), results))
+    set(result, std::move(elements));
 }
 
 /// Where a read lies; none if that is not known.
@@ -224,7 +236,7 @@ std::optional<int64_t> NumberBuilder::findPlace(tensor::ExtractOp op,
   SmallVector<int64_t> index;
   for (auto [value, extent] : llvm::zip_equal(indices, type.getShape())) {
     std::optional<int64_t> known = getConstantIntValue(value);
-    if (!known)
+    if (!known || extent == 0)
       return std::nullopt;
     // A select drops what is read elsewhere.
     index.push_back(std::clamp<int64_t>(*known, 0, extent - 1));
@@ -240,9 +252,39 @@ void NumberBuilder::convert(tensor::ExtractOp op) {
   set(op, {get(op.getTensor())[*place]});
 }
 
+/// What is added to the sum of a reduction, if it is a product: one operation,
+/// as in kernels.
+Value NumberBuilder::addProduct(Operation *inner, linalg::LinalgOp op,
+                                IRMapping &mapping) {
+  auto add = dyn_cast<arith::AddFOp>(inner);
+  if (!add || op.getNumReductionLoops() == 0)
+    return {};
+  auto isSum = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == op.getBlock() &&
+           argument.getArgNumber() >= op.getNumDpsInputs();
+  };
+  Value sum = isSum(add.getLhs()) ? add.getLhs() : add.getRhs();
+  Value term = sum == add.getLhs() ? add.getRhs() : add.getLhs();
+  auto product = term.getDefiningOp<arith::MulFOp>();
+  if (!isSum(sum) || !product || product->getBlock() != op.getBlock())
+    return {};
+  if (++operations > kFewOperations)
+    fail(op, "the elements up to here take more than " +
+                 std::to_string(kFewOperations) + " operations");
+  return math::FmaOp::create(
+      builder, add.getLoc(), mapping.lookupOrDefault(product.getLhs()),
+      mapping.lookupOrDefault(product.getRhs()), mapping.lookup(sum));
+}
+
 /// Point by point, in row-major order of the loops.
 void NumberBuilder::convert(linalg::LinalgOp op) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  const bool reduces = op.getNumReductionLoops() > 0;
+  for (Type type : op->getResultTypes())
+    if (Type element = getElementTypeOrSelf(type);
+        reduces && (element.isF16() || element.isBF16()))
+      return fail(op, "sums of f16 and bf16 are made in f32");
   SmallVector<Elements> results;
   for (OpOperand &init : op.getDpsInitsMutable())
     results.push_back(get(init.get()));
@@ -288,6 +330,8 @@ void NumberBuilder::convert(linalg::LinalgOp op) {
         mapping.map(read.getResult(), get(read.getTensor())[*place]);
       } else if (inner.getNumRegions() != 0 || !isMemoryEffectFree(&inner)) {
         return fail(op, "this holds control");
+      } else if (Value sum = addProduct(&inner, op, mapping)) {
+        mapping.map(inner.getResult(0), sum);
       } else {
         clone(&inner, mapping);
       }
@@ -334,7 +378,7 @@ findSlice(OffsetSizeAndStrideOpInterface slice, RankedTensorType whole) {
 bool NumberBuilder::convertReshape(Operation *op) {
   Value result = op->getNumResults() == 1 ? op->getResult(0) : Value();
   auto refuse = [&] {
-    fail(op, "the place of the slice is computed");
+    fail(op, "the place of the slice is computed, or outside");
     return true;
   };
   if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp>(op)) {
@@ -362,12 +406,14 @@ bool NumberBuilder::convertReshape(Operation *op) {
     set(result, std::move(elements));
   } else if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
     SmallVector<int64_t> index;
-    for (Value value : getAll(insert.getIndices()))
-      if (std::optional<int64_t> known = getConstantIntValue(value))
-        index.push_back(*known);
     auto type = insert.getDest().getType();
-    if (static_cast<int64_t>(index.size()) != type.getRank())
-      return refuse();
+    for (auto [value, extent] :
+         llvm::zip_equal(getAll(insert.getIndices()), type.getShape())) {
+      std::optional<int64_t> known = getConstantIntValue(value);
+      if (!known || *known < 0 || *known >= extent)
+        return refuse();
+      index.push_back(*known);
+    }
     Elements elements = get(insert.getDest());
     elements[toPosition(type.getShape(), index)] =
         get(insert.getScalar()).front();

@@ -115,22 +115,107 @@ func.func @main(%x: tensor<3xf32> {batch.name = "x"}, %n: i64 {batch.name = "n"}
 }
 """
 
+# Products and their sums, fused as in kernels; numbers with two results.
+PRODUCTS = """
+func.func @main(%x: tensor<4x4xf32> {batch.name = "x"}, %n: i64 {batch.name = "n"})
+    -> (tensor<4x4xf32> {batch.name = "y"}, tensor<2xi64> {batch.name = "z"},
+        tensor<2xindex> {batch.name = "places"}) attributes {batch.entry} {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %start = arith.constant dense<[3, -5]> : tensor<2xi64>
+  %none = arith.constant dense<0.0> : tensor<4x4xf32>
+  %y, %z, %rest = scf.while (%a = %x, %b = %start, %i = %n)
+      : (tensor<4x4xf32>, tensor<2xi64>, i64) -> (tensor<4x4xf32>, tensor<2xi64>, i64) {
+    %go = arith.cmpi sgt, %i, %zero : i64
+    scf.condition(%go) %a, %b, %i : tensor<4x4xf32>, tensor<2xi64>, i64
+  } do {
+  ^bb0(%a: tensor<4x4xf32>, %b: tensor<2xi64>, %i: i64):
+    %c = linalg.matmul ins(%a, %x : tensor<4x4xf32>, tensor<4x4xf32>)
+        outs(%none : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %d = math.tanh %c : tensor<4x4xf32>
+    %low, %high = arith.mulsi_extended %b, %b : tensor<2xi64>
+    %e = arith.xori %low, %high : tensor<2xi64>
+    %f = arith.subi %e, %start : tensor<2xi64>
+    %j = arith.subi %i, %one : i64
+    scf.yield %d, %f, %j : tensor<4x4xf32>, tensor<2xi64>, i64
+  }
+  %place = arith.index_cast %n : i64 to index
+  %places = tensor.from_elements %place, %place : tensor<2xindex>
+  return %y, %z, %places : tensor<4x4xf32>, tensor<2xi64>, tensor<2xindex>
+}
+"""
+
+# Loops whose bounds differ: no instances side by side.
+BOUNDS = """
+func.func @main(%x: tensor<2xf32> {batch.name = "x"}, %n: i64 {batch.name = "n"})
+    -> (tensor<2xf32> {batch.name = "y"}) attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = arith.index_cast %n : i64 to index
+  %y = scf.for %i = %c0 to %m step %c1 iter_args(%a = %x) -> (tensor<2xf32>) {
+    %b = scf.for %j = %c0 to %i step %c1 iter_args(%c = %a) -> (tensor<2xf32>) {
+      %d = math.tanh %c : tensor<2xf32>
+      scf.yield %d : tensor<2xf32>
+    }
+    %e = arith.addf %b, %x : tensor<2xf32>
+    scf.yield %e : tensor<2xf32>
+  }
+  return %y : tensor<2xf32>
+}
+"""
+
+# What a loop has found divides, in a loop that has an end of its own.
+DIVISORS = """
+func.func @main(%n: i64 {batch.name = "n"}, %p: i64 {batch.name = "p"})
+    -> (i64 {batch.name = "y"}) attributes {batch.entry} {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %i0 = arith.constant 0 : index
+  %i1 = arith.constant 1 : index
+  %i3 = arith.constant 3 : index
+  %s:2 = scf.while (%i = %n, %y = %c0) : (i64, i64) -> (i64, i64) {
+    %go = arith.cmpi eq, %y, %c0 : i64
+    scf.condition(%go) %i, %y : i64, i64
+  } do {
+  ^bb0(%i: i64, %y: i64):
+    %j = arith.subi %i, %c1 : i64
+    %last = arith.cmpi sle, %j, %c0 : i64
+    %z = arith.select %last, %p, %c0 : i64
+    scf.yield %j, %z : i64, i64
+  }
+  %q = scf.for %k = %i0 to %i3 step %i1 iter_args(%a = %n) -> (i64) {
+    %d = arith.divsi %a, %s#1 : i64
+    %e = arith.addi %d, %n : i64
+    scf.yield %e : i64
+  }
+  return %q : i64
+}
+"""
+
 
 def real(low, high):
     """A number that decimal text gives back exactly, as f32 too."""
     return struct.unpack("f", struct.pack("f", generator.uniform(low, high)))[0]
 
 
+# The text, an instance, and whether one and many of them have tasks.
 PROGRAMS = {
     "nested": (NESTED,
                lambda: {"x": [[real(-2, 1), real(-1, 1)], [real(0, 1), real(0, 1)]],
-                        "n": generator.choice([0, 1, 2, 3, 5, 9, 17])}),
+                        "n": generator.choice([0, 1, 2, 3, 5, 9, 17])}, (True, False)),
     "branches": (BRANCHES,
                  lambda: {"x": [real(0.1, 7) for _ in range(3)],
-                          "n": generator.randrange(0, 12)}),
+                          "n": generator.randrange(0, 12)}, (True, False)),
+    "products": (PRODUCTS,
+                 lambda: {"x": [[real(-1, 1) for _ in range(4)] for _ in range(4)],
+                          "n": generator.choice([0, 1, 2, 7, 12])}, (True, False)),
+    "bounds": (BOUNDS, lambda: {"x": [real(-1, 1), real(-1, 1)],
+                                "n": generator.randrange(0, 9)}, (True, True)),
+    "divisors": (DIVISORS, lambda: {"n": generator.randrange(1, 9),
+                                    "p": generator.choice([-3, 2, 5])}, (False, False)),
 }
 
-for name, (text, make) in PROGRAMS.items():
+for name, (text, make, have_tasks) in PROGRAMS.items():
     source = batchtest.write_lines(path(name + ".mlir"), [text])
     instances = [make() for _ in range(N)]
     inputs = batchtest.write_lines(path(name + ".jsonl"), instances)
@@ -158,11 +243,11 @@ for name, (text, make) in PROGRAMS.items():
                           found == wanted)
     found, _ = outputs(apart, N, threads=2, batch=10)
     checks.expect(name + ": mini-batches of ten: the same", found == wanted)
-    # Only one by one they have tasks, which make results.
+    # Only one by one they have tasks, which make tensors.
     _, few = outputs(apart, 1)
     _, many = outputs(apart, N)
     checks.expect(name + ": many run side by side, a single one does not",
-                  few["tasks"] > 0 and many["tasks"] == 0,
+                  (few["tasks"] > 0, many["tasks"] > 0) == have_tasks,
                   "(%r, %r)" % (few["tasks"], many["tasks"]))
 
     # An instance that may take no more rounds has no results, whoever runs beside it.

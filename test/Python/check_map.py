@@ -242,6 +242,24 @@ for what, xs in ("an iterator", lambda: iter(numpy.ones(9, numpy.float32))), \
     thread.join()
 checks.expect("a map after that", [int(n) for n in batch.map(collatz, iter(numbers), 8)] ==
               wanted)
+times = []
+
+
+def long_loop(x):
+    return lax.fori_loop(0, 2_000_000_000, lambda i, y: jnp.tanh(y + x), x)
+
+
+looping = batch.vmap(long_loop)
+for count in 1, 16:  # by itself, and side by side
+    thread = threading.Thread(target=interrupt_later)
+    thread.start()
+    try:
+        looping(jnp.ones(count))
+        checks.expect("an interrupt ends a loop of known length", False)
+    except KeyboardInterrupt:
+        checks.expect("an interrupt ends a loop of known length, %d" % count,
+                      time.monotonic() - times[-1] < 2)
+    thread.join()
 
 made = []
 real_make = _model.Function._make

@@ -470,6 +470,9 @@ class ConvertUProgToCPUPass
                           stageRows,  op.getLevel() == uprog::Level::Block,
                           {tables}};
     MachineOp machine = *findMachine(op);
+    const bool hasRounds = op.walk([](uprog::NextRoundOp) {
+                               return WalkResult::interrupt();
+                             }).wasInterrupted();
     auto makeLanes = [&](ImplicitLocOpBuilder &b, Value lanes) {
       return LaneCode(b, b.getLoc(), machine, program.getContext(), lanes);
     };
@@ -486,6 +489,11 @@ class ConvertUProgToCPUPass
                   converter, program, patterns);
             })))
       return failure();
+    if (program.alone) // loops over numbers have no batches to end at
+      program.function.walk(
+          [&](scf::ForOp loop) { endLoopIfCancelled(loop, program.function); });
+    if (program.alone && hasRounds)
+      guardDivisions(program.function, program.instances.unit);
     if (machine)
       outlineCases(program);
     return success();

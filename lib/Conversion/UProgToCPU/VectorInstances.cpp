@@ -21,12 +21,25 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
+/// Loops of fewer rounds do not look whether the run is to end.
+static constexpr uint64_t kFewRounds = 64;
+
 /// Vectors of fewer elements are not worth it.
 static constexpr int64_t kLeastWidth = 4;
 
 //===----------------------------------------------------------------------===//
 // What runs side by side
 //===----------------------------------------------------------------------===//
+
+void batch::endLoopIfCancelled(scf::ForOp loop, func::FuncOp function) {
+  std::optional<APInt> count = loop.getStaticTripCount();
+  if (count && count->ule(kFewRounds))
+    return;
+  ImplicitLocOpBuilder b(loop.getLoc(), loop.getContext());
+  b.setInsertionPointToStart(loop.getBody());
+  ContextBuilder(b, loop.getLoc(), function.getArgument(0))
+      .endIfCancelled(function.getArgument(1));
+}
 
 static bool isNumber(Type type) {
   return type.isF32() || type.isF64() || isa<IntegerType, IndexType>(type);
@@ -101,13 +114,34 @@ int64_t batch::countSideBySide(uprog::ProgramOp program, int64_t vectorBits) {
     return 0;
   unsigned bits = 8;
   bool loops = false;
-  WalkResult result = program.getBody().walk([&](Operation *op) -> WalkResult {
-    loops |= isa<uprog::WhileOp, uprog::ForOp>(op);
-    for (Type type : op->getResultTypes())
-      if (type.isIntOrFloat())
-        bits = std::max(bits, type.getIntOrFloatBitWidth());
-    return runsSideBySide(op) ? WalkResult::advance() : WalkResult::interrupt();
-  });
+  // What is the same for all instances; the bounds of loops have to be.
+  DenseSet<Value> same;
+  auto areSame = [&](ValueRange values) {
+    return llvm::all_of(values, [&](Value v) { return same.contains(v); });
+  };
+  auto note = [&](Operation *op) {
+    if (auto loop = dyn_cast<uprog::ForOp>(op)) {
+      same.insert(loop.getBody().front().getArgument(0));
+      return areSame({loop.getLower(), loop.getUpper()}) &&
+             (!loop.getStep() || same.contains(loop.getStep()));
+    }
+    auto load = dyn_cast<uprog::LoadOp>(op);
+    if (isa<uprog::ParameterRowOp>(op) ||
+        (load && same.contains(load.getRow())) ||
+        (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+         areSame(op->getOperands())))
+      same.insert_range(op->getResults());
+    return true;
+  };
+  WalkResult result = program.getBody().walk<WalkOrder::PreOrder>(
+      [&](Operation *op) -> WalkResult {
+        loops |= isa<uprog::WhileOp, uprog::ForOp>(op);
+        for (Type type : op->getResultTypes())
+          if (type.isIntOrFloat())
+            bits = std::max(bits, type.getIntOrFloatBitWidth());
+        return runsSideBySide(op) && note(op) ? WalkResult::advance()
+                                              : WalkResult::interrupt();
+      });
   int64_t width = vectorBits / bits;
   return !loops || result.wasInterrupted() || width < kLeastWidth ? 0 : width;
 }
@@ -151,6 +185,10 @@ private:
   void map(Value value, function_ref<Value(int64_t)> make);
   Value choose(Value mask, Value then, Value otherwise) {
     return arith::SelectOp::create(b, mask, then, otherwise);
+  }
+  /// Where the first one is false the other may be poison.
+  Value both(Value first, Value second) {
+    return choose(first, second, zeros(b.getI1Type()));
   }
   Value isAny(Value mask) {
     return vector::ReductionOp::create(b, vector::CombiningKind::OR, mask);
@@ -211,6 +249,27 @@ static bool mayTrap(Operation *op) {
          divisor.isZero() || divisor.isAllOnes();
 }
 
+/// An i1: no instance of the unit has taken more rounds than it may.
+static Value isWithinRounds(ImplicitLocOpBuilder &b, const InstanceUnit &unit) {
+  ContextBuilder cb(b, b.getLoc(), unit.context);
+  Value taken = LLVM::LoadOp::create(b, b.getI64Type(), unit.rounds);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sle, taken,
+                               cb.loadCell(unit.state, kUnitMaxRounds));
+}
+
+void batch::guardDivisions(func::FuncOp function, const InstanceUnit &unit) {
+  function.walk([&](Operation *op) {
+    if (!mayTrap(op))
+      return;
+    ImplicitLocOpBuilder b(op->getLoc(), op);
+    Value divisor = op->getOperand(1);
+    Value one =
+        arith::ConstantOp::create(b, b.getIntegerAttr(divisor.getType(), 1));
+    op->setOperand(
+        1, arith::SelectOp::create(b, isWithinRounds(b, unit), divisor, one));
+  });
+}
+
 void VectorEmitter::compute(Operation *op) {
   if (llvm::all_of(op->getOperands(),
                    [&](Value operand) { return isUniform(operand); })) {
@@ -224,7 +283,9 @@ void VectorEmitter::compute(Operation *op) {
     Value ones = arith::ConstantOp::create(
         b, DenseElementsAttr::get(type,
                                   b.getIntegerAttr(type.getElementType(), 1)));
-    operands[1] = choose(active, operands[1], ones);
+    Value within = vector::BroadcastOp::create(b, active.getType(),
+                                               isWithinRounds(b, unit));
+    operands[1] = choose(both(active, within), operands[1], ones);
   }
   OperationState state(op->getLoc(), op->getName(), operands,
                        vectorsOf(op->getResultTypes()));
@@ -261,8 +322,7 @@ void VectorEmitter::convert(uprog::WhileOp loop) {
   {
     auto last = begin(made.getBefore(), before, TypeRange(ValueRange(carried)));
     SmallVector<Value> values = getVectors(condition.getValues());
-    Value goes =
-        arith::AndIOp::create(b, active, getVector(condition.getCondition()));
+    Value goes = both(active, getVector(condition.getCondition()));
     SmallVector<Value> kept;
     for (auto [result, old] : llvm::zip_equal(read, last))
       kept.push_back(choose(
@@ -291,6 +351,7 @@ void VectorEmitter::convert(uprog::ForOp loop) {
   b.setInsertionPointToStart(made.getBody());
   uniform.map(body.getArgument(0), made.getInductionVar());
   map(body.getArguments().drop_front(), made.getRegionIterArgs());
+  endLoopIfCancelled(made, function);
   convert(body);
   SmallVector<Value> next = getVectors(body.getTerminator()->getOperands());
   if (made.getBody()->mightHaveTerminator())
@@ -338,8 +399,8 @@ void VectorEmitter::convert(uprog::BranchOp branch) {
         arith::CmpIOp::create(b, arith::CmpIPredicate::eq, selector, wanted);
     Value isNot =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ne, selector, wanted);
-    takeWay(region, arith::AndIOp::create(b, outer, is));
-    rest = arith::AndIOp::create(b, rest, isNot);
+    takeWay(region, both(outer, is));
+    rest = both(rest, isNot);
   }
   if (!branch.getDefaultRegion().empty())
     takeWay(branch.getDefaultRegion(), rest);
@@ -404,6 +465,8 @@ void VectorEmitter::store(uprog::ResultOp result) {
         cb.storeCell(cells, instance, cb.toCell(number));
         continue;
       }
+      if (isa<IndexType>(number.getType()))
+        number = arith::IndexCastOp::create(b, b.getI64Type(), number);
       // Truth values have a byte.
       if (number.getType().isInteger(1))
         number = arith::ExtUIOp::create(b, b.getI8Type(), number);
@@ -422,9 +485,7 @@ void VectorEmitter::store(uprog::ResultOp result) {
 void VectorEmitter::storeResults() {
   ContextBuilder cb(b, program.getLoc(), unit.context);
   Value first = function.getArgument(3), count = function.getArgument(4);
-  Value taken = LLVM::LoadOp::create(b, b.getI64Type(), rounds);
-  Value within = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, taken,
-                                       cb.loadCell(unit.state, kUnitMaxRounds));
+  Value within = isWithinRounds(b, unit);
   auto choice = scf::IfOp::create(b, within, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(choice.thenBlock());

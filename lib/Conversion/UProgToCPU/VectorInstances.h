@@ -35,6 +35,15 @@ inline std::string getVectorsName(StringRef program) {
 func::FuncOp makeVectorInstances(uprog::ProgramOp program, int64_t width,
                                  const InstanceTables &tables);
 
+/// Makes a loop of known length, unless that is short, look whether the run is
+/// to end. `function` is over (context, worker, …).
+void endLoopIfCancelled(scf::ForOp loop, func::FuncOp function);
+
+/// Once an instance of `unit`, which runs alone, has taken more rounds than it
+/// may, its loops end early: makes divisions by what they have left divide
+/// by 1.
+void guardDivisions(func::FuncOp function, const InstanceUnit &unit);
+
 } // namespace mlir::batch
 
 #endif // BATCH_LIB_CONVERSION_UPROGTOCPU_VECTORINSTANCES_H

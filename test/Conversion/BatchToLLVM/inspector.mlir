@@ -161,7 +161,7 @@ func.func @main.traverse() attributes {batch.traversal} {
 // CHECK-SAME:    {\22constant\22:false,\22deferred\22:false,\22name\22:\22cell\22
 // CHECK-SAME:    {\22position\22:1,\22siblings\22:2,\22table\22:0}]
 // CHECK-SAME:    \22workerScratch\22:[64,16,128]
-// CHECK-SAME:    {\22constant\22:true,\22deferred\22:false,\22name\22:\22padded\22
+// CHECK-SAME:    {\22constant\22:true,\22deferred\22:false,\22lines\22:{\22inspector.mlir\22:[36]},\22name\22:\22padded\22
 // CHECK-SAME:    {\22constant\22:false,\22deferred\22:false,\22name\22:\22either\22
 // CHECK-SAME:    \22separable\22:true
 // CHECK:       llvm.mlir.global external constant @batch_object()

@@ -23,7 +23,7 @@
 // CHECK:           llvm.load %{{.*}} atomic monotonic
 // CHECK:           %[[MAY:.*]] = arith.cmpi sle
 // CHECK:           %[[GO:.*]] = arith.andi %[[MORE]], %{{.*}} : vector<4xi1>
-// CHECK:           %[[GOES:.*]] = arith.andi %[[ACTIVE]], %[[GO]] : vector<4xi1>
+// CHECK:           %[[GOES:.*]] = arith.select %[[ACTIVE]], %[[GO]], %{{.*}} : vector<4xi1>
 // CHECK:           %[[NEW0:.*]] = arith.select %[[ACTIVE]], %[[A0]], %[[OLD0]]
 // CHECK:           %[[NEW1:.*]] = arith.select %[[ACTIVE]], %[[A1]], %[[OLD1]]
 // CHECK:           %[[NEW2:.*]] = arith.select %[[ACTIVE]], %[[LEFT]], %[[OLD2]]
@@ -31,7 +31,7 @@
 // CHECK:           scf.condition(%[[ANY]]) %[[A0]], %[[A1]], %[[LEFT]], %[[GOES]], %[[NEW0]], %[[NEW1]], %[[NEW2]]
 
 // Those that have ended do not divide by their numbers.
-// CHECK:           %[[BY:.*]] = arith.select %[[RUN:.*]], %{{.*}}, %{{.*}} : vector<4xi1>, vector<4xi32>
+// CHECK:           %[[BY:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : vector<4xi1>, vector<4xi32>
 // CHECK:           arith.divsi %{{.*}}, %[[BY]] : vector<4xi32>
 // CHECK-NOT:       arith.select
 // CHECK:           arith.divsi %{{.*}}, %{{.*}} : vector<4xi32>

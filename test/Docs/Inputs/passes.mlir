@@ -341,6 +341,13 @@ func.func @main(%W: !mat {batch.shared = "W"}, %b: !vec {batch.shared = "b"}, %n
   EXAMPLE
   return %y#0, %y#1 : !vec, !vec
 }
+// ----- batch-tensors-to-numbers
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32>
+    attributes {batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %empty = tensor.empty() : tensor<2xf32>
+  EXAMPLE
+  return %y : tensor<2xf32>
+}
 // ----- batch-insert-forces
 func.func @main(%x: tensor<f32>) -> f32
     attributes {batch.entry, batch.strategy = #batch.strategy<lazy>} {

@@ -31,7 +31,7 @@ func.func @place(%x: tensor<4xf32>, %i: index) -> f32
 
 func.func @slice(%x: tensor<4xf32>, %i: index) -> tensor<1xf32>
     attributes {batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+1 {{'batch.apart' is not legal: the place of the slice is computed}}
+  // expected-error @+1 {{'batch.apart' is not legal: the place of the slice is computed, or outside}}
   %e = tensor.extract_slice %x[%i] [1] [1] : tensor<4xf32> to tensor<1xf32>
   return %e : tensor<1xf32>
 }
@@ -136,4 +136,24 @@ func.func @many(%x: tensor<16xf32>, %init: tensor<f32>) -> tensor<f32>
     linalg.yield %f : f32
   } -> tensor<f32>
   return %y : tensor<f32>
+}
+
+// -----
+
+func.func @half(%x: tensor<2x2xf16>) -> tensor<2x2xf16>
+    attributes {batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  // expected-error @+1 {{'batch.apart' is not legal: sums of f16 and bf16 are made in f32}}
+  %y = linalg.matmul ins(%x, %x : tensor<2x2xf16>, tensor<2x2xf16>)
+      outs(%x : tensor<2x2xf16>) -> tensor<2x2xf16>
+  return %y : tensor<2x2xf16>
+}
+
+// -----
+
+func.func @outside(%x: tensor<2xf32>, %e: f32) -> tensor<2xf32>
+    attributes {batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %c5 = arith.constant 5 : index
+  // expected-error @+1 {{'batch.apart' is not legal: the place of the slice is computed, or outside}}
+  %y = tensor.insert %e into %x[%c5] : tensor<2xf32>
+  return %y : tensor<2xf32>
 }
