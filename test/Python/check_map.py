@@ -219,6 +219,10 @@ def forever(v):
     return lax.while_loop(lambda s: s[0] >= 0, lambda s: (s[0] * 1, s[1] + 1), (v, 0))
 
 
+# Processes in the background of a shell ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def interrupt_later():
     time.sleep(1.5)  # by then it runs
     times.append(time.monotonic())
