@@ -305,7 +305,7 @@ ended = run("""
 import batch, itertools, jax, numpy, os, sys
 f = lambda n: jax.lax.while_loop(lambda s: s > 0, lambda s: s - 1, n)
 r = batch.map(f, (numpy.int32(n) for n in itertools.count()), 4)
-print(int(next(r)))
+print(int(next(r)), flush=True)
 child = os.fork()
 if child == 0:
     try:
@@ -316,7 +316,7 @@ if child == 0:
     sys.stdout.flush()
     os._exit(0)
 os.waitpid(child, 0)
-print(int(next(r)))
+print(int(next(r)), flush=True)
 """)
 checks.equal("a map whose process is forked", (ended.returncode, ended.stdout),
              (0, "0\nTrue\n0\n"))

@@ -72,7 +72,7 @@ def main():
         samples = min(arviz.ess(value) for value in found.values())
         print("%s: %.0f effective samples, %.1f CPU s in all" % (
             name, samples, seconds[name]))
-    sys.exit(worst > 4.5)
+    sys.exit(int(worst > 4.5))
 
 
 if __name__ == "__main__":
