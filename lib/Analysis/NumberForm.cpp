@@ -91,6 +91,7 @@ private:
   void convertElementwise(Operation *op);
   bool convertReshape(Operation *op);
   void fillRegion(Region &from, Region &to);
+  void count(Operation *op);
   Value clone(Operation *op, IRMapping &mapping);
   Value addProduct(Operation *inner, linalg::LinalgOp op, IRMapping &mapping);
   std::optional<int64_t> findPlace(tensor::ExtractOp op, ValueRange indices);
@@ -173,9 +174,12 @@ void NumberBuilder::mapArguments(func::FuncOp made) {
 // Operations on elements
 //===----------------------------------------------------------------------===//
 
-/// How much code an op on numbers becomes: functions are polynomials.
-static int64_t getSize(Operation *op) {
-  return isa<math::MathDialect>(op->getDialect()) ? 16 : 1;
+/// Counts an op on numbers that has been made.
+void NumberBuilder::count(Operation *op) {
+  operations += isa<math::MathDialect>(op->getDialect()) ? kFunctionSize : 1;
+  if (operations > kFewOperations)
+    fail(op, "the elements up to here take more than " + Twine(kFewOperations) +
+                 " operations");
 }
 
 /// A copy of an op on numbers, or what it folds to.
@@ -187,10 +191,7 @@ Value NumberBuilder::clone(Operation *op, IRMapping &mapping) {
     mapping.map(op->getResults(), folded);
     return folded.front();
   }
-  operations += getSize(op);
-  if (operations > kFewOperations)
-    fail(op, "the elements up to here take more than " +
-                 std::to_string(kFewOperations) + " operations");
+  count(op);
   return copy->getNumResults() ? copy->getResult(0) : Value();
 }
 
@@ -223,7 +224,7 @@ void NumberBuilder::convertElementwise(Operation *op) {
     for (auto [elements, made] :
          llvm::zip_equal(results, builder.create(state)->getResults()))
       elements.push_back(made);
-    operations += getSize(op);
+    count(op);
   }
   for (auto [result, elements] : llvm::zip_equal(op->getResults(), results))
     set(result, std::move(elements));
@@ -269,9 +270,7 @@ Value NumberBuilder::addProduct(Operation *inner, linalg::LinalgOp op,
   auto product = term.getDefiningOp<arith::MulFOp>();
   if (!isSum(sum) || !product || product->getBlock() != op.getBlock())
     return {};
-  if (++operations > kFewOperations)
-    fail(op, "the elements up to here take more than " +
-                 std::to_string(kFewOperations) + " operations");
+  count(inner);
   return math::FmaOp::create(
       builder, add.getLoc(), mapping.lookupOrDefault(product.getLhs()),
       mapping.lookupOrDefault(product.getRhs()), mapping.lookup(sum));

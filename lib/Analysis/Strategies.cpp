@@ -298,14 +298,19 @@ Operation *Strategies::findLayeredLoop() const {
 }
 
 bool Strategies::runsApart() {
-  if (gpu || !isLegal(Strategy::Replicate))
-    return false;
-  const bool loops =
-      program.getEntry()
-          .walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })
-          .wasInterrupted();
-  std::optional<Obstacle> obstacle;
-  return loops && makeNumberForm(program, obstacle);
+  auto find = [&] {
+    if (gpu || !isLegal(Strategy::Replicate))
+      return false;
+    const bool loops =
+        program.getEntry()
+            .walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    std::optional<Obstacle> obstacle;
+    return loops && makeNumberForm(program, obstacle);
+  };
+  if (!apart)
+    apart = find();
+  return *apart;
 }
 
 Strategy Strategies::choose(int64_t instances) {

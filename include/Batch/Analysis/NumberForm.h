@@ -26,6 +26,8 @@ inline constexpr int64_t kFewElements = 16;
 /// The most operations of a number form. Code of more is slow to compile, and
 /// no longer small beside the cost of a task.
 inline constexpr int64_t kFewOperations = 4096;
+/// As how many of them an op of `math` counts, which becomes a polynomial.
+inline constexpr int64_t kFunctionSize = 16;
 
 /// Makes the number form of the entry, in no module. If there is none, it is
 /// null, and `obstacle` says why.

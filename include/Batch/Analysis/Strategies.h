@@ -63,6 +63,7 @@ private:
 
   const InstanceProgram &program;
   bool gpu;
+  std::optional<bool> apart; ///< runsApart(), once it has been asked for
   /// By strategy, for those that were asked for.
   std::map<Strategy, std::optional<Obstacle>> obstacles;
 };

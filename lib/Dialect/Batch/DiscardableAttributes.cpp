@@ -54,8 +54,10 @@ static bool isStrategyOfEntry(Operation *op, Attribute attr) {
 static bool isStringOfEntry(Operation *op, Attribute attr) {
   return op->hasAttr(kEntryAttr) && isa<StringAttr>(attr);
 }
-static bool isUnitOfEntry(Operation *op, Attribute attr) {
-  return op->hasAttr(kEntryAttr) && isa<UnitAttr>(attr);
+static bool isUnitOfReplicated(Operation *op, Attribute attr) {
+  auto strategy = op->getAttrOfType<StrategyAttr>(kStrategyAttr);
+  return op->hasAttr(kEntryAttr) && isa<UnitAttr>(attr) && strategy &&
+         strategy.getValue() == Strategy::Replicate;
 }
 static bool isBytesOfKernel(Operation *op, Attribute attr) {
   return isa<KernelOp>(op) && isa<IntegerAttr>(attr);
@@ -87,7 +89,8 @@ static const KnownAttribute kOperationAttributes[] = {
     {kPolicyAttr, isPolicyOfModule, "a #batch.policy on a module"},
     {kStrategyAttr, isStrategyOfEntry, "a #batch.strategy on the entry"},
     {kNotBatchedAttr, isStringOfEntry, "a string on the entry"},
-    {kApartAttr, isUnitOfEntry, "a unit attribute of the entry"},
+    {kApartAttr, isUnitOfReplicated,
+     "a unit attribute of an entry of strategy 'replicate'"},
     {kOrderAttr, isOrderOfLoop, "a #batch.order on a loop"},
     {kSizesAttr, isOfModule, "an attribute of a module"},
     {kCopiedBytesAttr, isBytesOfKernel, "an integer on a kernel"},

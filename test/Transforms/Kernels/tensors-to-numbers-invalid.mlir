@@ -58,7 +58,7 @@ func.func @blocks(%x: f32) -> f32
 
 // -----
 
-// expected-error @+1 {{'batch.apart' must be a unit attribute of the entry}}
+// expected-error @+1 {{'batch.apart' must be a unit attribute of an entry of strategy 'replicate'}}
 func.func @attribute() attributes {batch.apart} {
   return
 }
@@ -156,4 +156,38 @@ func.func @outside(%x: tensor<2xf32>, %e: f32) -> tensor<2xf32>
   // expected-error @+1 {{'batch.apart' is not legal: the place of the slice is computed, or outside}}
   %y = tensor.insert %e into %x[%c5] : tensor<2xf32>
   return %y : tensor<2xf32>
+}
+
+// -----
+
+// An op of math counts as 16.
+func.func @functions(%v0: tensor<16xf32>) -> tensor<16xf32>
+    attributes {batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %v1 = math.exp %v0 : tensor<16xf32>
+  %v2 = math.exp %v1 : tensor<16xf32>
+  %v3 = math.exp %v2 : tensor<16xf32>
+  %v4 = math.exp %v3 : tensor<16xf32>
+  %v5 = math.exp %v4 : tensor<16xf32>
+  %v6 = math.exp %v5 : tensor<16xf32>
+  %v7 = math.exp %v6 : tensor<16xf32>
+  %v8 = math.exp %v7 : tensor<16xf32>
+  %v9 = math.exp %v8 : tensor<16xf32>
+  %v10 = math.exp %v9 : tensor<16xf32>
+  %v11 = math.exp %v10 : tensor<16xf32>
+  %v12 = math.exp %v11 : tensor<16xf32>
+  %v13 = math.exp %v12 : tensor<16xf32>
+  %v14 = math.exp %v13 : tensor<16xf32>
+  %v15 = math.exp %v14 : tensor<16xf32>
+  %v16 = math.exp %v15 : tensor<16xf32>
+  // expected-error @+1 {{'batch.apart' is not legal: the elements up to here take more than 4096 operations}}
+  %v17 = math.exp %v16 : tensor<16xf32>
+  return %v17 : tensor<16xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'batch.apart' must be a unit attribute of an entry of strategy 'replicate'}}
+func.func @lockstep(%x: f32) -> f32
+    attributes {batch.apart, batch.entry, batch.strategy = #batch.strategy<lockstep>} {
+  return %x : f32
 }

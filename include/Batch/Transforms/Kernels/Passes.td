@@ -190,8 +190,9 @@ def TensorsToNumbersPass : Pass<"batch-tensors-to-numbers", "::mlir::ModuleOp"> 
   let summary = "compute with the elements of small tensors";
   let description = [{
     In an entry with `batch.apart`, which `batch-choose-strategy` gives, operations on
-    tensors become operations on their elements, in the same order, and loops and branches
-    carry numbers. The code of an instance then keeps them in registers, and has no kernels
+    tensors become operations on their elements, in the same order (a product that a
+    reduction adds is fused with the sum, as in kernels), and loops and branches carry
+    numbers. The code of an instance then keeps them in registers, and has no kernels
     but those that make results.
 
     ```mlir
@@ -202,8 +203,8 @@ def TensorsToNumbersPass : Pass<"batch-tensors-to-numbers", "::mlir::ModuleOp"> 
     %y1 = arith.mulf %x1, %x1 : f32
     ```
 
-    A tensor of more than 16 elements, a slice at a computed place, or more than 4096
-    operations is an error. See
+    A tensor of more than 16 elements, a slice at a computed place, a sum of f16 or bf16, or
+    more than 4096 operations (an op of `math` counts as 16) is an error. See
     test/Transforms/Kernels/tensors-to-numbers.mlir.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
