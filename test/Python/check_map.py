@@ -22,6 +22,7 @@ import numpy  # noqa: E402
 from jax import lax  # noqa: E402
 
 import batchtest  # noqa: E402
+import comparison  # noqa: E402
 
 checks = batchtest.Checks("batch.map")
 path = batchtest.temporary_paths()
@@ -40,19 +41,8 @@ def normal(*shape):
     return generator.normal(size=shape).astype(numpy.float32)
 
 
-def close(found, wanted, tolerance=1e-5):
-    """Whether trees of arrays are equal, types and weak types too."""
-    if jax.tree.structure(found) != jax.tree.structure(wanted):
-        return False
-    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(wanted)):
-        if a.shape != b.shape or a.dtype != b.dtype or \
-                getattr(a, "weak_type", False) != getattr(b, "weak_type", False):
-            return False
-        if not numpy.allclose(numpy.asarray(a, numpy.float64),
-                              numpy.asarray(b, numpy.float64), rtol=tolerance,
-                              atol=tolerance, equal_nan=True):
-            return False
-    return True
+def close(found, wanted, tolerance=None):
+    return comparison.difference(found, wanted, tolerance) is None
 
 
 def run(program, timeout=120, **environment):

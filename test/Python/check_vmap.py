@@ -16,6 +16,7 @@ import numpy  # noqa: E402
 from jax import lax  # noqa: E402
 
 import batchtest  # noqa: E402
+import comparison  # noqa: E402
 
 checks = batchtest.Checks("batch.vmap")
 path = batchtest.temporary_paths()
@@ -33,19 +34,8 @@ def normal(*shape):
     return jnp.asarray(generator.normal(size=shape), jnp.float32)
 
 
-def close(found, wanted):
-    """Whether trees of arrays are equal, numbers of floating point up to rounding."""
-    if jax.tree.structure(found) != jax.tree.structure(wanted):
-        return False
-    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(wanted)):
-        if a.shape != b.shape or a.dtype != b.dtype:
-            return False
-        tolerance = 1e-2 if b.dtype in (jnp.bfloat16, jnp.float16) else \
-            1e-5 if jnp.issubdtype(b.dtype, jnp.floating) else 0
-        if not numpy.allclose(numpy.asarray(a, numpy.float64), numpy.asarray(b, numpy.float64),
-                              rtol=tolerance, atol=tolerance, equal_nan=True):
-            return False
-    return True
+def close(found, wanted, tolerance=None):
+    return comparison.difference(found, wanted, tolerance) is None
 
 
 def compare(what, f, *arguments, **options):
@@ -58,7 +48,8 @@ def compare(what, f, *arguments, **options):
         except Exception as error:
             checks.expect(what + call, False, repr(error))
             return
-        checks.expect(what + call, close(found, wanted), found)
+        difference = comparison.difference(found, wanted)
+        checks.expect(what + call, difference is None, difference)
 
 
 refused = checks.refused

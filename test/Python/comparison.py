@@ -7,21 +7,22 @@ import numpy
 _TOLERANCES = {"float64": 1e-10, "float32": 1e-5, "bfloat16": 1e-2, "float16": 1e-2}
 
 
-def difference(found, wanted):
+def difference(found, wanted, tolerance=None):
     """Text, or None where trees of arrays are the same: structure, types, weak types and
-    shapes; numbers of floating point up to rounding, all others to the bit."""
+    shapes; numbers of floating point up to rounding (of their type, or `tolerance`), all
+    others to the bit."""
     if jax.tree.structure(found) != jax.tree.structure(wanted):
         return "structure %s, wanted %s" % (jax.tree.structure(found),
                                             jax.tree.structure(wanted))
     for (path, a), b in zip(jax.tree_util.tree_leaves_with_path(found),
                             jax.tree.leaves(wanted)):
-        text = _leaf(a, b)
+        text = _leaf(a, b, tolerance)
         if text:
             return "result%s: %s" % (jax.tree_util.keystr(path), text)
     return None
 
 
-def _leaf(found, wanted):
+def _leaf(found, wanted, tolerance):
     if not isinstance(found, jax.Array):
         return "is a %s, no array of JAX" % type(found).__name__
     # jax.vmap returns its own arguments as they are.
@@ -32,7 +33,8 @@ def _leaf(found, wanted):
         return "weak types differ: %r, wanted %r" % (a, b)
     if jnp.issubdtype(b.dtype, jax.dtypes.prng_key):
         found, wanted = jax.random.key_data(found), jax.random.key_data(wanted)
-    tolerance = _TOLERANCES.get(b.dtype.name, 0)
+    own = _TOLERANCES.get(b.dtype.name, 0)
+    tolerance = own and (tolerance or own)
     try:
         if tolerance:
             numpy.testing.assert_allclose(
