@@ -2,10 +2,11 @@
 """compare.py [--puzzles=N] [--rounds=N] [--threads=N] [--weights=FILE]: solver.py under
 batch.vmap, under jax.vmap, and in PyTorch, batched by hand (where PyTorch is installed).
 
-All have the same weights and puzzles, which training has not seen. Says for how many
-puzzles they give the same digits after the same number of loops, and what each takes:
-CPU seconds and seconds, medians over rounds in which they take turns, after one that is
-not counted. Compiling is apart. The exit code is 1 if a puzzle differs.
+All have the same weights and puzzles, which nobody has looked at in training or in
+choosing when the network is sure; none is a symmetric image of one of training. Says
+for how many puzzles they give the same digits after the same number of loops, and what
+each takes: CPU seconds and seconds, medians over rounds in which they take turns, after
+one that is not counted. Compiling is apart. The exit code is 1 if a puzzle differs.
 """
 
 import argparse
@@ -36,7 +37,7 @@ def main():
     import sudoku
 
     w = solver.load(options.weights)
-    made = [sudoku.puzzle("compare %d" % i) for i in range(options.puzzles)]
+    made = [sudoku.puzzle("judge %d" % i) for i in range(options.puzzles)]
     grids, solutions = (numpy.array(each, numpy.int32) for each in zip(*made))
     mapped = batch.vmap(solver.solve, (None, 0), threads=options.threads)
     vmapped = jax.jit(jax.vmap(solver.solve, (None, 0)))
