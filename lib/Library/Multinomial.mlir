@@ -28,7 +28,7 @@
 //
 //   0x10000000               bit j: whether doubling j goes forward
 //   0x20000000 + j           acceptance of doubling j
-//   0x30000000 + n           acceptance of leapfrog step n within its doubling
+//   0x30000000 + n           whether leapfrog step n is taken within its doubling
 //   0x40000000 + i           entry i of z
 
 !vec = tensor<1009xf64>

@@ -41,7 +41,7 @@ class Places:
         return list(dict.fromkeys(place for place in found if place))
 
     def lines_in(self, text):
-        """The lines that a text names, and the text without these names."""
+        """The lines that a text names."""
         found = []
         for match in _PATTERN.finditer(text):
             for number in _numbers(match[1]):
