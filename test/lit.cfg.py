@@ -83,7 +83,7 @@ for name in ("cases", "data"):
     config.substitutions.append(("%" + name, os.path.realpath(folder)))
 
 for name, tools in (("mlir-opt", ("mlir-opt-22", "mlir-opt")),
-                    ("cc", ("ld.lld-22", "ld.lld", "cc"))):
+                    ("ld.lld", ("ld.lld",)), ("cc", ("cc",)), ("git", ("git",))):
     if any(shutil.which(tool, path=path) for tool in tools):
         config.available_features.add(name)
 

@@ -1,6 +1,6 @@
 // A kernel runs on the emulator, without undefined symbols; faults in it are
 // found.
-// REQUIRES: cc
+// REQUIRES: ld.lld
 // DEFINE: %{lower} = batch-opt --convert-gpu-to-host-emulation \
 // DEFINE:   --batch-expand-math --convert-scf-to-cf --convert-to-llvm \
 // DEFINE:   --reconcile-unrealized-casts

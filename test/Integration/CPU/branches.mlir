@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: batch-run %s --params=random:0 --inputs=%S/Inputs/bits.jsonl --batch=4 --check-unbatched --json --outputs=%t.cf | FileCheck %s
 // RUN: batch-run %S/conditional.mlir --params=random:0 --inputs=%S/Inputs/bits.jsonl --batch=4 --outputs=%t.scf
 // RUN: cmp %t.cf %t.scf

@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: batch-run %s --params=random:0 --inputs=%S/Inputs/bits.jsonl --batch=4 --check-unbatched --json --outputs=%t.select | FileCheck %s
 // RUN: batch-opt %s --batch-inline-helpers --batch-outline-kernels -o %t.mlir
 // RUN: batch-run %t.mlir --params=random:0 --inputs=%S/Inputs/bits.jsonl --batch=4 --check-unbatched --json --outputs=%t.control | FileCheck %s --check-prefix=CONTROL

@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: batch-run %s --params=random:1 --inputs=%inputs/nary_trees.txt --check-unbatched --json | FileCheck %s
 // RUN: batch-run %s --params=random:1 --inputs=%inputs/nary_trees.txt --check-unbatched --json --threads=2 --share-tasks=1 --batch=5 | FileCheck %s --check-prefix=SMALL
 

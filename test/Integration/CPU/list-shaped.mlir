@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: %python %S/Inputs/list_shaped.py > %t.jsonl
 // RUN: batch-compile %s -o %t.so
 // RUN: batch-run %t.so --params=random:0 --inputs=%t.jsonl --batch=3 --check-unbatched --json | FileCheck %s

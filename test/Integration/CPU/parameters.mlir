@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: batch-run %s --params=random:0 --inputs=%S/Inputs/parameters.jsonl --batch=4 --check-unbatched --json | FileCheck %s
 
 // Calls that differ in a constant, in a value made of constants or in a tensor made

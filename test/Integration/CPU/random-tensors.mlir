@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: batch-opt %s --batch-link-library --batch-inline-helpers --batch-outline-kernels | FileCheck %s
 
 // Tensors of draws: an element's index is its counter. One kernel computes them, in

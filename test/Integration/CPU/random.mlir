@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: %integration/check_random.py %s %S/random-tensors.mlir
 
 // Bits, uniforms and normals from a key and a counter. Everything here is a scalar,

@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: batch-run %s --params=random:1 --inputs=%S/Inputs/sequences.jsonl --check-unbatched --json --threads=1 | FileCheck %s
 // RUN: batch-run %s --params=random:1 --inputs=%S/Inputs/sequences.jsonl --check-unbatched --json --threads=2 --share-tasks=1 --batch=3 | FileCheck %s --check-prefix=SMALL
 

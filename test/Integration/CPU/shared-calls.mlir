@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: echo '["leaf", 3]'                > %t.jsonl
 // RUN: echo '["leaf", 5]'               >> %t.jsonl
 // RUN: echo '["node", ["leaf", 2], ["leaf", 5]]' >> %t.jsonl

@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: %integration/write_params.py %t.safetensors E=5x16 F=7x3x2 W=16x16 b=16
 // RUN: batch-run %s --params=%t.safetensors --inputs=%S/Inputs/shared_extent.jsonl --batch=4 --check-unbatched --json | FileCheck %s
 

@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: batch-run %s --strategy=lockstep --params=random:1 --inputs=random:1,9 --check-unbatched --json | FileCheck %s
 // RUN: batch-run %s --strategy=mask --params=random:1 --inputs=random:1,9 --batch=4 --check-unbatched --json | FileCheck %s
 

@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: %integration/check_control.py %s
 
 // Control that reads tensors: recursion, loops and branches.

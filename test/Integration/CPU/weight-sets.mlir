@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: echo '{"l":["cons",1,["cons",2,["nil"]]]}' > %t.jsonl
 // RUN: echo '{"l":["nil"]}' >> %t.jsonl
 // RUN: echo '{"l":["cons",7,["cons",2,["cons",1,["nil"]]]]}' >> %t.jsonl

@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: batch-opt %s --batch-inline-helpers --batch-outline-kernels -o %t.plain.mlir
 // RUN: batch-opt %s --autobatch=assume-finite -o %t.finite.mlir
 // RUN: batch-run %t.plain.mlir --params=random:0 --inputs=%inputs/trees.txt --batch=4 --check-unbatched --json --outputs=%t.plain | FileCheck %s --check-prefix=PLAIN

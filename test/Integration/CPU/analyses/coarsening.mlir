@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: batch-opt %s --autobatch -o %t.mlir
 // RUN: batch-opt %s --autobatch=coarsen=false -o %t.1.mlir
 // RUN: batch-run %t.mlir --params=random:1 --inputs=random:1,7 --check-unbatched --counters | FileCheck %s

@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: batch-compile %s --strategy=lazy -o %t.so
 // RUN: batch-run %t.so --params=random:1 --inputs=random:1,7 --check-unbatched --counters | FileCheck %s
 // RUN: batch-run %t.so --params=random:1 --inputs=random:1,7 --check-unbatched --counters --threads=3 | FileCheck %s

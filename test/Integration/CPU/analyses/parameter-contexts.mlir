@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: batch-opt %s --batch-duplicate-functions --batch-outline-kernels | FileCheck %s
 // RUN: batch-opt %s --batch-duplicate-functions=max-copies=1 --batch-outline-kernels | FileCheck %s --check-prefix=ONE
 // RUN: echo '{"l":["cons",["cons",["nil"]]]}' > %t.jsonl

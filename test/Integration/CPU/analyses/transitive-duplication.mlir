@@ -1,4 +1,4 @@
-// REQUIRES: batch-run, cc
+// REQUIRES: batch-run
 // RUN: batch-opt %s --batch-duplicate-functions --batch-outline-kernels | FileCheck %s
 // RUN: echo '{"l":["cons",["cons",["nil"]]]}' > %t.jsonl
 // RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --json | FileCheck %s --check-prefix=RAN
