@@ -1,0 +1,205 @@
+//===- Arrays.cpp - Arrays of Python's for the C API ----------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arrays.h"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <string>
+
+namespace nb = nanobind;
+using namespace batch::python;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static BatchElementType elementType(nb::dlpack::dtype type) {
+  using Code = nb::dlpack::dtype_code;
+  const auto code = static_cast<Code>(type.code);
+  const int bits = type.lanes == 1 ? type.bits : 0;
+  if (code == Code::Bool && bits == 8)
+    return BATCH_TYPE_I1;
+  if (code == Code::UInt && bits == 8)
+    return BATCH_TYPE_U8;
+  if (code == Code::Bfloat && bits == 16)
+    return BATCH_TYPE_BF16;
+  if (code == Code::Int)
+    switch (bits) {
+    case 8:
+      return BATCH_TYPE_I8;
+    case 16:
+      return BATCH_TYPE_I16;
+    case 32:
+      return BATCH_TYPE_I32;
+    case 64:
+      return BATCH_TYPE_I64;
+    }
+  if (code == Code::Float)
+    switch (bits) {
+    case 16:
+      return BATCH_TYPE_F16;
+    case 32:
+      return BATCH_TYPE_F32;
+    case 64:
+      return BATCH_TYPE_F64;
+    }
+  throw nb::type_error("elements are bool, int8 to int64, uint8, float16 to "
+                       "float64 or bfloat16");
+}
+
+nb::dlpack::dtype batch::python::dlpackType(BatchElementType type) {
+  using Code = nb::dlpack::dtype_code;
+  auto make = [](Code code, int bits) {
+    return nb::dlpack::dtype{static_cast<uint8_t>(code),
+                             static_cast<uint8_t>(bits), 1};
+  };
+  switch (type) {
+  case BATCH_TYPE_I1:
+    return make(Code::Bool, 8);
+  case BATCH_TYPE_I8:
+    return make(Code::Int, 8);
+  case BATCH_TYPE_I16:
+    return make(Code::Int, 16);
+  case BATCH_TYPE_I32:
+    return make(Code::Int, 32);
+  case BATCH_TYPE_I64:
+    return make(Code::Int, 64);
+  case BATCH_TYPE_U8:
+    return make(Code::UInt, 8);
+  case BATCH_TYPE_F16:
+    return make(Code::Float, 16);
+  case BATCH_TYPE_BF16:
+    return make(Code::Bfloat, 16);
+  case BATCH_TYPE_F32:
+    return make(Code::Float, 32);
+  case BATCH_TYPE_F64:
+    return make(Code::Float, 64);
+  }
+  throw nb::type_error("an unknown type of elements");
+}
+
+const char *batch::python::typeName(BatchElementType type) {
+  static constexpr const char *names[] = {
+      "bool",  "int8",    "int16",    "int32",   "int64",
+      "uint8", "float16", "bfloat16", "float32", "float64"};
+  return names[type];
+}
+
+/// Of the elements of a buffer; none if DLPack may know more about them.
+static std::optional<BatchElementType> elementType(const Py_buffer &view) {
+  const char *format = view.format ? view.format : "B";
+  if (*format == '@' || *format == '=')
+    ++format;
+  if (format[0] == '\0' || format[1] != '\0')
+    return std::nullopt;
+  switch (*format) {
+  case '?':
+    return BATCH_TYPE_I1;
+  case 'B':
+    return BATCH_TYPE_U8;
+  case 'e':
+    return BATCH_TYPE_F16;
+  case 'f':
+    return BATCH_TYPE_F32;
+  case 'd':
+    return BATCH_TYPE_F64;
+  case 'b':
+    return BATCH_TYPE_I8;
+  case 'h':
+  case 'i':
+  case 'l':
+  case 'q':
+    return view.itemsize == 8   ? BATCH_TYPE_I64
+           : view.itemsize == 4 ? BATCH_TYPE_I32
+                                : BATCH_TYPE_I16;
+  default:
+    return std::nullopt;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+ArrayList::~ArrayList() {
+  for (Py_buffer &buffer : buffers)
+    PyBuffer_Release(&buffer);
+}
+
+/// The arrays of NumPy and of JAX have one, and it takes a fraction of the time
+/// of DLPack. False if there is none.
+bool ArrayList::addBuffer(nb::handle object, BatchArray &result) {
+  if (!PyObject_CheckBuffer(object.ptr()))
+    return false;
+  Py_buffer &view = buffers.emplace_back();
+  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_RECORDS_RO) != 0) {
+    PyErr_Clear();
+    buffers.pop_back();
+    return false;
+  }
+  const std::optional<BatchElementType> type = elementType(view);
+  if (!type) {
+    PyBuffer_Release(&view);
+    buffers.pop_back();
+    return false;
+  }
+  const auto rank = static_cast<int32_t>(view.ndim);
+  std::vector<int64_t> &numbers = extents.emplace_back(2 * rank);
+  std::copy_n(view.shape, rank, numbers.data());
+  std::copy_n(view.strides, rank, numbers.data() + rank);
+  result = {view.buf, *type, rank, numbers.data(), numbers.data() + rank};
+  return true;
+}
+
+BatchArray ArrayList::addArray(nb::handle object, const char *what) {
+  ReadArray array;
+  if (!nb::try_cast(object, array, /*convert=*/false))
+    throw nb::type_error((std::string(what) + " is no array in this "
+                                              "machine's memory: it has "
+                                              "neither __dlpack__ nor a "
+                                              "buffer of numbers")
+                             .c_str());
+  const auto rank = static_cast<int32_t>(array.ndim());
+  std::vector<int64_t> &numbers = extents.emplace_back(2 * rank);
+  const auto bytes = static_cast<int64_t>(array.itemsize());
+  for (int32_t d = 0; d < rank; ++d) {
+    numbers[d] = static_cast<int64_t>(array.shape(d));
+    numbers[rank + d] = array.stride(d) * bytes;
+  }
+  BatchArray result = {const_cast<void *>(array.data()),
+                       elementType(array.dtype()), rank, numbers.data(),
+                       numbers.data() + rank};
+  kept.push_back(std::move(array));
+  return result;
+}
+
+BatchArray ArrayList::add(nb::handle object, const char *what,
+                          BatchElementType wanted) {
+  BatchArray result;
+  if (!addBuffer(object, result))
+    result = addArray(object, what);
+  if (wanted == BATCH_TYPE_BF16 && result.type == BATCH_TYPE_I16)
+    result.type = wanted;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static constexpr std::align_val_t alignment{64};
+
+void FreeMemory::operator()(char *memory) const noexcept {
+  ::operator delete(memory, alignment);
+}
+
+Memory batch::python::makeMemory(size_t bytes) {
+  return Memory(static_cast<char *>(
+      ::operator new(std::max<size_t>(bytes, 1), alignment)));
+}

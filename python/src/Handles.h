@@ -1,0 +1,105 @@
+//===- Handles.h - The handles of the C API as classes ----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_PYTHON_HANDLES_H
+#define BATCH_PYTHON_HANDLES_H
+
+#include "Arrays.h"
+
+#include "batch-runtime/CAPI.h"
+
+#include <nanobind/nanobind.h>
+
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace batch::python {
+/// Raises the error of a call of the C API.
+void check(BatchStatus status, const char *message);
+
+/// The same right after the call. (As a default argument the message could be
+/// asked for before it.)
+inline void check(BatchStatus status) { check(status, batchLastError()); }
+
+/// Releases what a function of the C API has made.
+template <auto Release>
+struct Free {
+  template <class Handle>
+  void operator()(Handle *handle) const {
+    Release(handle);
+  }
+};
+
+struct Parameters {
+  std::unique_ptr<BatchParameters, Free<batchParametersFree>> handle;
+};
+
+struct Field;
+struct Variant;
+
+struct Model {
+  std::unique_ptr<BatchModel, Free<batchModelFree>> handle;
+
+  explicit Model(const std::string &path);
+
+  std::vector<Field> fields(BatchFieldKind kind) const;
+  std::vector<Variant> variants() const; ///< by number
+  Parameters bind(const nanobind::dict &given) const;
+  Parameters read(const std::string &path) const;
+};
+
+struct Cancellation {
+  Cancellation() {
+    BatchCancellation *made = nullptr;
+    check(batchCancellationMake(&made));
+    handle.reset(made);
+  }
+  void request() { batchCancellationRequest(handle.get()); }
+  void reset() { batchCancellationReset(handle.get()); }
+
+  std::unique_ptr<BatchCancellation, Free<batchCancellationFree>> handle;
+};
+
+/// While it exists, an interrupt ends runs that have this cancellation.
+class Interruptible {
+public:
+  explicit Interruptible(BatchCancellation *run);
+  ~Interruptible();
+  Interruptible(const Interruptible &) = delete;
+  Interruptible &operator=(const Interruptible &) = delete;
+
+private:
+  bool isInstalled = false;
+};
+
+struct Session {
+  std::unique_ptr<BatchSession, Free<batchSessionFree>> handle;
+  std::vector<BatchField> outputs;
+  nanobind::object model; ///< the names of `outputs` are its
+
+  Session(nanobind::object owner, const Parameters &parameters, int threads,
+          int64_t lanes, std::optional<int64_t> maxSteps, int64_t stackDepth,
+          bool partialResults);
+
+  std::optional<std::string> run(int64_t instances,
+                                 const nanobind::list &arguments,
+                                 nanobind::handle nodes, Cancellation *asked,
+                                 bool explained);
+  nanobind::tuple read(int64_t number, bool bits);
+  std::tuple<int64_t, int64_t, int64_t> progress() const;
+  std::optional<std::string> failure(int64_t instance);
+};
+
+/// Adds the class of streams to the module.
+void defineStream(nanobind::module_ &module);
+} // namespace batch::python
+
+#endif // BATCH_PYTHON_HANDLES_H
