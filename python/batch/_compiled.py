@@ -12,9 +12,9 @@ from jax.extend import core
 from jax.interpreters import ad, batching, mlir
 
 from batch import _bound, _compiler, _expand, _extents, _explain, _lowering, _places
+from batch._arrays import UNMAPPED, for_runtime, is_plain, key_of, to_jax
 from batch._model import Ragged
 
-UNMAPPED = object()  # an axis; None would be an empty tree
 _BOUND = 8  # sets of parameters that stay bound, for each compiled function
 
 
@@ -29,29 +29,6 @@ def depends(jaxpr, mapped):
             for atom in jaxpr.outvars]
 
 
-# --- arrays ------------------------------------------------------------------------------
-
-def _bits(dtype):
-    """The type of the same bits that the runtime reads from NumPy."""
-    if dtype.name == "bfloat16":
-        return numpy.dtype(numpy.int16)
-    return numpy.dtype("int%d" % (8 * dtype.itemsize)) if dtype.kind == "u" else dtype
-
-
-def for_runtime(array, dtype, axis=UNMAPPED):
-    """An array whose first dimension is `axis`; without a copy, as a rule, and without
-    calling JAX, which may wait for the caller."""
-    array = numpy.asarray(array)
-    if array.dtype != dtype:
-        array = array.astype(dtype)
-    array = array.view(_bits(dtype))
-    return array if axis in (UNMAPPED, 0) else numpy.moveaxis(array, axis, 0)
-
-
-def key_of(words):
-    return jax.random.wrap_key_data(words, impl="threefry2x32")
-
-
 # --- compiled functions ------------------------------------------------------------------
 
 class Compiled:
@@ -62,6 +39,13 @@ class Compiled:
         self.dtypes = [_expand.words(v.aval).dtype for v in closed.jaxpr.invars]
         self.results = [atom.aval for atom in closed.jaxpr.outvars]
         self.depends = depends(closed.jaxpr, [not is_shared for is_shared in shared])
+        is_there = [not _expand.is_empty(v.aval) for v in closed.jaxpr.invars]
+        # Those that the model has: its parameters and its arguments.
+        self._parameters = [i for i, there in enumerate(is_there) if there and shared[i]]
+        self._arguments = [i for i, there in enumerate(is_there) if there and not shared[i]]
+        self._plain = [is_plain(dtype) for dtype in self.dtypes]
+        self._words = [(aval, _expand.is_empty(aval))
+                       for aval in map(_expand.words, self.results)]
         self._others = {}
         self._bound = collections.OrderedDict()
         self._lock = threading.RLock()
@@ -69,11 +53,15 @@ class Compiled:
 
     @property
     def model(self):
+        if self._model is not None:
+            return self._model
         with self._lock:
             if self._model is None:
                 self.text, constants, self.places = _lowering.lower(self.closed,
                                                                     self.shared)
                 self._constants = {"p%d" % i: value for i, value in enumerate(constants)}
+                self._changing = [value for value in constants
+                                  if isinstance(value, _bound.Bound)]
                 with _places.translated(self.places):
                     self._model = _compiler.compile(self.text, strategy=self._strategy())
             return self._model
@@ -101,18 +89,19 @@ class Compiled:
         """The model with these parameters. Arrays of JAX do not change: they are
         known again by identity, and bound arrays by their versions."""
         model = self.model
-        given = {"a%d" % i: leaf for i, (leaf, is_shared, v) in enumerate(
-            zip(leaves, self.shared, self.closed.jaxpr.invars))
-            if is_shared and not _expand.is_empty(v.aval)}
-        # Without arguments there are only constants.
-        keeps = (keep or not given) and all(
-            isinstance(value, (jax.Array, _bound.Bound)) for value in given.values())
-        given.update(self._constants)
-        key = tuple((id(value), getattr(value, "version", 0)) for value in given.values())
+        given = {"a%d" % i: leaves[i] for i in self._parameters}
+        changing = [*given.values(), *self._changing]
+        key = tuple([(id(value), getattr(value, "version", 0)) for value in changing])
         with self._lock:
-            if keeps and key in self._bound:
+            known = self._bound.get(key)  # which has arrays that live, and do not change
+            if known:
                 self._bound.move_to_end(key)
-                return self._bound[key][1]
+                return known[1]
+        # Without arguments there are only constants.
+        keeps = keep or not given
+        given.update(self._constants)
+        keeps = keeps and all(isinstance(value, (jax.Array, _bound.Bound))
+                              for value in given.values())
         # Without the lock: an array of JAX may wait for a call back that wants it.
         values = [value.value if isinstance(value, _bound.Bound) else value
                   for value in given.values()]
@@ -134,7 +123,11 @@ class Compiled:
         same arrays may come again. Calls nothing of JAX's."""
         function = self.bind(leaves, keep)
         with _places.translated(self.places):
-            outputs = function.run(size, self._values(leaves, axes), bits=True)
+            try:
+                outputs = function.run(size, self._values(leaves, axes), bits=True)
+            except TypeError:  # a deleted array says so when it is asked for its elements
+                self._values(leaves, axes, as_they_are=False)
+                raise
         return self.from_runtime(outputs)
 
     def arguments(self, leaves):
@@ -149,14 +142,21 @@ class Compiled:
             return _explain.explain(function, size, self._values(leaves, axes),
                                     places=self.places, what=name)
 
-    def _values(self, leaves, axes):
+    def _values(self, leaves, axes, as_they_are=True):
+        """What the runtime reads of the arguments. `as_they_are`: it may read them from
+        where they are."""
         values, lengths = [], {}
-        for leaf, dtype, axis, is_shared, v in zip(leaves, self.dtypes, axes, self.shared,
-                                                   self.closed.jaxpr.invars):
-            if isinstance(leaf, Ragged):
+        for i in self._arguments:
+            leaf, dtype, axis = leaves[i], self.dtypes[i], axes[i]
+            if as_they_are and self._plain[i] and axis == 0 and (
+                    type(leaf) is numpy.ndarray or isinstance(leaf, jax.Array)) and \
+                    leaf.dtype == dtype:
+                values.append((leaf, []))
+            elif isinstance(leaf, Ragged):
                 values.append((for_runtime(leaf.values, dtype), [leaf.offsets]))
-                lengths.setdefault(str(v.aval.shape[0]), numpy.diff(leaf.offsets))
-            elif not is_shared and not _expand.is_empty(v.aval):
+                lengths.setdefault(str(self.closed.jaxpr.invars[i].aval.shape[0]),
+                                   numpy.diff(leaf.offsets))
+            else:
                 values.append((for_runtime(leaf, dtype, axis), []))
         return values + [(numbers.astype(_extents.number_type().replace("i", "int")), [])
                          for numbers in lengths.values()]
@@ -164,9 +164,12 @@ class Compiled:
     def from_runtime(self, outputs):
         """Results as JAX has them; those without elements were not computed."""
         size, outputs = len(outputs[0]), iter(outputs)
-        return [numpy.zeros((size,) + aval.shape, aval.dtype) if _expand.is_empty(aval)
-                else next(outputs).view(aval.dtype)
-                for aval in map(_expand.words, self.results)]
+        results = []
+        for aval, is_empty in self._words:
+            array = numpy.zeros((size,) + aval.shape, aval.dtype) if is_empty else \
+                next(outputs)
+            results.append(array if array.dtype == aval.dtype else array.view(aval.dtype))
+        return results
 
 
 # --- JAX ---------------------------------------------------------------------------------
@@ -222,7 +225,7 @@ def _(*_, compiled, axes, size):
 
 @call_p.def_impl
 def _(*leaves, compiled, axes, size):
-    return [to_jax(array, aval) for array, aval in zip(
+    return [to_jax(array, getattr(aval, "weak_type", False)) for array, aval in zip(
         compiled.run(leaves, axes, size), compiled.results)]
 
 
@@ -302,16 +305,3 @@ bound_p = core.Primitive("batch_bound")
 bound_p.def_abstract_eval(lambda *, bound: jax.core.ShapedArray(
     bound.shape, jax.dtypes.canonicalize_dtype(bound.dtype)))
 bound_p.def_impl(lambda *, bound: jnp.asarray(bound.value))
-
-# JAX has no function that makes an array of a weak type of one of another.
-_weak_p = core.Primitive("batch_weak")
-_weak_p.def_abstract_eval(lambda aval: jax.core.ShapedArray(aval.shape, aval.dtype,
-                                                            weak_type=True))
-mlir.register_lowering(_weak_p, lambda _, value: [value])
-_make_weak = jax.jit(lambda array: _weak_p.bind(array))
-
-
-def to_jax(array, aval):
-    """A result as an array of JAX's."""
-    array = jnp.asarray(array)
-    return _make_weak(array) if getattr(aval, "weak_type", False) else array

@@ -9,11 +9,12 @@ import jax
 import jax.numpy as jnp
 import numpy
 
-from batch import _bound, _compiled, _expand, _extents, _lowering, _trees
-from batch._compiled import UNMAPPED
+from batch import _arrays, _bound, _compiled, _expand, _extents, _lowering, _trees
+from batch._arrays import UNMAPPED
 from batch._model import Ragged
 
 LoweringError = _expand.LoweringError
+_CALLS = 256  # that stay known, for each function; sizes of batches are theirs
 
 
 def _spread(axes, tree, what):
@@ -97,8 +98,99 @@ def ragged_types(leaves, types):
 
 def result(array, aval):
     """A result, or those of all instances, as the user gets it."""
-    array = _compiled.to_jax(array, aval)
-    return _compiled.key_of(array) if _expand.is_key(aval) else array
+    return _finished(array, *_form(aval))
+
+
+def _form(aval):
+    return bool(getattr(aval, "weak_type", False)), _expand.is_key(aval)
+
+
+def _finished(array, is_weak, is_key):
+    array = _arrays.to_jax(array, is_weak)
+    return _arrays.key_of(array) if is_key else array
+
+
+def _kind(leaf):
+    """What is checked of an argument, and equal for all that may take its place; None if
+    it has to be looked at each time."""
+    if type(leaf) is numpy.ndarray:
+        return leaf.shape, leaf.dtype
+    if isinstance(leaf, jax.Array):
+        # A type here has the shape, and whether it is weak.
+        return None if isinstance(leaf, jax.core.Tracer) else (leaf.aval, leaf.sharding)
+    return (_bound.Bound, leaf.shape, leaf.dtype) if type(leaf) is _bound.Bound else None
+
+
+def _context():
+    """What a trace depends on beside its arguments."""
+    config = jax.config
+    return (config.jax_enable_x64, config.jax_threefry_partitionable,
+            config.jax_default_prng_impl, config.jax_numpy_dtype_promotion,
+            config.jax_numpy_rank_promotion)
+
+
+class _Call:
+    """A call whose arguments have been checked: it serves all others of their kinds.
+
+    axes: of the leaves of the arguments, none of which is negative.
+    tree: of the results.
+    """
+
+    def __init__(self, compiled, axes, size, tree, out_axes):
+        self.compiled, self.axes, self.size = compiled, axes, size
+        self.tree, self.out_axes = tree, out_axes
+        self.has_keys = any(_expand.is_key(v.aval) for v in compiled.closed.jaxpr.invars)
+        self.places = None
+
+    def __call__(self, leaves):
+        if self.has_keys:
+            leaves = list(map(words, leaves))
+        return self.finish(self.compiled.run(leaves, self.axes, self.size))
+
+    def traced(self, leaves):
+        """The same as a primitive of JAX's."""
+        if any(isinstance(leaf, Ragged) for leaf in leaves):
+            raise TypeError(_here() + "a ragged batch has no form in JAX: call this "
+                            "outside of jax.jit and other transformations")
+        leaves = [leaf.__jax_array__() if isinstance(leaf, _bound.Bound) else leaf
+                  for leaf in map(words, leaves)]
+        return self.finish(_compiled.call_p.bind(
+            *leaves, compiled=self.compiled, axes=tuple(self.axes), size=self.size))
+
+    def finish(self, outputs):
+        """The results as the caller has asked for them."""
+        if self.places is None:
+            self.places = self._places(outputs)
+        placed = []
+        for array, (axis, is_weak, is_key) in zip(outputs, self.places):
+            if axis is UNMAPPED:
+                array = array[0]
+            elif axis:
+                module = numpy if isinstance(array, numpy.ndarray) else jnp
+                array = module.moveaxis(array, 0, axis)
+            placed.append(_finished(array, is_weak, is_key))
+        return self.tree.unflatten(placed)
+
+    def _places(self, outputs):
+        """Of each result the axis of its instances, which is not negative, if its type is
+        weak, and if it is a key."""
+        axes = _spread(self.out_axes, self.tree.unflatten(outputs), "out_axes")
+        places = []
+        for axis, depends, aval in zip(axes, self.compiled.depends, self.compiled.results):
+            if axis is UNMAPPED:
+                if depends:
+                    raise ValueError("vmap has mapped output but out_axes is None")
+                if self.size == 0:
+                    raise ValueError("there is no instance that an output which is the "
+                                     "same for all could be taken from")
+            else:
+                rank = len(aval.shape) + 1
+                if not -rank <= axis < rank:
+                    raise ValueError("axis %d is out of bounds for array of dimension %d" %
+                                     (axis, rank))
+                axis %= rank
+            places.append((axis, *_form(aval)))
+        return places
 
 
 class Mapped:
@@ -108,37 +200,46 @@ class Mapped:
         functools.update_wrapper(self, function)
         self.function, self.in_axes, self.out_axes = function, in_axes, out_axes
         self.axis_size, self.options = axis_size, options
-        self.known = {}
+        self.known = {}  # compiled functions, and the trees of their results
+        self.calls = {}  # that have been checked
         self.lock = threading.RLock()
 
     def __call__(self, *arguments, **named):
-        compiled, results, leaves, axes, size = self._given(arguments, named)
-        if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves) or \
-                _compiled.is_tracing():
-            if any(isinstance(leaf, Ragged) for leaf in leaves):
-                raise TypeError(_here() + "a ragged batch has no form in JAX: call this "
-                                "outside of jax.jit and other transformations")
-            leaves = [leaf.__jax_array__() if isinstance(leaf, _bound.Bound) else leaf
-                      for leaf in leaves]
-            outputs = _compiled.call_p.bind(*leaves, compiled=compiled, axes=tuple(axes),
-                                            size=size)
-        else:
-            outputs = compiled.run(leaves, axes, size)
-        return self._finish(compiled, results, outputs, size)
+        # A tuple of arrays has no other structure than its length.
+        leaves, tree = arguments, len(arguments)
+        kinds = list(map(_kind, leaves))
+        if named or None in kinds:
+            leaves, tree = _trees.flatten((arguments, named))
+            kinds = list(map(_kind, leaves))
+        key = (tree, *kinds, _context())
+        is_tracing = _compiled.is_tracing()
+        call = None if is_tracing or None in kinds else self.calls.get(key)
+        if call:
+            return call(leaves)
+        leaves, call = self._checked(arguments, named)
+        if is_tracing or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+            return call.traced(leaves)
+        results = call(leaves)
+        if None not in kinds:
+            with self.lock:
+                while len(self.calls) >= _CALLS:
+                    del self.calls[next(iter(self.calls))]
+                self.calls[key] = call
+        return results
 
     def explain(self, *arguments, **named):
         """Runs the function, and returns an Explanation: what the compiler decided, and
         which lines ran for how many instances at once."""
-        compiled, _, leaves, axes, size = self._given(arguments, named)
+        leaves, call = self._checked(arguments, named)
         if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
             raise TypeError("explain() runs the function: call it outside of jax.jit and "
                             "other transformations")
-        return compiled.explain(leaves, axes, size, "%r" % getattr(
-            self.function, "__name__", "a function"))
+        return call.compiled.explain(list(map(words, leaves)), call.axes, call.size,
+                                     "%r" % getattr(self.function, "__name__",
+                                                    "a function"))
 
-    def _given(self, arguments, named):
-        """The compiled function, the tree of its results, its arguments' leaves, their
-        axes, and the number of instances."""
+    def _checked(self, arguments, named):
+        """The leaves of the arguments, and a call that fits them."""
         # Arguments by name are mapped along their first axis.
         in_axes = (tuple(self.in_axes) if isinstance(self.in_axes, list)
                    else self.in_axes), 0
@@ -161,7 +262,7 @@ class Mapped:
             if re.match(r".*:\d+ \(in ", str(error)):
                 raise
             raise LoweringError(_here() + str(error)) from None
-        return compiled, results, list(map(words, leaves)), axes, size
+        return leaves, _Call(compiled, axes, size, results, self.out_axes)
 
     def _size(self, avals, axes, leaves):
         """The number of instances, and the axes, none of which is negative."""
@@ -200,10 +301,7 @@ class Mapped:
 
     def compile(self, types, shared, tree):
         """The function for arguments of these types, and the tree of its results."""
-        config = jax.config  # what a trace depends on
-        key = (tree, tuple(types), tuple(shared), config.jax_enable_x64,
-               config.jax_threefry_partitionable, config.jax_default_prng_impl,
-               config.jax_numpy_dtype_promotion, config.jax_numpy_rank_promotion)
+        key = tree, tuple(types), tuple(shared), _context()
         with self.lock:
             if key not in self.known:
                 symbols = _extents.symbols(_extents.of(shape for shape, _, _ in types))
@@ -221,30 +319,6 @@ class Mapped:
                 self.known[key] = (_compiled.Compiled(closed, shared, self.options),
                                    jax.tree.structure(shape))
             return self.known[key]
-
-    def _finish(self, compiled, tree, outputs, size):
-        """The results as the caller has asked for them."""
-        axes = _spread(self.out_axes, jax.tree.unflatten(tree, outputs), "out_axes")
-        placed = []
-        for array, axis, depends, aval in zip(outputs, axes, compiled.depends,
-                                              compiled.results):
-            if axis is UNMAPPED:
-                if depends:
-                    raise ValueError("vmap has mapped output but out_axes is None")
-                if size == 0:
-                    raise ValueError("there is no instance that an output which is the "
-                                     "same for all could be taken from")
-                array = array[0]
-            else:
-                rank = len(aval.shape) + 1
-                if not -rank <= axis < rank:
-                    raise ValueError("axis %d is out of bounds for array of dimension %d" %
-                                     (axis, rank))
-                if axis:
-                    module = numpy if isinstance(array, numpy.ndarray) else jnp
-                    array = module.moveaxis(array, 0, axis % rank)
-            placed.append(result(array, aval))
-        return jax.tree.unflatten(tree, placed)
 
 
 def vmap(f, in_axes=0, out_axes=0, axis_size=None, *, axis_name=None, lanes=0, threads=None,
