@@ -3,6 +3,8 @@
 // checks across both halves of a trajectory, and a warm-up that fits the step size
 // (dual averaging) and a mass matrix. For one chain, and without recursion: pieces
 // of a trajectory wait on a stack until they have a neighbour of their length.
+// Where `slice` is true, draws are from the points of a trajectory that lie in a slice
+// (Hoffman and Gelman 2014): those have equal odds, all others none.
 //
 // A model defines the target and what a mass matrix is, and declares what it uses:
 //
@@ -26,6 +28,7 @@
 //
 // Randomness is addressed: the key is (seed, chain), the counter (transition, slot):
 //
+//   0                        the slice
 //   0x10000000               bit j: whether doubling j goes forward
 //   0x20000000 + j           acceptance of doubling j
 //   0x30000000 + n           whether leapfrog step n is taken within its doubling
@@ -126,11 +129,12 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   // pieces; row 0 is the whole piece in the end. `before` leapfrog steps were made
   // in this transition, with acceptance probabilities that add up to `acceptance`.
   //
-  // The odds of a point are exp(gain) by what it gains in log density of (q, z); their
-  // sum is weight * exp(scale), where `scale` is the largest gain.
+  // The odds of a point are exp(gain) by what it gains in log density of (q, z), or, of
+  // a slice, 1 where it gains more than `level`; their sum is weight * exp(scale), where
+  // `scale` is the largest logarithm of them.
   func.func private @multinomial.extend(
       %q: !vec, %gradient: !vec, %z: !vec, %depth: i32, %step: f64, %factor: !factor,
-      %joint0: f64, %acceptance: f64, %before: i32,
+      %joint0: f64, %is_slice: i1, %level: f64, %acceptance: f64, %before: i32,
       %firsts: !stack, %lasts: !stack, %sums: !stack,
       %seed: i32, %chain: i32, %t: i32)
       -> (!vec, !vec, !vec, i1, i1, f64, f64, !vec, f64, !vec, f64, f64, i32,
@@ -144,10 +148,11 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
     %none = arith.constant 0.0 : f64
     %half = arith.constant 0.5 : f64
     %unit = arith.constant 1.0 : f64
-    %lowest = arith.constant -1000.0 : f64
+    %limit = arith.constant -1000.0 : f64
     %minus_infinity = arith.constant 0xFFF0000000000000 : f64
     %leaf_slot = arith.constant 0x30000000 : i32
     %count = arith.shli %one, %depth : i32
+    %lowest = arith.addf %level, %limit : f64
     %half_step = arith.mulf %half, %step : f64
     %long = tensor.splat %step : !vec
     %short = tensor.splat %half_step : !vec
@@ -197,14 +202,19 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
 
       // The new point is the piece's by its share of the odds. One that diverges
       // ends the transition, and is never taken.
-      %is_largest = arith.cmpf ogt, %gain, %scale : f64
-      %smaller = arith.select %is_largest, %scale, %gain : f64
-      %scale1 = arith.select %is_largest, %gain, %scale : f64
+      %is_inside = arith.cmpf ogt, %gain, %level : f64
+      %inside = arith.uitofp %is_inside : i1 to f64
+      %share = arith.select %is_slice, %inside, %unit : f64
+      %log_odds = arith.select %is_slice, %none, %gain : f64
+      %is_largest = arith.cmpf ogt, %log_odds, %scale : f64
+      %smaller = arith.select %is_largest, %scale, %log_odds : f64
+      %scale1 = arith.select %is_largest, %log_odds, %scale : f64
       %down = arith.subf %smaller, %scale1 : f64
       %ratio = math.exp %down : f64
       %old_scaled = arith.mulf %weight, %ratio : f64
       %old = arith.select %is_largest, %old_scaled, %weight : f64
-      %new = arith.select %is_largest, %unit, %ratio : f64
+      %new_scaled = arith.select %is_largest, %unit, %ratio : f64
+      %new = arith.mulf %share, %new_scaled : f64
       %weight1 = arith.addf %old, %new : f64
       %slot = arith.addi %leaf_slot, %steps : i32
       %u = func.call @multinomial.uniform(%seed, %chain, %t, %slot)
@@ -262,7 +272,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   // mean nothing between transitions.
   func.func private @multinomial.transition(
       %q: !vec, %logp: f64, %gradient: !vec, %epsilon: f64, %factor: !factor,
-      %max_depth: i32, %firsts: !stack, %lasts: !stack, %sums: !stack,
+      %max_depth: i32, %is_slice: i1, %firsts: !stack, %lasts: !stack, %sums: !stack,
       %seed: i32, %chain: i32, %t: i32)
       -> (!vec, f64, !vec, f64, i32, i32, i1, f64, !stack, !stack, !stack) {
     %zero = arith.constant 0 : i32
@@ -281,6 +291,10 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
     %square = call @multinomial.dot(%z, %z) : (!vec, !vec) -> f64
     %kinetic = arith.mulf %half, %square : f64
     %joint0 = arith.subf %logp, %kinetic : f64
+    %slice = call @multinomial.uniform(%seed, %chain, %t, %zero)
+        : (i32, i32, i32, i32) -> f64
+    %log_slice = math.log %slice : f64
+    %level = arith.select %is_slice, %log_slice, %none : f64
     %directions, %unused =
         call @random.threefry2x32(%seed, %chain, %t, %direction_slot)
         : (i32, i32, i32, i32) -> (i32, i32)
@@ -313,8 +327,9 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
       %inner = arith.select %forward, %zp, %zm : !vec
       %outer = arith.select %forward, %zm, %zp : !vec
       %new:16 = func.call @multinomial.extend(%q0, %g0, %inner, %j, %step, %factor,
-              %joint0, %accepted, %steps, %fs, %ls, %ss, %seed, %chain, %t)
-          : (!vec, !vec, !vec, i32, f64, !factor, f64, f64, i32, !stack, !stack,
+              %joint0, %is_slice, %level, %accepted, %steps, %fs, %ls, %ss, %seed, %chain,
+              %t)
+          : (!vec, !vec, !vec, i32, f64, !factor, f64, i1, f64, f64, i32, !stack, !stack,
              !stack, i32, i32, i32)
           -> (!vec, !vec, !vec, i1, i1, f64, f64, !vec, f64, !vec, f64, f64, i32,
               !stack, !stack, !stack)
@@ -414,7 +429,8 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
   func.func @multinomial.advance(
       %q: !vec, %factor: !factor, %mean: !vec, %squares: !factor,
       %fits: tensor<6xf64>, %first: index, %count: index, %seed: i32, %chain: i32,
-      %schedule: !schedule, %target: tensor<f64>, %max_depth: tensor<i32>)
+      %schedule: !schedule, %target: tensor<f64>, %max_depth: tensor<i32>,
+      %slice: tensor<i1>)
       -> (!vec, !factor, !vec, !factor, tensor<6xf64>, !positions, !stats) {
     %zero = arith.constant 0 : index
     %one = arith.constant 1 : index
@@ -437,6 +453,7 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
     %stack = arith.constant dense<0.0> : !stack
     %goal = tensor.extract %target[] : tensor<f64>
     %depth = tensor.extract %max_depth[] : tensor<i32>
+    %is_slice = tensor.extract %slice[] : tensor<i1>
     %f0 = tensor.extract %fits[%zero] : tensor<6xf64>
     %f1 = tensor.extract %fits[%one] : tensor<6xf64>
     %f2 = tensor.extract %fits[%two] : tensor<6xf64>
@@ -456,8 +473,9 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
       %t = arith.index_cast %now : index to i32
       %epsilon = math.exp %log_step : f64
       %next:11 = func.call @multinomial.transition(%qi, %logp, %gradient, %epsilon,
-              %l, %depth, %fs, %ls, %ss, %seed, %chain, %t)
-          : (!vec, f64, !vec, f64, !factor, i32, !stack, !stack, !stack, i32, i32, i32)
+              %l, %depth, %is_slice, %fs, %ls, %ss, %seed, %chain, %t)
+          : (!vec, f64, !vec, f64, !factor, i32, i1, !stack, !stack, !stack, i32, i32,
+             i32)
           -> (!vec, f64, !vec, f64, i32, i32, i1, f64, !stack, !stack, !stack)
 
       %what = tensor.extract %schedule[%i] : !schedule

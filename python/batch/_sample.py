@@ -11,12 +11,14 @@ from jax.extend import core
 from jax.flatten_util import ravel_pytree
 
 from batch import _compiler, _expand, _lowering
+from batch._traces import Kept, Trace
 
 _ROWS = 100  # the most transitions of a call
 _SLICE = 0.25  # seconds that a call should take
 # A density that reads more bytes reads them for so many chains at once.
 _LARGE, _LANES = 1 << 20, 16
 _CHUNK = 1 << 22  # numbers of positions that are turned into draws at once
+_KEPT = 8  # samplers that are kept between calls
 _DEEPEST = 16  # rows of the stacks in lib/Library/Multinomial.mlir
 _STATS = {"acceptance_rate": float, "n_steps": int, "tree_depth": int, "diverging": bool,
           "energy": float, "lp": float, "step_size": float}
@@ -80,7 +82,7 @@ module {{
   }}
   func.func private @multinomial.advance(
       !vec, !factor, !vec, !factor, tensor<6xf64>, index, index, i32, i32, !schedule,
-      tensor<f64>, tensor<i32>{types})
+      tensor<f64>, tensor<i32>, tensor<i1>{types})
       -> (!vec, !factor, !vec, !factor, tensor<6xf64>, !positions, !stats)
   func.func @main(
       %q: !vec {{batch.name = "q"}}, %factor: !factor {{batch.name = "factor"}},
@@ -90,16 +92,17 @@ module {{
       %seed: i32 {{batch.name = "seed"}}, %chain: i32 {{batch.name = "chain"}},
       %schedule: !schedule {{batch.name = "schedule"}},
       %target: tensor<f64> {{batch.shared = "target"}},
-      %depth: tensor<i32> {{batch.shared = "depth"}}{parameters})
+      %depth: tensor<i32> {{batch.shared = "depth"}},
+      %slice: tensor<i1> {{batch.shared = "slice"}}{parameters})
       -> (!vec {{batch.name = "q"}}, !factor {{batch.name = "factor"}},
           !vec {{batch.name = "mean"}}, !factor {{batch.name = "squares"}},
           tensor<6xf64> {{batch.name = "fits"}},
           !positions {{batch.name = "positions"}}, !stats {{batch.name = "stats"}})
       attributes {{batch.entry}} {{
     %r:7 = call @multinomial.advance(%q, %factor, %mean, %squares, %fits, %first, %count,
-        %seed, %chain, %schedule, %target, %depth{names})
+        %seed, %chain, %schedule, %target, %depth, %slice{names})
         : (!vec, !factor, !vec, !factor, tensor<6xf64>, index, index, i32, i32,
-           !schedule, tensor<f64>, tensor<i32>{types})
+           !schedule, tensor<f64>, tensor<i32>, tensor<i1>{types})
         -> (!vec, !factor, !vec, !factor, tensor<6xf64>, !positions, !stats)
     return %r#0, %r#1, %r#2, %r#3, %r#4, %r#5, %r#6
         : !vec, !factor, !vec, !factor, tensor<6xf64>, !positions, !stats
@@ -163,11 +166,28 @@ def _program(closed, mass):
 
 # --- the target ---------------------------------------------------------------
 
+# Programs of JAX, by what they compute of any data; samplers, by their data, too.
+_programs, _samplers = Kept(3 * _KEPT), Kept(_KEPT)
+
+
+def _run(trace, *arguments, mapped=False):
+    """What a trace computes, by JAX."""
+    program = _programs.get((trace.key, mapped), lambda: trace.jit(mapped))
+    return program(list(map(jnp.asarray, trace.constants)), *arguments)
+
+
+def _trace(function, *shapes):
+    closed, results = jax.make_jaxpr(function, return_shape=True)(*shapes)
+    return Trace(closed), jax.tree.structure(results)
+
+
 class Density:
-    """A log density of a tree of arrays, as a function of one vector."""
+    """A log density of a tree of arrays, as a function of one vector. Has `starts`,
+    vectors of all chains; traces of what a vector gives: `density`, log density and
+    gradient, and `values`, the leaves of the target's `tree`."""
 
     def __init__(self, function, init, chains):
-        leaves, _ = jax.tree.flatten(init)
+        leaves, tree = jax.tree.flatten(init)
         if not leaves:
             raise ValueError("init has no arrays")
         for leaf in leaves:
@@ -178,55 +198,77 @@ class Density:
                                  (chains, shape))
             if not jnp.issubdtype(jnp.result_type(leaf), jnp.floating):
                 raise TypeError("init has real numbers; found %s" % jnp.result_type(leaf))
-        init = jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.float64), init)
-        one = jax.tree.map(lambda leaf: leaf[0], init)
-        _, self.unravel = ravel_pytree(one)
-        self.starts = jax.vmap(lambda tree: ravel_pytree(tree)[0])(init)
-        self.function = function
-        values = numpy.asarray(jax.jit(jax.vmap(self.log_density))(self.starts))
+        leaves = [numpy.asarray(leaf, numpy.float64) for leaf in leaves]
+        _, unravel = ravel_pytree(jax.tree.unflatten(tree, [leaf[0] for leaf in leaves]))
+        self.starts = numpy.concatenate([leaf.reshape(chains, -1) for leaf in leaves],
+                                        axis=1)
+
+        def log_density(q):
+            value = function(unravel(q))
+            if numpy.shape(value):
+                raise TypeError("a log density is one number; found shape %s" %
+                                (numpy.shape(value),))
+            return jnp.asarray(value, jnp.float64)
+
+        vector = jax.ShapeDtypeStruct(self.starts.shape[1:], jnp.float64)
+        self.density, _ = _trace(jax.value_and_grad(log_density), vector)
+        self.values, self.tree = _trace(unravel, vector)
+        values = numpy.asarray(_run(self.density, self.starts, mapped=True)[0])
         if not numpy.isfinite(values).all():
             raise ValueError("the log density is not finite where chain %d starts" %
                              numpy.flatnonzero(~numpy.isfinite(values))[0])
 
-    def log_density(self, q):
-        value = self.function(self.unravel(q))
-        if numpy.shape(value):
-            raise TypeError("a log density is one number; found shape %s" %
-                            (numpy.shape(value),))
-        return jnp.asarray(value, jnp.float64)
-
-    def values(self, q):
-        return self.unravel(q)
-
 
 class Model:
-    """The log density of a NumPyro model, in unconstrained variables."""
+    """The same of a NumPyro model, in unconstrained variables."""
 
     def __init__(self, model, args, kwargs, init, chains, key):
+        import numpyro
         from numpyro.infer import init_to_uniform
         from numpyro.infer.util import initialize_model
         # JAX keeps what it has made of an array of NumPy, 32 bits wide in other code.
         args, kwargs = jax.tree.map(
             lambda leaf: leaf.copy() if isinstance(leaf, numpy.ndarray) else leaf,
             (args, kwargs))
-        _refuse_discrete(model, args, kwargs, key)
-        info = initialize_model(
-            jax.random.split(key, chains), model, model_args=args, model_kwargs=kwargs,
-            init_strategy=init or init_to_uniform, dynamic_args=False)
-        if not info.param_info.z:
-            raise ValueError("the model has no latent sites")
-        first = jax.tree.map(lambda leaf: leaf[0], info.param_info.z)
-        _, self.unravel = ravel_pytree(first)
-        self.starts = jax.vmap(lambda tree: ravel_pytree(tree)[0])(info.param_info.z)
-        self.potential, self.constrain = info.potential_fn, info.postprocess_fn
 
-    def log_density(self, q):
-        import numpyro
-        with numpyro.validation_enabled(False):  # the starts are valid
-            return -jnp.asarray(self.potential(self.unravel(q)), jnp.float64)
+        def initialize(keys):
+            return initialize_model(
+                keys, model, model_args=args, model_kwargs=kwargs,
+                init_strategy=init or init_to_uniform, dynamic_args=False)
 
-    def values(self, q):
-        return self.constrain(self.unravel(q))
+        def begin(keys):
+            _refuse_discrete(model, args, kwargs, keys[0])
+            info = initialize(keys)
+            positions, potentials, gradients = info.param_info
+            if not positions:
+                raise ValueError("the model has no latent sites")
+            _, unravel = ravel_pytree(jax.tree.map(lambda leaf: leaf[0], positions))
+            starts, gradients = (jax.vmap(lambda tree: ravel_pytree(tree)[0])(trees)
+                                 for trees in (positions, gradients))
+
+            def log_density(q):
+                with numpyro.validation_enabled(False):  # the starts are valid
+                    return -jnp.asarray(info.potential_fn(unravel(q)), jnp.float64)
+
+            vector = jax.ShapeDtypeStruct(starts.shape[1:], jnp.float64)
+            self.density, _ = _trace(jax.value_and_grad(log_density), vector)
+            self.values, self.tree = _trace(
+                lambda q: info.postprocess_fn(unravel(q)), vector)
+            # What NumPyro draws once, such as starts of parameters.
+            drawn = [[value for value in trace.constants
+                      if isinstance(value, jax.core.Tracer)]
+                     for trace in (self.density, self.values)]
+            return starts, jnp.isfinite(potentials) & jnp.isfinite(gradients).all(1), drawn
+
+        keys = jax.random.split(key, chains)
+        start, tree = _trace(begin, keys)
+        self.starts, valid, drawn = jax.tree.unflatten(tree, _run(start, keys))
+        if not valid.all():
+            initialize(keys)  # says why
+        for trace, values in zip((self.density, self.values), drawn):
+            values = iter(values)
+            trace.constants = [next(values) if isinstance(value, jax.core.Tracer) else value
+                               for value in trace.constants]
 
 
 def _refuse_discrete(model, args, kwargs, key):
@@ -280,22 +322,23 @@ class _Bar:
 class Sampler:
     """A target that is compiled, and bound to what it reads."""
 
-    def __init__(self, target, *, mass="diagonal", target_accept=0.8, max_depth=10,
-                 lanes=None, threads=None, progress=False):
+    def __init__(self, target, *, algorithm="multinomial", mass="diagonal",
+                 target_accept=0.8, max_depth=10, lanes=None, threads=None, progress=False):
         self.target, self.mass = target, mass
         self.starts = numpy.asarray(target.starts)
-        closed = jax.make_jaxpr(jax.value_and_grad(target.log_density))(
-            jax.ShapeDtypeStruct(self.starts.shape[1:], jnp.float64))
-        text, parameters = _program(closed, mass)
+        density = target.density
+        key = density.key, density.values, mass
+        text, parameters = _samplers.get(key, lambda: _program(density.closed, mass))
         if lanes is None and sum(a.nbytes for a in parameters.values()) > _LARGE:
             lanes = _LANES
         strategy, options = ("replicate", ["--level=block"]) if lanes is None else \
             ("lockstep", [])
         model = _compiler.compile(text, strategy=strategy, options=options,
                                   progress=progress)
-        parameters.update(target=numpy.float64(target_accept), depth=numpy.int32(max_depth))
-        self.function = model.bind(parameters, threads=threads, lanes=lanes or 0)
-        self.convert = jax.jit(jax.vmap(target.values))
+        self.function = model.bind(
+            dict(parameters, target=numpy.float64(target_accept),
+                 depth=numpy.int32(max_depth), slice=numpy.bool_(algorithm == "slice")),
+            threads=threads, lanes=lanes or 0)
 
     def run(self, seed, warmup, draws, progress=False):
         """Positions and statistics of all draws, chain by chain."""
@@ -343,10 +386,11 @@ class Sampler:
         for i in range(0, len(flat), size):
             rows = flat[i:i + size]
             padded = rows if len(rows) == size else numpy.resize(rows, (size, count))
-            parts.append(jax.tree.map(lambda leaf: numpy.asarray(leaf)[:len(rows)],
-                                      self.convert(padded)))
-        return jax.tree.map(lambda *leaves: numpy.concatenate(leaves).reshape(
-            (chains, draws) + leaves[0].shape[1:]), *parts)
+            parts.append([numpy.asarray(leaf)[:len(rows)] for leaf in
+                          _run(self.target.values, padded, mapped=True)])
+        return jax.tree.unflatten(self.target.tree, [
+            numpy.concatenate(leaves).reshape((chains, draws) + leaves[0].shape[1:])
+            for leaves in zip(*parts)])
 
 
 class Samples:
@@ -389,8 +433,8 @@ class Samples:
 
 
 def sample(target, *, chains=4, lanes=None, warmup=1000, draws=1000, seed=0,
-           model_args=(), model_kwargs=None, init=None, mass="diagonal", target_accept=0.8,
-           max_depth=10, threads=None, progress=None):
+           model_args=(), model_kwargs=None, init=None, algorithm="multinomial",
+           mass="diagonal", target_accept=0.8, max_depth=10, threads=None, progress=None):
     """Draws by the No-U-Turn Sampler, as Samples.
 
     target: a NumPyro model; or, where `init` is a tree of arrays, a function of JAX that
@@ -404,13 +448,16 @@ def sample(target, *, chains=4, lanes=None, warmup=1000, draws=1000, seed=0,
     model_args, model_kwargs: of a NumPyro model.
     init: for a log density, where chains start: arrays of (chains, …). For a model, one
         of NumPyro's strategies; None: init_to_uniform.
+    algorithm: how a draw is taken from a trajectory: "multinomial", by the odds of its
+        points; "slice", from those of them that lie in a slice.
     mass: "diagonal" or "dense".
     target_accept: the mean acceptance probability that the step size is fitted to.
     max_depth: doublings of a trajectory at most.
     threads: workers; None: one for each core.
     progress: whether a line on stderr says how far it is; None: on terminals.
 
-    All is computed in double precision. Ctrl-C ends it.
+    All is computed in double precision. Ctrl-C ends it. Whatever the target reads is read
+    again by the next call; what was compiled for one that computes the same is kept.
     """
     for name, value, least in (("chains", chains, 1), ("warmup", warmup, 1),
                                ("draws", draws, 1), ("max_depth", max_depth, 1),
@@ -421,8 +468,10 @@ def sample(target, *, chains=4, lanes=None, warmup=1000, draws=1000, seed=0,
         raise ValueError("max_depth is %d at most; found %d" % (_DEEPEST, max_depth))
     if not 0 < target_accept < 1:
         raise ValueError("target_accept lies between 0 and 1; found %r" % target_accept)
-    if mass not in ("diagonal", "dense"):
-        raise ValueError("mass is 'diagonal' or 'dense'; found %r" % (mass,))
+    for name, value, known in (("algorithm", algorithm, ("multinomial", "slice")),
+                               ("mass", mass, ("diagonal", "dense"))):
+        if value not in known:
+            raise ValueError("%s is %r or %r; found %r" % (name, *known, value))
     if not callable(target):
         raise TypeError("batch.sample expects a NumPyro model or a log density; found %r" %
                         (target,))
@@ -435,8 +484,8 @@ def sample(target, *, chains=4, lanes=None, warmup=1000, draws=1000, seed=0,
                            chains, key)
         else:
             target = Density(target, init, chains)
-        sampler = Sampler(target, mass=mass, target_accept=target_accept,
-                          max_depth=max_depth, lanes=lanes, threads=threads,
-                          progress=progress)
+        sampler = Sampler(target, algorithm=algorithm, mass=mass,
+                          target_accept=target_accept, max_depth=max_depth, lanes=lanes,
+                          threads=threads, progress=progress)
         positions, stats = sampler.run(number, warmup, draws, progress)
         return Samples(sampler.values(positions), stats)

@@ -126,9 +126,19 @@ checks.expect("a higher target takes more steps", careful.stats["n_steps"].mean(
               1.2 * samples.stats["n_steps"].mean() and
               careful.stats["acceptance_rate"].mean() > 0.93)
 
-one = batch.sample(lambda x: -0.5 * (x - 3)**2, chains=16, init=numpy.zeros(16), seed=1)
-checks.expect("one dimension", errors_off(one.draws, 3) < 4.5 and errors_off(
-    (one.draws - 3)**2, 1) < 4.5)
+for algorithm in "multinomial", "slice":
+    one = batch.sample(lambda x: -0.5 * (x - 3)**2, chains=16, init=numpy.zeros(16), seed=1,
+                       algorithm=algorithm)
+    checks.expect("one dimension, %s" % algorithm, errors_off(one.draws, 3) < 4.5 and
+                  errors_off((one.draws - 3)**2, 1) < 4.5)
+
+sliced = of_gaussian(seed=5, algorithm="slice")
+check_gaussian("slice", sliced)
+check_gaussian("slice, dense", of_gaussian(seed=5, mass="dense", algorithm="slice"))
+checks.expect("draws from a slice are others", not numpy.isin(
+    sliced.draws["a"], samples.draws["a"]).any())
+accepted = sliced.stats["acceptance_rate"].mean()
+checks.expect("the step size fits the target, slice", 0.75 < accepted < 0.95, accepted)
 
 # What is said of a draw.
 checks.equal("shapes", {name: value.shape for name, value in samples.draws.items()},
@@ -137,15 +147,17 @@ checks.equal("types", {name: value.dtype.name for name, value in samples.stats.i
              {"acceptance_rate": "float64", "n_steps": "int64", "tree_depth": "int64",
               "diverging": "bool", "energy": "float64", "lp": "float64",
               "step_size": "float64"})
-with jax.enable_x64(True):
-    logp = jax.vmap(jax.vmap(gaussian))(samples.draws)
-checks.expect("the log density is that of the draw",
-              numpy.allclose(logp, samples.stats["lp"], rtol=1e-9, atol=1e-9))
-checks.expect("the energy is less than a momentum away", (
-    samples.stats["energy"] + samples.stats["lp"] > 0).all() and abs(
-        (samples.stats["energy"] + samples.stats["lp"]).mean() - 1.5) < 0.1)
-steps, depth = samples.stats["n_steps"], samples.stats["tree_depth"]
-checks.expect("steps fit the depth", ((steps >= 1) & (steps < 2**depth)).all())
+for algorithm, found in ("multinomial", samples), ("slice", sliced):
+    with jax.enable_x64(True):
+        logp = jax.vmap(jax.vmap(gaussian))(found.draws)
+    lp, energy = found.stats["lp"], found.stats["energy"]
+    checks.expect("the log density is that of the draw, %s" % algorithm,
+                  numpy.allclose(logp, lp, rtol=1e-9, atol=1e-9))
+    checks.expect("the energy is less than a momentum away, %s" % algorithm,
+                  (energy + lp > 0).all() and abs((energy + lp).mean() - 1.5) < 0.1)
+    steps, depth = found.stats["n_steps"], found.stats["tree_depth"]
+    checks.expect("steps fit the depth, %s" % algorithm,
+                  ((steps >= 1) & (steps < 2**depth)).all())
 checks.expect("a chain has one step size",
               (samples.stats["step_size"] == samples.stats["step_size"][:, :1]).all() and
               len(set(samples.stats["step_size"][:, 0])) > 16)
@@ -178,6 +190,13 @@ checks.expect("a key is a seed", same(few, of_gaussian(
 checks.expect("chains differ", len(set(few.draws["a"][:, 0])) == 5)
 checks.expect("seeds differ", not numpy.isin(few.draws["a"], of_gaussian(
     chains=5, warmup=120, draws=130, seed=8).draws["a"]).any())
+
+few_sliced = of_gaussian(chains=5, warmup=120, draws=130, seed=7, threads=1,
+                         algorithm="slice")
+checks.expect("threads and lanes change no bit of draws from a slice", all(
+    same(few_sliced, of_gaussian(chains=5, warmup=120, draws=130, seed=7,
+                                 algorithm="slice", **options))
+    for options in ({"threads": 2}, {"lanes": 3, "threads": 1}, {"lanes": 8})))
 
 # Calls of other lengths, as on a slower machine.
 limit = _sample._SLICE
@@ -230,8 +249,11 @@ def funnel():
         numpyro.sample("x", dist.Normal(0, jnp.exp(v / 2)))
 
 
-found = batch.sample(funnel, chains=16, warmup=300, draws=300).stats["diverging"]
-checks.expect("a funnel diverges", 0 < found.mean() < 0.5, found.mean())
+for algorithm in "multinomial", "slice":
+    found = batch.sample(funnel, chains=16, warmup=300, draws=300,
+                         algorithm=algorithm).stats["diverging"]
+    checks.expect("a funnel diverges, %s" % algorithm, 0 < found.mean() < 0.5,
+                  found.mean())
 
 data = samples.to_arviz()
 checks.expect("ArviZ has all of it", numpy.array_equal(
@@ -263,6 +285,92 @@ median = batch.sample(hierarchical, chains=3, warmup=1, draws=1, model_args=(GRO
 checks.expect("NumPyro's strategies for starts", median.draws["mu"].shape == (3, 1))
 
 
+# --- what is read again -----------------------------------------------------------
+
+FACTOR, OFFSET = 2.0, 1.0
+centres = numpy.array([1.0, 2.0])
+
+
+def scaled(y):
+    mu = numpyro.sample("mu", dist.Normal(0, 100).expand([2]).to_event(1))
+    numpyro.deterministic("moved", mu + OFFSET)
+    with numpyro.plate("n", len(y)):
+        numpyro.sample("y", dist.Normal(FACTOR * mu[0] + mu[1], 0.1), obs=y)
+    numpyro.factor("near", -jnp.sum((mu - centres)**2))
+
+
+def means(y=Y, **options):
+    """Of what the data, the factor, the offset and the centres decide."""
+    draws = batch.sample(scaled, model_args=(y,), chains=4, warmup=200, draws=100,
+                         **options).draws
+    mu = draws["mu"].mean((0, 1))
+    return numpy.array([(FACTOR * draws["mu"][:, :, 0] + draws["mu"][:, :, 1]).mean() - 5,
+                        (draws["moved"] - draws["mu"]).mean(), mu[0] - FACTOR * mu[1]])
+
+
+def expected(y=Y):
+    return numpy.array([y.mean() - 5, OFFSET, centres[0] - FACTOR * centres[1]])
+
+
+def check_means(what, y=Y):
+    found = means(y)
+    checks.expect("read again: %s" % what, numpy.allclose(found, expected(y), atol=0.4),
+                  (found, expected(y)))
+    for kept in _sample._programs, _sample._samplers:
+        kept._known.clear()
+    checks.equal("as if it were new: %s" % what, list(found), list(means(y)))
+
+
+check_means("nothing")
+check_means("other data", Y + 3)
+check_means("data of another type", numpy.array([3] * 10))
+OFFSET = 5.0
+check_means("what values are made of")
+FACTOR = -1.5
+check_means("a number")
+centres[:] = [-3.0, 4.0]
+check_means("an array that has changed")
+
+# The second call takes JAX and the compiler no time.
+start = time.process_time()
+batch.sample(scaled, model_args=(Y,), chains=4, warmup=1, draws=1, threads=1)
+taken = time.process_time() - start
+checks.expect("what was compiled is kept", taken < 0.2, taken)
+with mock.patch.object(_sample, "_program", side_effect=AssertionError), \
+        mock.patch.object(_sample.Trace, "jit", side_effect=AssertionError):
+    means(seed=3)
+    means(algorithm="slice")
+    means(target_accept=0.7)
+
+
+def key(function, *shapes):
+    with jax.enable_x64(True):
+        trace = _sample.Trace(jax.make_jaxpr(function)(*shapes or [jnp.ones(3)]))
+        return trace.key, trace.values
+
+
+for what, function, other in (
+        ("numbers", lambda x: x * 2, lambda x: x * 3),
+        ("signs of zero", lambda x: x + 0.0, lambda x: x - -0.0),
+        ("signs of zero in an inner function", jax.jit(lambda x: x * 0.0),
+         jax.jit(lambda x: x * -0.0)),
+        ("arrays", lambda x: x * numpy.arange(3.), lambda x: x * numpy.ones(3)),
+        ("types of arrays", lambda x: x * numpy.ones(3), lambda x: x * numpy.ones(3, int)),
+        ("arrays in an inner function", lambda x: jax.jit(lambda: x * numpy.arange(3.))(),
+         lambda x: jax.jit(lambda: x * numpy.ones(3))()),
+        ("parameters", lambda x: x.sum(0), lambda x: x.sum(0, keepdims=True)),
+        ("orders", lambda x: jnp.sin(x) / jnp.cos(x), lambda x: jnp.cos(x) / jnp.sin(x)),
+        ("inner functions", lambda x: jax.lax.map(jnp.sin, x),
+         lambda x: jax.lax.map(jnp.cos, x)),
+        ("results", lambda x: (x, x + 1), lambda x: (x + 1, x))):
+    checks.expect("traces differ in %s" % what, key(function) != key(other))
+    checks.equal("the same %s again" % what, key(function), key(function))
+checks.expect("traces differ in shapes", key(jnp.sin) != key(jnp.sin, jnp.ones(4)))
+logits = [jnp.arange(3.)]
+checks.equal("rules of derivatives are no part of it",
+             *(key(lambda x: jax.nn.softplus(x * logits[0])) for _ in range(2)))
+
+
 # --- errors, interrupts -----------------------------------------------------------
 
 def counted():
@@ -279,7 +387,7 @@ refused("no model", TypeError, "NumPyro model or a log density", lambda: batch.s
 for options, text in (({"chains": 0}, "chains"), ({"warmup": 0}, "warmup"),
                       ({"draws": 1.5}, "draws"), ({"max_depth": 17}, "max_depth is 16"),
                       ({"lanes": 0}, "lanes"), ({"target_accept": 1}, "target_accept"),
-                      ({"mass": "full"}, "mass")):
+                      ({"mass": "full"}, "mass"), ({"algorithm": "hmc"}, "algorithm is")):
     refused("refuse %r" % options, ValueError, text,
             lambda: batch.sample(hierarchical, **options))
 refused("starts of other chains", ValueError, "dimension of 4; found shape (3,)",

@@ -40,7 +40,7 @@ module {
   // CHECK:         call @mass.observe(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<1x1xf64>, tensor<1xf64>, tensor<1xf64>) -> tensor<1x1xf64>
   func.func private @multinomial.advance(
       !vec, !factor, !vec, !factor, tensor<6xf64>, index, index, i32, i32, tensor<50xi32>,
-      tensor<f64>, tensor<i32>, f64)
+      tensor<f64>, tensor<i32>, tensor<i1>, f64)
       -> (!vec, !factor, !vec, !factor, tensor<6xf64>, tensor<50x1xf64>,
           tensor<50x7xf64>)
 }
