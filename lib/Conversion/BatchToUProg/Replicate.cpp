@@ -149,9 +149,10 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
       return signalPassFailure();
     InstancePrograms programs;
     programs.together = together;
-    Choice choice = entry->hasAttr(kApartAttr)
-                        ? Choice{InstanceLevel::Block, /*sets=*/false}
-                        : choose(programs, name, choices);
+    const bool isApart = entry->hasAttr(kApartAttr) &&
+                         getGivenLevel(choices) == InstanceLevel::Auto;
+    Choice choice = isApart ? Choice{InstanceLevel::Block, /*sets=*/false}
+                            : choose(programs, name, choices);
     if (choice.sets)
       programs.set = makeSetProgram(together, name + ".set");
     if (choice.level == InstanceLevel::Block ||

@@ -1,0 +1,29 @@
+// RUN: batch-opt %s --batch-outline-kernels --batch-vectorize-kernels --batch-replicate \
+// RUN:   | FileCheck %s --check-prefix=ALONE --implicit-check-not=together
+// RUN: batch-opt %s --batch-outline-kernels --batch-vectorize-kernels --batch-replicate=level=device \
+// RUN:   | FileCheck %s --check-prefix=DEVICE
+// RUN: batch-opt %s --batch-outline-kernels --batch-vectorize-kernels --batch-replicate=level=cluster \
+// RUN:   | FileCheck %s --check-prefix=CLUSTER
+// RUN: echo '{"version": 1, "level": "device"}' > %t.json
+// RUN: batch-opt %s --batch-outline-kernels --batch-vectorize-kernels --batch-replicate=tuning=%t.json \
+// RUN:   | FileCheck %s --check-prefix=DEVICE
+
+// Each worker runs instances by itself, unless an option or a file says otherwise.
+// ALONE:   uprog.program @main.instance({{.*}}) level(block)
+// DEVICE:  uprog.program @main.instance.together({{.*}}) level(device)
+// CLUSTER: uprog.program @main.instance.cluster({{.*}}) level(cluster)
+func.func @main(%x: tensor<f32>) -> tensor<f32>
+    attributes {batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+  %bound = arith.constant 1.0e+02 : f32
+  %first = tensor.extract %x[] : tensor<f32>
+  %y = scf.while (%a = %first) : (f32) -> f32 {
+    %go = arith.cmpf olt, %a, %bound : f32
+    scf.condition(%go) %a : f32
+  } do {
+  ^bb0(%a: f32):
+    %n = arith.addf %a, %a : f32
+    scf.yield %n : f32
+  }
+  %r = tensor.from_elements %y : tensor<f32>
+  return %r : tensor<f32>
+}
