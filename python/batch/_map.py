@@ -12,6 +12,7 @@ from batch._model import Ragged
 
 # Results that wait for one before them, as multiples of the lanes.
 _WINDOW = 16
+_MOST_LANES = 2 ** 30 - 1  # twice as many elements have a place
 
 
 @functools.lru_cache(maxsize=64)
@@ -153,6 +154,8 @@ def map(f, xs, lanes=64, *, ordered=True, threads=None, strategy="auto"):
         raise TypeError("batch.map expects a function, found %r" % (f,))
     if isinstance(lanes, bool) or not isinstance(lanes, int) or lanes < 1:
         raise ValueError("batch.map needs at least one lane, found %r" % (lanes,))
+    if lanes > _MOST_LANES:
+        raise ValueError("batch.map has at most %d lanes, found %d" % (_MOST_LANES, lanes))
     is_list, is_iterator = isinstance(xs, list), _is_iterator(xs)
     if is_iterator or not ordered:
         if strategy not in ("auto", "lockstep"):

@@ -1,6 +1,7 @@
 """Models that are compiled, bound to parameters, and called for mini-batches."""
 
 import json
+import operator
 import os
 
 import numpy
@@ -256,6 +257,25 @@ def _concatenate(arrays):
     return jax.numpy.concatenate(arrays)
 
 
+# What options may be at most; the runtime says what they are at least.
+_MOST = {"threads": 2 ** 31 - 1, "lanes": 2 ** 31 - 1, "max_steps": 2 ** 63 - 1,
+         "stack_depth": 2 ** 63 - 1}
+
+
+def _check_options(options):
+    for name, most in _MOST.items():
+        value = options[name]
+        if value is None and name == "max_steps":
+            continue
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise TypeError("%s must be a whole number, found %r" % (name, value)) from None
+        if number > most:
+            raise ValueError("%s must be at most %d, found %d" % (name, most, number))
+        options[name] = max(number, -1)
+
+
 class Model:
     """A compiled model; batch.compile() makes one."""
 
@@ -289,6 +309,12 @@ class Model:
             Function.failures says which these are.
         bits: int16 stands for bfloat16, with its bits.
         """
+        if threads is None:
+            threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") \
+                else os.cpu_count() or 1
+        options = dict(threads=threads, lanes=lanes, max_steps=max_steps,
+                       stack_depth=stack_depth, partial_results=partial_results)
+        _check_options(options)
         if isinstance(parameters, (str, os.PathLike)):
             bound = self._model.read(os.fspath(parameters))
         else:
@@ -298,12 +324,7 @@ class Model:
                     given[field.name] = _dense(field, "parameter %r" % field.name,
                                                given[field.name])
             bound = self._model.bind(given)
-        if threads is None:
-            threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") \
-                else os.cpu_count() or 1
-        return Function(self, bound, dict(
-            threads=threads, lanes=lanes, max_steps=max_steps, stack_depth=stack_depth,
-            partial_results=partial_results))
+        return Function(self, bound, options)
 
 
 class Function:

@@ -35,6 +35,10 @@ def _spread(axes, tree, what):
     return axes
 
 
+def _copy(axes):
+    return jax.tree.map(lambda axis: axis, axes, is_leaf=lambda axis: axis is None)
+
+
 def words(leaf):
     """A key is its words; other arrays are what they are."""
     if isinstance(leaf, (_bound.Bound, Ragged)):
@@ -205,8 +209,7 @@ class Mapped:
         self.lock = threading.RLock()
 
     def __call__(self, *arguments, **named):
-        # A tuple of arrays has no other structure than its length.
-        leaves, tree = arguments, len(arguments)
+        leaves, tree = arguments, None  # arrays alone have no other structure
         kinds = list(map(_kind, leaves))
         if named or None in kinds:
             leaves, tree = _trees.flatten((arguments, named))
@@ -344,5 +347,6 @@ def vmap(f, in_axes=0, out_axes=0, axis_size=None, *, axis_name=None, lanes=0, t
         raise TypeError("batch.vmap expects a function, found %r" % (f,))
     _trees.check(in_axes, "in_axes")
     _trees.check(out_axes, "out_axes")
-    return Mapped(f, in_axes, out_axes, axis_size,
-                   {"lanes": lanes, "threads": threads, "strategy": strategy})
+    # They are part of what a call remembers.
+    return Mapped(f, _copy(in_axes), _copy(out_axes), axis_size,
+                  {"lanes": lanes, "threads": threads, "strategy": strategy})
