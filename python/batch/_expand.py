@@ -245,6 +245,10 @@ class _Expansion:
         if name == "batch_bound":
             return [self.constant(params["bound"])]
         if name in CONTROL:
+            if name == "cond" and self.is_known(atoms[0]):  # of a platform, for example
+                branches = params["branches"]
+                chosen = min(max(int(self.value(atoms[0])), 0), len(branches) - 1)
+                return self.call(equation, branches[chosen], atoms[1:], needed)
             return self.control(equation, atoms)
         if equation.effects:
             raise LoweringError("%s%s has effects, which are not supported" % (

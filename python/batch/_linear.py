@@ -1,7 +1,8 @@
-"""Rules for linear algebra: loops whose rounds compute on whole rows.
+"""Rules for linear algebra: loops whose rounds compute on whole rows, for blocks of at
+most 64 rows; what lies between blocks are products of matrices.
 
-A round costs some 100 ns and n * m multiplications for an n by m matrix; so a
-factorization costs n rounds, and n^3 multiplications in all.
+A round costs some 20 ns and as much as a product of a row and a matrix: factors of
+20 by 20 elements take 2.6 µs, of 256 by 256 1 ms.
 """
 
 import functools
@@ -11,6 +12,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from batch._expand import rule
+
+_BLOCK = 64
 
 
 def _for_each(rank):
@@ -30,43 +33,65 @@ def _for_each(rank):
 @_for_each(2)
 def _cholesky(a, **_):
     """The lower factor, of the lower half; what is not positive definite has none."""
+    factor = _upper_factor(a)
+    # Where a pivot has no root, all after it are no numbers.
+    return jnp.where(factor[-1, -1] > 0, factor.T, jnp.nan)
+
+
+def _upper_factor(a):
+    """The transposed factor: of blocks as of elements."""
     n = len(a)
+    if n > _BLOCK:
+        h = n // 2
+        first = _upper_factor(a[:h, :h])
+        right = _substitute(first.T, a[h:, :h].T, lower=True)
+        second = _upper_factor(a[h:, h:] - right.T @ right)
+        return jnp.block([[first, right], [jnp.zeros_like(right.T), second]])
 
     def column(factor, given):
-        """factor: the transposed one, of which the first rows are there."""
+        """factor: its first rows are there."""
         values, j = given
         values = values - lax.dynamic_slice(factor, (0, j), (n, 1))[:, 0] @ factor
         values = values / jnp.sqrt(lax.dynamic_index_in_dim(values, j, keepdims=False))
         values = jnp.where(jnp.arange(n) >= j, values, 0)
         return lax.dynamic_update_slice(factor, values[None], (j, 0)), None
 
-    factor, _ = lax.scan(column, jnp.zeros_like(a), (a.T, jnp.arange(n)))
-    return jnp.where((jnp.diagonal(factor) > 0).all(), factor.T, jnp.nan)
+    return lax.scan(column, jnp.zeros_like(a), (a.T, jnp.arange(n)))[0]
 
 
 @rule("triangular_solve")
 @_for_each(2)
 def _triangular_solve(a, b, *, left_side, lower, transpose_a, conjugate_a, unit_diagonal):
-    """By columns of the matrix: each unknown goes into the equations that are left."""
-    if transpose_a != left_side:
-        columns = a.T
-    else:
-        columns, lower = a, not lower
-    right = b.T if left_side else b
+    if transpose_a == left_side:
+        a, lower = a.T, not lower
+    b = b if left_side else b.T
+    is_vector = b.shape[1] == 1
+    x = _substitute(a, b[:, 0] if is_vector else b, lower, unit_diagonal)
+    x = x[:, None] if is_vector else x
+    return x if left_side else x.T
+
+
+def _substitute(a, b, lower, unit_diagonal=False):
+    """x of a x = b. Each row of it follows from those that are known."""
     n = len(a)
-    # Row j: what unknown j is multiplied with.
-    diagonal = jnp.ones(n, a.dtype) if unit_diagonal else jnp.diagonal(a)
+    if n > _BLOCK:
+        low, high = slice(n // 2), slice(n // 2, n)
+        one, other = (low, high) if lower else (high, low)
+        first = _substitute(a[one, one], b[one], lower, unit_diagonal)
+        second = _substitute(a[other, other], b[other] - a[other, one] @ first, lower,
+                             unit_diagonal)
+        return jnp.concatenate([first, second] if lower else [second, first])
+    diagonal = jnp.ones(n, a.dtype) if unit_diagonal else \
+        jnp.where(jnp.eye(n, dtype=bool), a, 0).sum(0)
 
-    def unknown(right, given):
-        column, pivot, j = given
-        x = lax.dynamic_slice(right, (0, j), (len(right), 1)) / pivot
-        place = jnp.arange(n)
-        left = place > j if lower else place < j
-        return jnp.where(left, right - x * column, jnp.where(place == j, x, right)), None
+    def row(x, given):
+        factors, right, pivot, j = given
+        new = (right - factors @ x) / pivot
+        return lax.dynamic_update_slice_in_dim(x, new[None], j, 0), None
 
-    solved, _ = lax.scan(unknown, right, (columns, diagonal, jnp.arange(n)),
-                         reverse=not lower)
-    return solved.T if left_side else solved
+    known = jnp.tril(a, -1) if lower else jnp.triu(a, 1)
+    return lax.scan(row, jnp.zeros_like(b), (known, b, diagonal, jnp.arange(n)),
+                    reverse=not lower)[0]
 
 
 @rule("lu")

@@ -17,7 +17,7 @@ from jax import lax  # noqa: E402
 from jax.extend import core  # noqa: E402
 
 import batchtest  # noqa: E402
-from batch import _expand, _lowering, _sort  # noqa: E402, F401
+from batch import _expand, _linear, _lowering, _sort  # noqa: E402, F401
 
 checks = batchtest.Checks("rules")
 warnings.filterwarnings("ignore")
@@ -111,10 +111,18 @@ for exponent, mantissa in (8, 7), (5, 10), (4, 3), (2, 1):
 
 # --- linear algebra ---------------------------------------------------------------------
 
-for n in 1, 5:
+most = _linear._BLOCK
+for n, _linear._BLOCK in (1, most), (5, most), (5, 2):
     a, b = normal(n, n), normal(n, 2)
     s = a @ a.T + n * numpy.eye(n, dtype=numpy.float32)
-    title = ", %d by %d" % (n, n)
+    title = ", %d by %d in blocks of %d" % (n, n, _linear._BLOCK)
+    for i in range(n):
+        for pivot in 0, -1:
+            broken = numpy.where(numpy.arange(n) == i, s * 0, s)
+            broken[i] = 0
+            broken[i, i] = pivot
+            compare("cholesky%s, pivot %d is %s" % (title, i, pivot), jnp.linalg.cholesky,
+                    broken)
     compare("cholesky" + title, lambda s: (
         jnp.linalg.cholesky(s), jnp.linalg.cholesky(
             s, upper=True), jnp.linalg.cholesky(-s),
@@ -137,6 +145,17 @@ for n in 1, 5:
     compare("lu" + title, lambda a: (lax.linalg.lu(a), lax.linalg.lu(a[:, :2]),
                                      lax.linalg.lu(a[:2]), lax.linalg.lu(a * 0)), a,
             without=["lu"])
+_linear._BLOCK = most
+
+# --- branches ---------------------------------------------------------------------------
+
+compare("a branch that is known", lambda v: (
+    lax.switch(jnp.int32(1), [jnp.sin, jnp.cos, jnp.tan], v),
+    lax.switch(jnp.int32(9), [jnp.sin, jnp.cos, jnp.tan], v),
+    lax.switch(jnp.int32(-9), [jnp.sin, jnp.cos, jnp.tan], v),
+    lax.platform_dependent(v, cpu=lambda v: v + 1, default=lambda v: v - 1),
+    jax.grad(lambda v: jnp.log(jnp.diagonal(v)).sum())(jnp.abs(v))),
+    normal(4, 4), without=["cond", "scatter-add"])
 
 # --- special functions ------------------------------------------------------------------
 
