@@ -3,6 +3,7 @@
 and no others; results are arrays that JAX may keep, and give to others."""
 
 import gc
+import json
 import os
 import sys
 import threading
@@ -281,6 +282,19 @@ for thread in threads:
 for thread in threads:
     thread.join()
 checks.expect("threads", not wrong, str(wrong[:3]))
+
+# --- workers ---------------------------------------------------------------------------
+
+# A single instance wakes no other worker, if none would have work.
+alone = batch.vmap(grow, threads=2)
+for x, y in ((numbers[:1], numbers[:1, 0]), (numbers, numbers[:, 0]),
+             (numbers[:1] + 3, numbers[:1, 0])):
+    same("two workers, %d instance(s)" % len(x), alone, grow, x + 1, y)
+compiled, _ = next(iter(alone.known.values()))
+for options, room in ((), 0), (("--level=device",), 64):
+    model = batch.compile(compiled.text, options=options)
+    found = json.loads(model._model.descriptor)["replicate"]["room"]
+    checks.expect("instances that run together, of %s" % (options,), found == room, str(found))
 
 # --- options ---------------------------------------------------------------------------
 

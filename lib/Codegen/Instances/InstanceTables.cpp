@@ -190,10 +190,16 @@ void InstanceTables::save(ModuleOp module) const {
   });
   if (!runsInstances.wasInterrupted())
     return;
+  const bool runsTogether =
+      llvm::any_of(module.getOps<uprog::ProgramOp>(), [](uprog::ProgramOp op) {
+        return !op->hasAttr(kExecutorAttr) &&
+               op.getLevel() == uprog::Level::Device;
+      });
   NamedAttribute entries[] = {
       builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytes)),
       builder.getNamedAttr("tasks", builder.getI64IntegerAttr(mostTasks)),
-      builder.getNamedAttr("room", builder.getI64IntegerAttr(room)),
+      builder.getNamedAttr(
+          "room", builder.getI64IntegerAttr(runsTogether ? room : 0)),
       builder.getNamedAttr("set_bytes", builder.getI64IntegerAttr(setBytes)),
       builder.getNamedAttr("member_bytes",
                            builder.getI64IntegerAttr(bufferBytes)),

@@ -206,7 +206,8 @@ struct LockstepInfo {
 struct ReplicateInfo {
   int64_t bytes = 0;              ///< that units need for an instance
   int64_t tasks = 1;              ///< the most of a step
-  int64_t room = 1;               ///< instances that units can run together
+  int64_t room = 1;               ///< instances that units can run together; 0:
+                                  ///< each unit runs instances by itself
   int64_t memberBytes = 0;        ///< more for each of these but the first
   int64_t setBytes = 0;           ///< more for several, in front of the others
   std::vector<std::string> loops; ///< that nothing bounds, for messages
@@ -222,7 +223,9 @@ struct ReplicateInfo {
     return instances > 1 && room > 1 ? setBytes : 0;
   }
   int64_t bytesTogether(int64_t instances) const {
-    return bytes + (std::clamp<int64_t>(instances, 1, room) - 1) * memberBytes;
+    return bytes +
+           (std::clamp<int64_t>(room, 1, std::max<int64_t>(instances, 1)) - 1) *
+               memberBytes;
   }
 };
 

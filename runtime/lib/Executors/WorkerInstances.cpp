@@ -34,7 +34,11 @@ public:
   void prepare() override;
   void run(ResultCopies) override {
     WorkerJob job(batch, batch.context());
-    job.run();
+    // For a single instance no other worker has to wake.
+    const bool isAlone = info.room == 0 && batch.numInstances() == 1;
+    if (isAlone)
+      job.workers = 1;
+    job.run(/*shared=*/!isAlone);
     checkEnds();
   }
   double runTimed() override {
