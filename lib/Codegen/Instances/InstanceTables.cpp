@@ -198,8 +198,8 @@ void InstanceTables::save(ModuleOp module) const {
   NamedAttribute entries[] = {
       builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytes)),
       builder.getNamedAttr("tasks", builder.getI64IntegerAttr(mostTasks)),
-      builder.getNamedAttr(
-          "room", builder.getI64IntegerAttr(runsTogether ? room : 0)),
+      builder.getNamedAttr("room",
+                           builder.getI64IntegerAttr(runsTogether ? room : 0)),
       builder.getNamedAttr("set_bytes", builder.getI64IntegerAttr(setBytes)),
       builder.getNamedAttr("member_bytes",
                            builder.getI64IntegerAttr(bufferBytes)),
