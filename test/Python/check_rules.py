@@ -17,7 +17,7 @@ from jax import lax  # noqa: E402
 from jax.extend import core  # noqa: E402
 
 import batchtest  # noqa: E402
-from batch import _expand, _linear, _lowering, _sort  # noqa: E402, F401
+from batch import _expand, _linear, _lowering, _scatter, _sort  # noqa: E402, F401
 
 checks = batchtest.Checks("rules")
 warnings.filterwarnings("ignore")
@@ -49,6 +49,15 @@ def compare(what, f, *arguments, tolerance=1e-5, without=()):
 # --- scatter ----------------------------------------------------------------------------
 
 x, u = normal(5, 4), normal(3, 4)
+most = _scatter._MOST_COMPARED
+for way, _scatter._MOST_COMPARED in ("compared", most), ("one by one", 0):
+    for width in 4, 1:
+        compare("scatter, rows of %d, %s" % (width, way), lambda v, i, n: [
+            getattr(v.at[i], name)(n, mode=mode) for mode in ("clip", None)
+            for name in ("set", "add", "multiply", "min", "max")],
+                x[:, :width], numpy.asarray([1, -1, 1, 7, -9]), normal(5, width),
+                without=["scatter", "scatter-add"])
+_scatter._MOST_COMPARED = most
 for name in "set", "add", "subtract", "multiply", "min", "max":
     for mode in "clip", None:
         for what, places in [("one twice", [1, -1, 1]), ("outside", [7, 0, -9]),
