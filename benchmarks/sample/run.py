@@ -14,10 +14,10 @@ under jit(vmap). What counts is the CPU time of the process, for warm-up, draws,
 values of the model's sites; compilation, in the first run, is apart. Effective samples are
 ArviZ's bulk ones, of the parameter that has the fewest.
 
-Means are compared with NumPyro's: each is within 4.5 times the Monte-Carlo error of both
-together. R-hat is at most 1.01, else the line has a star: the posterior is hard, for us or
+Means and deviations are compared with NumPyro's: each is within 4.5 times the Monte-Carlo
+error of both together. R-hat is at most 1.01, else the line has a star: the posterior is hard, for us or
 for the peer. Ratios are over the better of the peers; below 1 is a loss. The exit code is 1
-if a mean differs.
+if one differs.
 """
 
 import argparse
@@ -45,7 +45,8 @@ MODELS = ["schools", "logistic", "poisson", "hierarchical", "autoregressive", "m
 
 
 def estimates(values):
-    """Mean, its error, effective samples and R-hat of every parameter that varies."""
+    """Mean and deviation, each with its error, effective samples and R-hat of every
+    parameter that varies."""
     result = {}
     for name, value in values.items():
         value = value.reshape(value.shape[:2] + (-1,))
@@ -54,7 +55,8 @@ def estimates(values):
             if numpy.ptp(draws) < 1e-9:
                 continue
             result["%s[%d]" % (name, i)] = {
-                "mean": float(draws.mean()), "error": float(arviz.mcse(draws)),
+                "mean": (float(draws.mean()), float(arviz.mcse(draws))),
+                "sd": (float(draws.std()), float(arviz.mcse(draws, method="sd"))),
                 "ess": float(arviz.ess(draws)), "rhat": float(arviz.rhat(draws))}
     return result
 
@@ -76,9 +78,10 @@ def measure(peer, options, model, chains):
 
 
 def distance(ours, theirs):
-    """The largest difference of means, in Monte-Carlo errors of both."""
-    return max(abs(ours[name]["mean"] - theirs[name]["mean"]) /
-               numpy.hypot(ours[name]["error"], theirs[name]["error"]) for name in theirs)
+    """The largest difference of means and deviations, in Monte-Carlo errors of both."""
+    return max(abs(ours[name][what][0] - theirs[name][what][0]) /
+               numpy.hypot(ours[name][what][1], theirs[name][what][1])
+               for name in theirs for what in ("mean", "sd"))
 
 
 def main():
@@ -137,7 +140,7 @@ def main():
                 if "batch" in found and "numpyro" in found else None
             if off is not None and not off <= 4.5:
                 differs = True
-                print("FAILED: %s, %d chains: a mean is %.1f errors off" %
+                print("FAILED: %s, %d chains: a mean or deviation is %.1f errors off" %
                       (model, chains, off))
             record["results"] = [r for r in record["results"]
                                  if (r["model"], r["chains"]) != (model, chains)]
