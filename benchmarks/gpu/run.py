@@ -319,8 +319,20 @@ def print_result(result):
     sys.stdout.flush()
 
 
-def measure_models(objects, peer, options, record):
-    """Fills in the record's results; returns how many models failed."""
+def store(record, kept, options):
+    """Writes the record, with those results of an earlier one that it has not."""
+    def key(result):
+        return result["model"], result["size"], result["batch"]
+
+    again = {key(result) for result in record["results"]}
+    batchtest.store_record(options.output, dict(
+        record, results=record["results"] + [
+            result for result in kept.get("results", []) if key(result) not in again]))
+
+
+def measure_models(objects, peer, options, record, kept):
+    """Fills in the record's results, and stores them model by model, so that a run that
+    is interrupted keeps what it has; returns how many models failed."""
     print("%-18s %5s %5s %-8s %9s %8s %8s %9s %7s  PyTorch, us (over ours)" % (
         "model", "size", "batch", "best", "kernel", "host", "copies", "total us",
         "floor"))
@@ -332,6 +344,7 @@ def measure_models(objects, peer, options, record):
                     add_floors(result, entry, record.get("ceilings"))
                     record["results"].append(result)
                     print_result(result)
+                store(record, kept, options)
             except (batchtest.ToolError, RuntimeError, ValueError) as error:
                 print("%-18s %5d FAILED: %s" % (
                     entry.model, entry.size,
@@ -460,15 +473,8 @@ def main():
             print("barriers FAILED: " + str(error).strip().splitlines()[-1])
             failures = 1
     if "models" in options.parts:
-        failures += measure_models(objects, peer, options, record)
-
-    def key(result):
-        return result["model"], result["size"], result["batch"]
-
-    again = {key(result) for result in record["results"]}
-    record["results"] += [result for result in kept.get("results", [])
-                          if key(result) not in again]
-    batchtest.store_record(options.output, record)
+        failures += measure_models(objects, peer, options, record, kept)
+    store(record, kept, options)
     print("stored in " + options.output, flush=True)
     subprocess.run([sys.executable, os.path.join(HERE, "lib", "plot.py"),
                     options.output], check=True)

@@ -163,7 +163,12 @@ class Peer:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             self.model.run(state)
-        return graph.replay
+
+        def replay():
+            graph.replay()
+
+        replay.state = state  # the graph reads its tensors, and does not own them
+        return replay
 
     @torch.inference_mode()
     def time(self, form, batch, instances, runs):

@@ -392,6 +392,12 @@ TEST_F(Cuda, LargestCluster) {
   EXPECT_EQ(cuda.functionAttributes
                 [CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED],
             1);
+  // NVIDIA's driver asks for whole clusters where the kernel says its own.
+  cuda.kernelCluster = 8;
+  LaunchShape shape;
+  shape.clusterSize = 8;
+  EXPECT_EQ(device->maxClusterSize(kernel, shape), 16);
+  EXPECT_EQ(device->residentBlocks(kernel, shape), 264);
   cuda.clusters = 0;
   open();
   EXPECT_EQ(device->maxClusterSize(kernel, {}), 1);

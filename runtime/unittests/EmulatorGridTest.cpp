@@ -18,29 +18,28 @@ namespace {
 // Grids and atomics
 //===----------------------------------------------------------------------===//
 
-enum class Fault { None, Generation, Relaxed, NoAcquireFence, BlockFence };
+enum class Fault { None, TooMany, Relaxed, BlockFence };
 
-/// The barrier of a device, as compiled kernels have it.
+/// The barrier of a device, as compiled kernels have it. The first word counts
+/// arrivals, and each block has one more.
 void arriveAndWait(Gpu gpu, int32_t *words, Fault fault) {
+  int32_t *own = words + 1 + gpu.block(), before = 0;
+  if (gpu.thread() == 0)
+    before = gpu.atomicLoad(own, "own", BATCH_ORDER_RELAXED);
   gpu.barrier("before");
   if (gpu.thread() == 0) {
-    int32_t generation = gpu.atomicLoad(words + 1, "old", BATCH_ORDER_RELAXED);
     gpu.fence(BATCH_ORDER_RELEASE, fault == Fault::BlockFence
                                        ? BATCH_SCOPE_BLOCK
                                        : BATCH_SCOPE_DEVICE);
-    int32_t before = gpu.atomicAdd(words, 1, "arrive");
-    if (before % gpu.self->blocks == gpu.self->blocks - 1) {
-      if (fault != Fault::NoAcquireFence)
-        gpu.fence(BATCH_ORDER_ACQUIRE);
-      gpu.atomicStore(words + 1, generation + 1, "go");
-    } else {
-      int32_t wanted = generation + (fault == Fault::Generation ? 2 : 1);
-      while (gpu.atomicLoad(words + 1, "spin.mlir:9",
-                            fault == Fault::Relaxed
-                                ? BATCH_ORDER_RELAXED
-                                : BATCH_ORDER_ACQUIRE) != wanted)
-        ;
-    }
+    gpu.atomicAdd(words, 1, "arrive");
+    gpu.atomicStore(own, before + 1, "count");
+    int32_t wanted =
+        (before + (fault == Fault::TooMany ? 2 : 1)) * int(gpu.self->blocks);
+    while (gpu.atomicLoad(words, "spin.mlir:9",
+                          fault == Fault::Relaxed
+                              ? BATCH_ORDER_RELAXED
+                              : BATCH_ORDER_ACQUIRE) < wanted)
+      ;
   }
   gpu.barrier("after");
 }
@@ -60,7 +59,7 @@ void pass(Gpu gpu, int32_t *data, int32_t *words, Fault fault) {
 }
 
 TEST_F(EmulatorTest, GridBarrier) {
-  int32_t data[4 * 40], words[2] = {};
+  int32_t data[4 * 40], words[1 + 4] = {};
   region(data, "data", false);
   region(words, "words");
   for (uint64_t seed = 0; seed < 10; ++seed)
@@ -68,22 +67,20 @@ TEST_F(EmulatorTest, GridBarrier) {
   EXPECT_EQ(words[0], 10 * 6 * 4);
 }
 
-TEST_F(EmulatorTest, WrongGenerationIsDeadlock) {
-  int32_t data[3 * 40], words[2] = {};
+TEST_F(EmulatorTest, TooManyArrivalsIsDeadlock) {
+  int32_t data[3 * 40], words[1 + 3] = {};
   region(data, "data", false);
   region(words, "words");
   control = words;
-  expectError(3, 40,
-              [&](Gpu gpu) { pass(gpu, data, words, Fault::Generation); },
+  expectError(3, 40, [&](Gpu gpu) { pass(gpu, data, words, Fault::TooMany); },
               {"deadlock:",
                "thread 0: spinning on an atomic load, spin.mlir:9; threads "
                "1-39: at the block barrier, after"});
 }
 
 TEST_F(EmulatorTest, GridBarrierWithoutOrderIsRace) {
-  for (Fault fault :
-       {Fault::Relaxed, Fault::NoAcquireFence, Fault::BlockFence}) {
-    int32_t data[3 * 40], words[2] = {};
+  for (Fault fault : {Fault::Relaxed, Fault::BlockFence}) {
+    int32_t data[3 * 40], words[1 + 3] = {};
     region(data, "data", false);
     region(words, "words");
     control = words;

@@ -320,9 +320,11 @@ static unsigned clusterOf(const CUlaunchConfig *config) {
       return config->attrs[i].value.clusterDim.x;
   return 0;
 }
-EXPORT CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction,
-                                                   const CUlaunchConfig *) {
+EXPORT CUresult cuOccupancyMaxPotentialClusterSize(
+    int *size, CUfunction, const CUlaunchConfig *config) {
   CALL(cuOccupancyMaxPotentialClusterSize);
+  if (config->gridDimX % state.kernelCluster)
+    return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   bool large = state.functionAttributes
                    [CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED];
   *size = large ? state.maxCluster : std::min(state.maxCluster, 8);

@@ -37,6 +37,7 @@ struct FakeCuda {
   // What the module is.
   std::string kernelName = "main.execute", jitLog;
   int staticShared = 1024, blocksPerMultiprocessor = 2, maxCluster = 16;
+  int kernelCluster = 1; ///< what the kernel was compiled for
   int numArguments = 5;
   std::function<void(const FakeLaunch &)> kernel;
 

@@ -40,12 +40,12 @@ ALONE, CLUSTER, ONE, SET, AUTO = ("level=block", "level=cluster",
 SPILLS = {("attention", ALONE): 0, ("attention", ONE): 0, ("attention", SET): 0,
           ("attention", AUTO): 0,
           ("seq2seq", ALONE): 0, ("seq2seq", ONE): 0, ("seq2seq", SET): 64,
-          ("seq2seq", AUTO): 64,
+          ("seq2seq", AUTO): 72,
           ("nasrnn", ALONE): 0, ("nasrnn", ONE): 64, ("nasrnn", SET): 128,
           ("nasrnn", AUTO): 128,
-          ("lstm10", ALONE): 512, ("lstm10", ONE): 512, ("lstm10", SET): 768,
+          ("lstm10", ALONE): 708, ("lstm10", ONE): 512, ("lstm10", SET): 768,
           ("lstm10", AUTO): 2048,
-          ("attention", CLUSTER): 0, ("seq2seq", CLUSTER): 0, ("nasrnn", CLUSTER): 0,
+          ("attention", CLUSTER): 0, ("seq2seq", CLUSTER): 0, ("nasrnn", CLUSTER): 4,
           ("lstm10", CLUSTER): 2048}
 
 

@@ -4,8 +4,9 @@
 DATA is shared/data; where it is absent inputs are generated. The first 40
 instances at hidden size 16, or with --long 500 at the model's default size;
 batches of 1, 10 and 64, one and two threads; bit for bit. With --emulator 2
-instances by each executor of a GPU, or with --long two pairs and 20 seeds of the
-scheduler: within 1e-5 of the CPU, and bit for bit what they are one by one.
+instances by each executor of a GPU, and by all blocks without weights in shared
+memory, or with --long two pairs and 20 seeds of the scheduler: within 1e-5 of the
+CPU, and bit for bit what they are one by one.
 """
 
 import itertools
@@ -24,11 +25,16 @@ def compile_model(model, scratch, *options):
 
 def check_emulator(checks, model, inputs, scratch, long):
     runs = [(1, 0)] + [(2, seed) for seed in range(20 if long else 1)]
-    for executor in ("device", "cluster", "block"):
-        program = checks.run("compile for executor " + executor, lambda:
-                             compile_model(model, scratch, "--device=emulator",
-                                           "--executor=" + executor,
-                                           *sequences.sizes(model)))
+    # A stage that reads weights in shared memory begins with a barrier, which would
+    # hide that one is missing between the sums of teams of warps of two steps.
+    for executor, *options in (("device",), ("cluster",), ("block",),
+                               ("device", "--shared-memory=0")):
+        program = checks.run(" ".join(["compile for executor", executor, *options]),
+                             lambda: compile_model(
+                                 model, scratch, "--device=emulator",
+                                 "--executor=" + executor, *options,
+                                 *sequences.sizes(model)))
+        executor = " ".join([executor, *options])
         outputs = []
         for batch, seed in runs:
             path = os.path.join(scratch, "outputs")

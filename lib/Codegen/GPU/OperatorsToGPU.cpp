@@ -48,12 +48,12 @@ static DenseSet<Attribute> findKernelsOfOneStep(ModuleOp module) {
 static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
                                      const KeptParameters &parameters,
                                      gpu::GPUModuleOp module,
-                                     ModuleTables &tables, int64_t warps,
-                                     batch::Precision precision) {
+                                     ModuleTables &tables,
+                                     const WarpEmitter::Blocks &blocks) {
   CodeBuilder b(host.getLoc(), host.getContext());
   b.addressSpace = kGlobalMemory;
   b.setInsertionPointToEnd(module.getBody());
-  WarpEmitter emitter(plan, parameters, tables, b, warps, precision);
+  WarpEmitter emitter(plan, parameters, tables, b, blocks);
   int64_t count = plan.getStages().size();
   for (int64_t s = 0; s < count; ++s) {
     emitter.emit(s, batch::getStageName(host.getSymName(), s));
@@ -84,11 +84,11 @@ struct ConvertOperatorsToGPUPass
     return levels.size() == 1 ? std::optional(*levels.begin()) : std::nullopt;
   }
 
-  /// The bytes of a block's shared memory available for parameters.
-  int64_t getWeightRoom() {
-    int64_t others = 0;
+  /// The bytes of a block's shared memory available for parameters; `others`
+  /// need so many.
+  int64_t getWeightRoom(int64_t others) {
     getOperation()->walk([&](CompactOp) {
-      others = batch::kListBytes;
+      others += batch::kListBytes;
       return WalkResult::interrupt();
     });
     for (auto program : getOperation().getOps<ProgramOp>())
@@ -126,8 +126,10 @@ struct ConvertOperatorsToGPUPass
     });
     // A block keeps its share of the columns, which depends on the level.
     std::optional<Level> level = findSharingLevel();
-    KeptParameters parameters(level ? getWeightRoom() : 0,
-                              level ? getUnits(*level) : 1, asyncCopies);
+    // Where levels differ, there may be as many as there are.
+    WarpEmitter::Blocks sharing{getUnits(level.value_or(Level::Device)),
+                                blockSize / WarpEmitter::kLanes, precision};
+    int64_t teamBytes = 0;
     for (OperatorOp op : operators) {
       auto staged = device ? device.lookupSymbol<OperatorOp>(op.getSymName())
                            : OperatorOp();
@@ -137,21 +139,32 @@ struct ConvertOperatorsToGPUPass
         return signalPassFailure();
       }
       plans.push_back(std::make_unique<StagePlan>(staged));
+      for (const Stage &stage : plans.back()->getStages())
+        teamBytes =
+            std::max(teamBytes,
+                     WarpEmitter::getTeamBytes(*plans.back(), stage, sharing));
+    }
+    KeptParameters parameters(level ? getWeightRoom(teamBytes) : 0,
+                              level ? getUnits(*level) : 1, asyncCopies);
+    for (auto [plan, op] : llvm::zip_equal(plans, operators))
       if (!once.contains(op.getKernelAttr()) &&
           !alone.contains(op.getSymNameAttr()))
-        parameters.add(*plans.back());
-    }
+        parameters.add(*plan);
     parameters.place();
     ModuleTables tables(module, device, kGlobalMemory);
     for (auto [plan, op] : llvm::zip_equal(plans, operators)) {
       parameters.describe(*plan);
-      if (failed(convertOperator(*plan, op, parameters, device, tables,
-                                 blockSize / WarpEmitter::kLanes, precision)))
+      if (failed(
+              convertOperator(*plan, op, parameters, device, tables, sharing)))
         return signalPassFailure();
     }
     parameters.describe(module.getLoc());
     CodeBuilder builder(module.getLoc(), module.getContext());
     builder.addressSpace = kGlobalMemory;
+    if (teamBytes) {
+      builder.setInsertionPointToStart(device.getBody());
+      WarpEmitter::addTeamMemory(builder, teamBytes);
+    }
     if (level)
       parameters.emitLoad(device, tables, builder, blockSize, *level);
     tables.save();

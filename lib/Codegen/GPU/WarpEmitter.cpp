@@ -20,20 +20,58 @@ using namespace mlir::uprog;
 
 WarpEmitter::WarpEmitter(const StagePlan &plan,
                          const KeptParameters &parameters, ModuleTables &tables,
-                         CodeBuilder &b, int64_t warps,
-                         batch::Precision precision)
+                         CodeBuilder &b, const Blocks &blocks)
     : plan(plan), parameters(parameters), tables(tables), b(b),
-      evaluator(b, plan, tables), fragments(precision, b, evaluator),
-      warps(warps), precision(precision) {}
+      evaluator(b, plan, tables), fragments(blocks.precision, b, evaluator),
+      blocks(blocks) {}
+
+/// Where teams of warps exchange sums.
+static constexpr StringLiteral kTeamMemory = "team_sums";
+static constexpr unsigned kSharedMemory = 3;
+/// A stage whose teams need more has none.
+static constexpr int64_t kMostTeamBytes = 16 * 1024;
+
+static int64_t countContractions(const Stage &stage) {
+  return llvm::count_if(stage.reductions, [](const Reduction &reduction) {
+    return bool(reduction.packed);
+  });
+}
+
+/// Tensor cores only replace f32.
+static bool usesFragments(const StagePlan &plan, batch::Precision precision) {
+  return precision != batch::Precision::F32 &&
+         plan.getLanes() == FragmentEmitter::kVector;
+}
+
+int64_t WarpEmitter::getTeamBytes(const StagePlan &plan, const Stage &stage,
+                                  const Blocks &blocks) {
+  int64_t count = countContractions(stage);
+  if (count < 2 || usesFragments(plan, blocks.precision))
+    return 0;
+  // With so many tiles for a single row, all warps have one of their own.
+  int64_t tiles = llvm::divideCeil(stage.space.columns(), kPanelColumns);
+  if (tiles / blocks.count >= blocks.warps)
+    return 0;
+  int64_t widest = 0;
+  for (const Reduction &reduction : stage.reductions)
+    if (reduction.packed)
+      widest = std::max(widest, elementBytes(reduction.getElementType()));
+  int64_t bytes = blocks.warps / 2 * count * kLanes * widest;
+  return bytes <= kMostTeamBytes ? bytes : 0;
+}
+
+void WarpEmitter::addTeamMemory(CodeBuilder &b, int64_t bytes) {
+  LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), bytes),
+                         /*isConstant=*/false, LLVM::Linkage::Internal,
+                         kTeamMemory, Attribute(), /*alignment=*/16,
+                         kSharedMemory);
+}
 
 func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   stage = &plan.getStages()[number];
-  hasPanels = llvm::any_of(stage->reductions, [](const Reduction &reduction) {
-    return bool(reduction.packed);
-  });
-  // Tensor cores only replace f32.
-  useFragments = hasPanels && precision != batch::Precision::F32 &&
-                 plan.getLanes() == FragmentEmitter::kVector;
+  hasPanels = countContractions(*stage) > 0;
+  useFragments = hasPanels && usesFragments(plan, blocks.precision);
+  hasTeams = getTeamBytes(plan, *stage, blocks) > 0;
   int64_t columns = stage->space.columns();
   tileColumns = useFragments ? FragmentEmitter::kColumns
                 : hasPanels
@@ -71,15 +109,29 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
     fragments.beginStage(lane);
 
   if (Value copies = evaluator.mustCopy(*stage))
-    b.when(copies, [&] { emitRows(unit, units, warp); });
+    b.when(copies, [&] { emitTiles(unit, units, warp); });
   else
-    emitRows(unit, units, warp);
+    emitTiles(unit, units, warp);
   evaluator.endStage();
   func::ReturnOp::create(b);
   return function;
 }
 
-void WarpEmitter::emitRows(Value unit, Value units, Value warp) {
+/// The quotient of numbers below 2^32 that are not negative. GPUs divide 64
+/// bits by calls.
+static Value divide(CodeBuilder &b, Value a, Value c) {
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  auto narrow = [&](Value value) {
+    return b.createOrFold<arith::TruncIOp>(i32, value);
+  };
+  return b.createOrFold<arith::ExtUIOp>(
+      i64, b.createOrFold<arith::DivUIOp>(narrow(a), narrow(c)));
+}
+static Value divideUp(CodeBuilder &b, Value a, Value c) {
+  return divide(b, b.add(a, b.sub(c, b.constant(1))), c);
+}
+
+void WarpEmitter::emitTiles(Value unit, Value units, Value warp) {
   int64_t columns = stage->space.columns();
   Value rowCount = b.constant(stage->space.leading());
   if (stage->space.hasRows()) {
@@ -96,20 +148,88 @@ void WarpEmitter::emitRows(Value unit, Value units, Value warp) {
   Value shares =
       b.div(b.add(b.sub(units, own.first), b.sub(own.across, b.constant(1))),
             own.across);
-  Value firstTile = b.add(b.mul(warp, shares), share);
-  Value nextTile = b.mul(shares, b.constant(warps));
-  b.loop(own.first, own.tiles, own.across, b.constant(0),
-         [&](Value column, ValueRange turn) {
-           b.loop(firstTile, rowTiles, nextTile, [&](Value row) {
-             emitTile(b.mul(row, b.constant(tileRows)), rowCount,
-                      b.mul(column, b.constant(tileColumns)), turn[0]);
-           });
-           return CodeBuilder::Values{b.add(turn[0], b.constant(1))};
-         });
+  // The block's tiles, one tile of columns after the other. All warps are at
+  // the same ones, `warps` at a time.
+  Value zero = b.constant(0), one = b.constant(1);
+  Value rows = divideUp(b, b.max(b.sub(rowTiles, share), zero), shares);
+  Value turns = divideUp(b, b.sub(own.tiles, own.first), own.across);
+  Value tiles = b.mul(rows, turns);
+  b.loop(zero, tiles, blocks.warps, [&](Value first) {
+    Team team = getTeam(warp, b.sub(tiles, first));
+    Value tile = b.min(b.add(first, team.index), b.sub(tiles, one));
+    Value turn = divide(b, tile, rows);
+    Value row = b.add(b.mul(b.sub(tile, b.mul(turn, rows)), shares), share);
+    Value column = b.add(own.first, b.mul(turn, own.across));
+    emitTile(b.mul(row, b.constant(tileRows)), rowCount,
+             b.mul(column, b.constant(tileColumns)), turn, team);
+  });
+}
+
+WarpEmitter::Team WarpEmitter::getTeam(Value warp, Value tiles) {
+  Value shift = b.constant(0);
+  int64_t most = llvm::Log2_64_Ceil(countContractions(*stage));
+  for (int64_t s = 1; hasTeams && s <= most && blocks.warps >> s; ++s)
+    shift = arith::SelectOp::create(
+        b, b.less(b.constant(blocks.warps >> s), tiles), shift, b.constant(s));
+  Team team;
+  team.index = b.createOrFold<arith::ShRUIOp>(warp, shift);
+  team.mask =
+      b.sub(b.createOrFold<arith::ShLIOp>(b.constant(1), shift), b.constant(1));
+  team.member = b.createOrFold<arith::AndIOp>(warp, team.mask);
+  team.works = b.less(team.index, tiles);
+  team.leads =
+      arith::AndIOp::create(b, team.works,
+                            arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                                  team.member, b.constant(0)));
+  return team;
+}
+
+Value WarpEmitter::isMine(int64_t number, const Team &team) {
+  Value owner = b.createOrFold<arith::AndIOp>(b.constant(number), team.mask);
+  return arith::AndIOp::create(
+      b, team.works,
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, owner, team.member));
+}
+
+CodeBuilder::Values WarpEmitter::exchangeSums(ArrayRef<Value> sums,
+                                              const Team &team) {
+  Value alone = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, team.mask,
+                                      b.constant(0));
+  Value memory = LLVM::AddressOfOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext(), kSharedMemory),
+      kTeamMemory);
+  int64_t bytes = getTeamBytes(plan, *stage, blocks) / (blocks.warps / 2);
+  int64_t lineBytes = bytes / sums.size();
+  memory = b.offset(memory, b.mul(team.index, b.constant(bytes)));
+  memory = b.offset(memory, b.mul(lane, b.constant(lineBytes / kLanes)));
+  auto at = [&](int64_t c) {
+    return b.offset(memory, b.constant(c * lineBytes));
+  };
+  SmallVector<Type> types(ValueRange(sums).getTypes());
+  return b.select(
+      alone, types, [&] { return CodeBuilder::Values(sums); },
+      [&] {
+        for (auto [c, sum] : llvm::enumerate(sums))
+          b.when(isMine(c, team), [&, c = c, sum = sum] {
+            b.store(sum, at(c), elementBytes(sum.getType()));
+          });
+        gpu::BarrierOp::create(b);
+        CodeBuilder::Values all = b.select(
+            team.leads, types,
+            [&] {
+              CodeBuilder::Values all;
+              for (auto [c, type] : llvm::enumerate(types))
+                all.push_back(b.load(type, at(c), elementBytes(type)));
+              return all;
+            },
+            [&] { return CodeBuilder::Values(sums); });
+        gpu::BarrierOp::create(b);
+        return all;
+      });
 }
 
 void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn,
-                           Value turn) {
+                           Value turn, const Team &team) {
   // Lanes beyond the edge compute the last row or column again, and store
   // nothing.
   auto clamp = [&](Value value, Value end) {
@@ -129,8 +249,9 @@ void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn,
     for (Value ownColumn : ownColumns) {
       Value row = b.add(firstRow, ownRow);
       Value column = b.add(firstColumn, ownColumn);
-      validity.push_back(arith::AndIOp::create(b, b.less(row, rowCount),
-                                               b.less(column, columnCount)));
+      Value inside = arith::AndIOp::create(b, b.less(row, rowCount),
+                                           b.less(column, columnCount));
+      validity.push_back(arith::AndIOp::create(b, team.leads, inside));
       elements.push_back(
           evaluator.positionOf(stage->space, clamp(row, rowCount)));
       if (stage->space.rank() > 0)
@@ -152,10 +273,24 @@ void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn,
           stage->space, clamp(b.add(firstRow, b.constant(i)), rowCount)));
       evaluator.prepareRow(*stage, rows.back());
     }
+    SmallVector<Value> sums;
+    for (const Reduction &reduction : stage->reductions) {
+      if (!reduction.packed)
+        continue;
+      sums.push_back(b.select(
+          isMine(sums.size(), team),
+          [&] { return emitContraction(reduction, rows, firstColumn, turn); },
+          [&]() -> Value {
+            return arith::ConstantOp::create(
+                b, b.getFloatAttr(reduction.getElementType(), 0));
+          }));
+    }
+    if (hasTeams)
+      sums = exchangeSums(sums, team);
+    const Value *sum = sums.begin();
     for (const Reduction &reduction : stage->reductions)
       if (reduction.packed)
-        finishContraction(reduction, elements,
-                          emitContraction(reduction, rows, firstColumn, turn));
+        finishContraction(reduction, elements, *sum++);
   }
   for (auto [valid, element] : llvm::zip_equal(validity, elements))
     b.when(valid, [&, &element = element] { emitElement(element); });

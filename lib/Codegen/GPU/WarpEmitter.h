@@ -15,16 +15,17 @@ namespace mlir::uprog {
 
 /// Makes the functions of an operator's stages for thread blocks:
 ///
-///   for each tile of columns of this block
-///     for each tile of rows of this warp
-///       contractions: lanes share k, then add their partial sums
-///       everything else: a lane per element of the tile
+///   for each tile of this block, a warp or a team of warps:
+///     contractions: lanes share k, then add their partial sums
+///     everything else: a lane per element of the tile
 ///
 /// A tile has as many elements as a warp has lanes; where contractions run on
 /// tensor cores (FragmentEmitter), four times as many. The parameters of a
 /// column tile are read by the same blocks at every step, from their shared
-/// memory if they keep them. How sums are split depends only on sizes, so that
-/// a row's bits do not depend on its batch.
+/// memory if they keep them. Where a block has at most half as many tiles as
+/// warps, teams of warps have a tile each: the members share out the
+/// contractions and exchange sums in shared memory. How sums are split depends
+/// only on sizes, so that a row's bits do not depend on its batch.
 class WarpEmitter {
 public:
   static constexpr int64_t kLanes = 32; ///< of a warp
@@ -33,9 +34,22 @@ public:
   static constexpr int64_t kPanelRows = 4;
   static constexpr int64_t kPanelColumns = 8;
 
+  /// Those that share out stages.
+  struct Blocks {
+    int64_t count;
+    int64_t warps; ///< of each
+    batch::Precision precision;
+  };
+
   WarpEmitter(const StagePlan &plan, const KeptParameters &parameters,
-              ModuleTables &tables, CodeBuilder &b, int64_t warps,
-              batch::Precision precision);
+              ModuleTables &tables, CodeBuilder &b, const Blocks &blocks);
+
+  /// The bytes of a block's shared memory in which teams exchange sums; 0: the
+  /// stage has none.
+  static int64_t getTeamBytes(const StagePlan &plan, const Stage &stage,
+                              const Blocks &blocks);
+  /// Makes the memory for that.
+  static void addTeamMemory(CodeBuilder &b, int64_t bytes);
 
   /// Makes the function of stage `number`, f(step, packings, unit, units): the
   /// share of block `unit` of `units`.
@@ -44,10 +58,27 @@ public:
   bool hasFailed() const { return evaluator.hasFailed(); }
 
 private:
-  /// `turn`: the number of tiles of columns that the block has had before.
+  /// Who works on a tile: this warp, or a team that it is a member of.
+  struct Team {
+    Value index;  ///< of the tile, among those at which warps work together
+    Value works;  ///< false for warps that are left over
+    Value member; ///< the number of this warp in it
+    Value leads;  ///< true for its first member, which does what is not shared
+    Value mask;   ///< the size - 1, which is that of a power of two
+  };
+
   /// The tiles of this block's rows and columns.
-  void emitRows(Value unit, Value units, Value warp);
-  void emitTile(Value firstRow, Value rowCount, Value firstColumn, Value turn);
+  void emitTiles(Value unit, Value units, Value warp);
+  /// `turn`: the number of tiles of columns that the block has had before.
+  void emitTile(Value firstRow, Value rowCount, Value firstColumn, Value turn,
+                const Team &team);
+  /// The team of a warp, where `tiles` are left.
+  Team getTeam(Value warp, Value tiles);
+  /// True if this warp computes contraction `number` of the stage.
+  Value isMine(int64_t number, const Team &team);
+  /// For the first member of a team, this lane's sums of all contractions of
+  /// the tile, from those of each member.
+  CodeBuilder::Values exchangeSums(ArrayRef<Value> sums, const Team &team);
   /// Everything except contractions with parameters, at one of this lane's
   /// elements.
   void emitElement(const Indices &element);
@@ -76,12 +107,11 @@ private:
   CodeBuilder &b;
   Evaluator evaluator;
   FragmentEmitter fragments;
-  int64_t warps;
-  batch::Precision precision;
+  Blocks blocks;
 
   // State of the current stage.
   const Stage *stage = nullptr;
-  bool hasPanels = false, useFragments = false;
+  bool hasPanels = false, useFragments = false, hasTeams = false;
   int64_t tileRows = 1, tileColumns = 1;
   Value lane;
 };

@@ -36,6 +36,7 @@ public:
   Value div(Value a, Value b) { return makeOrFold<arith::DivUIOp>(a, b); }
   Value rem(Value a, Value b) { return makeOrFold<arith::RemUIOp>(a, b); }
   Value min(Value a, Value b) { return makeOrFold<arith::MinSIOp>(a, b); }
+  Value max(Value a, Value b) { return makeOrFold<arith::MaxSIOp>(a, b); }
   Value less(Value a, Value b);
 
   /// The address space of rows and of the structs that describe them.

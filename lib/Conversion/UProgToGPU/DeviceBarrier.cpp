@@ -5,9 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A central barrier with a generation, written as IR. LLVM 22 gives no memory
-// order to atomicrmw on NVPTX, so arrivals are relaxed and surrounded by
-// fences; a wait is an acquire load, which nothing may hoist out of its loop.
+// A central barrier, written as IR: blocks count arrivals, and wait until the
+// number of all is that of the barrier. The count never goes down, so nobody
+// has to be the last one, and the way from the last arrival to those that wait
+// is one write and one read. LLVM 22 gives no memory order to atomicrmw on
+// NVPTX, so arrivals are relaxed, after a fence; a wait is an acquire load,
+// which nothing may hoist out of its loop.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +43,6 @@ using BlockArrivals = decltype(BatchBlockControl::arrivals);
   makeWord<decltype(BatchDeviceControl::name)>(                                \
       "<" #name ">", offsetof(BatchDeviceControl, name))
 static constexpr Word kWords[] = {
-    BATCH_WORD(generation),
     BATCH_WORD(timedOut),
     BATCH_WORD(step),
     BATCH_WORD(barrier),
@@ -60,28 +62,26 @@ func.func private @device_barrier(%control: !llvm.ptr<1>, %blocks: i32, %step: i
   %first = arith.constant 0 : index
   %thread = gpu.thread_id x
   %leads = arith.cmpi eq, %thread, %first : index
+  %id = gpu.block_id x
+  %block = arith.index_cast %id : index to i64
+  %counts = llvm.getelementptr %control[<blockArrivals>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  %own = llvm.getelementptr %counts[%block] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, !llvm.array<<blockBytes> x i8>
+  %zero = arith.constant 0 : i32
+  %before = scf.if %leads -> i32 {
+    %count = llvm.load %own atomic syncscope("<device>") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+    scf.yield %count : i32
+  } else {
+    scf.yield %zero : i32
+  }
   gpu.barrier
   scf.if %leads {
     STAY
-    %generation = llvm.getelementptr %control[<generation>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    %before = llvm.load %generation atomic syncscope("<device>") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
-    %after = arith.addi %before, %one : i32
-    %id = gpu.block_id x
-    %block = arith.index_cast %id : index to i64
-    %counts = llvm.getelementptr %control[<blockArrivals>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    %own = llvm.getelementptr %counts[%block] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, !llvm.array<<blockBytes> x i8>
-    llvm.store %after, %own atomic syncscope("<device>") monotonic {alignment = 4 : i64} : i32, !llvm.ptr<1>
     llvm.fence syncscope("<device>") release
     %arrived = llvm.atomicrmw add %control, %one syncscope("<device>") monotonic {alignment = 4 : i64} : !llvm.ptr<1>, i32
-    %arrivals = arith.addi %arrived, %one : i32
+    %after = arith.addi %before, %one : i32
+    llvm.store %after, %own atomic syncscope("<device>") monotonic {alignment = 4 : i64} : i32, !llvm.ptr<1>
     %all = arith.muli %after, %blocks : i32
-    %last = arith.cmpi eq, %arrivals, %all : i32
-    scf.if %last {
-      llvm.fence syncscope("<device>") acq_rel
-      llvm.store %after, %generation atomic syncscope("<device>") release {alignment = 4 : i64} : i32, !llvm.ptr<1>
-    } else {
-      WAIT
-    }
+    WAIT
   }
   gpu.barrier
   LEAVE
@@ -91,8 +91,9 @@ func.func private @device_barrier(%control: !llvm.ptr<1>, %blocks: i32, %step: i
 
 static constexpr StringLiteral kWait = R"mlir(
       scf.while : () -> () {
-        %now = llvm.load %generation atomic syncscope("<device>") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
-        %waits = arith.cmpi eq, %now, %before : i32
+        %now = llvm.load %control atomic syncscope("<device>") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+        %beyond = arith.subi %now, %all : i32
+        %waits = arith.cmpi slt, %beyond, %zero : i32
         scf.condition(%waits)
       } do {
         scf.yield
@@ -105,13 +106,13 @@ static constexpr StringLiteral kWait = R"mlir(
 // count the time.
 static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
       %none = arith.constant 0 : i64
-      %zero = arith.constant 0 : i32
       %turns = arith.constant 15 : i32
       %limited = arith.cmpi ne, %watchdog, %none : i64
       %timedOut = llvm.getelementptr %control[<timedOut>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
       %leaves:3 = scf.while (%turn = %zero, %begin = %none) : (i32, i64) -> (i1, i32, i64) {
-        %now = llvm.load %generation atomic syncscope("<device>") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
-        %same = arith.cmpi eq, %now, %before : i32
+        %now = llvm.load %control atomic syncscope("<device>") acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+        %beyond = arith.subi %now, %all : i32
+        %fewer = arith.cmpi slt, %beyond, %zero : i32
         %next = arith.addi %turn, %one : i32
         %rest = arith.andi %next, %turns : i32
         %due = arith.cmpi eq, %rest, %zero : i32
@@ -142,10 +143,10 @@ static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
           %yes = arith.constant true
           scf.yield %yes, %begin : i1, i64
         }
-        %waits = arith.andi %same, %stays#0 : i1
-        scf.condition(%waits) %same, %next, %stays#1 : i1, i32, i64
+        %waits = arith.andi %fewer, %stays#0 : i1
+        scf.condition(%waits) %fewer, %next, %stays#1 : i1, i32, i64
       } do {
-      ^bb0(%same: i1, %next: i32, %since: i64):
+      ^bb0(%fewer: i1, %next: i32, %since: i64):
         scf.yield %next, %since : i32, i64
       }
       scf.if %leaves#0 {

@@ -39,7 +39,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 21
+#define BATCH_ABI_VERSION 22
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
@@ -280,16 +280,14 @@ typedef struct BatchBlockControl {
 /// The barrier of a persistent kernel's blocks, and the progress of each. All
 /// bytes are 0 when the kernel starts.
 typedef struct BatchDeviceControl {
-  uint32_t arrivals; ///< of all blocks
+  uint32_t arrivals; ///< of all blocks at all barriers, modulo 2^32
   uint32_t padding0[31];
-  uint32_t generation; ///< barriers that all blocks have reached
-  uint32_t padding1[31];
   uint32_t timedOut; ///< 1: a block has waited too long, and all have left
   uint32_t step;     ///< its step of the plan,
   uint32_t barrier;  ///< the number of the barrier, from 1,
   uint32_t block;    ///< and which block it was
   BatchIndexError indexError;
-  uint32_t padding2[24];
+  uint32_t padding1[24];
   BatchBlockControl ofBlocks[1]; ///< one for each block
 } BatchDeviceControl;
 

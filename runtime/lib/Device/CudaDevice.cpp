@@ -432,7 +432,8 @@ int64_t CudaDevice::maxClusterSize(DeviceKernel kernel,
       driver.funcSetAttribute(
           function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
       "allowing large clusters");
-  CUlaunchConfig config = configFor(shape, /*blocks=*/1);
+  // A kernel that was compiled for clusters has whole ones in any grid.
+  CUlaunchConfig config = configFor(shape, shape.clusterSize);
   int size = 1;
   driver.check(driver.maxPotentialClusterSize(&size, function, &config),
                "finding the largest cluster");

@@ -105,7 +105,7 @@ void DeviceInstances::readOutcome(const Watchdog &watchdog) {
   counted = {};
   for (int64_t u = 0; u < watchdog.blocks; ++u)
     addCounts(counted, image.unit(u, staging), u == 0);
-  counted.barriers += words.generation;
+  counted.barriers += words.ofBlocks[0].arrivals;
 }
 
 void DeviceInstances::readResults() {

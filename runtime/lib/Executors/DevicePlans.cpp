@@ -130,7 +130,7 @@ void DevicePlans::run(ResultCopies copies) {
   });
   BatchDeviceControl words;
   std::memcpy(&words, control, sizeof(words));
-  counted.barriers = words.generation;
+  counted.barriers = words.ofBlocks[0].arrivals;
   batch.indexError = words.indexError;
   countLaunches();
   uncollected = copies != ResultCopies::WithRun;

@@ -21,11 +21,15 @@
 // CHECK-SAME:   uprog.code = #uprog.code<stages = 1, task_scratch = 0>
 
 // A block's column of tiles depends on the number of blocks alone; blocks that
-// have the same one share its rows, tile by tile.
+// have the same one share its rows, tile by tile. A block's tiles are one list,
+// one column of tiles after the other: its warps are at eight of it at a time,
+// and those beyond its end compute the last one again.
 // TILES-LABEL: func.func private @cell.rows.stage0(
 // TILES-SAME:    %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %[[ARG2:.*]]: i64, %[[ARG3:.*]]: i64)
 // TILES-DAG:     %[[C8:.*]] = arith.constant 8 : i64
 // TILES-DAG:     %[[C32:.*]] = arith.constant 32 : i64
+// TILES-DAG:     %[[C0:.*]] = arith.constant 0 : i64
+// TILES-DAG:     %[[C1:.*]] = arith.constant 1 : i64
 // TILES:         %[[ADDRESS2:.*]] = llvm.inttoptr %[[ARG2]]
 // TILES:         %[[OPAQUE2:.*]] = llvm.intr.launder.invariant.group %[[ADDRESS2]]
 // TILES:         %[[UNIT:.*]] = llvm.ptrtoint %[[OPAQUE2]]
@@ -37,10 +41,33 @@
 // TILES:         %[[FIRST:.*]] = arith.remui %[[UNIT]], %[[ACROSS]]
 // TILES:         %[[SHARE:.*]] = arith.divui %[[UNIT]], %[[ACROSS]]
 // TILES:         %[[SHARES:.*]] = arith.divui %{{.*}}, %[[ACROSS]]
-// TILES:         %[[OWN:.*]] = arith.muli %[[WARP]], %[[SHARES]]
-// TILES:         %[[ROW:.*]] = arith.addi %[[OWN]], %[[SHARE]]
-// TILES:         scf.for %{{.*}} = %[[FIRST]] to %[[C8]] step %[[ACROSS]]
-// TILES:           scf.for %{{.*}} = %[[ROW]] to
+// TILES:         %[[BEHIND:.*]] = arith.subi %{{.*}}, %[[SHARE]]
+// TILES-NEXT:    %[[OWN:.*]] = arith.maxsi %[[BEHIND]], %[[C0]]
+// TILES:         %[[DIVISOR:.*]] = arith.trunci %[[SHARES]]
+// TILES:         arith.divui %{{.*}}, %[[DIVISOR]] : i32
+// TILES-NEXT:    %[[ROWS:.*]] = arith.extui %[[ROWS32:.*]] : i32
+// TILES-NEXT:    %[[COLUMNS:.*]] = arith.subi %[[C8]], %[[FIRST]]
+// TILES:         %[[STEP:.*]] = arith.trunci %[[ACROSS]]
+// TILES:         arith.divui %{{.*}}, %[[STEP]] : i32
+// TILES-NEXT:    %[[TURNS:.*]] = arith.extui
+// TILES-NEXT:    %[[ALL:.*]] = arith.muli %[[ROWS]], %[[TURNS]]
+// TILES-NEXT:    scf.for %[[AT:.*]] = %[[C0]] to %[[ALL]] step %[[C8]]
+// TILES-NEXT:      %[[LEFT:.*]] = arith.subi %[[ALL]], %[[AT]]
+// TILES-NEXT:      %[[WORKS:.*]] = arith.cmpi slt, %[[WARP]], %[[LEFT]]
+// TILES:           %[[END:.*]] = arith.subi %[[ALL]], %[[C1]]
+// TILES-NEXT:      %[[OWNTILE:.*]] = arith.addi %[[AT]], %[[WARP]]
+// TILES-NEXT:      %[[TILE:.*]] = arith.minsi %[[OWNTILE]], %[[END]]
+// TILES-NEXT:      %[[DIVIDED:.*]] = arith.trunci %[[TILE]]
+// TILES-NEXT:      arith.divui %[[DIVIDED]], %[[ROWS32]] : i32
+// TILES-NEXT:      %[[TURN:.*]] = arith.extui
+// TILES-NEXT:      %[[DONE:.*]] = arith.muli %[[TURN]], %[[ROWS]]
+// TILES-NEXT:      %[[REST:.*]] = arith.subi %[[TILE]], %[[DONE]]
+// TILES-NEXT:      %[[AFAR:.*]] = arith.muli %[[REST]], %[[SHARES]]
+// TILES-NEXT:      %[[ROW:.*]] = arith.addi %[[AFAR]], %[[SHARE]]
+// TILES-NEXT:      %[[ASIDE:.*]] = arith.muli %[[TURN]], %[[ACROSS]]
+// TILES-NEXT:      %[[COLUMN:.*]] = arith.addi %[[FIRST]], %[[ASIDE]]
+// TILES-NEXT:      arith.muli %[[COLUMN]], %[[C8]]
+// TILES-NEXT:      arith.muli %[[ROW]], %{{.*}}
 
 // Lanes take four of k each, in one load, of all 4 x 8 sums of the tile, and
 // compute no product twice.
@@ -72,11 +99,19 @@
 // PARTS-NOT:     gpu.shuffle
 // PARTS-LABEL: func.func private @narrow.rows.stage0
 
-// What follows is one element a lane; those over the edge store nothing.
+// What follows is one element a lane; those over the edge store nothing, nor do
+// warps without a tile, which compute no product either.
 // AFTER-LABEL: func.func private @cell.rows.stage0(
-// AFTER:         gpu.shuffle xor %{{.*}}, %c1_i32
-// AFTER:         %[[SUM:.*]] = arith.addf
-// AFTER:         scf.if
+// AFTER:         %[[WORKS:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : i64
+// AFTER:         %[[LEADS:.*]] = arith.andi %[[WORKS]], %{{.*}} : i1
+// AFTER:         %[[INSIDE:.*]] = arith.andi %{{.*}}, %{{.*}} : i1
+// AFTER-NEXT:    %[[VALID:.*]] = arith.andi %[[LEADS]], %[[INSIDE]] : i1
+// AFTER:         %[[MINE:.*]] = arith.andi %[[WORKS]], %{{.*}} : i1
+// AFTER-NEXT:    %[[SUM:.*]] = scf.if %[[MINE]] -> (f32)
+// AFTER:           gpu.shuffle xor %{{.*}}, %c1_i32
+// AFTER:           %[[OWN:.*]] = arith.addf
+// AFTER-NEXT:      scf.yield %[[OWN]]
+// AFTER:         scf.if %[[VALID]] {
 // AFTER:           %[[B:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> f32
 // AFTER-NEXT:      %[[S:.*]] = arith.addf %[[SUM]], %[[B]] : f32
 // AFTER-NEXT:      %[[T:.*]] = math.tanh %[[S]] : f32

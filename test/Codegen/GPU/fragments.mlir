@@ -21,10 +21,15 @@
 // Tiles of 16 rows by 8 columns. A lane loads rows `group` and `group + 8` and
 // column `group`; its sums are those of these rows and columns 2 * member and
 // 2 * member + 1.
-// CHECK:             scf.for %[[COLUMNS:.*]] = %{{.*}} to %c8_i64
-// CHECK:               scf.for %[[ROWS:.*]] = %{{.*}}
-// CHECK-DAG:             %[[FIRSTCOLUMN:.*]] = arith.muli %[[COLUMNS]], %c8_i64 : i64
-// CHECK-DAG:             %[[FIRSTROW:.*]] = arith.muli %[[ROWS]], %c16_i64 : i64
+// CHECK:             %[[ACROSS:.*]] = arith.minsi %{{.*}}, %c8_i64 : i64
+// CHECK:             %[[FIRST:.*]] = arith.remui %[[UNIT:.*]], %[[ACROSS]] : i64
+// CHECK:             %[[SHARE:.*]] = arith.divui %[[UNIT]], %[[ACROSS]] : i64
+// CHECK:             scf.for %{{.*}} = %c0_i64 to %{{.*}} step %c8_i64
+// CHECK:               %[[ROW:.*]] = arith.addi %{{.*}}, %[[SHARE]] : i64
+// CHECK-NEXT:          %[[ASIDE:.*]] = arith.muli %{{.*}}, %[[ACROSS]] : i64
+// CHECK-NEXT:          %[[COLUMN:.*]] = arith.addi %[[FIRST]], %[[ASIDE]] : i64
+// CHECK-DAG:             %[[FIRSTCOLUMN:.*]] = arith.muli %[[COLUMN]], %c8_i64 : i64
+// CHECK-DAG:             %[[FIRSTROW:.*]] = arith.muli %[[ROW]], %c16_i64 : i64
 // CHECK-DAG:             %[[LOWER:.*]] = arith.addi %[[GROUP]], %c8_i64 : i64
 // CHECK-DAG:             %[[EVEN:.*]] = arith.muli %[[MEMBER]], %c2_i64 : i64
 // CHECK-DAG:             %[[ODD:.*]] = arith.addi %[[EVEN]], %c1_i64 : i64

@@ -10,7 +10,9 @@
 // CHECK-LABEL: func.func private @cell.rows.stage0
 // CHECK:         nvvm.cp.async.wait.group 0
 // CHECK:         gpu.barrier
-// CHECK:         scf.for {{.*}} iter_args(%[[TURN:.*]] = %c0_i64)
+// CHECK:         %[[ACROSS:.*]] = arith.minsi %{{.*}}, %c4_i64 : i64
+// CHECK:         scf.for
+// CHECK:           arith.muli %[[TURN:.*]], %[[ACROSS]] : i64
 // CHECK:           %[[EARLY:.*]] = arith.cmpi slt, %[[TURN]], %{{.*}} : i64
 // CHECK-NEXT:      %[[SUMS:.*]]:8 = scf.if %[[EARLY]] -> (f32, f32, f32, f32, f32, f32, f32, f32)
 // CHECK-COUNT-2:     llvm.mlir.addressof @parameters : !llvm.ptr<3>

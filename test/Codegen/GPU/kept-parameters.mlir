@@ -23,7 +23,10 @@
 // CHECK-DAG:       %[[C4096:.*]] = arith.constant 4096 : i64
 // CHECK:           nvvm.cp.async.wait.group 0
 // CHECK-NEXT:      gpu.barrier
-// CHECK:           scf.for {{.*}} iter_args(%[[TURN:.*]] = %[[C0]]) -> (i64)
+// CHECK:           %[[ACROSS:.*]] = arith.minsi %{{.*}}, %{{.*}} : i64
+// CHECK:           scf.for %{{.*}} = %[[C0]] to
+// CHECK:             %[[TURN:.*]] = arith.extui
+// CHECK:             arith.muli %[[TURN]], %[[ACROSS]]
 // CHECK:             %[[KEPT:.*]] = arith.cmpi slt, %[[TURN]], %[[C2]]
 // CHECK:             %[[SUMS:.*]]:32 = scf.if %[[KEPT]] ->
 // CHECK:               %[[MEMORY:.*]] = llvm.mlir.addressof @parameters : !llvm.ptr<3>
@@ -37,8 +40,6 @@
 // CHECK:               math.fma
 // CHECK:             }
 // CHECK:             arith.select %{{.*}}, %[[SUMS]]#16, %[[SUMS]]#0
-// CHECK:             %[[NEXT:.*]] = arith.addi %[[TURN]], %[[C1]]
-// CHECK:             scf.yield %[[NEXT]]
 
 // All threads of a block copy its tiles, 16 bytes each. They do not wait: the
 // kernel goes on until it needs them.
@@ -70,7 +71,7 @@
 
 // Where all tiles are kept there is nothing to ask.
 // WHOLE-LABEL:   func.func private @cell.rows.stage0(
-// WHOLE-NOT:       scf.if %{{.*}} -> (f32
+// WHOLE-NOT:       scf.if %{{.*}} -> (f32, f32
 // WHOLE:           llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
 // WHOLE:           math.fma
 // WHOLE-NOT:       } else {

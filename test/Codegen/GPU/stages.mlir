@@ -10,9 +10,7 @@
 // CHECK-LABEL: func.func private @reads.rows.stage0
 // CHECK-DAG:     %[[STRIDE:.*]] = arith.constant 128 : i64
 // CHECK-DAG:     %[[WARPS:.*]] = arith.constant 8 : i64
-// CHECK:         arith.muli %{{.*}}, %[[WARPS]] : i64
-// CHECK:         scf.for
-// CHECK:           scf.for
+// CHECK:         scf.for %{{.*}} to %{{.*}} step %[[WARPS]] : i64
 // CHECK:             %[[ROW:.*]] = arith.divui %{{.*}}, %c16_i64
 // CHECK:             %[[COLUMN:.*]] = arith.remui %{{.*}}, %c16_i64
 // CHECK:             scf.if
@@ -36,9 +34,13 @@
 // SMALL-LABEL: func.func private @reads.rows.stage0
 // SMALL:         %[[OPAQUE:.*]] = llvm.intr.launder.invariant.group
 // SMALL:         %[[UNIT:.*]] = llvm.ptrtoint %[[OPAQUE]]
+// SMALL:         %[[WARP:.*]] = arith.divui %{{.*}}, %c32_i64 : i64
 // SMALL:         %[[SHARE:.*]] = arith.divui %[[UNIT]], %[[ACROSS:.*]] : i64
 // SMALL:         %[[SHARES:.*]] = arith.divui %{{.*}}, %[[ACROSS]] : i64
-// SMALL:         arith.muli %[[SHARES]], %c2_i64 : i64
+// SMALL:         scf.for %{{.*}} to %[[TILES:.*]] step %c2_i64 : i64
+// SMALL-NEXT:      %[[LEFT:.*]] = arith.subi %[[TILES]],
+// SMALL-NEXT:      arith.cmpi slt, %[[WARP]], %[[LEFT]] : i64
+// SMALL:           arith.muli %{{.*}}, %[[SHARES]] : i64
 uprog.operator @reads.rows(%n: index,
     %g: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x16xf32> {uprog.operand = #uprog.operand<rows>},

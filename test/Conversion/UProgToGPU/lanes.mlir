@@ -53,7 +53,7 @@
 // has ended.
 // PROGRESS-LABEL: gpu.func @main_execute(
 // PROGRESS-SAME:    %{{.*}}: !llvm.ptr<1>, %[[CONTROL:.*]]: !llvm.ptr<1>, %{{.*}}: i64) kernel
-// PROGRESS:         %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][384]
+// PROGRESS:         %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][256]
 // PROGRESS-NEXT:    %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][
 // PROGRESS-NEXT:    %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
 // PROGRESS:         scf.while

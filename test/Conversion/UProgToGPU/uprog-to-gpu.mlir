@@ -24,28 +24,27 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 }
 
 // The barrier in global memory: what a block wrote is visible before it is
-// counted; the last one knows of all before it lets them go. Each block counts
-// its arrivals in words of its own.
+// counted; all wait until the count is that of this barrier. Each block counts
+// its arrivals in words of its own, too.
 // NVIDIA:       llvm.mlir.global internal @[[LEFT:device_barrier.left]]() {addr_space = 3 : i32
 // AMD-NOT:      @device_barrier.left
 // DEVICE-LABEL: func.func private @device_barrier(
 // DEVICE-SAME:      %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i32, %{{.*}}: i32, %{{.*}}: i64)
+// DEVICE:         %[[OWN:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] {{.*}} !llvm.array<16 x i8>
+// DEVICE:         %[[BEFORE:.*]] = scf.if %[[LEADS:.*]] -> (i32) {
+// NVIDIA-NEXT:      llvm.load %[[OWN]] atomic syncscope("device") monotonic
+// AMD-NEXT:         llvm.load %[[OWN]] atomic syncscope("agent") monotonic
 // DEVICE:         gpu.barrier
-// DEVICE-NEXT:    scf.if
-// DEVICE:           %[[GENERATION:.*]] = llvm.getelementptr %[[CONTROL]][128]
-// NVIDIA-NEXT:      %[[BEFORE:.*]] = llvm.load %[[GENERATION]] atomic syncscope("device") monotonic
-// AMD-NEXT:         %[[BEFORE:.*]] = llvm.load %[[GENERATION]] atomic syncscope("agent") monotonic
-// NVIDIA:           %[[OWN:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] {{.*}} !llvm.array<16 x i8>
-// NVIDIA-NEXT:      llvm.store %{{.*}}, %[[OWN]] atomic syncscope("device") monotonic
-// NVIDIA-NEXT:      llvm.fence syncscope("device") release
+// DEVICE-NEXT:    scf.if %[[LEADS]] {
+// NVIDIA:           llvm.fence syncscope("device") release
 // NVIDIA-NEXT:      llvm.atomicrmw add %[[CONTROL]], %{{.*}} syncscope("device") monotonic
-// NVIDIA:           scf.if
-// NVIDIA-NEXT:        llvm.fence syncscope("device") acq_rel
-// NVIDIA-NEXT:        llvm.store %{{.*}}, %[[GENERATION]] atomic syncscope("device") release
-// NVIDIA-NEXT:      } else {
-// NVIDIA:             scf.while
-// NVIDIA-NEXT:          %[[NOW:.*]] = llvm.load %[[GENERATION]] atomic syncscope("device") acquire
-// NVIDIA-NEXT:          arith.cmpi eq, %[[NOW]], %[[BEFORE]]
+// NVIDIA-NEXT:      %[[AFTER:.*]] = arith.addi %[[BEFORE]]
+// NVIDIA-NEXT:      llvm.store %[[AFTER]], %[[OWN]] atomic syncscope("device") monotonic
+// NVIDIA-NEXT:      %[[ALL:.*]] = arith.muli %[[AFTER]], %[[BLOCKS]]
+// NVIDIA:           scf.while
+// NVIDIA-NEXT:        %[[NOW:.*]] = llvm.load %[[CONTROL]] atomic syncscope("device") acquire
+// NVIDIA-NEXT:        %[[BEYOND:.*]] = arith.subi %[[NOW]], %[[ALL]]
+// NVIDIA-NEXT:        arith.cmpi slt, %[[BEYOND]]
 // It looks at the clock every 16 turns.
 // NVIDIA:               %[[TURN:.*]] = arith.andi %{{.*}}, %c15_i32
 // NVIDIA-NEXT:          %[[DUE:.*]] = arith.cmpi eq, %[[TURN]], %c0_i32
@@ -53,7 +52,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // NVIDIA-NEXT:          scf.if %[[LOOKS]] -> (i1, i64) {
 // NVIDIA-NEXT:            nvvm.read.ptx.sreg.globaltimer
 // AMD:                scf.while
-// AMD-NEXT:             llvm.load %[[GENERATION]] atomic syncscope("agent") acquire
+// AMD-NEXT:             llvm.load %[[CONTROL]] atomic syncscope("agent") acquire
 // DEVICE:         gpu.barrier
 // The watchdog's clock is NVIDIA's.
 // AMD-NOT:        globaltimer
@@ -76,7 +75,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // DEVICE:        %[[UNIT:.*]] = arith.index_cast %[[ID]] : index to i64
 // DEVICE:        %[[IS_FIRST:.*]] = arith.cmpi eq, %{{.*}}, %c0_i64
 // DEVICE:        %[[DISTANCE:.*]] = arith.muli %[[UNIT]], %c16_i64
-// DEVICE-NEXT:   %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][384]
+// DEVICE-NEXT:   %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][256]
 // DEVICE-NEXT:   %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][%[[DISTANCE]]]
 // DEVICE-NEXT:   %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
 // DEVICE:        func.call @fill(%[[PACKINGS]], %[[UNIT]], %[[BLOCKS]])
@@ -93,7 +92,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CLUSTER:       %[[GROUPS:.*]] = arith.index_cast %[[COUNT]] : index to i64
 // CLUSTER:       %[[IS_FIRST:.*]] = arith.cmpi eq, %{{.*}}, %c0_i64
 // CLUSTER:       %[[DISTANCE:.*]] = arith.muli %[[WHICH]], %c16_i64
-// CLUSTER-NEXT:  %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][384]
+// CLUSTER-NEXT:  %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][256]
 // CLUSTER-NEXT:  %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][%[[DISTANCE]]]
 // CLUSTER-NEXT:  %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
 // CLUSTER:       func.call @fill(%[[PACKINGS]], %[[UNIT]], %[[UNITS]])
@@ -102,7 +101,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // BLOCK:         %[[FIRST:.*]] = arith.index_cast %[[ID]] : index to i64
 // BLOCK:         %[[IS_FIRST:.*]] = arith.cmpi eq, %{{.*}}, %c0_i64
 // BLOCK:         %[[DISTANCE:.*]] = arith.muli %[[FIRST]], %c16_i64
-// BLOCK-NEXT:    %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][384]
+// BLOCK-NEXT:    %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][256]
 // BLOCK-NEXT:    %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][%[[DISTANCE]]]
 // BLOCK-NEXT:    %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
 // BLOCK:         func.call @fill(%[[PACKINGS]], %c0_i64, %c1_i64)

@@ -22,6 +22,12 @@ def ConvertOperatorsToGPUPass
     in registers, behind the contractions. The blocks that own a tile of columns
     are the same at every step, and so are the parameters that they read.
 
+    A block's warps share out its tiles. Where at most half as many are left as
+    there are warps, and a stage has several contractions with parameters, not on
+    tensor cores, warps work in teams, with a tile each: members share out the
+    contractions and store the sums in the shared memory `@team_sums`, and the
+    first one does the rest. `blocks` says which stages can have teams.
+
     A block keeps these in its shared memory for the whole launch, as far as
     there is room: the function `@load_parameters` begins to fill it, and has
     the attributes `batch.kept_bytes` and `uprog.level`; stages that read it wait

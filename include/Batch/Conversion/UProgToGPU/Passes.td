@@ -113,8 +113,8 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     `uprog.level`. The launch adds as much.
 
     The barrier in global memory: the first thread of a block makes what its block
-    wrote visible (a release fence), counts its arrival, and waits for the
-    generation to change with acquire loads; the last one to arrive changes it.
+    wrote visible (a release fence), counts its arrival, and waits with acquire
+    loads until as many have arrived as this barrier and those before it need.
     A block that waits for too long writes a record, and all blocks leave.
 
     A `uprog.run` of a program of a level below becomes a loop, in which each block,
