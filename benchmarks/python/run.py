@@ -6,7 +6,7 @@
 
 Examples:
 
-  build/python/bin/python benchmarks/python/run.py                  # all, in 8 minutes
+  build/python/bin/python benchmarks/python/run.py                  # all, in 4 minutes
   … run.py --programs=newton,gru --threads=1 --strategies=lockstep  # a strategy beside auto
 
 Runs in a Python that has the package (scripts/python-environment makes build/python). The
