@@ -64,16 +64,20 @@ def _aval(shape, dtype, is_weak):
 
 
 @functools.lru_cache(maxsize=64)
-def _place(_):
+def _place(default, client):
     """The sharding and the devices of arrays that are put nowhere else, with this default
-    device."""
+    device, of this client."""
     with jax.ensure_compile_time_eval(), jax.transfer_guard("allow"):
         sharding = jnp.asarray(numpy.zeros(1, bool)).sharding
     return sharding, list(sharding.device_set)
 
 
+def _here():
+    return _place(jax.config.jax_default_device, jax.local_devices()[0].client)
+
+
 def _put(array, is_weak):
-    sharding, devices = _place(jax.config.jax_default_device)
+    sharding, devices = _here()
     return _quick()(_aval(array.shape, array.dtype, is_weak), sharding, [array], devices,
                     False)
 
@@ -87,7 +91,7 @@ def _quick():
         array = numpy.arange(3, dtype=numpy.int32)
         with jax.ensure_compile_time_eval(), jax.transfer_guard("allow"), \
                 jax.disable_jit(False):
-            sharding, devices = _place(jax.config.jax_default_device)
+            sharding, devices = _here()
             for is_weak in False, True:
                 found = batched_device_put(_aval(array.shape, array.dtype, is_weak),
                                            sharding, [array], devices, False)

@@ -29,6 +29,12 @@ def depends(jaxpr, mapped):
             for atom in jaxpr.outvars]
 
 
+def without_mesh():
+    """A context in which JAX knows no mesh: what is compiled here runs on this machine's
+    CPU, wherever it is called."""
+    return jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), ()))
+
+
 # --- compiled functions ------------------------------------------------------------------
 
 class Compiled:
@@ -57,8 +63,9 @@ class Compiled:
             return self._model
         with self._lock:
             if self._model is None:
-                self.text, constants, self.places = _lowering.lower(self.closed,
-                                                                    self.shared)
+                with without_mesh():
+                    self.text, constants, self.places = _lowering.lower(self.closed,
+                                                                        self.shared)
                 self._constants = {"p%d" % i: value for i, value in enumerate(constants)}
                 self._changing = [value for value in constants
                                   if isinstance(value, _bound.Bound)]
@@ -125,9 +132,9 @@ class Compiled:
         with _places.translated(self.places):
             try:
                 outputs = function.run(size, self._values(leaves, axes), bits=True)
-            except TypeError:  # a deleted array says so when it is asked for its elements
-                self._values(leaves, axes, as_they_are=False)
-                raise
+            except TypeError:  # of arrays on several devices, or deleted, which say so
+                values = self._values(leaves, axes, as_they_are=False)
+                outputs = function.run(size, values, bits=True)
         return self.from_runtime(outputs)
 
     def arguments(self, leaves):

@@ -15,6 +15,7 @@ from batch._traces import Kept, Trace
 
 _ROWS = 100  # the most transitions of a call
 _SLICE = 0.25  # seconds that a call should take
+_MOST = 2 ** 31 - 1  # chains, transitions, lanes: numbers of 32 bits
 # A density that reads more bytes reads them for so many chains at once.
 _LARGE, _LANES = 1 << 20, 16
 _CHUNK = 1 << 22  # numbers of positions that are turned into draws at once
@@ -464,6 +465,8 @@ def sample(target, *, chains=4, lanes=None, warmup=1000, draws=1000, seed=0,
                                ("lanes", 1 if lanes is None else lanes, 1)):
         if not isinstance(value, int) or value < least:
             raise ValueError("%s is a number from %d on; found %r" % (name, least, value))
+        if value > _MOST:
+            raise ValueError("%s is %d at most; found %d" % (name, _MOST, value))
     if max_depth > _DEEPEST:
         raise ValueError("max_depth is %d at most; found %d" % (_DEEPEST, max_depth))
     if not 0 < target_accept < 1:

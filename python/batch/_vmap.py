@@ -130,7 +130,8 @@ def _context():
     config = jax.config
     return (config.jax_enable_x64, config.jax_threefry_partitionable,
             config.jax_default_prng_impl, config.jax_numpy_dtype_promotion,
-            config.jax_numpy_rank_promotion)
+            config.jax_numpy_rank_promotion, config.jax_random_seed_offset,
+            getattr(config, "jax_explicit_x64_dtypes", None))
 
 
 class _Call:
@@ -147,9 +148,14 @@ class _Call:
         self.places = None
 
     def __call__(self, leaves):
-        if self.has_keys:
-            leaves = list(map(words, leaves))
-        return self.finish(self.compiled.run(leaves, self.axes, self.size))
+        return self.finish(self.compiled.run(self.words_of(leaves), self.axes, self.size))
+
+    def words_of(self, leaves):
+        """The words of keys; they are there, also where JAX traces."""
+        if not self.has_keys:
+            return leaves
+        with jax.ensure_compile_time_eval():
+            return list(map(words, leaves))
 
     def traced(self, leaves):
         """The same as a primitive of JAX's."""
@@ -169,6 +175,8 @@ class _Call:
         for array, (axis, is_weak, is_key) in zip(outputs, self.places):
             if axis is UNMAPPED:
                 array = array[0]
+                if isinstance(array, numpy.ndarray):
+                    array = array.copy()  # not a part of what all instances have
             elif axis:
                 module = numpy if isinstance(array, numpy.ndarray) else jnp
                 array = module.moveaxis(array, 0, axis)
@@ -237,7 +245,7 @@ class Mapped:
         if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
             raise TypeError("explain() runs the function: call it outside of jax.jit and "
                             "other transformations")
-        return call.compiled.explain(list(map(words, leaves)), call.axes, call.size,
+        return call.compiled.explain(call.words_of(leaves), call.axes, call.size,
                                      "%r" % getattr(self.function, "__name__",
                                                     "a function"))
 
@@ -312,7 +320,7 @@ class Mapped:
                     jax.ShapeDtypeStruct([symbols.get(n, n) for n in shape], dtype,
                                          weak_type=weak)
                     for shape, dtype, weak in types])
-                with _compiled.tracing():
+                with _compiled.tracing(), _compiled.without_mesh():
                     closed, shape = jax.make_jaxpr(
                         lambda a, k: self.function(*a, **k), return_shape=True)(*specs)
                 for constant in closed.consts:

@@ -201,6 +201,11 @@ with jax.set_mesh(mesh):
     found, wanted = double(numpy.asarray(rows)), jnp.asarray(numpy.asarray(rows))
     checks.expect("in a mesh results are where JAX puts arrays",
                   found.sharding == wanted.sharding, "%s" % found.sharding)
+    triple = batch.vmap(lambda v: v * 3)
+    checks.expect("a first call in a mesh", numpy.array_equal(triple(rows), rows * 3))
+checks.expect("and after it", numpy.array_equal(
+    jax.vmap(triple)(jax.device_put(rows[None], jax.sharding.NamedSharding(
+        mesh, jax.sharding.PartitionSpec())))[0], rows * 3))
 with jax.transfer_guard("disallow"):
     refused("refuse a transfer that is not allowed", Exception, "Disallowed",
             lambda: double(rows))
@@ -262,6 +267,29 @@ for size in range(1, 400):
     many(numpy.zeros(size, numpy.float32))
 checks.expect("not all calls are remembered", len(many.calls) <= 256, str(len(many.calls)))
 same("nor does it matter", many, lambda v: v + 1, numpy.zeros(1, numpy.float32))
+
+# Keys that are there, where JAX traces.
+keys = jax.random.split(jax.random.key(0), 4)
+draws = batch.vmap(lambda key: jax.random.uniform(key))
+wanted = jax.vmap(lambda key: jax.random.uniform(key))(keys)
+for turn in ("new", "remembered"):
+    checks.expect("keys in jit, %s" % turn, bool(jnp.array_equal(
+        jax.jit(lambda v: draws(keys) + v)(0.0), wanted)))
+checks.expect("keys in scan", bool(jnp.array_equal(jax.lax.scan(
+    lambda v, _: (v, draws(keys) + v), 0.0, None, length=2)[1][1], wanted)))
+
+offset = batch.vmap(lambda v: v + jax.random.uniform(jax.random.key(0)))
+same("no offset of seeds", offset, offset.function, numbers[:, 0])
+jax.config.update("jax_random_seed_offset", 5)
+same("an offset of seeds", offset, offset.function, numbers[:, 0])
+jax.config.update("jax_random_seed_offset", 0)
+
+# A result that is the same for all does not hold on to what all have.
+one = batch.vmap(lambda v: (v[0], jnp.arange(1000.0)), out_axes=(0, None))(
+    numpy.zeros((50, 1), numpy.float32))[1]
+base = numpy.asarray(one).base
+checks.expect("one row of a result", base is None or getattr(base, "nbytes", 0) <= 4000 or
+              not isinstance(base, numpy.ndarray), str(type(base)))
 
 # Threads, with arguments of several kinds at the same time.
 wrong = []
