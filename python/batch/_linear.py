@@ -34,8 +34,8 @@ def _for_each(rank):
 def _cholesky(a, **_):
     """The lower factor, of the lower half; what is not positive definite has none."""
     factor = _upper_factor(a)
-    # Where a pivot has no root, all after it are no numbers.
-    return jnp.where(factor[-1, -1] > 0, factor.T, jnp.nan)
+    # Where a pivot has no root, what comes after it is not known.
+    return jnp.where((jnp.diagonal(factor) > 0).all(), factor.T, jnp.nan)
 
 
 def _upper_factor(a):
@@ -100,6 +100,7 @@ def _lu(a, **_):
     """With partial pivoting."""
     m, n = a.shape
     rows, columns = jnp.arange(m)[:, None], jnp.arange(n)
+    zero = jnp.int32(0)  # of the type of the other index
 
     def swap(array, i, j):
         """Rows i and j change places."""
@@ -110,12 +111,12 @@ def _lu(a, **_):
 
     def eliminate(carry, k):
         a, order = carry
-        column = lax.dynamic_slice(a, (0, k), (m, 1))
+        column = lax.dynamic_slice(a, (zero, k), (m, 1))
         pivot = jnp.argmax(jnp.where(rows >= k, jnp.abs(column), -1)).astype(jnp.int32)
         a, order = swap(a, k, pivot), swap(order, k, pivot)
-        row = lax.dynamic_slice(a, (k, 0), (1, n))
+        row = lax.dynamic_slice(a, (k, zero), (1, n))
         divisor = lax.dynamic_slice(a, (k, k), (1, 1))
-        column = lax.dynamic_slice(a, (0, k), (m, 1))
+        column = lax.dynamic_slice(a, (zero, k), (m, 1))
         factors = jnp.where(divisor == 0, column, column / divisor)
         changed = jnp.where(columns > k, a - factors * row,
                             jnp.where(columns == k, factors, a))

@@ -161,7 +161,8 @@ def _known(rows, kind, function):
 
 def _one(operand, rows, function):
     """A single update reads and writes its place only."""
-    begin = [jnp.int32(0)] * len(rows.shape)
+    dtype = rows.begins[0].dtype if len(rows.begins) else jnp.int32
+    begin = [jnp.zeros((), dtype)] * len(rows.shape)
     for position, axis in enumerate(rows.places):
         begin[axis] = jnp.clip(rows.begins[position][0, 0], 0,
                                rows.shape[axis] - rows.sizes[axis])

@@ -106,7 +106,8 @@ def _jaxpr(jaxpr):
     numbers = {}
 
     def define(variables):
-        numbers.update((v, len(numbers) + i) for i, v in enumerate(variables))
+        for v in variables:
+            numbers[v] = len(numbers)
         return tuple(v.aval for v in variables)
 
     def read(atom):

@@ -166,6 +166,23 @@ compare("a branch that is known", lambda v: (
     jax.grad(lambda v: jnp.log(jnp.diagonal(v)).sum())(jnp.abs(v))),
     normal(4, 4), without=["cond", "scatter-add"])
 
+# Indices of 64 bits, and systems beside each other.
+with jax.enable_x64(True):
+    several = normal(2, 3, 3).astype(float)
+    positive = several @ several.swapaxes(1, 2) + 3 * numpy.eye(3)
+    for name, f in (("inv", jnp.linalg.inv), ("cholesky", jnp.linalg.cholesky),
+                    ("slogdet", jnp.linalg.slogdet),
+                    ("solve", lambda v: jnp.linalg.solve(v, v[..., :1])),
+                    ("triangular_solve", lambda v: jax.scipy.linalg.solve_triangular(
+                        v, v[..., :2], lower=True))):
+        compare("float64: " + name, f, positive[0], tolerance=1e-12)
+        compare("float64: %s of several" % name, f, positive, tolerance=1e-12)
+infinite = jnp.diag(jnp.asarray([numpy.inf, 1, 1], jnp.float32))
+found = jax.jit(core.jaxpr_as_fun(_expand.expand(jax.make_jaxpr(
+    jnp.linalg.cholesky)(infinite))))(infinite)[0]
+checks.expect("a factor with an infinite pivot does not pass for a finite one",
+              not bool(jnp.isfinite(found).all()) and bool(jnp.isnan(found[2, 2])))
+
 # --- special functions ------------------------------------------------------------------
 
 alphas = numpy.asarray([1e-2, .1, .5, 1, 1.5, 2, 3, 7.3, 20, 100, 300, -1, numpy.nan])

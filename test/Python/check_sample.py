@@ -365,6 +365,19 @@ for what, function, other in (
         ("results", lambda x: (x, x + 1), lambda x: (x + 1, x))):
     checks.expect("traces differ in %s" % what, key(function) != key(other))
     checks.equal("the same %s again" % what, key(function), key(function))
+C = [numpy.asarray([1., 2., i * i]) for i in range(3)]
+
+
+def sums(first, second):
+    """Adds two of values that only their numbers tell apart."""
+    def f(q):
+        values = [q, *C, *(q + c for c in C)]
+        return jnp.sum(values[first] + values[second])
+    return f
+
+
+keys = {key(sums(i, j)) for i in range(7) for j in range(i, 7)}
+checks.equal("traces differ in what is read", len(keys), 28)
 checks.expect("traces differ in shapes", key(jnp.sin) != key(jnp.sin, jnp.ones(4)))
 logits = [jnp.arange(3.)]
 checks.equal("rules of derivatives are no part of it",
