@@ -72,12 +72,12 @@ def _place(default, client):
     return sharding, list(sharding.device_set)
 
 
-def _here():
+def _default_place():
     return _place(jax.config.jax_default_device, jax.local_devices()[0].client)
 
 
 def _put(array, is_weak):
-    sharding, devices = _here()
+    sharding, devices = _default_place()
     return _quick()(_aval(array.shape, array.dtype, is_weak), sharding, [array], devices,
                     False)
 
@@ -91,7 +91,7 @@ def _quick():
         array = numpy.arange(3, dtype=numpy.int32)
         with jax.ensure_compile_time_eval(), jax.transfer_guard("allow"), \
                 jax.disable_jit(False):
-            sharding, devices = _here()
+            sharding, devices = _default_place()
             for is_weak in False, True:
                 found = batched_device_put(_aval(array.shape, array.dtype, is_weak),
                                            sharding, [array], devices, False)
