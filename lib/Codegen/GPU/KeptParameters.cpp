@@ -18,7 +18,6 @@ using namespace mlir::uprog;
 
 /// The shared memory of a block that a launch adds.
 static constexpr StringLiteral kMemory = "parameters";
-static constexpr unsigned kSharedMemory = 3;
 static constexpr int64_t kVectorBytes = 16;
 static constexpr int64_t kTileColumns = WarpEmitter::kPanelColumns;
 
@@ -145,7 +144,8 @@ const KeptMatrix *KeptParameters::find(const Reduction &reduction) const {
 Value KeptParameters::getTile(CodeBuilder &b, const KeptMatrix &matrix,
                               Value turn) {
   Value memory = LLVM::AddressOfOp::create(
-      b, LLVM::LLVMPointerType::get(b.getContext(), kSharedMemory), kMemory);
+      b, LLVM::LLVMPointerType::get(b.getContext(), batch::kSharedMemory),
+      kMemory);
   Value tile = b.mul(turn, b.constant(matrix.tileBytes()));
   return b.offset(memory, b.add(tile, b.constant(matrix.offset)));
 }
@@ -223,7 +223,7 @@ void KeptParameters::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
   b.setInsertionPointToStart(module.getBody());
   LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0),
                          /*isConstant=*/false, LLVM::Linkage::External, kMemory,
-                         Attribute(), kVectorBytes, kSharedMemory);
+                         Attribute(), kVectorBytes, batch::kSharedMemory);
   b.setInsertionPointToEnd(module.getBody());
   Type i64 = b.getI64Type();
   auto function = func::FuncOp::create(

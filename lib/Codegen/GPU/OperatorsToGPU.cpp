@@ -126,7 +126,7 @@ struct ConvertOperatorsToGPUPass
     });
     // A block keeps its share of the columns, which depends on the level.
     std::optional<Level> level = findSharingLevel();
-    // Where levels differ, there may be as many as there are.
+    // Where levels differ, some stage may be shared out over all blocks.
     WarpEmitter::Blocks sharing{getUnits(level.value_or(Level::Device)),
                                 blockSize / WarpEmitter::kLanes, precision};
     int64_t teamBytes = 0;

@@ -27,7 +27,6 @@ WarpEmitter::WarpEmitter(const StagePlan &plan,
 
 /// Where teams of warps exchange sums.
 static constexpr StringLiteral kTeamMemory = "team_sums";
-static constexpr unsigned kSharedMemory = 3;
 /// A stage whose teams need more has none.
 static constexpr int64_t kMostTeamBytes = 16 * 1024;
 
@@ -64,7 +63,7 @@ void WarpEmitter::addTeamMemory(CodeBuilder &b, int64_t bytes) {
   LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), bytes),
                          /*isConstant=*/false, LLVM::Linkage::Internal,
                          kTeamMemory, Attribute(), /*alignment=*/16,
-                         kSharedMemory);
+                         batch::kSharedMemory);
 }
 
 func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
@@ -196,7 +195,7 @@ CodeBuilder::Values WarpEmitter::exchangeSums(ArrayRef<Value> sums,
   Value alone = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, team.mask,
                                       b.constant(0));
   Value memory = LLVM::AddressOfOp::create(
-      b, LLVM::LLVMPointerType::get(b.getContext(), kSharedMemory),
+      b, LLVM::LLVMPointerType::get(b.getContext(), batch::kSharedMemory),
       kTeamMemory);
   int64_t bytes = getTeamBytes(plan, *stage, blocks) / (blocks.warps / 2);
   int64_t lineBytes = bytes / sums.size();

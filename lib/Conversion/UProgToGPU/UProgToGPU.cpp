@@ -29,8 +29,6 @@ using mlir::uprog::Level;
 
 /// Plans, steps, rows and parameters lie in global memory.
 static constexpr unsigned kGlobalMemory = 1;
-/// Memory shared by the threads of a block.
-static constexpr unsigned kSharedMemory = 3;
 /// The number of threads that exchange values without memory.
 static constexpr int64_t kWarp = 32;
 /// The most blocks of a cluster, on any chip.

@@ -29,6 +29,8 @@ template <>
 struct OptionNames<Precision>
     : EnumNames<Precision, symbolizePrecision, getMaxEnumValForPrecision()> {};
 
+/// The address space of a block's shared memory, of all vendors.
+inline constexpr unsigned kSharedMemory = 3;
 /// Bytes of a block's shared memory for lists of numbers (uprog.compact), which
 /// parameters must leave free.
 inline constexpr int64_t kListBytes = 16;
