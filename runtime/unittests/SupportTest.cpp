@@ -11,11 +11,13 @@
 #include "batch-runtime/Workers.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <random>
+#include <thread>
 
 using namespace batchrt;
 
@@ -170,6 +172,42 @@ TEST(Fiber, TakeTurns) {
 
 TEST(Fiber, ImpossibleStack) {
   EXPECT_MESSAGE("--stack-size", FiberStack stack(SIZE_MAX / 4));
+}
+
+// What a session does not need, another takes: no more stacks are reserved than
+// run at the same time.
+TEST(Fiber, BorrowedStacks) {
+  BorrowedStack::freeOthers();
+  const FiberStack *first, *second;
+  {
+    const BorrowedStack one(1 << 20), two(1 << 20);
+    first = &*one;
+    second = &*two;
+    EXPECT_NE(first, second);
+  }
+  {
+    const BorrowedStack again(1 << 20), other(2 << 20), last(1 << 20);
+    EXPECT_TRUE(&*again == first || &*again == second);
+    // A stack of another size goes when it is in the way.
+    EXPECT_NE((*other).size(), (*again).size());
+    EXPECT_GE((*other).size(), size_t(2) << 20);
+    EXPECT_NE(&*last, &*again);
+  }
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&wrong, t] {
+      for (int i = 0; i < 1000; ++i) {
+        const BorrowedStack stack(1 << 20);
+        char *mine = (*stack).top() - 1;
+        *mine = static_cast<char>(t);
+        std::this_thread::yield();
+        wrong += *mine != static_cast<char>(t);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(Memo, AgreesWithMap) {

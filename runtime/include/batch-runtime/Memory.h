@@ -88,6 +88,8 @@ public:
   char *bottom() const { return base + guard; }
   char *top() const { return base + guard + bytes; }
   size_t size() const { return bytes; }
+  /// Whether it was made for that many bytes.
+  bool isFor(size_t size) const { return size == wanted; }
   /// The lowest address that compiled code may reach: runtime functions that it
   /// calls need some room below.
   int64_t limit() const {
@@ -96,8 +98,26 @@ public:
   static constexpr size_t reserved = 64 << 10;
 
 private:
+  const size_t wanted;
   char *base = nullptr;
   size_t guard = 0, bytes = 0;
+};
+
+/// A stack for as long as this lives: one that others have left, or a new one.
+/// Sessions that do not run hold none, however many there are.
+class BorrowedStack {
+public:
+  explicit BorrowedStack(size_t bytes);
+  ~BorrowedStack();
+  BorrowedStack(const BorrowedStack &) = delete;
+  BorrowedStack &operator=(const BorrowedStack &) = delete;
+
+  FiberStack &operator*() const { return *stack; }
+  /// Frees the stacks that nobody has borrowed.
+  static void freeOthers();
+
+private:
+  std::unique_ptr<FiberStack> stack;
 };
 
 struct FiberEntry;

@@ -188,8 +188,7 @@ struct RuntimeCalls {
     part.a = a;
     part.b = b;
     if (code == BATCH_ERROR_STACK_OVERFLOW) {
-      part.a = static_cast<int64_t>(
-          (part.strands ? part.strands->stack() : part.stack).size());
+      part.a = static_cast<int64_t>(part.stackSize);
       part.b = part.strands && part.strands->isBranch();
     }
     leave(part);

@@ -61,6 +61,19 @@ MiniBatch::MiniBatch(const CompiledObject &object,
   part.workerScratch = workerPointers.data();
 }
 
+/// What a deep recursion has touched is given back, too.
+MiniBatch::~MiniBatch() { BorrowedStack::freeOthers(); }
+
+void Part::run(void (*body)(void *), void *argument) {
+  hasFailed = false;
+  error = nullptr;
+  const BorrowedStack stack(owner.options.stackSize);
+  Fiber fiber(*stack);
+  enter(fiber, *stack);
+  fiber.run(body, argument);
+  running = nullptr;
+}
+
 void MiniBatch::setCancellation(const Cancellation *newCancellation) {
   static const Cancellation never;
   cancellation = newCancellation;
@@ -77,10 +90,7 @@ void MiniBatch::beginProgress() {
 }
 
 void MiniBatch::makePart() {
-  if (stacks.size() < static_cast<size_t>(workers.size()))
-    stacks.push_back(std::make_unique<FiberStack>(options.stackSize));
-  FiberStack &stack = *stacks[parts.size() % workers.size()];
-  auto made = std::make_unique<Part>(*this, stack);
+  auto made = std::make_unique<Part>(*this);
   Part &part = *made;
   size_t kernels = descriptor().kernels.size();
   size_t bytes = kernels * sizeof(BatchQueue);
@@ -89,7 +99,6 @@ void MiniBatch::makePart() {
   part.queueMemory.resize(kernels);
   part.constantList.resize(kernels, -1);
   part.constants = part.constantList.data();
-  part.stackLimit = part.stack.limit();
   parts.push_back(std::move(made));
 }
 

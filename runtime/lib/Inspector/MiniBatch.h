@@ -49,13 +49,11 @@ struct alignas(64) WorkerExit {
 /// owned here; the executor's is that of the first part. A worker inspects one
 /// part, or several in turn.
 struct alignas(64) Part : BatchContext {
-  Part(MiniBatch &owner, FiberStack &stack)
-      : BatchContext(), owner(owner), stack(stack), fiber(stack) {}
+  explicit Part(MiniBatch &owner) : BatchContext(), owner(owner) {}
 
   MiniBatch &owner;
-  FiberStack &stack; ///< of the worker that inspects this part
-  Fiber fiber;
-  Fiber *running = &fiber;    ///< on which compiled code runs now
+  Fiber *running = nullptr;   ///< on which compiled code runs now
+  size_t stackSize = 0;       ///< of that fiber, in bytes
   Strands *strands = nullptr; ///< where control waits: what runs it
   int64_t waits = 0;
   bool keepsReads = false; ///< someone looks at what control reads
@@ -78,13 +76,13 @@ struct alignas(64) Part : BatchContext {
   int64_t code = 0, a = 0, b = 0; ///< of an error
   std::exception_ptr error;       ///< in the runtime itself
 
-  /// Runs `body(argument)` on the stack, which may leave it with an error.
-  void run(void (*body)(void *), void *argument) {
-    hasFailed = false;
-    error = nullptr;
+  /// Runs `body(argument)` on a stack, which may leave it with an error.
+  void run(void (*body)(void *), void *argument);
+  /// Says on what compiled code runs from now on.
+  void enter(Fiber &fiber, const FiberStack &stack) {
     running = &fiber;
     stackLimit = stack.limit();
-    fiber.run(body, argument);
+    stackSize = stack.size();
   }
   static Part &of(BatchContext *context) {
     return *static_cast<Part *>(context);
@@ -102,6 +100,7 @@ public:
   MiniBatch(const CompiledObject &object, const BoundParameters &parameters,
             const InputTensors &tensors, const SessionOptions &options,
             WorkerPool &workers);
+  ~MiniBatch();
 
   void load(Forest &forest);
   /// Drops the nodes and lists that a run has added.
@@ -194,8 +193,7 @@ private:
   std::vector<Buffer> workerMemory;
   std::vector<char *> workerPointers;
   Buffer unbatchedScratch;
-  std::vector<std::unique_ptr<FiberStack>> stacks; ///< of workers
-  std::vector<std::unique_ptr<Part>> parts;        ///< at least one
+  std::vector<std::unique_ptr<Part>> parts; ///< at least one
 };
 
 /// The table of functions that compiled code calls.

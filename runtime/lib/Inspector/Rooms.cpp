@@ -31,7 +31,6 @@ void Rooms::begin(const std::vector<Part *> &newParts) {
     static_cast<BatchContext &>(part) = first;
     part.queues = part.queueList.as<BatchQueue>();
     part.constants = part.constantList.data();
-    part.stackLimit = part.stack.limit();
   }
   if (parts.size() == 1)
     return;

@@ -84,16 +84,13 @@ Strands::Strand *Strands::release(Strand &strand) {
 bool Strands::run(Strand &strand, bool isNew) {
   Strand *outer = std::exchange(running, &strand);
   BatchFrame *outerFrames = std::exchange(part.frames, strand.frames);
-  part.running = &strand.fiber;
-  part.stackLimit = strand.stack.limit();
+  part.enter(strand.fiber, strand.stack);
   const bool hasEnded =
       isNew ? strand.fiber.run(enter, &strand) : strand.fiber.resume();
   running = outer;
   strand.frames = std::exchange(part.frames, outerFrames);
-  if (outer) {
-    part.running = &outer->fiber;
-    part.stackLimit = outer->stack.limit();
-  }
+  if (outer)
+    part.enter(outer->fiber, outer->stack);
   return hasEnded;
 }
 

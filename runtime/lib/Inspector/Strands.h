@@ -57,7 +57,6 @@ public:
   /// long as the instance may have one more. False if one has failed.
   bool fork(BatchBranch code, int64_t *frame, int64_t count);
   /// Of the fiber that runs.
-  const FiberStack &stack() const { return running->stack; }
   bool isBranch() const { return running->code; }
 
 private:

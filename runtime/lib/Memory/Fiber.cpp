@@ -14,6 +14,8 @@
 #include <ucontext.h>
 #endif
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
@@ -44,7 +46,7 @@
 
 using namespace batchrt;
 
-FiberStack::FiberStack(size_t wanted) {
+FiberStack::FiberStack(size_t wanted) : wanted(wanted) {
   guard = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   if (wanted > SIZE_MAX / 2)
     raise("a stack of ", wanted, " bytes is not possible (--stack-size)");
@@ -64,6 +66,40 @@ FiberStack::~FiberStack() {
   __asan_unpoison_memory_region(bottom(), bytes);
 #endif
   ::munmap(base, bytes + guard);
+}
+
+namespace {
+/// Stacks that nobody has borrowed. Without a lock, which a fork in another
+/// thread could leave closed.
+std::array<std::atomic<FiberStack *>, 64> spareStacks;
+} // namespace
+
+BorrowedStack::BorrowedStack(size_t bytes) {
+  for (std::atomic<FiberStack *> &place : spareStacks) {
+    if (!place.load(std::memory_order_relaxed))
+      continue;
+    stack.reset(place.exchange(nullptr, std::memory_order_acquire));
+    if (stack && stack->isFor(bytes))
+      return;
+  }
+  stack = std::make_unique<FiberStack>(bytes);
+}
+
+BorrowedStack::~BorrowedStack() {
+  for (std::atomic<FiberStack *> &place : spareStacks) {
+    FiberStack *none = nullptr;
+    if (place.compare_exchange_strong(none, stack.get(),
+                                      std::memory_order_release,
+                                      std::memory_order_relaxed)) {
+      stack.release();
+      return;
+    }
+  }
+}
+
+void BorrowedStack::freeOthers() {
+  for (std::atomic<FiberStack *> &place : spareStacks)
+    delete place.exchange(nullptr, std::memory_order_acquire);
 }
 
 namespace {
