@@ -258,7 +258,12 @@ def is_ordinary(error):
 
 def touch(value, numpy, jax):
     """Reads results: memory that is not theirs would show."""
-    for leaf in jax.tree.leaves(value):
+    from batch import _trees
+    try:
+        leaves = _trees.flatten(value, "results")[0]
+    except ValueError:  # of what was given, such as a list in itself
+        return
+    for leaf in leaves:
         if isinstance(leaf, (numpy.ndarray, jax.Array)) and leaf.dtype.kind in "fiub":
             numpy.asarray(leaf).sum()
 
@@ -495,8 +500,13 @@ def check_growth(checks, environment):
                         (0, passes)):
         print(done.stderr[-3000:])
         return
-    for name, most in ("bytes", 8 << 20), ("files", 0), ("threads", 2):
-        # Caches are full after half of the passes.
+    # Caches are full after half of the passes. The allocator takes large pieces at times;
+    # what calls keep shows in every pass.
+    last = states[passes // 2:]
+    steps = sorted(b["bytes"] - a["bytes"] for a, b in zip(last, last[1:]))
+    checks.expect("it keeps no bytes", steps[len(steps) // 2] <= 256 << 10,
+                  [s["bytes"] for s in states])
+    for name, most in ("files", 0), ("threads", 2):
         grown = states[-1][name] - states[passes // 2 - 1][name]
         checks.expect("it keeps no %s" % name, grown <= most, [s[name] for s in states])
     checks.expect("and leaves no objects", "nanobind: leaked" not in done.stderr,
