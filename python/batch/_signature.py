@@ -1,0 +1,251 @@
+"""Functions in the text of a module: what their arguments and results are called.
+
+Nothing but what is between a function's name and its body is read, and only attributes
+are written, so that lines stay where they are.
+"""
+
+import re
+
+_TOKEN = re.compile(
+    r'//[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|->|[<>=]=|[()<>\[\]{}]|[@%#!]?[\w$.-]*[\w$]|.',
+    re.S)
+_CLOSES = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_NAME = re.compile(r"[^\s\"\\\x00-\x1f]+(?: [^\s\"\\\x00-\x1f]+)*")
+
+
+class TextError(Exception):
+    """A module's text cannot be read; the message says where and why."""
+
+
+class Text:
+    """A module's text, and changes to it."""
+
+    def __init__(self, text, file):
+        self.text, self.file = text, file
+        self._changes = []
+
+    def error(self, at, message):
+        line = self.text.count("\n", 0, at) + 1
+        column = at - self.text.rfind("\n", 0, at)
+        return TextError("%s:%d:%d: error: %s" % (self.file, line, column, message))
+
+    def tokens(self, at=0):
+        """(position, token), from a position on, without white space and comments."""
+        for match in _TOKEN.finditer(self.text, at):
+            token = match[0]
+            if not token.isspace() and not token.startswith("//"):
+                yield match.start(), token
+
+    def next(self, at):
+        """The position of the next token, and the token; at the end, "" """
+        return next(self.tokens(at), (len(self.text), ""))
+
+    def close(self, at):
+        """Where a group ends that begins with a bracket at this position."""
+        stack = []
+        for position, token in self.tokens(at):
+            if token in _CLOSES:
+                stack.append((position, token))
+            elif token in _CLOSES.values():
+                if _CLOSES[stack[-1][1]] != token:
+                    break
+                stack.pop()
+                if not stack:
+                    return position + 1
+        raise self.error(stack[-1][0], "%r is not closed" % stack[-1][1])
+
+    def split(self, start, end):
+        """The parts, between commas, of what is inside a group."""
+        parts, first, at = [], start + 1, start + 1
+        while at < end - 1:
+            position, token = self.next(at)
+            if position >= end - 1:
+                break
+            if token in _CLOSES:
+                at = self.close(position)
+                continue
+            at = position + len(token)
+            if token == ",":
+                parts.append((first, position))
+                first = at
+        if self.text[first:end - 1].strip():
+            parts.append((first, end - 1))
+        return parts
+
+    def change(self, start, end, text):
+        """Another text in the place of this one, in as many lines."""
+        missing = self.text.count("\n", start, end) - text.count("\n")
+        self._changes.append((start, end, text + "\n" * missing))
+
+    def changed(self):
+        parts, at = [], 0
+        # At one place, in the order in which they were made.
+        for start, end, text in sorted(self._changes, key=lambda change: change[:2]):
+            parts += [self.text[at:start], text]
+            at = end
+        return "".join(parts) + self.text[at:]
+
+
+def _attributes(text, start, end):
+    """The attributes of a dictionary: name → text, with its name."""
+    found = {}
+    for first, last in text.split(start, end):
+        part = " ".join(text.text[first:last].split("\n")).strip()
+        name = re.match(r'"([^"]*)"|[^\s=]+', part)
+        if not name:
+            raise text.error(first, "an attribute has no name")
+        found[name[1] or name[0]] = part
+    return found
+
+
+def is_kept(name):
+    """Of attributes of functions, arguments and results, Batch's own mean something here;
+    those of front ends, "jax.result_info", do not."""
+    return "." not in name or name.startswith("batch.")
+
+
+def written(attributes):
+    return "{%s}" % ", ".join(attributes.values()) if attributes else ""
+
+
+def string(attributes, name):
+    """The value of an attribute that is a string, or None."""
+    match = re.fullmatch(r'[^=]*=\s*"([^"]*)"', attributes.get(name, ""))
+    return match and match[1]
+
+
+class Value:
+    """An argument or a result. `name` is what an argument's name in the text says."""
+
+    def __init__(self, text, start, end):
+        self._text = text
+        self.name, self.attributes, self._dictionary = None, {}, None
+        at, depth = start, start
+        while at < end:
+            position, token = text.next(at)
+            if position >= end:
+                break
+            if token == "loc":  # it follows the attributes
+                break
+            if token == "{":
+                self._dictionary = position, text.close(position)
+                self.attributes = _attributes(text, *self._dictionary)
+                break
+            if token[0] == "%" and self.name is None:
+                self.name = token[1:]
+            at = text.close(position) if token in _CLOSES else position + len(token)
+            depth = at
+        self.end = depth
+        self.start = text.next(start)[0]
+        if depth == start:
+            raise text.error(self.start, "a type is missing")
+        if self.name is None:
+            self.type = text.text[self.start:depth]
+        else:
+            self.type = text.text[self.start:depth].partition(":")[2].strip()
+
+    def write(self):
+        kept = written({name: part for name, part in self.attributes.items()
+                        if is_kept(name)})
+        if self._dictionary:
+            self._text.change(*self._dictionary, kept)
+        elif kept:
+            self._text.change(self.end, self.end, " " + kept)
+
+
+class Function:
+    """func.func [VISIBILITY] @NAME(ARGUMENTS) [-> RESULTS] [attributes {…}] {"""
+
+    def __init__(self, text, start):
+        self._text = text
+        position, token = text.next(start)
+        self.place = position
+        self.is_private = token == "private"
+        if token in ("private", "public", "nested"):
+            position, token = text.next(position + len(token))
+        if token == "@":  # @"a name"
+            position, token = text.next(position + 1)
+        elif not token.startswith("@"):
+            raise text.error(position, "expected the name of a function")
+        self.name = token.lstrip("@").strip('"')
+        first, bracket = text.next(position + len(token))
+        if bracket != "(":
+            raise text.error(first, "expected '(' after the name of a function")
+        end = text.close(first)
+        self.arguments = [Value(text, *part) for part in text.split(first, end)]
+        self.results, self._bare = [], False
+        position, token = text.next(end)
+        if token == "->":
+            position, token = text.next(position + 2)
+            if token == "(":
+                end = text.close(position)
+                self.results = [Value(text, *part) for part in text.split(position, end)]
+            else:
+                first, end = position, self._type_end(position)
+                self.results, self._bare = [Value(text, first, end)], True
+            position, token = text.next(end)
+        self._end, self.attributes, self._dictionary = end, {}, None
+        if token == "attributes":
+            first, token = text.next(position + len(token))
+            if token != "{":
+                raise text.error(first, "expected '{' after 'attributes'")
+            self._dictionary = first, text.close(first)
+            self.attributes = _attributes(text, *self._dictionary)
+            position, token = text.next(self._dictionary[1])
+        self.has_body = token == "{"
+
+    def _type_end(self, at):
+        """Where a type ends that no brackets are around."""
+        position, token = self._text.next(at)
+        if token == "!":
+            position, token = self._text.next(position + 1)
+        end = position + len(token)
+        following, token = self._text.next(end)
+        return self._text.close(following) if token == "<" and following == end else end
+
+    def write(self):
+        for value in self.arguments + self.results:
+            value.write()
+        if self._bare and any(map(is_kept, self.results[0].attributes)):
+            start, end = self.results[0].start, self.results[0].end
+            self._text.change(start, start, "(")
+            self._text.change(end, end, ")")
+        kept = written({name: part for name, part in self.attributes.items()
+                        if is_kept(name)})
+        if self._dictionary:
+            self._text.change(*self._dictionary, kept or "{}")
+        elif kept:
+            self._text.change(self._end, self._end, " attributes " + kept)
+
+
+def functions(text):
+    """The functions of a module. What others than `func` write is written as that, and
+    attributes of front ends go from the module."""
+    found = []
+    end = 0
+    for position, token in text.tokens():
+        if position < end:
+            continue
+        if token in ("util.func", "util.return", "util.call"):
+            text.change(position, position + 4, "func")
+        if token in ("func.func", "util.func"):
+            found.append(Function(text, position + len(token)))
+        elif token == "module":
+            at, token = text.next(position + len(token))
+            if token.startswith("@"):
+                at, token = text.next(at + len(token))
+            if token != "attributes":
+                continue
+            first, token = text.next(at + len(token))
+            if token != "{":
+                raise text.error(first, "expected '{' after 'attributes'")
+            end = text.close(first)
+            kept = written({name: part
+                            for name, part in _attributes(text, first, end).items()
+                            if is_kept(name)})
+            text.change(at, end, "attributes " + kept if kept else "")
+    return found
+
+
+def is_name(name):
+    return bool(_NAME.fullmatch(name))

@@ -1,0 +1,186 @@
+"""From StableHLO to MLIR that the compiler reads, by jaxlib's own passes."""
+
+import json
+import re
+
+from jax.extend.mlir import ir, passmanager
+from jax.extend.mlir.dialects import stablehlo
+from jax.interpreters.mlir import make_ir_context
+
+from batch._signature import TextError
+
+stablehlo.register_stablehlo_passes()
+_PASSES = ("builtin.module(inline,symbol-dce,canonicalize,func.func(chlo-legalize-to-stablehlo),"
+           "canonicalize,stablehlo-legalize-to-linalg,canonicalize,cse)")
+_CLEAN = "builtin.module(canonicalize,cse)"
+_BYTECODE = b"ML\xefR"
+DIALECTS = ("stablehlo", "chlo", "mhlo", "vhlo", "sdy")
+
+
+def _place(operation, file):
+    """Where an operation comes from, as compilers say it."""
+    text = str(operation.location)
+    found = re.findall(r'"([^"\n]+)":(\d+):(\d+)', text)
+    if not found:
+        return file
+    name, line, column = found[0]
+    return "%s:%s:%s" % (file if name == "-" else name, line, column)
+
+
+def _errors(error, file):
+    """What MLIR says, with the file's name."""
+    lines = [re.sub(r'^error: (?:"([^"]*)":(\d+:\d+)|loc\(.*?"([^"]*)":(\d+:\d+).*?\)|unknown): ',
+                    lambda m: "%s: error: " % (
+                        ":".join(filter(None, [m[1] or m[3] or file, m[2] or m[4]]))
+                        .replace("-:", file + ":", 1) if (m[1] or m[3]) else file),
+                    line.strip())
+             for line in str(error).splitlines()[1:] if line.strip().startswith("error: ")]
+    return "\n".join(lines) or "%s: error: %s" % (file, error)
+
+
+def _parse(data, context, file):
+    try:
+        if b"vhlo" in data and data[:4] == _BYTECODE:
+            return stablehlo.deserialize_portable_artifact(context, data)
+        return ir.Module.parse(data, context)
+    except (ir.MLIRError, ValueError) as error:
+        raise TextError(_errors(error, file)) from None
+
+
+def _scalar(value):
+    kind = ir.RankedTensorType(value.type).element_type
+    return ir.Operation.create("tensor.extract", results=[kind], operands=[value]).result
+
+
+def _blocks(operation):
+    return [block for region in operation.regions for block in region.blocks]
+
+
+def _terminate(block, name, operands):
+    """A terminator in the place of StableHLO's."""
+    old = block.operations[len(block.operations) - 1].operation
+    with ir.InsertionPoint(old), old.location:
+        values = operands(list(old.operands))
+        ir.Operation.create(name, operands=values)
+    old.erase()
+
+
+def _replace(old, new):
+    for before, after in zip(old.results, new.results):
+        before.replace_all_uses_with(after)
+    old.erase()
+
+
+def _while(loop):
+    """What the body passes on as it is, a parameter as a rule, is read from outside."""
+    (test,), (body,) = (region.blocks for region in loop.regions)
+    passed = list(body.operations[len(body.operations) - 1].operation.operands)
+    kept = [i for i, value in enumerate(passed) if value != body.arguments[i]]
+    for i in set(range(len(passed))).difference(kept):
+        for old in (test.arguments[i], body.arguments[i], loop.results[i]):
+            old.replace_all_uses_with(loop.operands[i])
+    start = [loop.operands[i] for i in kept]
+    with ir.InsertionPoint(loop), loop.location:
+        new = ir.Operation.create("scf.while", results=[v.type for v in start],
+                                  operands=start, regions=2)
+    for block, region in zip((test, body), new.regions):
+        block.append_to(region)
+        for i in reversed(range(len(passed))):
+            if i not in kept:
+                block.erase_argument(i)
+    arguments = list(test.arguments)
+    _terminate(test, "scf.condition", lambda v: [_scalar(v[0]), *arguments])
+    _terminate(body, "scf.yield", lambda v: [v[i] for i in kept])
+    for i, result in zip(kept, new.results):
+        loop.results[i].replace_all_uses_with(result)
+    loop.erase()
+
+
+def _branch(choice):
+    """`if` takes a boolean; `case` a number, of which the last branch takes those that no
+    other has."""
+    blocks = _blocks(choice)
+    results = [value.type for value in choice.results]
+    with ir.InsertionPoint(choice), choice.location:
+        which = _scalar(choice.operands[0])
+        if choice.name == "stablehlo.if":
+            new = ir.Operation.create("scf.if", results=results, operands=[which], regions=2)
+        else:
+            which = ir.Operation.create("arith.index_cast", results=[ir.IndexType.get()],
+                                        operands=[which]).result
+            numbers = ir.DenseI64ArrayAttr.get(range(len(blocks) - 1))
+            new = ir.Operation.create("scf.index_switch", results=results, operands=[which],
+                                      attributes={"cases": numbers}, regions=len(blocks))
+            blocks = blocks[-1:] + blocks[:-1]
+    for block, region in zip(blocks, new.regions):
+        block.append_to(region)
+        _terminate(block, "scf.yield", lambda values: values)
+    _replace(choice, new)
+
+
+_CONTROL = {"stablehlo.while": _while, "stablehlo.if": _branch, "stablehlo.case": _branch}
+
+
+def _convert(module, file):
+    """Control becomes `scf`. What is left of StableHLO is an error."""
+    control, left, stack = [], {}, [module]
+    while stack:
+        operation = stack.pop()
+        if operation.name in _CONTROL:
+            control.append(operation)
+        elif operation.name.partition(".")[0] in DIALECTS and \
+                operation.name != "stablehlo.return":
+            left.setdefault(operation.name, operation)
+        for name in list(operation.attributes):
+            if name.partition(".")[0] in DIALECTS + ("jax",) and "." in name:
+                del operation.attributes[name]
+        for block in _blocks(operation):
+            stack += [inner.operation for inner in block.operations]
+    if left:
+        raise TextError("\n".join(
+            "%s: error: %s is not supported%s" % (_place(operation, file), name, _hint(name))
+            for name, operation in sorted(left.items())))
+    for operation in reversed(control):  # those inside first
+        _CONTROL[operation.name](operation)
+
+
+def _hint(name):
+    return ": it is part of a sharded program, lower it for one device" if \
+        name.startswith("sdy.") else \
+        ": batch.vmap compiles the function of JAX that this comes from, as far as " \
+        "docs/Python.md says"
+
+
+def _signless(text):
+    """Signs are in operations. Casts from a type to itself go."""
+    module = ir.Module.parse(re.sub(r"\bui(8|16|32|64)\b|(?<=x)ui(8|16|32|64)\b",
+                                    lambda m: "i" + (m[1] or m[2]), text))
+    passmanager.PassManager.parse("builtin.module(canonicalize)").run(module.operation)
+    return module
+
+
+def lower(data, file):
+    """A module of StableHLO without it. Returns its text, where places stay that the
+    module names; the text with places in any case, those of the file; and the names that
+    arguments have by their places: function → [name or None, …]."""
+    context = make_ir_context()
+    module = _parse(data, context, file)
+    with context:
+        has_places = b" loc(" in data or data[:4] == _BYTECODE
+        try:
+            passmanager.PassManager.parse(_PASSES).run(module.operation)
+            _convert(module.operation, file)
+            passmanager.PassManager.parse(_CLEAN).run(module.operation)
+        except ir.MLIRError as error:
+            raise TextError(_errors(error, file)) from None
+        names = {}
+        for function in module.body.operations:
+            found = [re.fullmatch(r'loc\("([^"\n]+)"(?:\(.*\))?\)', str(v.location))
+                     for block in _blocks(function.operation) for v in block.arguments]
+            names[ir.StringAttr(function.attributes["sym_name"]).value] = \
+                [name and name[1] for name in found]
+        if re.search(r"\bui\d|xui\d", str(module)):
+            module = _signless(module.operation.get_asm(enable_debug_info=True))
+        located = module.operation.get_asm(enable_debug_info=True).replace(
+            'loc("-":', "loc(%s:" % json.dumps(file))
+        return located if has_places else str(module), located, names
