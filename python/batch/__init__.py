@@ -12,6 +12,7 @@ docs/Python.md has all of it.
 
 import importlib
 
+from batch._adt import adt, tensor, view
 from batch._bound import bind
 from batch._compiler import CompileError, clear_cache, compile, compiler
 from batch._model import Function, Model, Ragged
@@ -19,7 +20,8 @@ from batch._runtime import Cancellation, Cancelled, Error
 
 # What needs JAX loads it, when it is asked for.
 _OF_JAX = {"vmap": "_vmap", "LoweringError": "_vmap", "map": "_map",
-           "sample": "_sample"}
+           "sample": "_sample", "function": "_functions", "forest": "_forest",
+           "Forest": "_forest", "Nodes": "_forest"}
 
 
 def __getattr__(name):
@@ -33,6 +35,7 @@ def __getattr__(name):
         raise ImportError("batch.%s needs JAX: pip install 'jax>=0.9'" % name) from None
 
 
-__all__ = ["Cancellation", "Cancelled", "CompileError", "Error", "Function", "Model",
-           "LoweringError", "Ragged", "bind", "clear_cache", "compile", "compiler", "map",
-           "sample", "vmap"]
+__all__ = ["Cancellation", "Cancelled", "CompileError", "Error", "Forest", "Function",
+           "LoweringError", "Model", "Nodes", "Ragged", "adt", "bind", "clear_cache",
+           "compile", "compiler", "forest", "function", "map", "sample", "tensor", "view",
+           "vmap"]

@@ -11,8 +11,10 @@ import numpy
 from jax.extend import core
 from jax.interpreters import ad, batching, mlir
 
-from batch import _bound, _compiler, _expand, _extents, _explain, _lowering, _places
+from batch import _bound, _compiler, _expand, _explain, _extents, _forest, _lowering
+from batch import _places
 from batch._arrays import UNMAPPED, for_runtime, is_plain, key_of, to_jax
+from batch._forest import Forest
 from batch._model import Ragged
 
 _BOUND = 8  # sets of parameters that stay bound, for each compiled function
@@ -38,10 +40,14 @@ def without_mesh():
 # --- compiled functions ------------------------------------------------------------------
 
 class Compiled:
-    """A closed jaxpr, and which of its arguments are the same for all instances."""
+    """A closed jaxpr, and which of its arguments are the same for all instances.
 
-    def __init__(self, closed, shared, options):
+    recursion: what is known of its data types (_functions.Types), if it has any.
+    """
+
+    def __init__(self, closed, shared, options, recursion=None):
         self.closed, self.shared, self._options = closed, list(shared), options
+        self.recursion = recursion
         self.dtypes = [_expand.words(v.aval).dtype for v in closed.jaxpr.invars]
         self.results = [atom.aval for atom in closed.jaxpr.outvars]
         self.depends = depends(closed.jaxpr, [not is_shared for is_shared in shared])
@@ -64,8 +70,8 @@ class Compiled:
         with self._lock:
             if self._model is None:
                 with without_mesh():
-                    self.text, constants, self.places = _lowering.lower(self.closed,
-                                                                        self.shared)
+                    self.text, constants, self.places = _lowering.lower(
+                        self.closed, self.shared, self.recursion)
                 self._constants = {"p%d" % i: value for i, value in enumerate(constants)}
                 self._changing = [value for value in constants
                                   if isinstance(value, _bound.Bound)]
@@ -131,10 +137,10 @@ class Compiled:
         function = self.bind(leaves, keep)
         with _places.translated(self.places):
             try:
-                outputs = function.run(size, self._values(leaves, axes), bits=True)
+                outputs = function.run(size, *self._given(leaves, axes, size), bits=True)
             except TypeError:  # of arrays on several devices, or deleted, which say so
-                values = self._values(leaves, axes, as_they_are=False)
-                outputs = function.run(size, values, bits=True)
+                given = self._given(leaves, axes, size, as_they_are=False)
+                outputs = function.run(size, *given, bits=True)
         return self.from_runtime(outputs)
 
     def arguments(self, leaves):
@@ -146,8 +152,16 @@ class Compiled:
         """Runs the same; what was decided and what ran, of a function of this name."""
         function = self.bind(leaves)
         with _places.translated(self.places):
-            return _explain.explain(function, size, self._values(leaves, axes),
+            return _explain.explain(function, size, *self._given(leaves, axes, size),
                                     places=self.places, what=name)
+
+    def _given(self, leaves, axes, size, as_they_are=True):
+        """The arrays of arguments, and the nodes of data structures."""
+        values = self._values(leaves, axes, as_they_are)
+        if not self.recursion:
+            return values, None
+        return _forest.given(self.model, {"a%d" % i: leaves[i] for i in self._arguments},
+                             values, size)
 
     def _values(self, leaves, axes, as_they_are=True):
         """What the runtime reads of the arguments. `as_they_are`: it may read them from
@@ -155,7 +169,9 @@ class Compiled:
         values, lengths = [], {}
         for i in self._arguments:
             leaf, dtype, axis = leaves[i], self.dtypes[i], axes[i]
-            if as_they_are and self._plain[i] and axis == 0 and (
+            if type(leaf) is Forest:
+                values.append(None)
+            elif as_they_are and self._plain[i] and axis == 0 and (
                     type(leaf) is numpy.ndarray or isinstance(leaf, jax.Array)) and \
                     leaf.dtype == dtype:
                 values.append((leaf, []))
@@ -170,11 +186,28 @@ class Compiled:
 
     def from_runtime(self, outputs):
         """Results as JAX has them; those without elements were not computed."""
-        size, outputs = len(outputs[0]), iter(outputs)
-        results = []
+        size, results = len(outputs[0]), []
+        if self.recursion:
+            return self._with_data(outputs, size)
+        outputs = iter(outputs)
         for aval, is_empty in self._words:
             array = numpy.zeros((size,) + aval.shape, aval.dtype) if is_empty else \
                 next(outputs)
+            results.append(array if array.dtype == aval.dtype else array.view(aval.dtype))
+        return results
+
+
+    def _with_data(self, outputs, size):
+        """The same of results that may be of data types."""
+        named = {field.name: output for field, output in zip(self.model.outputs, outputs)}
+        results = []
+        for i, ((aval, is_empty), kind) in enumerate(zip(self._words,
+                                                         self.recursion.results)):
+            if kind:
+                results.append(_forest.taken(kind.adt, named))
+                continue
+            array = numpy.zeros((size,) + aval.shape, aval.dtype) if is_empty else \
+                named["r%d" % i]
             results.append(array if array.dtype == aval.dtype else array.view(aval.dtype))
         return results
 

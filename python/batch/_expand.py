@@ -18,7 +18,10 @@ from jax.extend import core
 
 from batch._bound import Bound
 
-CONTROL = ("while", "scan", "cond")
+# Of functions, data types and lists (batch._functions).
+_STRUCTURE = ("batch_call", "batch_open", "batch_construct", "batch_list", "batch_map",
+              "batch_fold", "batch_length")
+CONTROL = ("while", "scan", "cond", *_STRUCTURE)
 # Of primitives that only call, the parameter that has what is called.
 _CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr",
           "core_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr",
@@ -291,7 +294,13 @@ class _Expansion:
         def count(first, number):
             return len(_full(atoms[first:first + number]))
 
-        if name == "cond":
+        if name in _STRUCTURE:
+            changed = {}
+            if "body" in params:
+                closure = atoms[:params["closure"]]
+                changed = {"closure": len(_full(closure)), "body": params["body"].expanded(
+                    lambda closed: expand(closed, closure))}
+        elif name == "cond":
             changed = {"branches": tuple(expand(branch, atoms[1:])
                                          for branch in params["branches"])}
         elif name == "scan":

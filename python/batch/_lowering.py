@@ -6,6 +6,7 @@ used.
 """
 
 import collections
+import contextlib
 import itertools
 import re
 
@@ -35,6 +36,15 @@ def element_type(dtype):
     return _ELEMENTS[name]
 
 
+def _equal(a, b):
+    """Whether two constants are the same: each path through a function makes its own of an
+    array of NumPy's."""
+    if not all(isinstance(value, (numpy.ndarray, jax.Array)) and not _expand.is_key(value)
+               for value in (a, b)) or (a.shape, a.dtype) != (b.shape, b.dtype):
+        return False
+    return numpy.asarray(a).tobytes() == numpy.asarray(b).tobytes()
+
+
 def tensor_type(aval):
     return "tensor<%s>" % "x".join([_extents.extent(n) for n in aval.shape] +
                                    [element_type(aval.dtype)])
@@ -44,6 +54,18 @@ def _select(lanes, new, old):
     """New values of the lanes that run."""
     shape = lanes.shape + (1,) * (new.ndim - lanes.ndim)
     return [jax.numpy.where(lanes.reshape(shape), new, old)]
+
+
+_structure = {}
+
+
+def lowers(name):
+    """Registers what writes the equations of a primitive: a function of the lowering, the
+    equation and the names of its operands that gives those of its results."""
+    def register(function):
+        _structure[name] = function
+        return function
+    return register
 
 
 def _text(function):
@@ -62,6 +84,13 @@ class Lowering:
         self.extents = {}  # by symbol, of ragged arguments
         self.places = _places.Places(_expand.line)
         self.place = 0  # of what is emitted
+        self.types = {}  # of names that are no tensors
+        self.opened = {}  # fields of values whose variant is known, by name
+        self.data = None  # the declarations of data types
+        self.symbols = {}  # of functions, by what they are of; None once they are written
+
+    # Functions have all constants that are parameters, which are known at the end.
+    SHARED, SHARED_TYPES, SHARED_ARGUMENTS = "<values>", "<types>", "<arguments>"
 
     # Text.
 
@@ -74,6 +103,45 @@ class Lowering:
 
     def name(self, prefix="v"):
         return "%%%s%d" % (prefix, next(self.numbers))
+
+    def fresh(self, types):
+        """Names for values of these types."""
+        names = [self.name() for _ in types]
+        self.types.update((name, text) for name, text in zip(names, types)
+                          if text[0] == "!")
+        return names
+
+    def type_of(self, name, aval):
+        return self.types.get(name) or tensor_type(aval)
+
+    @contextlib.contextmanager
+    def region(self):
+        """What is emitted in it is indented, and known in it only."""
+        extents, self.extents = self.extents, dict(self.extents)
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+            self.extents = extents
+
+    @contextlib.contextmanager
+    def aside(self):
+        """What is emitted in it goes into the list that it gives."""
+        before, self.lines = self.lines, []
+        try:
+            yield self.lines
+        finally:
+            self.lines = before
+
+    def symbol(self, spec):
+        """The name of a function, which will be written."""
+        if spec not in self.symbols:
+            name = re.sub(r"\W", "", spec.name) or "function"
+            count = sum(1 for other in self.symbols if other.name == spec.name)
+            self.symbols[spec] = "@%s%s" % (name if name != "main" else "main_function",
+                                            ".%d" % count if count else "")
+        return self.symbols[spec]
 
     def constant(self, kind, value):
         name = self.name("c")
@@ -105,17 +173,22 @@ class Lowering:
         """Emits the equations of a jaxpr; returns the names of its results."""
         straight = []
 
-        def flush():
-            if straight:
-                self.place = self.places.add(straight)
-                self.segment(straight[:], jaxpr, environment)
-                straight.clear()
+        def flush(results=None):
+            """Emits what these need, or all."""
+            now = straight if results is None else _expand._live(straight, results)[0]
+            if now:
+                self.place = self.places.add(now)
+                self.segment(now[:], jaxpr, environment)
+                left = {id(equation) for equation in now}
+                straight[:] = [e for e in straight if id(e) not in left]
 
         for equation in jaxpr.eqns:
-            if equation.primitive.name not in CONTROL:
+            name = equation.primitive.name
+            if name not in CONTROL:
                 straight.append(equation)
                 continue
-            flush()
+            # Calls first: what does not need them comes together.
+            flush(equation.invars if name in _structure else None)
             self.place = self.places.add([equation])
             values = [self.read(environment, atom) for atom in equation.invars]
             results = self.control(equation, values)
@@ -128,15 +201,16 @@ class Lowering:
         jaxpr, constants = open_jaxpr(closed)
         environment = dict(zip(jaxpr.constvars, map(self.share, constants)))
         environment.update(zip(jaxpr.invars, values))
-        place = self.place
+        place, extents = self.place, self.extents
+        self.extents = dict(extents)
         results = self.run(jaxpr, environment)
-        self.place = place
+        self.place, self.extents = place, extents
         return results
 
     def share(self, value):
         """The name of a parameter that has a constant array."""
         for name, known in self.shared:
-            if known is value:
+            if known is value or self.symbols and _equal(known, value):
                 return name
         name = "%%p%d" % len(self.shared)
         self.shared.append((name, value))
@@ -177,10 +251,11 @@ class Lowering:
         """Calls what JAX makes of a function of arrays of these shapes."""
         function = "@segment%d" % len(self.functions)
         # JAX wants arguments with these extents.
-        extents = self.extents.values()
-        values = [*values, *(extent.carrier for extent in extents)]
-        shapes = [*shapes, *(extent.aval for extent in extents)]
-        text, order = self.lower(compute, shapes, function, equations)
+        used = _extents.names([*shapes, *avals], equations)
+        extents = {name: self.extents[name] for name in self.extents if name in used}
+        values = [*values, *(extent.carrier for extent in extents.values())]
+        shapes = [*shapes, *(extent.aval for extent in extents.values())]
+        text, order = self.lower(compute, shapes, function, equations, list(extents))
         self.functions.append(text)
         numbers = [(self.extents[symbol].number, "tensor<%s>" % _extents.number_type())
                    for symbol in order]
@@ -191,20 +266,20 @@ class Lowering:
                   ", ".join(map(tensor_type, avals)))
         return results
 
-    def lower(self, compute, shapes, function, equations):
+    def lower(self, compute, shapes, function, equations, extents):
         """The text of a function that JAX has lowered, and the symbols whose numbers are
         its first arguments."""
         # A function of its own, or JAX would give the module of an earlier call.
-        given = len(shapes) - len(self.extents)
+        given = len(shapes) - len(extents)
         fresh = jax.jit(lambda *values: compute(*values[:given]), keep_unused=True)
         module = fresh.lower(*shapes).compiler_ir("stablehlo")
         with module.context:
             names = ", ".join(sorted({e.primitive.name for e in equations}))
-            if self.extents:
+            if extents:
                 _extents.mark_broadcasts(module.operation)
             try:
                 passmanager.PassManager.parse(_PASSES).run(module.operation)
-                if self.extents:  # extents are found in one function
+                if extents:  # extents are found in one function
                     passmanager.PassManager.parse(_INLINE).run(module.operation)
             except ir.MLIRError as error:
                 raise LoweringError("%s%s: %s" % (place(equations[0]), names,
@@ -224,7 +299,7 @@ class Lowering:
                             visit(inner.operation)
 
             functions = list(module.body.operations)
-            order = _extents.take_extents(functions[0], list(self.extents), given)
+            order = _extents.take_extents(functions[0], extents, given)
             for operation in functions:
                 visit(operation.operation)
             if left:
@@ -251,10 +326,27 @@ class Lowering:
                 module.operation)
             return "\n".join(map(_text, module.body.operations)), order
 
+    # Functions.
+
+    def write(self):
+        """The lines of all functions that are called."""
+        from batch import _recursion
+        lines, written = [], 0
+        while written < len(self.symbols):
+            spec = list(self.symbols)[written]
+            written += 1
+            self.extents, self.opened = {}, {}
+            with self.aside() as body:
+                head = _recursion.function(self, spec)
+            lines += ["  " + head, *body, "  }"]
+        return lines
+
     # Control.
 
     def control(self, equation, values):
         name = equation.primitive.name
+        if name in _structure:
+            return _structure[name](self, equation, values)
         return getattr(self, name + "_loop" if name != "cond" else "branch")(equation, values)
 
     def scalar(self, value, kind):
@@ -267,9 +359,8 @@ class Lowering:
         first, second = parameters["cond_nconsts"], parameters["body_nconsts"]
         test, body = values[:first], values[first:first + second]
         carried = values[first + second:]
-        types = [tensor_type(v.aval) for v in equation.outvars]
-        results = [self.name() for _ in carried]
-        before = [self.name() for _ in carried]
+        types = [self.type_of(name, v.aval) for name, v in zip(carried, equation.outvars)]
+        results, before = self.fresh(types), self.fresh(types)
         self.emit("%s = scf.while (%s) : (%s) -> (%s) {",
                   ", ".join(results),
                   ", ".join("%s = %s" % pair for pair in zip(before, carried)),
@@ -292,7 +383,7 @@ class Lowering:
         self.place = place
         self.depth -= 1
         self.emit("} do {")
-        now = [self.name() for _ in carried]
+        now = self.fresh(types)
         self.emit("^bb0(%s):", ", ".join("%s: %s" % pair for pair in zip(now, types)))
         self.depth += 1
         after = self.call(parameters["body_jaxpr"], body + now)
@@ -316,7 +407,8 @@ class Lowering:
         sequences = values[constants + carries:]
         sources = [atom.aval for atom in equation.invars[constants + carries:]]
         stacked = [v.aval for v in equation.outvars[carries:]]
-        types = [tensor_type(v.aval) for v in equation.outvars]
+        types = [self.type_of(name, v.aval) for name, v in zip(first, equation.outvars)]
+        types += map(tensor_type, stacked)
         starts = list(first)
         for aval in stacked:
             zero = "false" if element_type(aval.dtype) == "i1" else \
@@ -328,8 +420,7 @@ class Lowering:
                                 _expand.place(equation))
         bounds = [self.extent(n) for n in (0, length, 1)]
         index = self.name("i")
-        results = [self.name() for _ in types]
-        now = [self.name() for _ in types]
+        results, now = self.fresh(types), self.fresh(types)
         self.emit("%sscf.for %s = %s to %s step %s%s {",
                   ", ".join(results) + " = " if results else "", index, *bounds,
                   " iter_args(%s) -> (%s)" % (
@@ -394,10 +485,10 @@ class Lowering:
         branches = equation.params["branches"]
         kind = element_type(equation.invars[0].aval.dtype)
         which = self.scalar(values[0], kind)
-        types = [tensor_type(v.aval) for v in equation.outvars]
-        return self.choose(which, kind, branches, 0, values[1:], types)
+        avals = [v.aval for v in equation.outvars]
+        return self.choose(which, kind, branches, 0, values[1:], avals)
 
-    def choose(self, which, kind, branches, first, values, types):
+    def choose(self, which, kind, branches, first, values, avals):
         """The last branch takes all numbers above, the first one all below."""
         if first == len(branches) - 1:
             return self.call(branches[first], values)
@@ -409,26 +500,35 @@ class Lowering:
             takes = self.name("s")
             self.emit("%s = arith.cmpi sle, %s, %s : %s", takes, which, bound, kind)
             order = [first, None]
-        results = [self.name() for _ in types]
+        regions, ends = [], []
+        for number in order:
+            self.depth += 1
+            with self.aside() as lines:
+                ends.append(self.call(branches[number], values) if number is not None else
+                            self.choose(which, kind, branches, first + 1, values, avals))
+                types = list(map(self.type_of, ends[-1], avals))
+                if types:
+                    self.emit("scf.yield %s : %s", ", ".join(ends[-1]), ", ".join(types))
+            self.depth -= 1
+            regions.append(lines)
+        results = self.fresh(types)
         self.emit("%sscf.if %s%s {", ", ".join(results) + " = " if results else "", takes,
                   " -> (%s)" % ", ".join(types) if results else "")
-        for position, number in enumerate(order):
-            if position:
-                self.emit("} else {")
-            self.depth += 1
-            ends = self.call(branches[number], values) if number is not None else \
-                self.choose(which, kind, branches, first + 1, values, types)
-            if results:
-                self.emit("scf.yield %s : %s", ", ".join(ends), ", ".join(types))
-            self.depth -= 1
+        self.lines += regions[0]
+        self.emit("} else {")
+        self.lines += regions[1]
         self.emit("}")
         return results
 
 
-def lower(closed, shared):
+def lower(closed, shared, recursion=None):
     """The module of a closed jaxpr, whose arguments `shared` (a list of bools) are the
     same for all instances. Returns the text, the constants that are parameters, "p0",
-    "p1", …, and the places that it names. Arguments are "a0", …, results "r0", …"""
+    "p1", …, and the places that it names. Arguments are "a0", …, results "r0", …
+
+    recursion: of what calls functions of batch.function, a _functions.Types of its arguments
+        and results.
+    """
     names, numbers = (
         [i for i, v in enumerate(values) if not _expand.is_empty(v.aval)]
         for values in (closed.jaxpr.invars, closed.jaxpr.outvars))
@@ -437,6 +537,11 @@ def lower(closed, shared):
     closed = _expand.expand(closed)
     lowering = Lowering()
     jaxpr, constants = open_jaxpr(closed)
+    if recursion:
+        from batch import _recursion
+        lowering.data = _recursion.Types(recursion.constructed)
+        lowering.types.update((name, lowering.data.text(kind)) for name, kind in
+                              zip(names, recursion.arguments) if kind)
     for name, v in zip(names, jaxpr.invars):
         for symbol in _extents.of([v.aval.shape[:1]]):
             lowering.extents.setdefault(symbol, _extents.Extent(
@@ -448,25 +553,43 @@ def lower(closed, shared):
             makers = [place(equation) for equation in jaxpr.eqns if v in equation.outvars]
             raise LoweringError("%sa result has as many rows as a ragged argument, which is "
                                 "not supported: reduce over them" % "".join(makers[:1]))
+    extents = list(lowering.extents.items())
     results = lowering.run(jaxpr, environment)
-    types = [tensor_type(atom.aval) for atom in jaxpr.outvars]
+    types = [lowering.type_of(name, atom.aval) for name, atom in
+             zip(results, jaxpr.outvars)]
     if not types:  # all results are empty, and an entry has some
         types, numbers = ["tensor<i1>"], [0]
         results = [lowering.constant(types[0], "dense<false>")]
+    main, functions = lowering.lines, lowering.write() if recursion else []
     arguments = ["%s: %s {batch.%s = \"%s\"}" % (
-        name, tensor_type(v.aval), "shared" if is_shared else "name", name[1:])
+        name, lowering.type_of(name, v.aval), "shared" if is_shared else "name", name[1:])
         for name, v, is_shared in zip(names, jaxpr.invars, shared)]
     arguments += ["%s: tensor<%s> {batch.name = \"%s\"}" % (
-        extent.number, _extents.number_type(), symbol)
-        for symbol, extent in lowering.extents.items()]
-    arguments += ["%s: %s {batch.shared = \"%s\"}" % (
-        name, tensor_type(_expand.type_of(value)), name[1:]) for name, value in lowering.shared]
+        extent.number, _extents.number_type(), symbol) for symbol, extent in extents]
+    constants = [(name, tensor_type(_expand.type_of(value)))
+                 for name, value in lowering.shared]
+    arguments += ["%s: %s {batch.shared = \"%s\"}" % (name, kind, name[1:])
+                  for name, kind in constants]
     lines = ["module {"]
+    if recursion:
+        lines += lowering.data.lines()
     lines += ["  " + line for function in lowering.functions
               for line in function.splitlines()]
+    lines += functions
     lines.append("  func.func @main(%s) -> (%s) attributes {batch.entry} {" % (
         ", ".join(arguments), ", ".join("%s {batch.name = \"r%d\"}" % (kind, i)
                                         for i, kind in zip(numbers, types))))
-    lines += lowering.lines
+    lines += main
     lines += ["    return %s : %s" % (", ".join(results), ", ".join(types)), "  }", "}", ""]
-    return "\n".join(lines), [value for _, value in lowering.shared], lowering.places
+    text = "\n".join(lines)
+    for mark, parts in ((lowering.SHARED, (name for name, _ in constants)),
+                        (lowering.SHARED_TYPES, (kind for _, kind in constants)),
+                        (lowering.SHARED_ARGUMENTS, map("%s: %s".__mod__, constants))):
+        text = _join(text, mark, list(parts))
+    return text, [value for _, value in lowering.shared], lowering.places
+
+
+def _join(text, mark, parts):
+    """Puts parts in the place of a mark, at the end of a list."""
+    text = text.replace("(" + mark, "(" + ", ".join(parts))
+    return text.replace(mark, "".join(", " + part for part in parts))

@@ -121,9 +121,10 @@ class _Nodes:
     and sequences it is two.
     """
 
-    def __init__(self, variants, unshared):
+    def __init__(self, variants, unshared, view=None):
         self.variants = variants
         self.unshared = unshared
+        self.view = view or (lambda value, kind: value)
         self.by_name = {(variant.data_type, variant.name): number
                         for number, variant in enumerate(variants)}
         self.instances = [0]
@@ -159,9 +160,10 @@ class _Nodes:
                 continue
             if id(value) in self.open:
                 raise ValueError("%s: a node is part of itself" % what)
-            number = self._check(value, what, kind)
+            node = self.view(value, kind)
+            number = self._check(node, what, kind)
             self.open.add(id(value))
-            fields = list(value[1:])
+            fields = list(node[1:])
             work.append((value, kind, None, (number, fields, target, place)))
             for f, field in enumerate(self.variants[number].fields):
                 if field.data_type:
@@ -327,6 +329,31 @@ class Model:
         return Function(self, bound, options)
 
 
+def structures(model, given, instances, view=None):
+    """The numbers of the roots of arguments by name, a list for each, and the arrays of all
+    nodes.
+
+    given: the values for all instances of these arguments.
+    view: of a node and the name of its data type, the tuple that it is.
+    """
+    nodes = _Nodes(model._variants, model._unshared, view)
+    fields = [field for field in model.arguments if field.name in given]
+    roots = {field.name: [] for field in fields}
+
+    def add(value, what, field, lists):
+        if lists == 0:
+            return nodes.add(value, what, field.data_type)
+        return [add(element, what, field, lists - 1) for element in value]
+
+    for i in range(instances):
+        for field in fields:
+            roots[field.name].append(add(
+                given[field.name][i], "argument %r of instance %d" % (field.name, i), field,
+                field.lists))
+        nodes.end_instance()
+    return roots, nodes.arrays()
+
+
 class Function:
     """A model with its parameters; called with a mini-batch.
 
@@ -421,26 +448,13 @@ class Function:
         return outputs
 
     def _values(self, given, instances):
-        structured = [field for field in self.model.arguments if field.data_type]
-        if not structured:
-            return [_values(field, "argument %r" % field.name, given[field.name])
-                    for field in self.model.arguments], None
-        nodes = _Nodes(self.model._variants, self.model._unshared)
-        roots = {field.name: [] for field in structured}
-        for i in range(instances):
-            for field in structured:
-                what = "argument %r of instance %d" % (field.name, i)
-                roots[field.name].append(
-                    self._add(nodes, given[field.name][i], what, field, field.lists))
-            nodes.end_instance()
+        structured = {field.name: given[field.name] for field in self.model.arguments
+                      if field.data_type}
+        roots, nodes = structures(self.model, structured, instances) if structured else \
+            ({}, None)
         return [_values(field, "argument %r" % field.name,
                         roots.get(field.name, given[field.name]))
-                for field in self.model.arguments], nodes.arrays()
-
-    def _add(self, nodes, value, what, field, lists):
-        if lists == 0:
-            return nodes.add(value, what, field.data_type)
-        return [self._add(nodes, element, what, field, lists - 1) for element in value]
+                for field in self.model.arguments], nodes
 
     def _read(self, session, number, bits):
         array, offsets = session.read(number, bits)

@@ -1,6 +1,7 @@
 """batch.vmap: functions of JAX over a batch, each lane with control of its own."""
 
 import functools
+import inspect
 import re
 import sys
 import threading
@@ -9,8 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy
 
-from batch import _arrays, _bound, _compiled, _expand, _extents, _lowering, _trees
+from batch import _adt, _arrays, _bound, _compiled, _expand, _extents, _forest, _functions
+from batch import _lowering, _trees
 from batch._arrays import UNMAPPED
+from batch._forest import Forest
 from batch._model import Ragged
 
 LoweringError = _expand.LoweringError
@@ -41,7 +44,7 @@ def _copy(axes):
 
 def words(leaf):
     """A key is its words; other arrays are what they are."""
-    if isinstance(leaf, (_bound.Bound, Ragged)):
+    if isinstance(leaf, (_bound.Bound, Ragged, Forest)):
         return leaf
     aval = jax.typeof(leaf)
     return jax.random.key_data(leaf) if _expand.is_key(aval) else leaf
@@ -71,9 +74,15 @@ def aval_of(leaf):
         leaf = leaf.value
     if isinstance(leaf, Ragged):
         leaf = leaf.values
+    if isinstance(leaf, Forest):
+        return leaf.aval
     try:
         return jax.typeof(leaf)
     except TypeError:
+        if isinstance(type(leaf), _adt.AdtType):
+            raise TypeError("an argument is a %s: say so where the function is defined, `def "
+                            "f(tree: %s)`, or give a batch.forest" % (
+                                type(leaf)._adt, type(leaf)._adt)) from None
         raise TypeError("Argument %r of type %s is not a valid JAX type" % (
             leaf, type(leaf))) from None
 
@@ -96,7 +105,8 @@ def ragged_types(leaves, types):
                            if numpy.array_equal(offsets, leaf.offsets)), len(known))
             known[number:] = known[number:] or [leaf.offsets]
             shape = ("n%d" % number,) + leaf.values.shape[1:]
-        named.append((tuple(shape), dtype, is_weak))
+        named.append(leaf.kind if isinstance(leaf, Forest) else
+                     (tuple(shape), dtype, is_weak))
     return named
 
 
@@ -159,8 +169,8 @@ class _Call:
 
     def traced(self, leaves):
         """The same as a primitive of JAX's."""
-        if any(isinstance(leaf, Ragged) for leaf in leaves):
-            raise TypeError(_here() + "a ragged batch has no form in JAX: call this "
+        if any(isinstance(leaf, (Ragged, Forest)) for leaf in leaves):
+            raise TypeError(_here() + "a batch of data, or a ragged one, has no form in JAX: call this "
                             "outside of jax.jit and other transformations")
         leaves = [leaf.__jax_array__() if isinstance(leaf, _bound.Bound) else leaf
                   for leaf in map(words, leaves)]
@@ -177,6 +187,9 @@ class _Call:
                 array = array[0]
                 if isinstance(array, numpy.ndarray):
                     array = array.copy()  # not a part of what all instances have
+            elif isinstance(array, _forest.Nodes):
+                placed.append(array)
+                continue
             elif axis:
                 module = numpy if isinstance(array, numpy.ndarray) else jnp
                 array = module.moveaxis(array, 0, axis)
@@ -188,7 +201,10 @@ class _Call:
         weak, and if it is a key."""
         axes = _spread(self.out_axes, self.tree.unflatten(outputs), "out_axes")
         places = []
-        for axis, depends, aval in zip(axes, self.compiled.depends, self.compiled.results):
+        for axis, depends, aval, array in zip(axes, self.compiled.depends,
+                                              self.compiled.results, outputs):
+            if isinstance(array, _forest.Nodes) and axis != 0:
+                raise ValueError("out_axes of data is 0: each instance has its own")
             if axis is UNMAPPED:
                 if depends:
                     raise ValueError("vmap has mapped output but out_axes is None")
@@ -205,6 +221,15 @@ class _Call:
         return places
 
 
+def _data_of(function):
+    """Of a function, the data types of arguments by name, and all names in order."""
+    data = function.data_arguments() if isinstance(function, _functions.Defined) else \
+        _functions.data_arguments(function)
+    if not data:
+        return {}, ()
+    return data, tuple(inspect.signature(function).parameters)
+
+
 class Mapped:
     """A function for all instances; compiled for each kind of arguments."""
 
@@ -212,11 +237,14 @@ class Mapped:
         functools.update_wrapper(self, function)
         self.function, self.in_axes, self.out_axes = function, in_axes, out_axes
         self.axis_size, self.options = axis_size, options
+        self.data, self._entry = _data_of(function)
         self.known = {}  # compiled functions, and the trees of their results
         self.calls = {}  # that have been checked
         self.lock = threading.RLock()
 
     def __call__(self, *arguments, **named):
+        if self.data:  # once for all that follows
+            arguments, named = self._forests(arguments, named)
         leaves, tree = arguments, None  # arrays alone have no other structure
         kinds = list(map(_kind, leaves))
         if named or None in kinds:
@@ -251,6 +279,8 @@ class Mapped:
 
     def _checked(self, arguments, named):
         """The leaves of the arguments, and a call that fits them."""
+        if self.data:
+            arguments, named = self._forests(arguments, named)
         # Arguments by name are mapped along their first axis.
         in_axes = (tuple(self.in_axes) if isinstance(self.in_axes, list)
                    else self.in_axes), 0
@@ -274,6 +304,17 @@ class Mapped:
                 raise
             raise LoweringError(_here() + str(error)) from None
         return leaves, _Call(compiled, axes, size, results, self.out_axes)
+
+    def _forests(self, arguments, named):
+        """The arguments, with batches of data for those that are annotated so."""
+        arguments, named = list(arguments), dict(named)
+        for i, name in enumerate(self._entry):
+            if i < len(arguments) and name in self.data:
+                arguments[i] = _forest.of(self.data[name], arguments[i],
+                                          "argument %r" % name)
+        for name in set(named).intersection(self.data):
+            named[name] = _forest.of(self.data[name], named[name], "argument %r" % name)
+        return tuple(arguments), named
 
     def _size(self, avals, axes, leaves):
         """The number of instances, and the axes, none of which is negative."""
@@ -315,21 +356,47 @@ class Mapped:
         key = tree, tuple(types), tuple(shared), _context()
         with self.lock:
             if key not in self.known:
-                symbols = _extents.symbols(_extents.of(shape for shape, _, _ in types))
-                specs = jax.tree.unflatten(tree, [
-                    jax.ShapeDtypeStruct([symbols.get(n, n) for n in shape], dtype,
-                                         weak_type=weak)
-                    for shape, dtype, weak in types])
-                with _compiled.tracing(), _compiled.without_mesh():
-                    closed, shape = jax.make_jaxpr(
-                        lambda a, k: self.function(*a, **k), return_shape=True)(*specs)
-                for constant in closed.consts:
-                    check_place(constant)
-                for variable in closed.jaxpr.invars:
-                    _lowering.element_type(_expand.words(variable.aval).dtype)
-                self.known[key] = (_compiled.Compiled(closed, shared, self.options),
-                                   jax.tree.structure(shape))
+                self.known[key] = self._compile(types, shared, tree)
             return self.known[key]
+
+    def _compile(self, types, shared, tree):
+        kinds = [kind if isinstance(kind, (_adt.Data, _adt.List)) else None for kind in types]
+        symbols = _extents.symbols(_extents.of(
+            part[0] for part, kind in zip(types, kinds) if not kind))
+
+        def spec(part, kind):
+            if kind:
+                return _functions.value_of(kind, jax.ShapeDtypeStruct((), numpy.int32))
+            shape, dtype, weak = part
+            return jax.ShapeDtypeStruct([symbols.get(n, n) for n in shape], dtype,
+                                        weak_type=weak)
+
+        function, recursion = self.function, None
+        specs = jax.tree.unflatten(tree, list(map(spec, types, kinds)))
+        # What a function reads of data it reads as one that others may call.
+        has_data = any(kinds)
+        if has_data and not isinstance(function, _functions.Defined):
+            function = _functions.Defined(function, _adt.Scope(0))
+        with _compiled.tracing(), _compiled.without_mesh(), _functions.program() as program:
+            closed, result = jax.make_jaxpr(lambda a, k: function(*a, **k),
+                                            return_shape=True)(*specs)
+            program.complete()
+        for constant in closed.consts:
+            check_place(constant)
+        for variable in closed.jaxpr.invars:
+            _lowering.element_type(_expand.words(variable.aval).dtype)
+        if program.specs:
+            recursion = _functions.Types(program, kinds, _functions.kinds_in(result))
+        return (_compiled.Compiled(closed, shared, self.options, recursion),
+                jax.tree.structure(result, is_leaf=_functions.is_value))
+
+
+def one(function, arguments, named):
+    """What a @batch.function gives for one instance, whose arrays are parameters."""
+    mapped = function.mapped
+    axes = [0 if name in mapped.data else None
+            for name, _ in zip(mapped._entry, arguments)]
+    raise NotImplementedError
 
 
 def vmap(f, in_axes=0, out_axes=0, axis_size=None, *, axis_name=None, lanes=0, threads=None,

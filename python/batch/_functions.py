@@ -1,0 +1,803 @@
+"""@batch.function: functions that call themselves, on trees and other data types.
+
+A function is run once for each variant that it can tell apart, with fields that stand for
+any value. What it asks of its arguments (`match`, `isinstance`) is answered with one
+variant after the other, so each run takes one path through it, and gives one jaxpr. A call
+is an equation; its result's type comes from a path that calls nothing unknown.
+"""
+
+import contextlib
+import copy
+import functools
+import inspect
+import threading
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.extend import core
+
+from batch import _adt, _expand, _trees
+from batch._adt import Data, List, Scalar, Tensor, describe, fields_of
+from batch._expand import LoweringError
+
+_SPECS = 64  # argument types that a function is called with in one program
+
+
+class _State(threading.local):
+    program = None
+    frames = ()  # of the functions that are being run, the innermost last
+
+
+_state = _State()
+
+
+# --- values ------------------------------------------------------------------------------
+# In a jaxpr a value of a data type, and a list, is a number that nobody computes with.
+
+HANDLE = jax.core.ShapedArray((), jnp.int32)
+
+
+class Value:
+    """A value of a data type in a function that is traced."""
+
+    __slots__ = ("_data", "_tracer")
+
+    def __init__(self, data, tracer):
+        self._data, self._tracer = data, tracer
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        variant = self._data._variants[_variant_of(self)]
+        if name not in variant._names:
+            raise AttributeError("%s has no field %r; its fields are %s" % (
+                variant, name, ", ".join(variant._names) or "none"))
+        return _open(self, variant)[name]
+
+    def __repr__(self):
+        return "<%s that is traced>" % self._data.__name__
+
+    def __bool__(self):
+        raise TypeError("a %s has no truth value: tell its variants apart with match or "
+                        "isinstance" % self._data.__name__)
+
+    def __eq__(self, other):
+        raise TypeError("values of %s are not compared: they have no identity in a compiled "
+                        "function" % self._data.__name__)
+
+    __hash__ = None
+
+
+class ListValue:
+    """A list of any length in a function that is traced."""
+
+    __slots__ = ("_kind", "_tracer")
+
+    def __init__(self, kind, tracer):
+        self._kind, self._tracer = kind, tracer
+
+    def __repr__(self):
+        return "<%s that is traced>" % describe(self._kind)
+
+    def _refuse(self, *_):
+        raise TypeError("%s has no length that Python knows: use its map(f), fold(f, init), "
+                        "sum(f), array and length" % describe(self._kind))
+
+    __iter__ = __len__ = __getitem__ = __bool__ = _refuse
+
+    @property
+    def length(self):
+        """How many elements it has, a number."""
+        return length_p.bind(self._tracer, kind=self._kind)
+
+    @property
+    def array(self):
+        """The elements, numbers or tensors, as one array."""
+        if isinstance(_adt.element_of(self._kind), Data):
+            raise TypeError("%s has no array of elements that are data: map(f) gives one of "
+                            "what f computes of them" % describe(self._kind))
+        return self.map(lambda element: element)
+
+    def __jax_array__(self):
+        return self.array
+
+    def map(self, function, *others):
+        """What the function gives for each element: arrays with a row for each, lists of
+        data. With other lists, or arrays of as many rows, for the elements of all."""
+        return _map(function, (self, *others))
+
+    def fold(self, function, init, *others):
+        """carry = function(carry, element) for one element after the other."""
+        return _fold(function, init, (self, *others))
+
+    def sum(self, function=None, *others):
+        """The sum of what the function gives for each element."""
+        rows = self.array if function is None else self.map(function, *others)
+        return jax.tree.map(lambda a: jnp.sum(a, axis=0), rows)
+
+
+jax.tree_util.register_pytree_node(
+    Value, lambda value: ((value._tracer,), value._data),
+    lambda data, parts: Value(data, *parts))
+jax.tree_util.register_pytree_node(
+    ListValue, lambda value: ((value._tracer,), value._kind),
+    lambda kind, parts: ListValue(kind, *parts))
+
+
+def is_value(value):
+    return isinstance(value, (Value, ListValue))
+
+
+def kind_of(value):
+    """The declared type of a value of a data type, or of a list; None of an array."""
+    return Data(value._data) if isinstance(value, Value) else \
+        value._kind if isinstance(value, ListValue) else None
+
+
+def kinds_in(tree):
+    """The types, as kind_of() has them, of the leaves of a tree."""
+    return [kind_of(part) for part in jax.tree.leaves(tree, is_leaf=is_value)]
+
+
+def dtype_of(kind):
+    return jax.dtypes.canonicalize_dtype(
+        {"int": "int64", "float": "float64"}.get(kind.name, kind.name))
+
+
+def aval_of(kind):
+    """The type, in a jaxpr, of a value of this declared type."""
+    if isinstance(kind, (Data, List)):
+        return HANDLE
+    return jax.core.ShapedArray(getattr(kind, "shape", ()), dtype_of(kind))
+
+
+def value_of(kind, tracer):
+    return Value(kind.adt, tracer) if isinstance(kind, Data) else \
+        ListValue(kind, tracer) if isinstance(kind, List) else tracer
+
+
+# --- primitives --------------------------------------------------------------------------
+
+def _primitive(name, results):
+    """One whose equations are lowered by batch._recursion; `results` gives their types."""
+    primitive = core.Primitive(name)
+    primitive.multiple_results = True
+    primitive.def_abstract_eval(results)
+
+    def refuse(*_, **__):
+        raise NotImplementedError(
+            "calls, data and lists of a @batch.function are neither mapped nor "
+            "differentiated: apply jax.vmap and jax.grad to what it computes of arrays")
+
+    primitive.def_impl(refuse)
+    jax.interpreters.batching.primitive_batchers[primitive] = refuse
+    jax.interpreters.ad.primitive_jvps[primitive] = refuse
+    return primitive
+
+
+def _rows(dim, kind, aval):
+    return HANDLE if kind else jax.core.ShapedArray((dim, *aval.shape), aval.dtype)
+
+
+call_p = _primitive("batch_call", lambda *_, spec: spec.avals_out)
+open_p = _primitive("batch_open", lambda _, variant: [
+    aval_of(kind) for _, kind in fields_of(variant._adt)[variant._number]])
+construct_p = _primitive("batch_construct", lambda *_, variant: [HANDLE])
+list_p = _primitive("batch_list", lambda *_, kind: [HANDLE])
+map_p = _primitive("batch_map", lambda *_, body, closure, kinds, dim: [
+    _rows(dim, kind, aval) for kind, aval in zip(body.kinds_out, body.avals_out)])
+fold_p = _primitive("batch_fold", lambda *_, body, closure, kinds: body.avals_out)
+length_p = core.Primitive("batch_length")
+length_p.def_abstract_eval(lambda _, kind: aval_of(Scalar("int")))
+
+
+# --- paths -------------------------------------------------------------------------------
+
+class _Unknown(Exception):
+    """A call of a function whose result's type is not known yet."""
+
+    def __init__(self, spec):
+        super().__init__(spec)
+        self.spec = spec
+
+
+class _Frame:
+    """A run of a function along one path.
+
+    script: which variants, by number, the values are whose variant is asked for.
+    """
+
+    def __init__(self, script, root):
+        self.script, self.asked, self.decided = script, [], {}
+        self.root = root or self
+        self.keys = {}  # of values that can be told apart, by id; what keeps them alive
+        # Of all that belongs to one function, by what the lists are.
+        self.dims, self.symbols = ({}, 0) if root is None else (None, None)
+
+    def know(self, value, key):
+        self.keys[id(value._tracer)] = key, value._tracer
+
+    def variant(self, key, data):
+        if key not in self.decided:
+            if len(self.asked) == len(self.script):
+                self.script.append(0)
+            self.decided[key] = self.script[len(self.asked)]
+            self.asked.append((key, data))
+        return self.decided[key]
+
+
+def _key_of(value):
+    """The innermost frame that can tell what a value is, and what it is in that frame."""
+    for frame in reversed(_state.frames):
+        known = frame.keys.get(id(value._tracer))
+        if known:
+            return frame, known[0]
+    return None, None
+
+
+def _variant_of(value):
+    if len(value._data._variants) == 1:
+        return 0
+    frame, key = _key_of(value)
+    if frame is None:
+        raise TypeError("what variant this %s is, is known to a @batch.function that has it "
+                        "as an argument, and to map and fold: pass it to one" %
+                        value._data.__name__)
+    return frame.variant(key, value._data)
+
+
+def _decide(cls, value):
+    if not isinstance(value, Value):
+        return False
+    if value._data is not getattr(cls, "_adt", cls):
+        return False
+    return cls is value._data or _variant_of(value) == cls._number
+
+
+def _open(value, variant):
+    """The fields of a value, by name."""
+    frame, key = _key_of(value)
+    if frame is None:  # of one variant
+        frame, key = _state.frames[-1], ("value", id(value._tracer))
+        frame.know(value, key)
+    tracers = open_p.bind(value._tracer, variant=variant)
+    fields = {}
+    for (name, kind), tracer in zip(fields_of(value._data)[variant._number], tracers):
+        fields[name] = value_of(kind, tracer)
+        if is_value(fields[name]):
+            frame.know(fields[name], (key, name))
+    return fields
+
+
+def _dim_of(value):
+    """The extent of a list, or of the first axis of an array of rows."""
+    if not isinstance(value, ListValue):
+        shape = jnp.shape(value)
+        if not shape or isinstance(shape[0], int):
+            raise TypeError("map and fold walk lists, and arrays that have a row for each of "
+                            "their elements; found an array of shape %s" % (shape,))
+        return shape[0]
+    frame, key = _key_of(value)
+    root = _root()
+    key = key if frame else id(value._tracer)
+    if key not in root.dims:
+        root.dims[key] = _symbol(root), value._tracer
+    return root.dims[key][0]
+
+
+def _root():
+    if not _state.frames:
+        raise TypeError("lists are walked in a @batch.function")
+    return _state.frames[-1].root
+
+
+def _symbol(root):
+    (dim,) = jax.export.symbolic_shape("n%d" % root.symbols, scope=_state.program.scope)
+    root.symbols += 1
+    return dim
+
+
+class Arm:
+    """What a function computes along one path.
+
+    path: (key, data type, number of the variant) of values, in the order in which they are
+        asked for.
+    """
+
+    def __init__(self, path, closed):
+        self.path, self.closed = path, closed
+
+
+class Body:
+    """A function that is traced along all of its paths.
+
+    arms: of the paths.   tree, avals_out, kinds_out: what all of them give.
+    """
+
+    def __init__(self, name, function, avals, build):
+        self.name, self.function, self.avals, self._build = name, function, avals, build
+        self.arms, self._pending = [], [[]]
+        self.tree = self.avals_out = self.kinds_out = None
+        self.closure = []  # tracers outside, which are its first arguments
+        self.unknown = None  # why paths are pending
+
+    def explore(self, root=None):
+        """Runs paths that have not been run, as far as they know their calls' results."""
+        pending, self._pending = self._pending, []
+        for position, first in enumerate(pending):
+            script = list(first)
+            while True:
+                try:
+                    asked = self._run(script, root)
+                except _Unknown as error:
+                    self.unknown = error
+                    self._pending.append(list(script))
+                    asked = self._asked
+                except BaseException:
+                    self._pending += pending[position:]
+                    raise
+                # The next path: another variant for the last that has one.
+                numbers = [len(data._variants) for _, data in asked]
+                while len(script) > len(first) and script[-1] + 1 == numbers[len(script) - 1]:
+                    script.pop()
+                if len(script) == len(first):
+                    break
+                script[-1] += 1
+        return not self._pending
+
+    def expanded(self, expand):
+        """The same with other closed jaxprs."""
+        body = copy.copy(self)
+        body.arms = [Arm(arm.path, expand(arm.closed)) for arm in self.arms]
+        return body
+
+    def _run(self, script, root):
+        frame, found = _Frame(script, root), {}
+
+        def function(*tracers):
+            arguments, named = self._build(frame, tracers)
+            result = self.function(*arguments, **named)
+            leaves, tree = jax.tree.flatten(result)
+            found["tree"], found["kinds"] = tree, kinds_in(result)
+            return list(map(_strong, leaves))
+
+        before, _state.frames = _state.frames, (*_state.frames, frame)
+        try:
+            closed = jax.make_jaxpr(function)(*[
+                jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
+                for aval in self.avals])
+        finally:
+            _state.frames = before
+            self._asked = frame.asked
+        self._check(closed)
+        path = tuple((*asked, number) for asked, number in zip(frame.asked, script))
+        self._give(found["tree"], [v.aval for v in closed.jaxpr.outvars], found["kinds"],
+                   frame)
+        self.arms.append(Arm(path, closed))
+        return frame.asked
+
+    def _check(self, closed):
+        pass
+
+    def _give(self, tree, avals, kinds, frame):
+        for aval in avals:
+            if any(not isinstance(n, int) for n in aval.shape):
+                raise LoweringError("%s gives an array of %s: one with a row for each element "
+                                    "of a list is not given on, reduce over them" % (
+                                        self.name, aval.str_short()))
+        if self.tree is None:
+            self.tree, self.avals_out, self.kinds_out = tree, avals, kinds
+            self._first = frame
+            return
+        if (tree, [(a.shape, a.dtype) for a in avals]) != \
+                (self.tree, [(a.shape, a.dtype) for a in self.avals_out]):
+            raise TypeError("%s gives %s, and %s: all paths give values of the same "
+                            "types" % (
+                                self.name, _path(self._first, self.tree, self.avals_out),
+                                _path(frame, tree, avals)))
+
+
+def _path(frame, tree, avals):
+    """"Leaf: float32[4]", for a message."""
+    variants = [str(data._variants[number].__name__) for (_, data), number in
+                zip(frame.asked, frame.script)] if frame else []
+    leaves = jax.tree.unflatten(tree, [aval.str_short() for aval in avals])
+    return "for %s %s" % (", ".join(variants), leaves) if variants else str(leaves)
+
+
+def _strong(value):
+    value = value if isinstance(value, jax.Array) else jnp.asarray(value)
+    return value if _expand.is_key(value) else lax.convert_element_type(value, value.dtype)
+
+
+# --- functions ---------------------------------------------------------------------------
+
+class Spec(Body):
+    """A function for arguments of certain types."""
+
+    def __init__(self, function, tree, avals, kinds):
+        super().__init__(function.__name__, function.function, avals, self._arguments)
+        self.argument_tree, self.kinds = tree, kinds
+        self._is_running = False
+        known = function.returns()
+        if known is not None:
+            leaves, self.tree = jax.tree.flatten(known)
+            self.avals_out, self.kinds_out = list(map(_argument_type, leaves)), \
+                kinds_in(known)
+            self._first = None
+
+    def _arguments(self, frame, tracers):
+        # Of other functions' symbols, this one has its own.
+        arguments = jax.tree.unflatten(self.argument_tree, tracers)
+        values = jax.tree.leaves(arguments, is_leaf=is_value)
+        for number, value in enumerate(values):
+            if is_value(value):
+                frame.know(value, number)
+        frame.symbols = self.symbols
+        return arguments
+
+    def _check(self, closed):
+        if any(isinstance(value, jax.core.Tracer) for value in closed.consts):
+            raise TypeError("%s reads what a function around it computes: pass it as an "
+                            "argument" % self.name)
+
+    def resolve(self):
+        """Finds out what the function gives."""
+        if self.tree is not None:
+            return
+        if self._is_running:
+            raise _Unknown(self)
+        self._is_running = True
+        try:
+            self.explore()
+        finally:
+            self._is_running = False
+        if self.tree is None:
+            raise _Unknown(self)
+
+
+def _argument_type(leaf):
+    return leaf if isinstance(leaf, jax.core.ShapedArray) else jax.core.ShapedArray(
+        leaf.shape, leaf.dtype)
+
+
+class Program:
+    """All functions that are reached from an entry."""
+
+    def __init__(self):
+        self.scope = jax.export.SymbolicScope()
+        self.specs = {}
+        self.constructed = set()  # data types that functions make values of
+
+    def spec(self, function, tree, avals, kinds):
+        avals, symbols = _renamed(avals, self.scope)
+        key = function, tree, tuple((a.shape, a.dtype, a.weak_type) for a in avals)
+        if key not in self.specs:
+            others = [k for k in self.specs if k[0] is function]
+            if len(others) >= _SPECS:
+                raise TypeError("%s calls itself with ever new types of arguments, such as %s"
+                                % (function.__name__, ", ".join(
+                                    a.str_short() for a in avals)))
+            self.specs[key] = Spec(function, tree, avals, kinds)
+            self.specs[key].symbols = symbols
+        return self.specs[key]
+
+    def complete(self):
+        """Traces what is left of all functions."""
+        while True:
+            before = sum(len(spec.arms) for spec in self.specs.values())
+            left = [spec for spec in list(self.specs.values()) if not spec.explore()]
+            count = sum(len(spec.arms) for spec in self.specs.values())
+            if not left and all(not spec._pending for spec in self.specs.values()):
+                return
+            if count == before and left:
+                raise unknown(left[0])
+
+
+def unknown(spec):
+    """The error where no path of a function gives its type."""
+    return TypeError(
+        "every path of %s calls %s, or a function that does, before anything says what it "
+        "gives: annotate it, such as `def %s(...) -> batch.tensor(256):`" % (
+            spec.name, spec.name, spec.name))
+
+
+def _renamed(avals, scope):
+    """Types with symbols of their own, by first appearance; how many there are."""
+    names, renamed = {}, []
+    for aval in avals:
+        shape = []
+        for axis, n in enumerate(aval.shape):
+            if not isinstance(n, int):
+                if axis:
+                    raise LoweringError("only the first extent of an array may be that of a "
+                                        "list; found %s" % aval.str_short())
+                n = names.setdefault(str(n), jax.export.symbolic_shape(
+                    "n%d" % len(names), scope=scope)[0])
+            shape.append(n)
+        renamed.append(aval.update(shape=tuple(shape)))
+    return renamed, len(names)
+
+
+class Types:
+    """What the arguments and results of an entry are declared to be, None for arrays, and
+    which data types values are made of."""
+
+    def __init__(self, program, arguments, results):
+        self.constructed, self.arguments, self.results = program.constructed, arguments, \
+            results
+
+
+@contextlib.contextmanager
+def program():
+    """A context in which functions are traced, that of an outer program if there is one."""
+    if _state.program is not None:
+        yield _state.program
+        return
+    _state.program = Program()
+    _adt.tracing.construct, _adt.tracing.decide = _construct, _decide
+    try:
+        yield _state.program
+    except _Unknown as error:
+        raise unknown(error.spec) from None
+    finally:
+        _state.program = None
+        _adt.tracing.construct = _adt.tracing.decide = None
+
+
+class Defined:
+    """A function of @batch.function."""
+
+    def __init__(self, function, scope):
+        functools.update_wrapper(self, function)
+        self.function, self._scope = function, scope
+        self._returns = _UNREAD
+
+    def __call__(self, *arguments, **named):
+        if _state.program is None:
+            from batch import _vmap
+            return _vmap.one(self, arguments, named)
+        leaves, tree = _trees.flatten((arguments, named))
+        leaves = [leaf if isinstance(leaf, jax.Array) else jnp.asarray(leaf)
+                  for leaf in leaves]
+        avals = list(map(jax.typeof, leaves))
+        spec = _state.program.spec(self, tree, avals, kinds_in((arguments, named)))
+        spec.resolve()
+        return jax.tree.unflatten(spec.tree, call_p.bind(*leaves, spec=spec))
+
+    def __get__(self, instance, owner=None):
+        raise TypeError("%s is a method: @batch.function takes functions" % self.__name__)
+
+    def returns(self):
+        """The tree of what the function is annotated to give, or None."""
+        if self._returns is _UNREAD:
+            annotation = inspect.get_annotations(self.function).get("return")
+            self._returns = None if annotation is None else _annotated(
+                annotation, self._scope.names())
+        return self._returns
+
+    def data_arguments(self):
+        return data_arguments(self.function, self._scope)
+
+
+_UNREAD = object()
+
+
+def data_arguments(function, scope=None):
+    """The data types of a function's parameters by name, as its annotations say."""
+    try:
+        annotations = inspect.get_annotations(function)
+    except (TypeError, NameError):
+        return {}
+    names = scope.names() if scope else lambda text: eval(
+        text, getattr(function, "__globals__", {}), {})
+    found = {}
+    for name, annotation in annotations.items():
+        try:
+            kind = _adt.type_of(annotation, names)
+        except Exception:  # it says something else
+            continue
+        if isinstance(_adt.element_of(kind), Data):
+            found[name] = kind
+    return found
+
+
+def _annotated(annotation, names):
+    """The tree of types in an annotation; None if it says something else."""
+    if isinstance(annotation, str):
+        try:
+            annotation = names(annotation)
+        except Exception:
+            return None
+    if getattr(annotation, "__origin__", None) is tuple:
+        annotation = annotation.__args__
+    if isinstance(annotation, tuple) and not isinstance(annotation, (Scalar, Tensor, List)):
+        parts = [_annotated(part, names) for part in annotation]
+        return None if None in parts else tuple(parts)
+    if isinstance(annotation, dict):
+        parts = {key: _annotated(part, names) for key, part in annotation.items()}
+        return None if None in parts.values() else parts
+    try:
+        kind = _adt.type_of(annotation, names)
+    except TypeError:
+        return None
+    return value_of(kind, aval_of(kind))
+
+
+def function(f):
+    """Makes a function one that may call itself, on values of data types.
+
+        @batch.function
+        def total(tree: Tree):
+            match tree:
+                case Tree.Leaf(word):
+                    return word
+                case Tree.Node(left, right):
+                    return total(left) + total(right)
+
+    It is compiled with the functions that `batch.vmap` is given. What it computes of
+    arrays may be any function of JAX. Which variant a value is, it may ask of its arguments
+    and of their fields, in `match` or by isinstance; lists have map, fold and sum. Where it
+    calls itself on every path, it says what it gives: `-> batch.tensor(256)`, or a tuple.
+
+    Called outside of others, it runs for one instance; arrays are parameters then.
+    """
+    if not inspect.isfunction(f):
+        raise TypeError("@batch.function takes a function, found %r" % (f,))
+    return Defined(f, _adt.Scope(1))
+
+
+# --- constructors and lists --------------------------------------------------------------
+
+def _construct(variant, arguments, named):
+    _state.program.constructed.add(variant._adt)
+    names = variant._names
+    if len(arguments) > len(names):
+        raise TypeError("%s has %d fields (%s), found %d" % (
+            variant, len(names), ", ".join(names), len(arguments)))
+    given = dict(zip(names, arguments))
+    for name, value in named.items():
+        if name in given or name not in names:
+            raise TypeError("%s has %s %r" % (variant, "two of" if name in given else
+                                              "no field", name))
+        given[name] = value
+    operands = []
+    for name, kind in fields_of(variant._adt)[variant._number]:
+        if name not in given:
+            raise TypeError("%s needs its field %r" % (variant, name))
+        operands.append(_field("%s.%s" % (variant, name), kind, given[name]))
+    return Value(variant._adt, construct_p.bind(*operands, variant=variant)[0])
+
+
+def _field(what, kind, value):
+    """What a constructor is given for a field of a type."""
+    if isinstance(kind, Data):
+        if not isinstance(value, Value) or value._data is not kind.adt:
+            raise TypeError("%s is a %s, found %.60r" % (what, describe(kind), value))
+        return value._tracer
+    if isinstance(kind, List):
+        if isinstance(value, ListValue):
+            if value._kind != kind:
+                raise TypeError("%s is a %s, found a %s" % (
+                    what, describe(kind), describe(value._kind)))
+            return value._tracer
+        if isinstance(value, (list, tuple)):
+            return list_p.bind(*[_field("%s[%d]" % (what, i), kind.element, part)
+                                 for i, part in enumerate(value)], kind=kind)[0]
+        wanted = aval_of(kind.element)
+        aval = None if is_value(value) else jax.typeof(value)
+        if aval is None or isinstance(_adt.element_of(kind), Data) or not aval.shape or \
+                isinstance(aval.shape[0], int) or \
+                (aval.shape[1:], aval.dtype) != (wanted.shape, wanted.dtype):
+            raise TypeError("%s is a %s, found %.60r" % (what, describe(kind), value))
+        return value
+    wanted = aval_of(kind)
+    try:
+        array = jnp.asarray(value)
+    except TypeError:
+        raise TypeError("%s is %s, found %.60r" % (what, describe(kind), value)) from None
+    fits = array.dtype == wanted.dtype or jax.typeof(array).weak_type and \
+        jnp.issubdtype(wanted.dtype, jnp.floating) >= jnp.issubdtype(array.dtype,
+                                                                      jnp.floating)
+    if array.shape != wanted.shape or not fits:
+        raise TypeError("%s is %s, found %s" % (
+            what, wanted.str_short(), jax.typeof(array).str_short()))
+    return lax.convert_element_type(array, wanted.dtype)
+
+
+def _elements(values):
+    """The declared types of the elements of lists, None for arrays' rows, and their types
+    in a jaxpr."""
+    kinds = [value._kind.element if isinstance(value, ListValue) else None
+             for value in values]
+    avals = []
+    for kind, value in zip(kinds, values):
+        if kind is None:
+            aval = jax.typeof(value)
+            avals.append(jax.core.ShapedArray(aval.shape[1:], aval.dtype))
+        else:
+            avals.append(aval_of(kind))
+    return kinds, avals
+
+
+def _walk(name, function, init, values):
+    """The body of a walk over lists, and the operands of its equation but its closure."""
+    if not values or not all(isinstance(v, ListValue) or hasattr(v, "shape")
+                             for v in values):
+        raise TypeError("%s walks lists, and arrays with a row for each element" % name)
+    kinds, avals = _elements(values)
+    leaves, tree = jax.tree.flatten(init)
+    leaves = list(map(_strong, leaves))
+    carried = kinds_in(init)
+
+    def build(frame, tracers):
+        carry = jax.tree.unflatten(tree, tracers[:len(leaves)])
+        for number, value in enumerate(jax.tree.leaves(carry, is_leaf=is_value)):
+            if is_value(value):
+                frame.know(value, (name, number))
+        elements = [tracer if kind is None else value_of(kind, tracer)
+                    for kind, tracer in zip(kinds, tracers[len(leaves):])]
+        for number, element in enumerate(elements):
+            if is_value(element):
+                frame.know(element, (name, len(carried) + number))
+        return ((carry, *elements) if leaves or name == "fold" else tuple(elements)), {}
+
+    body = Body(name, function, [*map(jax.typeof, leaves), *avals], build)
+    body.kinds = [*carried, *kinds]
+    if name == "fold":
+        body.tree, body.avals_out, body.kinds_out = tree, [
+            jax.typeof(leaf) for leaf in leaves], carried
+        body._first = None
+    if not body.explore(_root()):
+        raise body.unknown
+    _close(body)
+    operands = [value._tracer if isinstance(value, ListValue) else value
+                for value in values]
+    return body, leaves + operands, tuple(
+        value._kind if isinstance(value, ListValue) else None for value in values)
+
+
+def _close(body):
+    """What a body has of the functions around it becomes its first arguments."""
+    outside = {}
+    for arm in body.arms:
+        for value in arm.closed.consts:
+            if isinstance(value, jax.core.Tracer):
+                outside[id(value)] = value
+    body.closure = list(outside.values())
+    for arm in body.arms:
+        jaxpr = arm.closed.jaxpr
+        known = {id(c): v for v, c in zip(jaxpr.constvars, arm.closed.consts)}
+        kept = [(v, c) for v, c in zip(jaxpr.constvars, arm.closed.consts)
+                if id(c) not in outside]
+        first = [known.get(id(value)) or core.Var(jax.typeof(value))
+                 for value in body.closure]
+        arm.closed = core.ClosedJaxpr(jaxpr.replace(
+            constvars=[v for v, _ in kept], invars=[*first, *jaxpr.invars],
+            debug_info=None), [c for _, c in kept])
+
+
+def _map(function, values):
+    dims = list(map(_dim_of, values))
+    body, operands, kinds = _walk("map", function, (), values)
+    results = map_p.bind(*body.closure, *operands, body=body,
+                         closure=len(body.closure), kinds=kinds, dim=dims[0])
+    root, rows = _root(), []
+    for kind, tracer in zip(body.kinds_out, results):
+        rows.append(tracer)
+        if kind:
+            root.dims[id(tracer)] = dims[0], tracer
+    # A leaf of a tree is data, or an array.
+    leaves = iter(zip(body.kinds_out, rows))
+    return jax.tree.unflatten(
+        jax.tree.structure(jax.tree.unflatten(body.tree, rows), is_leaf=is_value),
+        [tracer if kind is None else ListValue(List(kind), tracer)
+         for kind, tracer in leaves])
+
+
+def _fold(function, init, values):
+    list(map(_dim_of, values))
+    body, operands, kinds = _walk("fold", function, init, values)
+    return jax.tree.unflatten(body.tree, fold_p.bind(
+        *body.closure, *operands, body=body, closure=len(body.closure), kinds=kinds))

@@ -1,0 +1,323 @@
+"""Functions, data types and lists of batch._functions, written as `func` and `rec`."""
+
+import jax
+
+from batch import _adt, _expand, _extents, _lowering
+from batch._adt import Data, List, Scalar, Tensor
+from batch._functions import Arm, dtype_of
+from batch._lowering import element_type, lowers, tensor_type
+
+
+def data_type(data):
+    return "!rec.adt<@%s>" % data.__name__
+
+
+class Types:
+    """The declarations of the data types that a program uses.
+
+    constructed: those that it makes values of, whose numbers are tensors: of other ones
+        control may read a number before anything is computed.
+    """
+
+    def __init__(self, constructed):
+        self.constructed = constructed
+        self.declared = {}
+        # A list may come from any type.
+        self._numbers_are_tensors = any(
+            isinstance(kind, List) and isinstance(_adt.element_of(kind), Scalar)
+            for data in constructed for fields in _adt.fields_of(data)
+            for _, kind in fields)
+
+    def declare(self, data):
+        if data not in self.declared:
+            for other in _adt.reachable(data):
+                name = other.__name__
+                for known in self.declared:
+                    if known is not other and known.__name__ == name:
+                        raise TypeError("a program has two data types called %s" % name)
+                self.declared[other] = True
+        return data_type(data)
+
+    def field(self, kind, data):
+        """The type of a field of a data type."""
+        return self.text(kind, data in self.constructed)
+
+    def text(self, kind, is_tensor=False):
+        """The type of a value, of a number, if it is a tensor."""
+        if isinstance(kind, Data):
+            return self.declare(kind.adt)
+        if isinstance(kind, List):
+            return "!rec.list<%s>" % self.text(kind.element, self._numbers_are_tensors)
+        if isinstance(kind, Tensor) or is_tensor:
+            return "tensor<%s>" % "x".join(
+                [str(n) for n in getattr(kind, "shape", ())] + [element_type(dtype_of(kind))])
+        return "index" if kind.name == "int" else element_type(dtype_of(kind))
+
+    def lines(self):
+        for data in self.declared:
+            yield "  rec.adt @%s%s%s {" % (
+                data.__name__, " kind " + data._kind if data._kind else "",
+                "" if data._arity is None else " arity %d" % data._arity)
+            for variant, fields in zip(data._variants, _adt.fields_of(data)):
+                # Of a result a field is an output of the model.
+                name = data.__name__ + "." if data in self.constructed else ""
+                yield "    rec.variant @%s(%s)" % (variant.__name__, ", ".join(
+                    "%s%s: %s" % (name, field, self.field(kind, data))
+                    for field, kind in fields))
+            yield "  }"
+
+
+def _array(lowering, name, text):
+    """A number as a tensor; other values as they are."""
+    if text[0] == "!" or text.startswith("tensor"):
+        if text[0] == "!":
+            lowering.types[name] = text
+        return name
+    if text == "index":
+        kind = element_type(dtype_of(Scalar("int")))
+        number = lowering.name("i")
+        lowering.emit("%s = arith.index_cast %s : index to %s", number, name, kind)
+        name, text = number, kind
+    result = lowering.name()
+    lowering.emit("%s = tensor.from_elements %s : tensor<%s>", result, name, text)
+    return result
+
+
+def _number(lowering, value, text):
+    """A value as a field or an element of this type has it."""
+    if text[0] == "!" or text.startswith("tensor"):
+        return value
+    kind = element_type(dtype_of(Scalar("int"))) if text == "index" else text
+    number = lowering.scalar(value, kind)
+    if text != "index":
+        return number
+    result = lowering.name("i")
+    lowering.emit("%s = arith.index_cast %s : %s to index", result, number, kind)
+    return result
+
+
+def _fields(lowering, variant):
+    """Names and types for the fields of a value."""
+    data = variant._adt
+    texts = [lowering.data.field(kind, data) for _, kind in
+             _adt.fields_of(data)[variant._number]]
+    return [lowering.name("f") for _ in texts], texts
+
+
+def _match(lowering, value, data, types, case):
+    """A match, whose cases yield what `case(variant, fields)` gives; fields are arrays."""
+    results = lowering.fresh(types)
+    lowering.emit("%srec.match %s : %s%s {", ", ".join(results) + " = " if results else "",
+                  value, lowering.data.declare(data),
+                  " -> " + ", ".join(types) if types else "")
+    for variant in data._variants:
+        names, texts = _fields(lowering, variant)
+        lowering.emit("%scase @%s(%s) {", "} " if variant._number else "",
+                      variant.__name__, ", ".join(
+                          "%s: %s" % pair for pair in zip(names, texts)))
+        with lowering.region():
+            given = case(variant, [_array(lowering, *pair) for pair in zip(names, texts)])
+            if types:
+                lowering.emit("rec.yield %s : %s", ", ".join(given), ", ".join(types))
+            else:
+                lowering.emit("rec.yield")
+    lowering.emit("} }")
+    return results
+
+
+def _paths(lowering, arms, names, types, inputs, depth=0):
+    """The code of all paths: a match for each value that is asked for what it is.
+
+    names: of values by their keys.   inputs: what the jaxprs are given.
+    """
+    if len(arms) == 1 and depth == len(arms[0].path):
+        return lowering.call(arms[0].closed, inputs)
+    key, data, _ = arms[0].path[depth]
+    value = names[key]
+
+    def case(variant, fields):
+        taken = [arm for arm in arms if arm.path[depth][2] == variant._number]
+        known = dict(names)
+        known.update(((key, name), field) for name, field in zip(variant._names, fields))
+        before = lowering.opened.get(value)
+        lowering.opened[value] = fields
+        results = _paths(lowering, taken, known, types, inputs, depth + 1)
+        lowering.opened[value] = before
+        return results
+
+    return _match(lowering, value, data, types, case)
+
+
+def _types(lowering, kinds, avals):
+    """Of results that are not empty."""
+    return [lowering.data.text(kind) if kind else tensor_type(_expand.words(aval))
+            for kind, aval in zip(kinds, avals) if not _expand.is_empty(aval)]
+
+
+def function(lowering, spec):
+    """Writes the function of a spec."""
+    arms = [Arm(arm.path, _expand.expand(arm.closed)) for arm in spec.arms]
+    values = {number: lowering.name("x") for number, aval in enumerate(spec.avals)
+              if not _expand.is_empty(aval)}
+    names, texts = list(values.values()), _types(lowering, spec.kinds, spec.avals)
+    lowering.types.update((name, text) for name, text in zip(names, texts)
+                          if text[0] == "!")
+    for number, name in values.items():
+        aval = spec.avals[number]
+        if aval.shape and not isinstance(aval.shape[0], int):
+            rows(lowering, aval.shape[0], name, tensor_type(aval), name,
+                 jax.ShapeDtypeStruct(aval.shape, aval.dtype))
+    types = _types(lowering, spec.kinds_out, spec.avals_out)
+    results = _paths(lowering, arms, values, types, names)
+    lowering.emit("return%s", " %s : %s" % (", ".join(results), ", ".join(types))
+                  if results else "")
+    return "func.func private %s(%s%s) -> (%s) {" % (
+        lowering.symbol(spec), ", ".join("%s: %s" % pair for pair in zip(names, texts)),
+        lowering.SHARED_ARGUMENTS, ", ".join(types))
+
+
+def rows(lowering, dim, value, text, carrier, aval):
+    """Says which array has as many rows as a list has elements."""
+    if str(dim) in lowering.extents:
+        return
+    length = lowering.name("i")
+    lowering.emit("%s = rec.length %s : %s", length, value, text)
+    kind = _extents.number_type()
+    number, tensor = lowering.name("i"), lowering.name()
+    lowering.emit("%s = arith.index_cast %s : index to %s", number, length, kind)
+    lowering.emit("%s = tensor.from_elements %s : tensor<%s>", tensor, number, kind)
+    lowering.extents[str(dim)] = _extents.Extent(tensor, carrier, aval)
+
+
+@lowers("batch_call")
+def _call(lowering, equation, values):
+    spec = equation.params["spec"]
+    types = _types(lowering, spec.kinds_out, spec.avals_out)
+    results = lowering.fresh(types)
+    lowering.emit("%sfunc.call %s(%s%s) : (%s%s) -> (%s)",
+                  ", ".join(results) + " = " if results else "", lowering.symbol(spec),
+                  ", ".join(values), lowering.SHARED,
+                  ", ".join(map(lowering.type_of, values, [
+                      atom.aval for atom in equation.invars])), lowering.SHARED_TYPES,
+                  ", ".join(types))
+    return results
+
+
+@lowers("batch_open")
+def _open(lowering, equation, values):
+    variant, (value,) = equation.params["variant"], values
+    if lowering.opened.get(value):
+        return lowering.opened[value]
+    # Of a type with one variant.
+    data = variant._adt
+    types = [tensor_type(v.aval) if text[0] != "!" else text for v, text in zip(
+        equation.outvars, _fields(lowering, variant)[1])]
+    return _match(lowering, value, data, types, lambda _, fields: fields)
+
+
+@lowers("batch_construct")
+def _construct(lowering, equation, values):
+    variant = equation.params["variant"]
+    (result,) = lowering.fresh([lowering.data.declare(variant._adt)])
+    texts = _fields(lowering, variant)[1]
+    given = [_number(lowering, *pair) for pair in zip(values, texts)]
+    # A list of tensors may be an array of rows.
+    types = [lowering.type_of(value, atom.aval) if text.startswith("!rec.list<tensor") else
+             text for value, atom, text in zip(values, equation.invars, texts)]
+    lowering.emit("%s = rec.construct @%s::@%s(%s) : (%s) -> %s", result,
+                  variant._adt.__name__, variant.__name__, ", ".join(given),
+                  ", ".join(types), lowering.types[result])
+    return [result]
+
+
+@lowers("batch_list")
+def _list(lowering, equation, values):
+    kind = equation.params["kind"]
+    text = lowering.data.text(kind)
+    (result,) = lowering.fresh([text])
+    lowering.emit("%s = rec.empty : %s", result, text)
+    for value in values:
+        before, (result,) = result, lowering.fresh([text])
+        lowering.emit("%s = rec.append %s, %s : %s", result, before,
+                      _number(lowering, value, text[len("!rec.list<"):-1]), text)
+    return [result]
+
+
+@lowers("batch_length")
+def _length(lowering, equation, values):
+    length = lowering.name("i")
+    lowering.emit("%s = rec.length %s : %s", length, values[0], lowering.types[values[0]])
+    return [_array(lowering, length, "index")]
+
+
+def _walked(lowering, equation, values):
+    """Of a walk: its closure, carried values, lists, their types, and the names and types
+    of its elements."""
+    params = equation.params
+    first = params["closure"]
+    last = len(values) - len(params["kinds"])
+    lists = values[last:]
+    texts = [lowering.type_of(value, atom.aval) for value, atom in
+             zip(lists, equation.invars[last:])]
+    elements, types = [lowering.name("e") for _ in lists], []
+    for kind, text, atom in zip(params["kinds"], texts, equation.invars[last:]):
+        if kind:
+            types.append(text[len("!rec.list<"):-1])
+        else:
+            types.append(tensor_type(jax.core.ShapedArray(atom.aval.shape[1:],
+                                                          atom.aval.dtype)))
+    return values[:first], values[first:last], lists, texts, elements, types
+
+
+def _body(lowering, equation, closure, carried, elements, types, results):
+    """The body of a walk, in a region."""
+    body = equation.params["body"]
+    inputs = [_array(lowering, *pair) for pair in zip(elements, types)]
+    name = equation.primitive.name[len("batch_"):]
+    keyed = [*carried, *inputs]
+    names = {(name, i): value for i, value in enumerate(keyed)}
+    return _paths(lowering, body.arms, names, results, [*closure, *keyed])
+
+
+def _of(lists):
+    return "(%s)" % ", ".join(lists) if len(lists) > 1 else lists[0]
+
+
+@lowers("batch_map")
+def _map(lowering, equation, values):
+    body = equation.params["body"]
+    closure, carried, lists, texts, elements, types = _walked(lowering, equation, values)
+    given = _types(lowering, body.kinds_out, body.avals_out)
+    gathered = [tensor_type(v.aval) if text[0] != "!" else "!rec.list<%s>" % text
+                for text, v in zip(given, equation.outvars)]
+    results = lowering.fresh(gathered)
+    lowering.emit("%s = rec.map %s in %s : %s -> %s {", ", ".join(results), _of(elements),
+                  _of(lists), ", ".join(texts), ", ".join(gathered))
+    with lowering.region():
+        after = _body(lowering, equation, closure, carried, elements, types, given)
+        lowering.emit("rec.yield %s : %s", ", ".join(after), ", ".join(given))
+    lowering.emit("}")
+    for name, text, v in zip(results, gathered, equation.outvars):
+        if text[0] != "!":
+            rows(lowering, equation.params["dim"], lists[0], texts[0], name,
+                 jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype))
+            break
+    return results
+
+
+@lowers("batch_fold")
+def _fold(lowering, equation, values):
+    closure, carried, lists, texts, elements, types = _walked(lowering, equation, values)
+    first = equation.params["closure"]
+    given = [lowering.type_of(value, atom.aval) for value, atom in
+             zip(carried, equation.invars[first:first + len(carried)])]
+    results, now = lowering.fresh(given), lowering.fresh(given)
+    lowering.emit("%s = rec.fold %s in %s init(%s) : %s -> %s {", ", ".join(results),
+                  _of(elements), _of(lists),
+                  ", ".join("%s = %s" % pair for pair in zip(now, carried)),
+                  ", ".join(texts), ", ".join(given))
+    with lowering.region():
+        after = _body(lowering, equation, closure, now, elements, types, given)
+        lowering.emit("rec.yield %s : %s", ", ".join(after), ", ".join(given))
+    lowering.emit("}")
+    return results
