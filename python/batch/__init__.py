@@ -19,7 +19,7 @@ from batch._model import Function, Model, Ragged
 from batch._runtime import Cancellation, Cancelled, Error
 
 # What needs JAX loads it, when it is asked for.
-_OF_JAX = {"vmap": "_vmap", "LoweringError": "_vmap", "map": "_map",
+_OF_JAX = {"from_torch": "_torch", "vmap": "_vmap", "LoweringError": "_vmap", "map": "_map",
            "sample": "_sample", "function": "_functions", "forest": "_forest",
            "Forest": "_forest", "Nodes": "_forest"}
 
@@ -37,5 +37,5 @@ def __getattr__(name):
 
 __all__ = ["Cancellation", "Cancelled", "CompileError", "Error", "Forest", "Function",
            "LoweringError", "Model", "Nodes", "Ragged", "adt", "bind", "clear_cache",
-           "compile", "compiler", "forest", "function", "map", "sample", "tensor", "view",
-           "vmap"]
+           "compile", "compiler", "forest", "from_torch", "function", "map", "sample",
+           "tensor", "view", "vmap"]
