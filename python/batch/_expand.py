@@ -252,6 +252,8 @@ class _Expansion:
                 branches = params["branches"]
                 chosen = min(max(int(self.value(atoms[0])), 0), len(branches) - 1)
                 return self.call(equation, branches[chosen], atoms[1:], needed)
+            if name == "cond":
+                atoms = [self.decision(atoms[0]), *atoms[1:]]
             return self.control(equation, atoms)
         if equation.effects:
             raise LoweringError("%s%s has effects, which are not supported" % (
@@ -268,6 +270,16 @@ class _Expansion:
         if jaxpr is None:
             return self.bind(equation, atoms, params)
         return self.call(equation, jaxpr, atoms, needed, is_rule=True)
+
+    def decision(self, atom):
+        """What decides between two branches: the truth value that JAX makes a number of,
+        which may have been computed long before the number would be."""
+        for equation in self.equations:
+            if equation.outvars == [atom] and \
+                    equation.primitive.name == "convert_element_type" and \
+                    equation.invars[0].aval.dtype == bool:
+                return equation.invars[0]
+        return atom
 
     def call(self, equation, jaxpr, atoms, needed, is_rule=False):
         before = self.calls, self.is_rule
