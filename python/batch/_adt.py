@@ -15,9 +15,15 @@ import numpy
 # Types of fields. `name` of a scalar and of a tensor's elements is that of a dtype, or
 # "int" and "float": what JAX has for these.
 Scalar = collections.namedtuple("Scalar", ["name"])
-Tensor = collections.namedtuple("Tensor", ["shape", "name"])
 Data = collections.namedtuple("Data", ["adt"])
 List = collections.namedtuple("List", ["element"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:  # which is no tuple: list[] of one would be of two types
+    shape: tuple
+    name: str
+
 
 _ELEMENTS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
              "uint64", "float16", "bfloat16", "float32", "float64")
@@ -73,7 +79,8 @@ def type_of(annotation, names):
         (element,) = annotation.__args__
         # typing.List has objects for texts.
         return List(type_of(getattr(element, "__forward_arg__", element), names))
-    if hasattr(annotation, "shape") and hasattr(annotation, "dtype"):
+    if not isinstance(annotation, type) and hasattr(annotation, "shape") and \
+            hasattr(annotation, "dtype"):
         return tensor(*annotation.shape, dtype=annotation.dtype)  # jax.ShapeDtypeStruct
     try:
         return Scalar(_element(annotation))

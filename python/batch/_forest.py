@@ -1,22 +1,47 @@
 """Values of data types, as a program is given them and as it returns them."""
 
+import collections
 import collections.abc
 
 import jax
 import numpy
 
-from batch import _adt, _model
+from batch import _adt, _model, _nodes, _runtime
 from batch._adt import Data, List
-from batch._model import Ragged
 
 
 class Forest:
     """A value of a data type, or a list of such, for each instance; batch.forest() makes
-    one. What it is for a model is found once, however often a function is called with it."""
+    one of objects, Forest.of_arrays() of arrays. What it is for a model is found once,
+    however often a function is called with it."""
 
-    def __init__(self, kind, values):
-        self.kind, self.values = kind, values
+    def __init__(self, kind, values, where="values[{}]", share="identity"):
+        self.kind, self.values, self.where, self.share = kind, values, where, share
         self._known = {}
+
+    @classmethod
+    def of_arrays(cls, data, variants, fields, roots):
+        """Of nodes in arrays, without an object for each.
+
+        data: a class of batch.adt, or list[...] of one.
+        variants: of each node, the number of its variant, in the order of declaration.
+        fields: {"Leaf.word": array, "Node.left": array}, rows in the order of the
+            variant's nodes. A child is the number of its node; lists are batch.Ragged. The
+            variants of data types in fields have numbers from where the first one's end,
+            and where a name is in two of them it is "Tree.Leaf.word".
+        roots: the number of each instance's root, or a Ragged of them. No two instances
+            have a node in common.
+
+        Nodes come in any order; `order` of the forest, a Ragged, says which is in each row.
+        """
+        kind = _kind_of(data)
+        return cls(kind, _nodes.Arrays(kind, variants, fields, roots))
+
+    @property
+    def order(self):
+        if not isinstance(self.values, _nodes.Arrays):
+            raise AttributeError("objects have no numbers: their rows are in post-order")
+        return self.values.order
 
     def __len__(self):
         return len(self.values)
@@ -29,19 +54,35 @@ class Forest:
         return jax.core.ShapedArray((len(self),), numpy.int32)
 
 
-def forest(data, values):
+def forest(data, values, share="identity"):
     """Values of a data type for a mini-batch, for arguments that no annotation says it of.
 
     data: a class of batch.adt, or list[...] of one.
     values: an object for each instance: a variant's, `Tree.Leaf(3)`; a tuple that begins
         with a variant's name, `("Leaf", 3)`; or one of a class that batch.view knows.
+    share: which nodes of an instance are one, computed once: "identity": an object in two
+        places; "equal": also those whose variants, fields (bits) and children are equal.
     """
+    kind = _kind_of(data)
+    if share not in ("identity", "equal"):
+        raise ValueError("share is 'identity' or 'equal', found %r" % (share,))
+    for one in _adt.reachable(_adt.element_of(kind).adt) if share == "equal" else ():
+        if one._kind in ("tree", "sequence"):
+            raise ValueError("share='equal' gives nodes several parents, but %r is declared "
+                             "a %s, whose nodes have one: declare kind='dag', or none" % (
+                                 one, one._kind))
+    made = of(kind, values, "values")
+    return made if made is values and share == "identity" else \
+        Forest(kind, made.values, made.where, share)
+
+
+def _kind_of(data):
     def names(text):
         raise TypeError("%r is no data type" % text)
     kind = _adt.type_of(data, names)
     if not isinstance(_adt.element_of(kind), Data):
-        raise TypeError("batch.forest takes a class of batch.adt, found %r" % (data,))
-    return of(kind, values)
+        raise TypeError("a forest is of a class of batch.adt, found %r" % (data,))
+    return kind
 
 
 def of(kind, values, what="the argument"):
@@ -53,9 +94,10 @@ def of(kind, values, what="the argument"):
         return values
     if isinstance(values, (str, bytes, dict, tuple)) or isinstance(
             type(values), _adt.AdtType) or not isinstance(values, collections.abc.Iterable):
-        raise TypeError("%s has a %s for each instance: give a list of them, found %.60r" % (
-            what, _adt.describe(kind), values))
-    return Forest(kind, list(values))
+        raise TypeError("%s has a %s for each instance: give a list of them, found %s" % (
+            what, _adt.describe(kind), _runtime.shown(values)))
+    return Forest(kind, list(values), what + " of instance {}" if what != "values" else
+                  "values[{}]")
 
 
 class Nodes:
@@ -114,36 +156,70 @@ def taken(data, outputs):
     return Nodes(data, fields)
 
 
-class Views:
-    """How nodes are read: as the tuples of a variant's name and its fields."""
+# A field that is declared in Python, as the runtime's fields are.
+_Field = collections.namedtuple("_Field", ["name", "description", "dtype", "shape", "lists",
+                                           "is_index", "data_type"])
 
-    def __init__(self, kinds):
+
+class Views(_model.Reading):
+    """How nodes of classes are read; fields have the types of their declaration."""
+
+    def __init__(self, model, kinds):
         self.data = {data.__name__: data for kind in kinds
                      for data in _adt.reachable(_adt.element_of(kind).adt)}
+        self.fields = [list(map(self._field, variant.fields, self._declared(variant)))
+                       for variant in model._variants]
 
-    def __call__(self, value, kind):
-        """A node of a data type, by name, as a tuple; what is none stays as it is."""
-        data = self.data[kind]
-        while not isinstance(value, tuple):
-            cls = type(value)
-            if isinstance(cls, _adt.AdtType):
-                if cls._adt is not data:
-                    return value
-                return (cls.__name__, *[getattr(value, name) for name in cls._names])
-            for base in cls.__mro__:
-                if base in data._views:
-                    break
-            else:
-                return value
+    def _declared(self, variant):
+        data = self.data.get(variant.data_type)
+        for one, fields in zip(data._variants, _adt.fields_of(data)) if data else ():
+            if one.__name__ == variant.name:
+                return [kind for _, kind in fields]
+        return [None] * len(variant.fields)
+
+    @staticmethod
+    def _field(field, kind):
+        if kind is None:
+            return field
+        # The runtime has other integers with the same bits.
+        name = getattr(_adt.element_of(kind), "name", "")
+        return _Field(field.name, _adt.describe(kind),
+                      name if name.startswith("uint") else field.dtype, field.shape,
+                      field.lists, field.is_index, field.data_type)
+
+    def reader(self, data, cls):
+        """A variant's name, and the names of its fields with what the class has by these;
+        a view's function; or None."""
+        data = self.data[data]
+        if isinstance(cls, _adt.AdtType):
+            if cls._adt is not data:
+                return None
+            number = cls._number
+        else:
+            base = next((base for base in cls.__mro__ if base in data._views), None)
+            if base is None:
+                return None
             number, function = data._views[base]
-            if function is None:
-                variant = data._variants[number]
-                return (variant.__name__, *[getattr(value, name) for name in variant._names])
-            made = function(value)
-            if made is value:
-                return value
-            value = made
-        return value
+            if function is not None:
+                return function
+        variant = data._variants[number]
+        return variant.__name__, [(name, _member(cls, name)) for name in variant._names]
+
+    def array(self, field, what, value, is_list):
+        # What JAX would make of it.
+        name = getattr(getattr(value, "dtype", None), "name", None)
+        if name in ("float64", "int64", "uint64") and name != field.dtype and \
+                jax.dtypes.canonicalize_dtype(name) == field.dtype:
+            value = numpy.asarray(value).astype(field.dtype)
+        return super().array(field, what, value, is_list)
+
+
+def _member(cls, name):
+    if cls.__getattribute__ is object.__getattribute__:
+        for base in cls.__mro__:
+            if name in base.__dict__:
+                return base.__dict__[name]
+    return None
 
 
 def given(model, leaves, values, size):
@@ -156,14 +232,20 @@ def given(model, leaves, values, size):
     first = next(iter(forests.values()))
     key = id(model), tuple((name, id(forest)) for name, forest in forests.items())
     if key not in first._known:
-        roots, nodes = _model.structures(
-            model, {name: forest.values for name, forest in forests.items()}, size,
-            Views([forest.kind for forest in forests.values()]))
-        fields = {field.name: field for field in model.arguments}
-        roots = {name: _model._values(fields[name], "argument %r" % name, numbers)
-                 for name, numbers in roots.items()}
         # The others live as long as this one does.
-        first._known = {key: (model, list(forests.values()), roots, nodes)}
+        first._known = {key: (model, list(forests.values()), *_read(model, forests, size))}
     _, _, roots, nodes = first._known[key]
     return [roots.get(name, value) for name, value in zip(leaves, values)] + \
         values[len(leaves):], nodes
+
+
+def _read(model, forests, size):
+    """The roots of forests by the names of their arguments, and all nodes."""
+    reading = Views(model, [forest.kind for forest in forests.values()])
+    objects = {name: (forest.values, forest.where, forest.share == "equal")
+               for name, forest in forests.items() if isinstance(forest.values, list)}
+    parts = [_model.structures(model, objects, reading, size)] if objects else []
+    parts += [({name: roots}, nodes) for name, forest in forests.items()
+              if name not in objects
+              for roots, nodes in [forest.values.read(model, reading)]]
+    return _nodes.together(model, parts)

@@ -77,7 +77,8 @@ def _checked(field, what, array):
 
 
 _NUMPY_TYPES = {name: numpy.dtype(name) for name in (
-    "bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")}
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64")}
 
 
 def _dense(field, what, value):
@@ -114,100 +115,45 @@ def _shape(array):
     return tuple(shape) if shape is not None else numpy.shape(array)
 
 
-class _Nodes:
-    """Collects the nodes of data structures: tuples of a variant's name and its fields.
+class Reading:
+    """What the runtime asks for where it reads nodes: tuples of a variant's name and its
+    fields."""
 
-    Of types whose nodes may be shared, an object in two places is one node; of trees
-    and sequences it is two.
-    """
+    # Of the name of a data type and a class, how its objects are read (_forest.Views).
+    reader = None
 
-    def __init__(self, variants, unshared, view=None):
-        self.variants = variants
-        self.unshared = unshared
-        self.view = view or (lambda value, kind: value)
-        self.by_name = {(variant.data_type, variant.name): number
-                        for number, variant in enumerate(variants)}
-        self.instances = [0]
-        self.numbers = []
-        self.fields = [[[] for _ in variant.fields] for variant in variants]
-        # Of the instance: (node, number) by data type and id(), which only means
-        # something while the node lives.
-        self.known = {}
-        self.open = set()  # of these, nodes whose children are not complete
+    def __init__(self, variants):
+        self.fields = [variant.fields for variant in variants]
 
-    def end_instance(self):
-        self.instances.append(len(self.numbers))
-        self.known.clear()
+    def convert(self, variant, field, what, value, is_list):
+        """An array with the bits of a field's value, or if `is_list`, of all elements of a
+        list of them; None if it is none."""
+        field = self.fields[variant][field]
+        if not _is_array(value) and not (field.shape and isinstance(value, (list, tuple))):
+            return None
+        return self.array(field, what, value, is_list)
 
-    def add(self, root, what, data_type):
-        """The number of a node; its children get theirs before it. Structures may be
-        deeper than calls of Python."""
-        result = [None]
-        work = [(root, data_type, result, 0)]
-        while work:
-            value, kind, target, place = work.pop()
-            if target is None:  # all children have their numbers: `place` are the fields
-                self.open.discard(id(value))
-                number, fields, target, place = place
-                for values, part in zip(self.fields[number], fields):
-                    values.append(part)
-                target[place] = len(self.numbers)
-                self.known[kind, id(value)] = value, target[place]
-                self.numbers.append(number)
-                continue
-            if kind not in self.unshared and (kind, id(value)) in self.known:
-                target[place] = self.known[kind, id(value)][1]
-                continue
-            if id(value) in self.open:
-                raise ValueError("%s: a node is part of itself" % what)
-            node = self.view(value, kind)
-            number = self._check(node, what, kind)
-            self.open.add(id(value))
-            fields = list(node[1:])
-            work.append((value, kind, None, (number, fields, target, place)))
-            for f, field in enumerate(self.variants[number].fields):
-                if field.data_type:
-                    self._push(work, field, field.lists, fields, f, what)
-        return result[0]
+    def array(self, field, what, value, is_list):
+        array = _numpy(_dense(field, what, value))
+        wanted = _NUMPY_TYPES.get(field.dtype, numpy.dtype(numpy.int16))
+        if array.shape[is_list:] != tuple(field.shape) or array.ndim < is_list:
+            raise ValueError("%s is %s; found an array of shape %s" % (
+                what, field.description, list(array.shape)))
+        if field.is_index and array.dtype.kind in "iu":
+            array = array.astype(wanted, copy=False)
+        if array.dtype != wanted:
+            raise TypeError("%s is %s; found an array of %s" % (
+                what, field.description, array.dtype))
+        return array
 
-    def _check(self, value, what, kind):
-        """The number of the variant of a tuple."""
-        if not isinstance(value, tuple) or not value or not isinstance(value[0], str) or \
-                (kind, value[0]) not in self.by_name:
-            names = [v.name for v in self.variants if v.data_type == kind]
-            raise TypeError("%s: a %s is a tuple that begins with %s; found %.60r" % (
-                what, kind, " or ".join(map(repr, names)), value))
-        number = self.by_name[kind, value[0]]
-        fields = self.variants[number].fields
-        if len(value) != len(fields) + 1:
-            raise TypeError("%s: %r has %d field%s (%s), found %d" % (
-                what, value[0], len(fields), "" if len(fields) == 1 else "s",
-                ", ".join("%s: %s" % (f.name, f.description) for f in fields),
-                len(value) - 1))
-        return number
 
-    def _push(self, work, field, lists, target, place, what):
-        """Asks for the numbers of target[place], a node or lists of them."""
-        value = target[place]
-        if lists == 0:
-            work.append((value, field.data_type, target, place))
-            return
-        if not isinstance(value, (list, tuple)):
-            raise TypeError("%s: field %r is %s; found %.60r" % (
-                what, field.name, field.description, value))
-        target[place] = list(value)
-        for i in range(len(value)):
-            self._push(work, field, lists - 1, target[place], i, what)
-
-    def arrays(self):
-        return (numpy.array(self.instances, dtype=numpy.int64),
-                numpy.array(self.numbers, dtype=numpy.int32),
-                [[_values(field, "field %r of %r" % (field.name, variant.name), values)
-                  if values else (numpy.zeros([0] * (1 + len(field.shape)),
-                                              _NUMPY_TYPES.get(field.dtype, numpy.int64)),
-                                  [numpy.zeros(1, numpy.int64)] * field.lists)
-                  for field, values in zip(variant.fields, lists)]
-                 for variant, lists in zip(self.variants, self.fields)])
+def _numpy(array):
+    """An array of NumPy's; bfloat16 is int16, with its bits."""
+    if type(array).__module__ == "torch" and str(array.dtype) == "torch.bfloat16":
+        import torch
+        array = array.view(torch.int16)
+    array = numpy.asarray(array)
+    return array.view(numpy.int16) if array.dtype.name == "bfloat16" else array
 
 
 def _values(field, what, value):
@@ -329,29 +275,21 @@ class Model:
         return Function(self, bound, options)
 
 
-def structures(model, given, instances, view=None):
-    """The numbers of the roots of arguments by name, a list for each, and the arrays of all
-    nodes.
+def structures(model, given, reading, instances):
+    """The arguments that are data structures, as the runtime takes them, and all nodes.
 
-    given: the values for all instances of these arguments.
-    view: of a node and the name of its data type, the tuple that it is.
+    given: for each, by name: its values, where one is that has a mistake, with "{}" for
+        the instance, and whether nodes that are equal become one.
     """
-    nodes = _Nodes(model._variants, model._unshared, view)
     fields = [field for field in model.arguments if field.name in given]
-    roots = {field.name: [] for field in fields}
-
-    def add(value, what, field, lists):
-        if lists == 0:
-            return nodes.add(value, what, field.data_type)
-        return [add(element, what, field, lists - 1) for element in value]
-
-    for i in range(instances):
-        for field in fields:
-            roots[field.name].append(add(
-                given[field.name][i], "argument %r of instance %d" % (field.name, i), field,
-                field.lists))
-        nodes.end_instance()
-    return roots, nodes.arrays()
+    roots, nodes = _runtime.read_nodes(
+        model._variants,
+        [[(field.dtype, field.description) for field in own] for own in reading.fields],
+        model._unshared, reading,
+        [(given[field.name][1], field.data_type, field.lists, given[field.name][2])
+         for field in fields],
+        [given[field.name][0] for field in fields], instances)
+    return dict(zip([field.name for field in fields], roots)), nodes
 
 
 class Function:
@@ -448,12 +386,16 @@ class Function:
         return outputs
 
     def _values(self, given, instances):
-        structured = {field.name: given[field.name] for field in self.model.arguments
-                      if field.data_type}
-        roots, nodes = structures(self.model, structured, instances) if structured else \
-            ({}, None)
-        return [_values(field, "argument %r" % field.name,
-                        roots.get(field.name, given[field.name]))
+        roots, nodes = {}, None
+        structured = {
+            field.name: (list(given[field.name]),
+                         "argument %r of instance {}" % field.name, False)
+            for field in self.model.arguments if field.data_type}
+        if structured:
+            roots, nodes = structures(self.model, structured,
+                                      Reading(self.model._variants), instances)
+        return [roots[field.name] if field.name in roots else
+                _values(field, "argument %r" % field.name, given[field.name])
                 for field in self.model.arguments], nodes
 
     def _read(self, session, number, bits):

@@ -95,32 +95,6 @@ private:
 // Models
 //===----------------------------------------------------------------------===//
 
-namespace batch::python {
-/// A BatchField for Python.
-struct Field {
-  std::string name, description;
-  const char *dtype;
-  std::vector<int64_t> shape;
-  int lists;
-  bool isIndex, isRagged;
-  std::optional<std::string> dataType;
-
-  explicit Field(const BatchField &field)
-      : name(field.name), description(field.description),
-        dtype(typeName(field.type)),
-        shape(field.shape, field.shape + field.rank), lists(field.lists),
-        isIndex(field.isIndex), isRagged(field.isRagged) {
-    if (field.dataType)
-      dataType = field.dataType;
-  }
-};
-
-struct Variant {
-  std::string name, dataType;
-  std::vector<Field> fields;
-};
-} // namespace batch::python
-
 Model::Model(const std::string &path) {
   BatchModel *model = nullptr;
   BatchStatus status;
@@ -452,4 +426,6 @@ NB_MODULE(_runtime, module) {
       .def("progress", &Session::progress)
       .def("failure", &Session::failure);
   defineStream(module);
+  defineNodes(module);
+  defineNodeOrder(module);
 }

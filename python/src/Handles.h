@@ -42,8 +42,29 @@ struct Parameters {
   std::unique_ptr<BatchParameters, Free<batchParametersFree>> handle;
 };
 
-struct Field;
-struct Variant;
+/// A BatchField for Python.
+struct Field {
+  std::string name, description;
+  const char *dtype;
+  std::vector<int64_t> shape;
+  int lists;
+  bool isIndex, isRagged;
+  std::optional<std::string> dataType;
+
+  explicit Field(const BatchField &field)
+      : name(field.name), description(field.description),
+        dtype(typeName(field.type)),
+        shape(field.shape, field.shape + field.rank), lists(field.lists),
+        isIndex(field.isIndex), isRagged(field.isRagged) {
+    if (field.dataType)
+      dataType = field.dataType;
+  }
+};
+
+struct Variant {
+  std::string name, dataType;
+  std::vector<Field> fields;
+};
 
 struct Model {
   std::unique_ptr<BatchModel, Free<batchModelFree>> handle;
@@ -100,6 +121,10 @@ struct Session {
 
 /// Adds the class of streams to the module.
 void defineStream(nanobind::module_ &module);
+/// Adds what reads nodes.
+void defineNodes(nanobind::module_ &module);
+/// Adds what puts nodes in order.
+void defineNodeOrder(nanobind::module_ &module);
 } // namespace batch::python
 
 #endif // BATCH_PYTHON_HANDLES_H

@@ -1,0 +1,725 @@
+//===- Nodes.cpp - Nodes of the data structures of a mini-batch -----------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A walk over objects, which gives every node a number after its children, and
+// adds its fields to the columns of its variant. What it holds of the objects
+// are references of its own: what it calls of Python may change anything.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Columns.h"
+#include "Handles.h"
+#include "Parts.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <structmember.h>
+
+#include <deque>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace nb = nanobind;
+using namespace batch::python;
+
+/// Deeper ones have no end: views can make nodes for ever.
+static constexpr size_t mostOpen = 1 << 24;
+/// Views that a node may go through.
+static constexpr int mostViews = 100;
+/// Steps of a path that are shown at each of its ends.
+static constexpr size_t shownSteps = 8;
+
+namespace {
+/// Numbers of nodes by keys, for one instance after the other.
+template <class Key>
+class Numbers {
+public:
+  /// Forgets all, in no time.
+  void clear() {
+    used = 0;
+    if (++stamp == 0) {
+      slots.clear();
+      stamp = 1;
+    }
+  }
+
+  /// The place for a key: `equal` says which is. Good until the next call.
+  template <class Equal>
+  Key *find(uint64_t hash, const Equal &equal) {
+    if (slots.empty())
+      return nullptr;
+    for (size_t i = hash & (slots.size() - 1); slots[i].stamp == stamp;
+         i = (i + 1) & (slots.size() - 1))
+      if (slots[i].hash == hash && equal(slots[i].key))
+        return &slots[i].key;
+    return nullptr;
+  }
+
+  void insert(uint64_t hash, const Key &key) {
+    if (2 * ++used > slots.size()) {
+      std::vector<Slot> old(std::max<size_t>(64, 2 * slots.size()));
+      old.swap(slots);
+      for (const Slot &slot : old)
+        if (slot.stamp == stamp)
+          put(slot);
+    }
+    put({hash, stamp, key});
+  }
+
+private:
+  struct Slot {
+    uint64_t hash = 0;
+    uint32_t stamp = 0; ///< others are empty
+    Key key = {};
+  };
+
+  void put(const Slot &slot) {
+    size_t i = slot.hash & (slots.size() - 1);
+    while (slots[i].stamp == stamp)
+      i = (i + 1) & (slots.size() - 1);
+    slots[i] = slot;
+  }
+
+  std::vector<Slot> slots;
+  size_t used = 0;
+  uint32_t stamp = 1;
+};
+
+/// How objects of a class are read as nodes of a data type.
+struct Reader {
+  enum Form { None, Tuple, Fields, View };
+
+  /// A member of a class with slots lies at a place, others are asked for.
+  struct Getter {
+    nb::object name;
+    Py_ssize_t place = -1;
+  };
+
+  Form form = None;
+  int variant = -1;
+  std::vector<Getter> getters;
+  nb::object function; ///< of a view
+  nb::object cls;      ///< lives as long as its address is known
+};
+
+struct DataType {
+  std::string name;
+  bool isShared;
+  std::vector<int> variants;
+  std::unordered_map<PyTypeObject *, Reader> readers;
+  PyTypeObject *last = nullptr; ///< class, whose reader is `lastReader`
+  const Reader *lastReader = nullptr;
+};
+
+struct NodeField {
+  std::string name;
+  int dataType; ///< -1: no nodes
+  Column column;
+};
+
+struct NodeVariant {
+  nb::str name;
+  std::string described; ///< its fields
+  int dataType;
+  bool hasChildren = false;
+  int64_t rows = 0;
+  std::vector<NodeField> fields;
+};
+
+struct Argument {
+  /// Where a value is: its "{}" stands for the instance.
+  std::string where;
+  int dataType;
+  bool merges; ///< nodes that are equal become one
+  Column roots;
+};
+
+/// A node whose children are not complete, or a list.
+struct Open {
+  PyObject *object; ///< owned: a node, or the elements of a list
+  int dataType;     ///< of the node, or of the elements
+  int variant;      ///< -1: a list
+  int lists;        ///< that an element is in
+  int64_t next;     ///< field or element
+  size_t values;    ///< of the node: where its fields begin
+  size_t results;   ///< and the numbers of its children
+};
+
+class NodeWalk final : public ColumnUser {
+public:
+  NodeWalk(const std::vector<Variant> &given, const nb::list &described,
+           const nb::set &unshared, nb::object reading,
+           const nb::list &arguments);
+  ~NodeWalk() override;
+
+  nb::tuple read(const nb::list &values, int64_t instances);
+
+  nb::object convert(nb::handle value, bool isList,
+                     const std::string &where) override;
+  std::string where() const override {
+    return path(writtenAt, "." + variants[written].fields[writtenField].name);
+  }
+
+private:
+  struct KnownObject {
+    PyObject *object;
+    int32_t dataType, number;
+  };
+  struct KnownRow {
+    int32_t variant, number;
+    int64_t row;
+  };
+
+  int dataTypeOf(const std::string &name);
+  void walk(nb::handle root, Argument &argument);
+  void visit(PyObject *value, int dataType, int lists);
+  void open(PyObject *value, int dataType);
+  void close();
+  void finish(PyObject *value, int dataType, int variant, size_t fields,
+              size_t children, size_t at);
+  int64_t addRow(int variant, size_t fields, size_t children, size_t at);
+  int readTuple(PyObject *value, const DataType &type);
+  void readFields(PyObject *value, const Reader &reader);
+  const Reader &readerOf(PyTypeObject *cls, DataType &type);
+  Reader makeReader(PyTypeObject *cls, DataType &type);
+  void push(const Open &open);
+  void pop();
+  void drop(size_t fields);
+  void checkCycle();
+  void pause();
+  std::string path(size_t count, const std::string &end = "") const;
+  [[noreturn]] void refuse(PyObject *value, const DataType &type) const;
+  void addNote(nb::python_error &error) const;
+  static uint64_t hashOf(PyObject *object, int dataType) {
+    uint64_t bits = reinterpret_cast<uintptr_t>(object);
+    bits = (bits ^ static_cast<uint64_t>(dataType) << 56) * 0x9e3779b97f4a7c15;
+    return bits ^ bits >> 32;
+  }
+
+  std::deque<DataType> types;
+  std::deque<NodeVariant> variants;
+  std::deque<Argument> arguments;
+  nb::object reading;
+  bool readsClasses;
+
+  std::vector<int32_t> numbers; ///< of the variants, by node
+  std::vector<int64_t> begins;
+  int64_t instance = 0;
+  const Argument *argument = nullptr;
+
+  std::vector<Open> stack;
+  std::vector<PyObject *> fields; ///< of open nodes; owned
+  /// Numbers of nodes; the length of a list is in front of its elements.
+  std::vector<int64_t> results;
+  size_t checkAt = 0;   ///< so deep there may be a cycle
+  uint32_t visited = 0; ///< nodes
+  /// The field that is being added to its column, of a node that so many of the
+  /// stack lead to. -1: none is.
+  int written = -1, writtenField = 0;
+  size_t writtenAt = 0;
+
+  Numbers<KnownObject> known;
+  std::vector<PyObject *> kept; ///< owned: what is known lives
+  Numbers<KnownRow> rows;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What there is
+//===----------------------------------------------------------------------===//
+
+int NodeWalk::dataTypeOf(const std::string &name) {
+  for (size_t i = 0; i < types.size(); ++i)
+    if (types[i].name == name)
+      return static_cast<int>(i);
+  types.push_back({name, true, {}, {}});
+  return static_cast<int>(types.size()) - 1;
+}
+
+NodeWalk::NodeWalk(const std::vector<Variant> &given, const nb::list &described,
+                   const nb::set &unshared, nb::object reading,
+                   const nb::list &arguments)
+    : reading(std::move(reading)) {
+  for (size_t v = 0; v < given.size(); ++v) {
+    const Variant &variant = given[v];
+    const int type = dataTypeOf(variant.dataType);
+    types[type].variants.push_back(static_cast<int>(v));
+    NodeVariant &own = variants.emplace_back();
+    own.name = nb::str(variant.name.c_str());
+    own.dataType = type;
+    auto texts = as<nb::list>(described[v], "a list for each variant");
+    for (size_t f = 0; f < variant.fields.size(); ++f) {
+      const Field &field = variant.fields[f];
+      auto [dtype, text] =
+          nb::cast<std::tuple<std::string, std::string>>(texts[f]);
+      const int child = field.dataType ? dataTypeOf(*field.dataType) : -1;
+      own.hasChildren |= child >= 0;
+      own.described += (f ? ", " : "") + field.name + ": " + text;
+      own.fields.push_back(
+          {field.name, child,
+           Column(Element::of(dtype, field.isIndex, child >= 0), field.shape,
+                  field.lists, text)});
+    }
+  }
+  for (DataType &type : types)
+    type.isShared = !unshared.contains(nb::str(type.name.c_str()));
+  for (nb::handle each : arguments) {
+    auto [where, type, lists, merges] =
+        nb::cast<std::tuple<std::string, std::string, int, bool>>(each);
+    this->arguments.push_back(
+        {where, dataTypeOf(type), merges,
+         Column(Element::of("", false, true), {}, lists, type)});
+  }
+  readsClasses = !this->reading.attr("reader").is_none();
+  begins.push_back(0);
+}
+
+NodeWalk::~NodeWalk() {
+  while (!stack.empty())
+    pop();
+  drop(0);
+  for (PyObject *object : kept)
+    Py_DECREF(object);
+}
+
+nb::tuple NodeWalk::read(const nb::list &values, int64_t instances) {
+  std::vector<nb::object> columns;
+  for (nb::handle list : values)
+    columns.push_back(elementsOf(list));
+  try {
+    for (; instance < instances; ++instance) {
+      for (size_t a = 0; a < arguments.size(); ++a)
+        walk(PyTuple_GET_ITEM(columns[a].ptr(), instance), arguments[a]);
+      begins.push_back(static_cast<int64_t>(numbers.size()));
+      known.clear();
+      rows.clear();
+      while (!kept.empty()) {
+        PyObject *object = kept.back();
+        kept.pop_back();
+        Py_DECREF(object);
+      }
+    }
+  } catch (nb::python_error &error) {
+    addNote(error);
+    throw;
+  }
+  nb::list roots, all;
+  for (Argument &each : arguments)
+    roots.append(each.roots.take());
+  for (NodeVariant &variant : variants) {
+    nb::list own;
+    for (NodeField &field : variant.fields)
+      own.append(field.column.take());
+    all.append(own);
+  }
+  return nb::make_tuple(roots,
+                        nb::make_tuple(asArray(std::move(begins)),
+                                       asArray(std::move(numbers)), all));
+}
+
+//===----------------------------------------------------------------------===//
+// The walk
+//===----------------------------------------------------------------------===//
+
+void NodeWalk::push(const Open &open) {
+  // Before a reallocation can fail it belongs to nobody else.
+  stack.push_back(open);
+  Py_INCREF(open.object);
+  if (stack.size() >= checkAt)
+    checkCycle();
+}
+
+void NodeWalk::pop() {
+  PyObject *object = stack.back().object;
+  stack.pop_back();
+  Py_DECREF(object);
+}
+
+void NodeWalk::drop(size_t count) {
+  while (fields.size() > count) {
+    PyObject *field = fields.back();
+    fields.pop_back();
+    Py_DECREF(field);
+  }
+}
+
+void NodeWalk::walk(nb::handle root, Argument &own) {
+  const nb::object held = nb::borrow(root);
+  argument = &own;
+  checkAt = 256;
+  results.clear();
+  visit(held.ptr(), own.dataType, own.roots.lists());
+  while (!stack.empty()) {
+    Open &top = stack.back();
+    if (top.variant < 0) {
+      if (top.next < PyTuple_GET_SIZE(top.object))
+        visit(PyTuple_GET_ITEM(top.object, top.next++), top.dataType,
+              top.lists);
+      else
+        pop();
+      continue;
+    }
+    const std::vector<NodeField> &all = variants[top.variant].fields;
+    const auto count = static_cast<int64_t>(all.size());
+    while (top.next < count && all[top.next].dataType < 0)
+      ++top.next;
+    if (top.next == count) {
+      close();
+      continue;
+    }
+    const NodeField &field = all[top.next];
+    PyObject *value = fields[top.values + top.next++];
+    visit(value, field.dataType, field.column.lists());
+  }
+  own.roots.addNodes(results.data());
+}
+
+/// Begins with a value that somebody else holds.
+void NodeWalk::visit(PyObject *value, int dataType, int lists) {
+  if (lists == 0) {
+    open(value, dataType);
+    return;
+  }
+  if (!isList(value)) {
+    const std::string found = shown(value);
+    throw nb::type_error(
+        (path(stack.size()) + ": a list belongs here; found " + found).c_str());
+  }
+  const nb::object elements = elementsOf(value);
+  results.push_back(PyTuple_GET_SIZE(elements.ptr()));
+  push({elements.ptr(), dataType, -1, lists - 1, 0, 0, 0});
+}
+
+void NodeWalk::open(PyObject *value, int dataType) {
+  DataType &type = types[dataType];
+  if ((++visited & 0x3fff) == 0)
+    pause();
+  if (type.isShared)
+    if (const KnownObject *found =
+            known.find(hashOf(value, dataType), [&](const KnownObject &key) {
+              return key.object == value && key.dataType == dataType;
+            })) {
+      results.push_back(found->number);
+      return;
+    }
+  const size_t begin = fields.size();
+  int variant = -1;
+  nb::object viewed = nb::borrow(value);
+  for (int views = 0; variant < 0; ++views) {
+    PyObject *node = viewed.ptr();
+    if (PyTuple_CheckExact(node)) {
+      variant = readTuple(node, type);
+      break;
+    }
+    const Reader &reader = readerOf(Py_TYPE(node), type);
+    switch (reader.form) {
+    case Reader::None:
+      refuse(node, type);
+    case Reader::Tuple:
+      variant = readTuple(node, type);
+      break;
+    case Reader::Fields:
+      variant = reader.variant;
+      readFields(node, reader);
+      break;
+    case Reader::View:
+      if (views == mostViews)
+        throw nb::type_error((path(stack.size()) +
+                              ": views make objects that are viewed, " +
+                              std::to_string(mostViews) +
+                              " times; the last one is " + shown(node))
+                                 .c_str());
+      nb::object made =
+          nb::steal(PyObject_CallOneArg(reader.function.ptr(), node));
+      if (!made.is_valid())
+        throw nb::python_error();
+      if (made.ptr() == node)
+        refuse(node, type);
+      viewed = std::move(made);
+      break;
+    }
+  }
+  if (variants[variant].hasChildren)
+    push({value, dataType, variant, 0, 0, begin, results.size()});
+  else
+    finish(value, dataType, variant, begin, results.size(), stack.size());
+}
+
+void NodeWalk::close() {
+  const Open top = stack.back();
+  finish(top.object, top.dataType, top.variant, top.values, top.results,
+         stack.size() - 1);
+  pop();
+}
+
+/// Gives a node its number. `at`: so many of the stack lead to it.
+void NodeWalk::finish(PyObject *value, int dataType, int variant, size_t begin,
+                      size_t children, size_t at) {
+  const int64_t number = addRow(variant, begin, children, at);
+  drop(begin);
+  results.resize(children);
+  results.push_back(number);
+  if (types[dataType].isShared) {
+    kept.push_back(value);
+    Py_INCREF(value);
+    known.insert(hashOf(value, dataType),
+                 {value, dataType, static_cast<int32_t>(number)});
+  }
+}
+
+int64_t NodeWalk::addRow(int number, size_t begin, size_t children, size_t at) {
+  NodeVariant &variant = variants[number];
+  const int64_t *child = results.data() + children;
+  for (size_t f = 0; f < variant.fields.size(); ++f) {
+    NodeField &field = variant.fields[f];
+    if (field.dataType >= 0) {
+      child = field.column.addNodes(child);
+      continue;
+    }
+    written = number, writtenField = static_cast<int>(f), writtenAt = at;
+    field.column.add(fields[begin + f], *this);
+    written = -1;
+  }
+  const int64_t row = variant.rows++;
+  const auto node = static_cast<int64_t>(numbers.size());
+  if (argument->merges) {
+    auto hash = static_cast<uint64_t>(number);
+    for (const NodeField &field : variant.fields)
+      hash = hash * 31 + field.column.hash(row);
+    const KnownRow *equal = rows.find(hash, [&](const KnownRow &other) {
+      if (other.variant != number)
+        return false;
+      for (const NodeField &field : variant.fields)
+        if (!field.column.areEqual(other.row, row))
+          return false;
+      return true;
+    });
+    if (equal) {
+      for (NodeField &field : variant.fields)
+        field.column.keep(row);
+      --variant.rows;
+      return equal->number;
+    }
+    rows.insert(hash, {number, static_cast<int32_t>(node), row});
+  }
+  if (node == INT32_MAX)
+    throw nb::value_error("the mini-batch has more than 2^31 nodes");
+  numbers.push_back(number);
+  return node;
+}
+
+/// Now and then: other threads go on, and an interrupt ends the walk.
+void NodeWalk::pause() {
+  if ((visited & 0x1ffff) == 0) {
+    nb::gil_scoped_release release;
+  }
+  if (PyErr_CheckSignals() != 0)
+    throw nb::python_error();
+}
+
+/// Looks for a node that is part of itself, as often as the stack gets twice as
+/// deep: a walk into a cycle gets deeper for ever.
+void NodeWalk::checkCycle() {
+  checkAt = 2 * stack.size();
+  struct Hash {
+    size_t operator()(const std::pair<PyObject *, int> &key) const {
+      return hashOf(key.first, key.second);
+    }
+  };
+  std::unordered_set<std::pair<PyObject *, int>, Hash> above;
+  for (size_t i = 0; i < stack.size(); ++i)
+    if (stack[i].variant >= 0 &&
+        !above.emplace(stack[i].object, stack[i].dataType).second)
+      throw nb::value_error((path(i) + ": a node is part of itself").c_str());
+  if (stack.size() >= mostOpen)
+    throw nb::value_error((path(stack.size()) + ": nodes are deeper than " +
+                           std::to_string(mostOpen) +
+                           "; do views make them without end?")
+                              .c_str());
+}
+
+//===----------------------------------------------------------------------===//
+// Objects
+//===----------------------------------------------------------------------===//
+
+/// The variant of a tuple, whose fields become those of a node.
+int NodeWalk::readTuple(PyObject *value, const DataType &type) {
+  const Py_ssize_t size = PyTuple_GET_SIZE(value);
+  PyObject *name = size ? PyTuple_GET_ITEM(value, 0) : nullptr;
+  if (!name || !PyUnicode_Check(name))
+    refuse(value, type);
+  int found = -1;
+  for (int v : type.variants)
+    if (variants[v].name.ptr() == name ||
+        PyUnicode_Compare(variants[v].name.ptr(), name) == 0) {
+      found = v;
+      break;
+    }
+  if (found < 0)
+    refuse(value, type);
+  const NodeVariant &variant = variants[found];
+  const size_t count = variant.fields.size();
+  if (static_cast<size_t>(size) != count + 1)
+    throw nb::type_error((path(stack.size()) + ": '" + variant.name.c_str() +
+                          "' has " + std::to_string(count) +
+                          (count == 1 ? " field" : " fields") +
+                          (count ? " (" + variant.described + ")" : "") +
+                          ", found " + std::to_string(size - 1))
+                             .c_str());
+  for (size_t f = 0; f < count; ++f) {
+    PyObject *field = PyTuple_GET_ITEM(value, f + 1);
+    fields.push_back(field);
+    Py_INCREF(field);
+  }
+  return found;
+}
+
+void NodeWalk::readFields(PyObject *value, const Reader &reader) {
+  for (const Reader::Getter &getter : reader.getters) {
+    PyObject *field = nullptr;
+    if (getter.place >= 0) {
+      field = *reinterpret_cast<PyObject **>(reinterpret_cast<char *>(value) +
+                                             getter.place);
+      Py_XINCREF(field);
+    }
+    // One that is deleted is an error that Python has the words for.
+    if (!field)
+      field = PyObject_GetAttr(value, getter.name.ptr());
+    if (!field)
+      throw nb::python_error();
+    nb::object held = nb::steal(field);
+    fields.push_back(field);
+    held.release();
+  }
+}
+
+const Reader &NodeWalk::readerOf(PyTypeObject *cls, DataType &type) {
+  if (cls == type.last)
+    return *type.lastReader;
+  auto found = type.readers.find(cls);
+  if (found == type.readers.end())
+    found = type.readers.emplace(cls, makeReader(cls, type)).first;
+  type.last = cls;
+  type.lastReader = &found->second;
+  return found->second;
+}
+
+Reader NodeWalk::makeReader(PyTypeObject *cls, DataType &type) {
+  Reader result;
+  result.cls = nb::borrow(reinterpret_cast<PyObject *>(cls));
+  nb::object made = nb::none();
+  if (readsClasses)
+    made = reading.attr("reader")(type.name, result.cls);
+  if (made.is_none()) {
+    result.form =
+        PyType_IsSubtype(cls, &PyTuple_Type) ? Reader::Tuple : Reader::None;
+    return result;
+  }
+  if (!PyTuple_CheckExact(made.ptr())) {
+    result.form = Reader::View;
+    result.function = std::move(made);
+    return result;
+  }
+  // A variant's name, and the names of fields with what the class has for them.
+  result.form = Reader::Fields;
+  for (int v : type.variants)
+    if (variants[v].name.equal(made[0]))
+      result.variant = v;
+  nb::list getters = nb::cast<nb::list>(made[1]);
+  if (result.variant < 0 ||
+      variants[result.variant].fields.size() != getters.size())
+    throw nb::type_error("a view does not fit the model");
+  for (nb::handle each : getters) {
+    Reader::Getter &getter = result.getters.emplace_back();
+    getter.name = each[0];
+    nb::object member = each[1];
+    if (Py_TYPE(member.ptr()) != &PyMemberDescr_Type)
+      continue;
+    auto *descriptor = reinterpret_cast<PyMemberDescrObject *>(member.ptr());
+    if (descriptor->d_member->type == T_OBJECT_EX &&
+        descriptor->d_member->flags == 0 &&
+        PyType_IsSubtype(cls, descriptor->d_common.d_type))
+      getter.place = descriptor->d_member->offset;
+  }
+  return result;
+}
+
+nb::object NodeWalk::convert(nb::handle value, bool isList,
+                             const std::string &where) {
+  return reading.attr("convert")(written, writtenField, where, value, isList);
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+std::string NodeWalk::path(size_t count, const std::string &end) const {
+  std::string result = argument->where;
+  result.replace(result.find("{}"), 2, std::to_string(instance));
+  std::string steps;
+  for (size_t i = 0; i < count; ++i) {
+    if (count > 2 * shownSteps + 1 && i == shownSteps) {
+      const size_t left = count - 2 * shownSteps;
+      steps += " ... " + std::to_string(left) + " more ... ";
+      i += left;
+    }
+    const Open &open = stack[i];
+    steps += open.variant < 0
+                 ? "[" + std::to_string(open.next - 1) + "]"
+                 : "." + variants[open.variant].fields[open.next - 1].name;
+  }
+  steps += end;
+  if (!steps.empty() && result.back() != ']')
+    result += ", ";
+  return result + steps;
+}
+
+void NodeWalk::refuse(PyObject *value, const DataType &type) const {
+  std::string classes, names;
+  for (size_t i = 0; i < type.variants.size(); ++i) {
+    const char *name = variants[type.variants[i]].name.c_str();
+    classes += (i ? " or " : "") + type.name + "." + name;
+    names += (i ? " or '" : "'") + std::string(name) + "'";
+  }
+  const std::string found = shown(value);
+  throw nb::type_error((path(stack.size()) + ": a " + type.name + " is " +
+                        (readsClasses ? classes + ", or " : "") +
+                        "a tuple that begins with " + names + "; found " +
+                        found)
+                           .c_str());
+}
+
+/// Says of an error of the user's own code which node it is of.
+void NodeWalk::addNote(nb::python_error &error) const {
+  if (!argument || !error.matches(PyExc_Exception))
+    return;
+  const std::string place = written >= 0 ? where() : path(stack.size());
+  try {
+    nb::object value = nb::borrow(error.value());
+    if (nb::cast<std::string>(nb::str(value)).find(place) == std::string::npos)
+      value.attr("add_note")("in " + place);
+  } catch (nb::python_error &) { // it takes none
+  } catch (const std::exception &) {
+  }
+}
+
+static nb::tuple readNodes(const std::vector<Variant> &variants,
+                           const nb::list &described, const nb::set &unshared,
+                           nb::object reading, const nb::list &arguments,
+                           const nb::list &values, int64_t instances) {
+  return NodeWalk(variants, described, unshared, std::move(reading), arguments)
+      .read(values, instances);
+}
+
+void batch::python::defineNodes(nb::module_ &module) {
+  module.def("shown", shown);
+  module.def("read_nodes", readNodes, nb::arg("variants"), nb::arg("described"),
+             nb::arg("unshared"), nb::arg("reading"), nb::arg("arguments"),
+             nb::arg("values"), nb::arg("instances"));
+}
