@@ -1,0 +1,139 @@
+"""The page of the Python package's public names: reStructuredText of their docstrings,
+read from the sources, so that neither JAX nor a compiler is needed."""
+
+import ast
+import inspect
+import os
+import re
+
+# What the extension defines has its text here.
+OF_EXTENSION = {
+    "Cancellation": """.. py:class:: Cancellation()
+
+   Asks runs that have it to end early; any thread may, and handlers of signals.
+
+   .. py:method:: request()
+
+      Runs end within a batch's time, and raise :py:exc:`Cancelled`.
+
+   .. py:method:: reset()
+
+      Runs that begin from now on do not end at once.
+""",
+    "Cancelled": """.. py:exception:: Cancelled
+
+   A run has ended early, because its cancellation was requested.
+""",
+    "Error": """.. py:exception:: Error
+
+   A model, its parameters or its inputs do not fit; the message names the argument, the
+   field or the instance.
+"""}
+
+
+def inline(line):
+    """A line of plain text: `code` is code, and a star is a star."""
+    pieces = re.split(r"`([^`]+)`", line)
+    return "".join("``%s``" % piece if i % 2 else piece.replace("*", r"\*")
+                   for i, piece in enumerate(pieces))
+
+
+def paragraphs(text):
+    """reStructuredText of a docstring, which is plain text: arguments, `name: what it
+    is`, become a list, and what is indented after an empty line, code."""
+    result, kind = [], "text"
+    for line in inspect.cleandoc(text).splitlines():
+        field = re.match(r"(\*{0,2}[a-z_]+(?:, \*{0,2}[a-z_]+)*): +(?=\S)", line)
+        after = not result or result[-1] == ""
+        if line == "" or kind == "code" and line.startswith("    "):
+            result.append(line)
+        elif line.startswith("    "):
+            if after:
+                result += ["::", ""]
+                kind = "code"
+            result.append(line if after else inline(line))
+        elif field and (after or kind == "list"):
+            kind = "list"
+            result.append("*   **%s**: %s" % (inline(field.group(1)),
+                                              inline(line[field.end():])))
+        else:
+            if kind == "list" and not after:
+                result.append("")
+            kind = "text"
+            result.append(inline(line))
+    return result
+
+
+def indented(lines, depth):
+    return "\n".join("   " * depth + line if line else "" for line in lines) + "\n"
+
+
+def signature(function, skipped=0):
+    arguments = function.args
+    arguments.args = arguments.args[skipped:]
+    return "(%s)" % ast.unparse(arguments)
+
+
+def entry(node):
+    """A function's, or a class's with its public methods."""
+    text = ast.get_docstring(node, clean=False)
+    if isinstance(node, ast.FunctionDef):
+        return ".. py:function:: %s%s\n\n%s" % (
+            node.name, signature(node), indented(paragraphs(text or ""), 1))
+    bases = {b.id for b in node.bases if isinstance(b, ast.Name)}
+    kind = "exception" if any(b.endswith(("Error", "Exception")) for b in bases) else "class"
+    result = ".. py:%s:: %s\n\n%s\n" % (kind, node.name,
+                                        indented(paragraphs(text or ""), 1))
+    for method in node.body:
+        text = isinstance(method, ast.FunctionDef) and ast.get_docstring(method, False)
+        if not text or method.name.startswith("_"):
+            continue
+        decorators = {d.id for d in method.decorator_list if isinstance(d, ast.Name)}
+        directive, arguments = "method", signature(method, 1)
+        if "property" in decorators:
+            directive, arguments = "property", ""
+        elif "classmethod" in decorators:
+            directive = "classmethod"
+        elif "staticmethod" in decorators:
+            directive, arguments = "staticmethod", signature(method)
+        result += "   .. py:%s:: %s%s\n\n%s\n" % (directive, method.name, arguments,
+                                                 indented(paragraphs(text), 2))
+    return result
+
+
+def imported(module):
+    """{name: module of the package that it comes from}."""
+    return {a.asname or a.name: node.module[6:] for node in module.body
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("batch.")
+            for a in node.names}
+
+
+def describe(package):
+    """The entries of all names of a package's __all__."""
+    def parse(module):
+        with open(os.path.join(package, module + ".py")) as file:
+            return ast.parse(file.read())
+
+    def find(name, module):
+        if module == "_runtime":
+            return OF_EXTENSION[name]
+        tree = parse(module)
+        for node in tree.body:
+            if getattr(node, "name", None) == name:
+                return entry(node)
+            # Another name of what a module of the package defines.
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute) and \
+                    [getattr(t, "id", None) for t in node.targets] == [name]:
+                return find(node.value.attr, node.value.value.id)
+        return find(name, imported(tree)[name])
+
+    package_itself = parse("__init__")
+    where, names = imported(package_itself), []
+    for node in package_itself.body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == "_OF_JAX":
+            where.update(ast.literal_eval(node.value))
+        elif isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
+            names = ast.literal_eval(node.value)
+    entries = [find(name, where[name])
+               for name in sorted(names, key=lambda n: (n[0].isupper(), n.lower()))]
+    return "```{eval-rst}\n.. py:currentmodule:: batch\n\n%s```\n" % "\n".join(entries)

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""stage.py FOLDER: lays out the Markdown files of this tree in FOLDER for Sphinx.
+
+README.md becomes index.md. A link to a page of the site stays one; one to a file of
+examples, benchmarks or docs becomes a download; one to other sources becomes its text.
+A link to what is not there is an error, and so is a page that NAVIGATION lacks.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import api
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# The order of the pages, by subject.
+NAVIGATION = [
+    ("Start", "docs/Installation docs/Tutorial docs/Python examples/python/README "
+              "docs/Import docs/site/API"),
+    ("Tools and formats", "docs/Tools docs/Formats docs/Library docs/CAPI "
+                          "docs/ElementTypes docs/Errors examples/data/README"),
+    ("How control runs", "docs/Pipelines docs/Control docs/Lockstep docs/Lazy "
+                         "docs/Policies docs/Layout"),
+    ("GPUs", "docs/GPU docs/Emulator"),
+    ("Inside", "docs/Architecture docs/Dialects/Rec docs/Dialects/RecReference "
+               "docs/Dialects/Batch docs/Dialects/BatchReference docs/Dialects/UProg "
+               "docs/Dialects/UProgReference docs/Operations docs/Passes docs/ABI "
+               "docs/Glossary"),
+    ("Measured", "benchmarks/README benchmarks/gpu/README"),
+    ("Project", "docs/Versions CHANGELOG CONTRIBUTING"),
+]
+DOWNLOADS = ("benchmarks/", "docs/", "examples/")
+
+# Code, which is left alone, and what links are made of.
+TOKENS = re.compile(r"(?P<fence>^ *```.*?^ *```)|"
+                    r"(?P<code>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))|"
+                    r"(?P<link>\]\((?P<target>[^()\s]+)\))|(?P<open>!?\[)|(?P<close>\])",
+                    re.M | re.S)
+
+
+class Stage:
+    def __init__(self, folder):
+        self.folder = folder
+        self.problems = []
+        files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"],
+                               cwd=ROOT, stdout=subprocess.PIPE, check=True)
+        self.pages = [p for p in files.stdout.decode().split()
+                      if os.path.exists(os.path.join(ROOT, p))]
+
+    def staged(self, path):
+        return "index.md" if path == "README.md" else path
+
+    def copy(self, path):
+        to = os.path.join(self.folder, path)
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        shutil.copyfile(os.path.join(ROOT, path), to)
+
+    def resolve(self, page, target):
+        """What a link of a page becomes; None if it is no link."""
+        if re.match(r"[a-z]+:|#", target):
+            return target
+        path, _, anchor = target.partition("#")
+        base = os.path.dirname(page)
+        path = os.path.normpath(os.path.join(base, path))
+        if os.path.isdir(os.path.join(ROOT, path)):
+            if path + "/README.md" not in self.pages:
+                return None
+            path += "/README.md"
+        if not os.path.exists(os.path.join(ROOT, path)):
+            self.problems.append("%s: there is no %s" % (page, target))
+            return None
+        if path not in self.pages:
+            if not path.startswith(DOWNLOADS):
+                return None
+            self.copy(path)
+        path = os.path.relpath(self.staged(path), os.path.dirname(self.staged(page)) or ".")
+        return path + ("#" + anchor if anchor else "")
+
+    def rewrite(self, page, text):
+        """The text of a page with its links as they are in the site."""
+        pieces, opened, end = [], [], 0
+        for token in TOKENS.finditer(text):
+            pieces.append(text[end:token.start()])
+            end = token.end()
+            if token.group("open"):
+                opened.append(len(pieces))  # where it will be
+            elif token.group("link") and opened:
+                start = opened.pop()
+                target = self.resolve(page, token.group("target"))
+                if target is None:
+                    pieces[start] = ""
+                else:
+                    pieces.append("](%s)" % target)
+                continue
+            elif token.group("close") and opened:
+                opened.pop()
+            pieces.append(token.group())
+        return "".join(pieces) + text[end:]
+
+    def run(self):
+        listed = {p + ".md" for _, names in NAVIGATION for p in names.split()}
+        for page in sorted(set(self.pages) - listed - {"README.md"}):
+            self.problems.append("%s is in no part of the navigation (stage.py)" % page)
+        for page in sorted(listed - set(self.pages)):
+            self.problems.append("%s is in the navigation (stage.py), and not there" % page)
+        for page in self.pages:
+            with open(os.path.join(ROOT, page)) as file:
+                text = self.rewrite(page, file.read())
+            if page == "README.md":
+                for caption, names in NAVIGATION:
+                    text += "\n```{toctree}\n:hidden:\n:caption: %s\n\n%s\n```\n" % (
+                        caption, names.replace(" ", "\n"))
+            elif page == "docs/site/API.md":
+                text += "\n" + api.describe(os.path.join(ROOT, "python", "batch"))
+            to = os.path.join(self.folder, self.staged(page))
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+            with open(to, "w") as file:
+                file.write(text)
+
+
+def main(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    stage = Stage(folder)
+    stage.run()
+    for problem in stage.problems:
+        print("error: " + problem, file=sys.stderr)
+    sys.exit(1 if stage.problems else 0)
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""check_site.py ROOT PYTHON: the pages that scripts/site has made, in ROOT/build/site, are
+all there and say what they should; a link or an anchor that leads nowhere is found.
+
+PYTHON is the one that has Sphinx. Called by scripts/check --long.
+"""
+
+import ast
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+root, python = sys.argv[1:]
+site = os.path.join(root, "build", "site")
+failures = []
+
+
+def expect(what, holds, details=""):
+    if not holds:
+        failures.append(what)
+        print("FAILED: %s%s" % (what, details and ": " + str(details)[:2000]))
+
+
+def page(name):
+    with open(os.path.join(site, name + ".html")) as file:
+        return file.read()
+
+
+def text(markup):
+    return html.unescape(re.sub(r"<[^>]+>", "", markup))
+
+
+files = subprocess.run(["git", "ls-files", "*.md"], cwd=root, stdout=subprocess.PIPE,
+                       check=True).stdout.decode().split()
+for file in files:
+    name = "index" if file == "README.md" else file[:-3]
+    expect("there is a page of " + file,
+           os.path.exists(os.path.join(site, name + ".html")))
+
+index = page("index")
+with open(os.path.join(root, "README.md")) as file:
+    readme = file.read()
+for name in "think.py", "fold.mlir":
+    example = re.search(r"save as %s -->\n```\w+\n(.*?)```" % name, readme,
+                        re.S).group(1)
+    expect("the first page has " + name, example in text(index))
+expect("MLIR is highlighted", '<div class="highlight-mlir' in index and
+       re.search(r'<span class="k">rec.match</span>', index))
+expect("the first page says the version",
+       re.search(r"<title>.*Batch \d+\.\d+\.\d+", index))
+captions = re.findall(r'<p class="caption"[^>]*><span class="caption-text">(.*?)<', index)
+expect("the navigation begins with the start", captions[:1] == ["Start"], captions)
+links = re.findall(r'<li class="toctree-l1"><a [^>]*href="([^"]*)"', index)
+expect("the tutorial comes first, then Python",
+       links[:3] == ["docs/Installation.html", "docs/Tutorial.html",
+                     "docs/Python.html"], links)
+
+api = page("docs/site/API")
+with open(os.path.join(root, "python", "batch", "__init__.py")) as file:
+    names = [ast.literal_eval(node.value) for node in ast.parse(file.read()).body
+             if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"][0]
+for name in names:
+    expect("batch.%s is described" % name, 'id="batch.%s"' % name in api)
+
+# What is wrong is found.
+with tempfile.TemporaryDirectory() as folder:
+    pages = os.path.join(folder, "pages")
+    shutil.copytree(os.path.join(root, "build", "site-pages"), pages,
+                    ignore=shutil.ignore_patterns("doctrees"))
+    with open(os.path.join(pages, "docs", "Tutorial.md"), "a") as file:
+        file.write("\n[a](Nowhere.md) [b](Tools.md#no-such-heading)\n")
+    done = subprocess.run(
+        [python, "-m", "sphinx", "-q", "-n", "-W", "--keep-going", "-b", "dummy",
+         "-c", os.path.join(root, "docs", "site"), pages, os.path.join(folder, "site")],
+        env=dict(os.environ, BATCH_ROOT=root), stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT)
+    said = done.stdout.decode()
+    expect("a page that is not there is an error",
+           done.returncode != 0 and "Nowhere.md" in said, said)
+    expect("a heading that is not there is an error", "no-such-heading" in said, said)
+with tempfile.TemporaryDirectory() as folder:
+    tree = os.path.join(folder, "tree")
+    subprocess.run(["git", "init", "-q", tree], check=True)
+    for part in (("docs", "site"), ("python", "batch")):
+        shutil.copytree(os.path.join(root, *part), os.path.join(tree, *part))
+    with open(os.path.join(tree, "README.md"), "w") as file:
+        file.write("[gone](examples/gone) `[code](nowhere)`\n")
+    done = subprocess.run([python, os.path.join(tree, "docs", "site", "stage.py"),
+                           os.path.join(folder, "pages")], stderr=subprocess.PIPE)
+    said = done.stderr.decode()
+    expect("a file that is not there is an error",
+           done.returncode != 0 and "README.md: there is no examples/gone" in said and
+           "nowhere" not in said, said)
+print("%d pages, %d names of the package; %d failed" % (len(files), len(names),
+                                                        len(failures)))
+sys.exit(1 if failures else 0)
