@@ -148,7 +148,7 @@ class Value:
         kept = written({name: part for name, part in self.attributes.items()
                         if is_kept(name)})
         if self._dictionary:
-            self._text.change(*self._dictionary, kept)
+            self._text.change(self.end, self._dictionary[1], kept and " " + kept)
         elif kept:
             self._text.change(self.end, self.end, " " + kept)
 
@@ -212,10 +212,9 @@ class Function:
             self._text.change(end, end, ")")
         kept = written({name: part for name, part in self.attributes.items()
                         if is_kept(name)})
-        if self._dictionary:
-            self._text.change(*self._dictionary, kept or "{}")
-        elif kept:
-            self._text.change(self._end, self._end, " attributes " + kept)
+        kept = kept and " attributes " + kept
+        self._text.change(self._end, self._dictionary[1] if self._dictionary else self._end,
+                          kept)
 
 
 def functions(text):

@@ -10,21 +10,22 @@ from jax.interpreters.mlir import make_ir_context
 from batch._signature import TextError
 
 stablehlo.register_stablehlo_passes()
-_PASSES = ("builtin.module(inline,symbol-dce,canonicalize,func.func(chlo-legalize-to-stablehlo),"
-           "canonicalize,stablehlo-legalize-to-linalg,canonicalize,cse)")
+_PASSES = ("builtin.module(symbol-dce,canonicalize,"
+           "func.func(chlo-legalize-to-stablehlo),canonicalize,"
+           "stablehlo-legalize-to-linalg,canonicalize,cse)")
 _CLEAN = "builtin.module(canonicalize,cse)"
 _BYTECODE = b"ML\xefR"
 DIALECTS = ("stablehlo", "chlo", "mhlo", "vhlo", "sdy")
 
 
 def _place(operation, file):
-    """Where an operation comes from, as compilers say it."""
-    text = str(operation.location)
-    found = re.findall(r'"([^"\n]+)":(\d+):(\d+)', text)
-    if not found:
-        return file
-    name, line, column = found[0]
-    return "%s:%s:%s" % (file if name == "-" else name, line, column)
+    """Where an operation, or what it is in, comes from, as compilers say it."""
+    while operation is not None:
+        found = re.search(r'"([^"\n]+)":(\d+):(\d+)', str(operation.location))
+        if found:
+            return "%s:%s:%s" % (file if found[1] == "-" else found[1], found[2], found[3])
+        operation = operation.parent and operation.parent.operation
+    return file
 
 
 def _errors(error, file):

@@ -88,17 +88,21 @@ def _tool(command, data, file):
         file, os.path.basename(command[0]), done.returncode))
 
 
-def _is_stablehlo(data):
-    """Whether a module has operations of StableHLO's dialects; words in strings and
-    comments are none."""
-    names = ("stablehlo", "chlo", "vhlo", "mhlo", "sdy")
+def _is_stablehlo(data, file):
+    """Whether a module has operations of StableHLO's dialects. Attributes with such names
+    are none, nor are words in strings and comments."""
+    names = ("stablehlo", "chlo", "vhlo")
     if data[:4] == _BYTECODE:
         return any(name.encode() in data for name in names)
-    return any(token.partition(".")[0] in names and "." in token
-               for line in data.decode().splitlines()
-               for _, token in _signature.Text(re.sub(
-                   r'^\s*"(\w+\.\w+)"', r"\1", line), "").tokens()
-               if any(name in line for name in names))
+    before = ""
+    for _, token in _signature.Text(data.decode(), file).tokens():
+        if before and token != "=":
+            return True
+        # An operation is a word, or in the generic form a string.
+        name = token.strip('"')
+        before = name if re.fullmatch(r"\w+\.\w+", name) and \
+            name.partition(".")[0] in names else ""
+    return False
 
 
 def _read(data, file):
@@ -111,7 +115,7 @@ def _read(data, file):
         except UnicodeDecodeError as error:
             raise TextError("%s: error: this is neither MLIR's bytecode nor text in UTF-8 "
                             "(byte %d)" % (file, error.start)) from None
-    if _is_stablehlo(data):
+    if _is_stablehlo(data, file):
         try:
             from batch import _stablehlo
         except ModuleNotFoundError as error:

@@ -2,9 +2,11 @@
 """run_tutorial.py FILE.md FOLDER: runs a document's commands in an empty folder.
 
 Saves each block after a comment `<!-- save as NAME -->` under that name and runs
-each ```sh block with bash -e, in order, but those after a comment `<!-- not run -->`.
+each ```sh block with bash -e, in order, but those after a comment `<!-- not run -->`,
+or `<!-- with MODULE -->` where Python has no such module.
 """
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -18,10 +20,11 @@ def main(document, folder):
     folders = [os.environ.get("BATCH_TOOLS", ""), os.path.dirname(sys.executable),
                os.environ.get("PATH", "")]
     environment = dict(os.environ, PATH=os.pathsep.join(folders))
-    blocks = re.findall(r"(?:<!-- (?:save as (\S+)|(not run)) -->\n)?"
+    blocks = re.findall(r"(?:<!-- (?:save as (\S+)|(not run)|with (\w+)) -->\n)?"
                         r"```(\w+)\n(.*?)```\n", text, re.S)
     commands = 0
-    for name, left_out, language, body in blocks:
+    for name, left_out, module, language, body in blocks:
+        left_out = left_out or module and not importlib.util.find_spec(module)
         if name:
             with open(os.path.join(folder, name), "w") as file:
                 file.write(body)
