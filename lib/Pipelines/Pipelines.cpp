@@ -50,6 +50,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createFlattenBodiesPass());
   // Counters and conditions that front ends write as tensors.
   pm.addPass(createScalarizePass());
+  pm.addPass(createFoldBiasesPass());
   // Recursion. Marks are where the user put them only until code is copied.
   // Specialized code is unrolled with its tests; all three bring code together
   // in which zeros fold.

@@ -454,7 +454,7 @@ class Spec(Body):
         finally:
             self._is_running = False
         if self.tree is None:
-            raise _Unknown(self)
+            raise self.unknown
 
 
 def _argument_type(leaf):
@@ -492,7 +492,7 @@ class Program:
             if not left and all(not spec._pending for spec in self.specs.values()):
                 return
             if count == before and left:
-                raise unknown(left[0])
+                raise unknown(left[0].unknown.spec)
 
 
 def unknown(spec):
@@ -614,10 +614,10 @@ def _annotated(annotation, names):
         annotation = annotation.__args__
     if isinstance(annotation, tuple) and not isinstance(annotation, (Scalar, Tensor, List)):
         parts = [_annotated(part, names) for part in annotation]
-        return None if None in parts else tuple(parts)
+        return None if any(part is None for part in parts) else tuple(parts)
     if isinstance(annotation, dict):
         parts = {key: _annotated(part, names) for key, part in annotation.items()}
-        return None if None in parts.values() else parts
+        return None if any(part is None for part in parts.values()) else parts
     try:
         kind = _adt.type_of(annotation, names)
     except TypeError:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy
 
 from batch import _adt, _arrays, _bound, _compiled, _expand, _extents, _forest, _functions
-from batch import _lowering, _trees
+from batch import _lowering, _recursion, _trees  # noqa: F401
 from batch._arrays import UNMAPPED
 from batch._forest import Forest
 from batch._model import Ragged

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::batch {
@@ -124,6 +125,55 @@ static void takeNeutral(linalg::LinalgOp reduction) {
   }
 }
 
+/// Makes an operand of a tensor that is read where the loops are, along an
+/// extent that is not known: positions in it are not known to code that is
+/// batched. Extents of 1 that are read at 0 are dropped before.
+static void takeOperand(linalg::GenericOp op, tensor::ExtractOp read) {
+  auto type = cast<RankedTensorType>(read.getTensor().getType());
+  MLIRContext *context = op.getContext();
+  SmallVector<ReassociationIndices> groups;
+  SmallVector<AffineExpr> positions;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  bool isRagged = false;
+  for (auto [axis, index] : llvm::enumerate(read.getIndices())) {
+    if (auto position = index.getDefiningOp<linalg::IndexOp>()) {
+      if (ranges[position.getDim()] != type.getDimSize(axis))
+        return;
+      isRagged |= type.isDynamicDim(axis);
+      positions.push_back(getAffineDimExpr(position.getDim(), context));
+      groups.push_back({static_cast<int64_t>(axis)});
+      continue;
+    }
+    if (groups.empty() || type.getDimSize(axis) != 1 ||
+        !matchPattern(index, m_Zero()))
+      return;
+    groups.back().push_back(axis);
+  }
+  if (!isRagged ||
+      op.getRegion().isAncestor(read.getTensor().getParentRegion()))
+    return;
+  OpBuilder builder(op);
+  Value operand = read.getTensor();
+  if (static_cast<int64_t>(groups.size()) < type.getRank())
+    operand = tensor::CollapseShapeOp::create(builder, read.getLoc(), operand,
+                                              groups);
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  const unsigned inputs = op.getInputs().size();
+  maps.insert(maps.begin() + inputs,
+              AffineMap::get(op.getNumLoops(), 0, positions, context));
+  Value element = op.getBody()->insertArgument(inputs, type.getElementType(),
+                                               read.getLoc());
+  op.getInputsMutable().append(operand);
+  op.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+  SmallVector<Value> indices(read.getIndices());
+  read.getResult().replaceAllUsesWith(element);
+  read.erase();
+  for (Value index : indices)
+    if (auto position = index.getDefiningOp<linalg::IndexOp>();
+        position && position->use_empty())
+      position.erase();
+}
+
 namespace {
 class FlattenBodiesPass
     : public batch::impl::FlattenBodiesPassBase<FlattenBodiesPass> {
@@ -140,6 +190,11 @@ class FlattenBodiesPass
     getOperation()->walk([](linalg::LinalgOp op) {
       if (op.getNumReductionLoops() > 0)
         takeNeutral(op);
+    });
+    getOperation()->walk([](linalg::GenericOp op) {
+      for (auto read : llvm::make_early_inc_range(
+               op.getBody()->getOps<tensor::ExtractOp>()))
+        takeOperand(op, read);
     });
   }
 };

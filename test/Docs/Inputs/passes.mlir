@@ -71,6 +71,12 @@ func.func @main(%x: tensor<3xi32>, %y: tensor<5xi32>) -> tensor<5xi32> attribute
   } -> tensor<5xi32>
   return %z : tensor<5xi32>
 }
+// ----- batch-fold-biases
+func.func @main(%x: tensor<4xf32>, %W: tensor<4x4xf32> {batch.shared = "W"}, %b: tensor<4xf32> {batch.shared = "b"}) -> tensor<4xf32> attributes {batch.entry} {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  EXAMPLE
+  return %y : tensor<4xf32>
+}
 // ----- batch-fold-empty
 func.func @main(%none: tensor<0x4xf32>, %x: tensor<3x4xf32>) -> tensor<3x4xf32> attributes {batch.entry} {
   EXAMPLE

@@ -162,3 +162,30 @@ func.func @first(%x: tensor<9xf32>, %a: tensor<i32>, %b: tensor<f32>)
   return %word, %most, %twice, %number
       : tensor<i32>, tensor<f32>, tensor<f32>, tensor<f32>
 }
+
+// Rows at places that a ragged list has: the places are an operand, and known to code that
+// is batched.
+// CHECK-LABEL: func.func private @rows_at
+//  CHECK-SAME: (%[[AT:.*]]: tensor<?x1xi32>, %[[E:.*]]: tensor<9x4xf32>)
+//       CHECK:   %[[PLACES:.*]] = tensor.collapse_shape %[[AT]] {{\[\[0, 1\]\]}}
+//       CHECK:   linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}], {{.*}} ins(%[[PLACES]] : tensor<?xi32>)
+//  CHECK-NEXT:   ^bb0(%[[P:.*]]: i32, %{{.*}}: f32):
+//   CHECK-NOT:     linalg.index 0
+//       CHECK:     tensor.extract %[[E]]
+func.func private @rows_at(%at: tensor<?x1xi32>, %E: tensor<9x4xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %at, %c0 : tensor<?x1xi32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]}
+      outs(%e : tensor<?x4xf32>) {
+  ^bb0(%o: f32):
+    %r = linalg.index 0 : index
+    %c = linalg.index 1 : index
+    %p = tensor.extract %at[%r, %c0] : tensor<?x1xi32>
+    %i = arith.index_cast %p : i32 to index
+    %v = tensor.extract %E[%i, %c] : tensor<9x4xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x4xf32>
+  return %g : tensor<?x4xf32>
+}

@@ -41,7 +41,8 @@ def FlattenBodiesPass : Pass<"batch-flatten-bodies", "::mlir::ModuleOp"> {
     index 0 and its integer divisions by 1. A read of a tensor of dynamic shape, which
     may have no element, stays in its branch. A reduction that keeps what it has
     where an element does not count, `max(count ? x : so_far, so_far)`, takes the
-    neutral number instead, so that elements can be reduced in any order.
+    neutral number instead, so that elements can be reduced in any order. A tensor that is
+    read where the loops are, along an extent that is not known, is an operand.
 
     ```mlir
     %e = scf.if %first -> (i32) {
@@ -59,6 +60,27 @@ def FlattenBodiesPass : Pass<"batch-flatten-bodies", "::mlir::ModuleOp"> {
     See test/Transforms/Import/flatten-bodies.mlir.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def FoldBiasesPass : Pass<"batch-fold-biases", "::mlir::ModuleOp"> {
+  let summary = "let sums of products begin with their biases";
+  let description = [{
+    Front ends add a bias to a product that begins with zero; a kernel then needs
+    a stage for the sum. A product begins with the bias instead, as in models that
+    are written so, if nothing else reads the product, and the bias is the same for all
+    instances, or known before the product's factors are: `U h + (W x + b)`, where
+    h comes from a call and x does not, begins with `W x`. A sum of rows begins with
+    whatever is added to it, but for other sums. Sums are rounded at other places.
+
+    ```mlir
+    %p = linalg.matvec ins(%W, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%zero : tensor<4xf32>) -> tensor<4xf32>
+    %y = arith.addf %p, %b : tensor<4xf32>
+    // becomes
+    %y = linalg.matvec ins(%W, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%b : tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    See test/Transforms/Import/fold-biases.mlir.
+  }];
 }
 
 def FoldEmptyPass : Pass<"batch-fold-empty", "::mlir::ModuleOp"> {
