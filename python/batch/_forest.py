@@ -8,6 +8,7 @@ import numpy
 
 from batch import _adt, _model, _nodes, _runtime
 from batch._adt import Data, List
+from batch._model import Ragged
 
 
 class Forest:
@@ -127,6 +128,11 @@ class Nodes:
                 self._data.__name__, "more than one" if found else "no", name,
                 ", ".join(self._fields)))
         return self._fields[found[0]]
+
+    def _of(self, instance):
+        """What it is of one instance."""
+        return Nodes(self._data, {name: Ragged(rows[instance], [0, len(rows[instance])])
+                                  for name, rows in self._fields.items()})
 
     def __dir__(self):
         return [key.partition(".")[2] for key in self._fields]

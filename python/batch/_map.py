@@ -2,12 +2,13 @@
 
 import builtins
 import functools
+import itertools
 import os
 
 import jax
 import numpy
 
-from batch import _runtime, _trees, _vmap
+from batch import _forest, _runtime, _trees, _vmap
 from batch._model import Ragged
 
 # Results that wait for one before them, as multiples of the lanes.
@@ -18,8 +19,9 @@ _MOST_LANES = 2 ** 30 - 1  # twice as many elements have a place
 @functools.lru_cache(maxsize=64)
 def _mapped(f, lanes, threads, strategy):
     """What is compiled for a function serves all of its calls."""
-    return _vmap.Mapped(f, 0, 0, None, {"lanes": lanes, "threads": threads,
-                                        "strategy": strategy, "refill": True})
+    return _vmap.Mapped(f, 0, 0, None, {
+        "lanes": lanes, "threads": threads, "strategy": strategy,
+        "refill": not _vmap._data_of(f)[0]})
 
 
 class _Elements:
@@ -59,7 +61,19 @@ def _rows(compiled, tree, outputs, count):
     """The results of `count` instances, of arrays with the instances in front."""
     for row in range(count):
         yield jax.tree.unflatten(tree, [
+            array._of(row) if isinstance(array, _forest.Nodes) else
             _vmap.result(array[row], aval) for array, aval in zip(outputs, compiled.results)])
+
+
+def _batches(mapped, values, count):
+    """Results of values of a data type, so many at once; what ends takes no other one."""
+    kind, values, first = next(iter(mapped.data.values())), iter(values), 0
+    while taken := list(itertools.islice(values, count)):
+        leaves, call = mapped._checked(
+            (_forest.Forest(kind, taken, "xs[{%d}]" % first),), {})
+        outputs = call.compiled.run(call.words_of(leaves), call.axes, call.size)
+        yield from _rows(call.compiled, call.tree, outputs, len(taken))
+        first += len(taken)
 
 
 def _stream(mapped, elements, lanes, ordered):
@@ -144,7 +158,8 @@ def map(f, xs, lanes=64, *, ordered=True, threads=None, strategy="auto"):
         arrays. Or a list of elements, trees of arrays of equal types, but for their first
         extents: then they are a list. Or an iterator of elements, which may have no end:
         then they come from an iterator, which reads ahead at most 2 * lanes elements, or
-        while one of them takes long, 16 * lanes.
+        while one of them takes long, 16 * lanes. Where f is annotated to take a data type,
+        elements are values of it, and an iterator's run `lanes` at a time.
     lanes: elements in progress at once.
     ordered: False: an iterator of (index, result), as they end.
     threads: workers; None: one for each core.
@@ -157,7 +172,8 @@ def map(f, xs, lanes=64, *, ordered=True, threads=None, strategy="auto"):
     if lanes > _MOST_LANES:
         raise ValueError("batch.map has at most %d lanes, found %d" % (_MOST_LANES, lanes))
     is_list, is_iterator = isinstance(xs, list), _is_iterator(xs)
-    if is_iterator or not ordered:
+    has_data = bool(_vmap._data_of(f)[0])
+    if (is_iterator or not ordered) and not has_data:
         if strategy not in ("auto", "lockstep"):
             raise ValueError("elements of an iterator, and results as they end, need lanes "
                              "in lock step: strategy=%r has none" % strategy)
@@ -166,6 +182,13 @@ def map(f, xs, lanes=64, *, ordered=True, threads=None, strategy="auto"):
         mapped = _mapped(f, lanes, threads, strategy)
     except TypeError:  # a function that cannot be hashed
         mapped = _mapped.__wrapped__(f, lanes, threads, strategy)
+    if has_data:
+        if isinstance(xs, _forest.Forest):
+            return mapped(xs)
+        results = _batches(mapped, xs, len(xs) or 1 if is_list else lanes)
+        if not ordered:
+            return enumerate(results)
+        return list(results) if is_list else results
     if is_iterator:
         return _stream(mapped, xs, lanes, ordered)
     if is_list:

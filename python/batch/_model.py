@@ -279,7 +279,8 @@ def structures(model, given, reading, instances):
     """The arguments that are data structures, as the runtime takes them, and all nodes.
 
     given: for each, by name: its values, where one is that has a mistake, with "{}" for
-        the instance, and whether nodes that are equal become one.
+        the instance, "{64}" if the first one is the 64th, and whether nodes that are equal
+        become one.
     """
     fields = [field for field in model.arguments if field.name in given]
     roots, nodes = _runtime.read_nodes(

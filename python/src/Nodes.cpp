@@ -133,7 +133,8 @@ struct NodeVariant {
 };
 
 struct Argument {
-  /// Where a value is: its "{}" stands for the instance.
+  /// Where a value is: its "{}" stands for the instance, "{64}" for the one
+  /// that lies so far behind it.
   std::string where;
   int dataType;
   bool merges; ///< nodes that are equal become one
@@ -193,7 +194,7 @@ private:
   void drop(size_t fields);
   void checkCycle();
   void pause();
-  std::string path(size_t count, const std::string &end = "") const;
+  std::string path(size_t count, const std::string &last = "") const;
   [[noreturn]] void refuse(PyObject *value, const DataType &type) const;
   void addNote(nb::python_error &error) const;
   static uint64_t hashOf(PyObject *object, int dataType) {
@@ -659,9 +660,11 @@ nb::object NodeWalk::convert(nb::handle value, bool isList,
 // Messages
 //===----------------------------------------------------------------------===//
 
-std::string NodeWalk::path(size_t count, const std::string &end) const {
+std::string NodeWalk::path(size_t count, const std::string &last) const {
   std::string result = argument->where;
-  result.replace(result.find("{}"), 2, std::to_string(instance));
+  const size_t begin = result.find('{'), end = result.find('}', begin);
+  const int64_t first = std::atoll(result.c_str() + begin + 1);
+  result.replace(begin, end + 1 - begin, std::to_string(first + instance));
   std::string steps;
   for (size_t i = 0; i < count; ++i) {
     if (count > 2 * shownSteps + 1 && i == shownSteps) {
@@ -674,7 +677,7 @@ std::string NodeWalk::path(size_t count, const std::string &end) const {
                  ? "[" + std::to_string(open.next - 1) + "]"
                  : "." + variants[open.variant].fields[open.next - 1].name;
   }
-  steps += end;
+  steps += last;
   if (!steps.empty() && result.back() != ']')
     result += ", ";
   return result + steps;
