@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""tagger.py SENTENCE…: the words of Japanese sentences and what kinds of words they are,
+by the pretrained networks of nagisa.
+
+The first network reads letters in both directions and says where words end. The second
+one is for the words that were found: it spells each of them, and reads them in both
+directions. Both are written here as one program for ONE sentence; `batch.vmap` runs it
+for many. How often the second network runs, and for what, follows from what the first
+one has computed.
+
+    $ python tagger.py 日本語の文章を単語に分けます。
+    日本/名詞 語/名詞 の/助詞 文章/名詞 を/助詞 単語/名詞 に/助詞 分け/動詞 ます/助動詞 。/補助記号
+
+weights.py fetches nagisa's wheel from PyPI at the first run.
+"""
+
+import sys
+
+import batch
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+import dictionary
+import weights
+
+WIDTH, SPELLING = 50, 16  # of the states of networks, and of the one that spells
+END, SINGLE, BEFORE, AFTER = 2, 3, 4, 5  # tags: a word ends here; of nothing
+
+
+@batch.adt(kind="sequence")
+class Text:
+    """A sentence, from its first letter or a later one on; dictionary.py makes it."""
+    class End:
+        pass
+
+    class Letter:
+        near: batch.tensor(3, 3, dtype="int32")  # letters, pairs and scripts around it
+        words: batch.tensor(2, dictionary.SHORT, dtype="int32")  # begin and end here
+        letter: int
+        is_alnum: bool
+        entries: batch.tensor(dictionary.LONGEST + 1, dtype="int32")  # by their lengths
+        rest: "Text"
+
+
+@batch.adt
+class Path:
+    """The best tags: of the next letter, given the one of this letter."""
+    class End:
+        pass
+
+    class Letter:
+        next: batch.tensor(6, dtype="int32")
+        rest: "Path"
+
+
+@batch.adt
+class Ends:
+    """Whether words end."""
+    class End:
+        pass
+
+    class Letter:
+        is_end: bool
+        rest: "Ends"
+
+
+@batch.adt
+class Words:
+    """What is found: of each word how many letters it has, and its kind."""
+    class End:
+        pass
+
+    class Word:
+        length: int
+        kind: int
+        rest: "Words"
+
+
+def zeros(n):
+    return jnp.zeros(n), jnp.zeros(n)
+
+
+def lstm(w, name, x, state):
+    h, c = state
+    gates = w[name + "_x"] @ x + w[name + "_h"] @ h + w[name + "_b"]
+    i, f, o, g = jnp.split(gates, 4)
+    c = jax.nn.sigmoid(f + 1) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+    return jax.nn.sigmoid(o) * jnp.tanh(c), c
+
+
+@batch.function
+def read(text: Text, w, before):
+    """The first network, and Viterbi's algorithm from the end: a score for each tag that
+    the letter before may have, this letter's best tag given that one, a state, and what
+    are the best ones after."""
+    match text:
+        case Text.End():
+            return (w["follows"][AFTER], jnp.full(6, SINGLE, jnp.int32), zeros(WIDTH),
+                    Path.End())
+        case Text.Letter(near, words, _, _, _, rest):
+            x = jnp.concatenate([
+                w["letter"][near[0]].ravel(), w["pair"][near[1]].ravel(),
+                w["script"][near[2]].ravel(), *w["word"][words].sum(1)])
+            before = lstm(w, "letters_forth", x, before)
+            scores, next, after, path = read(rest, w, before)
+            after = lstm(w, "letters_back", x, after)
+            scores += w["tag_w"] @ jnp.concatenate([before[0], after[0]]) + w["tag_b"]
+            scores = w["follows"] + scores[:, None]
+            best = scores.max(0)
+            # Only differences count.
+            return (best - best.max(), scores.argmax(0).astype(jnp.int32), after,
+                    Path.Letter(next, path))
+
+
+@batch.function
+def segment(path: Path, tag):
+    """Where words end, if the first letter has this tag."""
+    match path:
+        case Path.End():
+            return Ends.End()
+        case Path.Letter(next, rest):
+            after = next[tag]
+            is_end = (tag == END) | (tag == SINGLE) | (after == SINGLE)
+            return Ends.Letter(is_end, segment(rest, after))
+
+
+def vector(w, word, letter, entries):
+    """Of the word that ends with this letter: its meaning, its spelling, its kinds."""
+    forth, length, is_alnum = word
+    back = lstm(w, "spelling_back", w["letter"][letter], zeros(SPELLING))
+    entry = entries[jnp.minimum(length, dictionary.LONGEST)]
+    entry = jnp.where((entry == dictionary.UNKNOWN) & is_alnum,
+                      dictionary.UNKNOWN_ALNUM, entry)
+    return jnp.concatenate([w["word"][w["words"][entry]], forth[0], back[0],
+                            w["kind"][w["kinds"][entry]].sum(0)])
+
+
+@batch.function
+def tag(text: Text, ends: Ends, w, word, before):
+    """The second network: a state and the words, from this letter on. `word` is what has
+    been read of a word, `before` the state after the words before it."""
+    match text, ends:
+        case Text.Letter(_, _, letter, is_alnum, entries, rest), Ends.Letter(is_end, others):
+            spelt, length, all_alnum = word
+            word = (lstm(w, "spelling_forth", w["letter"][letter], spelt), length + 1,
+                    all_alnum & is_alnum)
+
+            def begin():
+                x = vector(w, word, letter, entries)
+                return x, lstm(w, "words_forth", x, before)
+
+            x, before = lax.cond(is_end, begin, lambda: (jnp.zeros(64), before))
+            following = jax.tree.map(lambda new, old: jnp.where(is_end, new, old),
+                                     nothing(), word)
+            after, found = tag(rest, others, w, following, before)
+
+            def end():
+                behind = lstm(w, "words_back", x, after)
+                scores = w["kind_w"] @ jnp.concatenate([before[0], behind[0]]) + w["kind_b"]
+                return behind, Words.Word(word[1], scores.argmax().astype(jnp.int32), found)
+
+            return lax.cond(is_end, end, lambda: (after, found))
+        case _:
+            return zeros(WIDTH), Words.End()
+
+
+def nothing():
+    """What has been read of a word before its first letter."""
+    return zeros(SPELLING), jnp.int32(0), jnp.bool_(True)
+
+
+def analyse(text: Text, w):
+    """The words of ONE sentence, by weights w."""
+    _, first, _, path = read(text, w, zeros(WIDTH))
+    return tag(text, segment(path, first[BEFORE]), w, nothing(), zeros(WIDTH))[1]
+
+
+def main(sentences):
+    folder = weights.fetch()
+    words = dictionary.Dictionary(weights.dictionaries(folder))
+    network = words.tables(weights.load(folder))
+    texts = list(map(dictionary.normalize, sentences))
+    found = batch.vmap(analyse, (0, None))(words.sentences(Text, texts), network)
+    for i, text in enumerate(texts):
+        print(*("%s/%s" % pair for pair in words.named(
+            text, found.length[i], found.kind[i])))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or ["日本語の文章を単語に分けます。"])

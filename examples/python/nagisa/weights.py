@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""weights.py: fetches nagisa's wheel, if it is not in the cache, and reads its weights.
+
+nagisa (https://github.com/taishi-i/nagisa, MIT License) has them in its wheel, 22 MB. It
+is unpacked in the cache, not installed: it would install DyNet, which it trains with.
+"""
+
+import glob
+import gzip
+import hashlib
+import os
+import pickle
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import numpy
+
+VERSION = "0.3.0"
+FILES = {
+    "nagisa/data/nagisa_v001.model":
+        "9db9abc06a927c56e18af8d485e20a14908138752be459a83f0dc7ac85368c1b",
+    "nagisa/data/nagisa_v001.dict":
+        "968ac9e6c7a53051ef24d8561673dd31de81b2feb9b5bff01b1d3b6b2473113c",
+}
+
+# In the order of the file: the networks' weights, and the tables of vectors. Those of an
+# LSTM have the rows of its gates, input, forget, output and what is new.
+NETWORKS = [*("%s_%s_%s" % (net, way, part)
+              for net in ("letters", "words", "spelling") for way in ("forth", "back")
+              for part in "xhb"), "tag_w", "tag_b", "kind_w", "kind_b"]
+TABLES = ["letter", "pair", "word", "script", "kind", "follows"]
+
+
+def cache(*names):
+    return os.path.join(os.environ.get("XDG_CACHE_HOME") or
+                        os.path.expanduser("~/.cache"), "batch-examples", *names)
+
+
+def fetch():
+    """The folder that the wheel is unpacked in."""
+    folder = cache("nagisa-" + VERSION)
+    if not os.path.exists(folder):
+        os.makedirs(cache(), exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache()) as fresh:
+            subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps",
+                            "--only-binary=:all:", "--dest", fresh,
+                            "nagisa==" + VERSION], check=True)
+            (wheel,) = glob.glob(os.path.join(fresh, "*.whl"))
+            with zipfile.ZipFile(wheel) as files:
+                files.extractall(os.path.join(fresh, "nagisa"))
+            os.rename(os.path.join(fresh, "nagisa"), folder)
+    for name, wanted in FILES.items():
+        with open(os.path.join(folder, name), "rb") as file:
+            if hashlib.sha256(file.read()).hexdigest() != wanted:
+                raise ValueError("%s in %s is not the file that PyPI has; remove the folder"
+                                 % (name, folder))
+    return folder
+
+
+def load(folder):
+    """The weights, {name: array}, which DyNet has written as text."""
+    found, names = {}, {"Parameter": iter(NETWORKS), "LookupParameter": iter(TABLES)}
+    with open(os.path.join(folder, "nagisa/data/nagisa_v001.model"), "rb") as file:
+        for line in file:
+            kind, shape, size = re.match(
+                rb"#(\w+)# \S+ \{([\d,]+)\} (\d+) ZERO_GRAD", line).groups()
+            array = numpy.array(file.read(int(size)).split(), numpy.float32)
+            # By columns; a table has a column for each entry.
+            array = array.reshape([int(n) for n in reversed(shape.split(b","))])
+            kind = kind.decode()
+            found[next(names[kind])] = array.T.copy() if kind == "Parameter" else array
+    return found
+
+
+def dictionaries(folder):
+    """Numbers of letters, of pairs of letters, of words and of kinds of words, and which
+    kinds a word may be of."""
+    with gzip.open(os.path.join(folder, "nagisa/data/nagisa_v001.dict")) as file:
+        return pickle.load(file)
+
+
+if __name__ == "__main__":
+    print(fetch())
