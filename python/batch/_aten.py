@@ -72,7 +72,8 @@ def _(out, x, decimals=0):
 
 for _name, _function in {
         "mul": jnp.multiply, "maximum": jnp.maximum, "minimum": jnp.minimum,
-        "atan2": jnp.arctan2, "hypot": jnp.hypot, "fmod": jnp.fmod, "remainder": jnp.remainder,
+        "atan2": jnp.arctan2, "hypot": jnp.hypot, "fmod": jnp.fmod,
+        "remainder": jnp.remainder,
         "bitwise_and": jnp.bitwise_and, "bitwise_or": jnp.bitwise_or,
         "bitwise_xor": jnp.bitwise_xor, }.items():
     rule(_name)(lambda out, x, y, function=_function: function(
@@ -521,7 +522,8 @@ def _window(values, rank):
 
 
 @rule("avg_pool2d", "avg_pool3d")
-def _(out, x, size, stride=(), padding=(0,), ceil=False, counts_padding=True, divisor=None):
+def _(out, x, size, stride=(), padding=(0,), ceil=False, counts_padding=True,
+      divisor=None):
     if ceil:
         raise NotImplementedError("ceil_mode=True")
     rank = int(out.name[-2])
@@ -530,7 +532,8 @@ def _(out, x, size, stride=(), padding=(0,), ceil=False, counts_padding=True, di
     total = _windows(x, lax.add, _as(0, x.dtype), size, stride, padding)
     if divisor or counts_padding:
         return total / (divisor or math.prod(size))
-    return total / _windows(jnp.ones_like(x), lax.add, _as(0, x.dtype), size, stride, padding)
+    return total / _windows(jnp.ones_like(x), lax.add, _as(0, x.dtype), size, stride,
+                            padding)
 
 
 @rule("max_pool2d_with_indices")

@@ -99,8 +99,8 @@ def _attributes(text, start, end):
 
 
 def is_kept(name):
-    """Of attributes of functions, arguments and results, Batch's own mean something here;
-    those of front ends, "jax.result_info", do not."""
+    """Of attributes of functions, arguments and results, Batch's own mean something
+    here; those of front ends, "jax.result_info", do not."""
     return "." not in name or name.startswith("batch.")
 
 

@@ -15,7 +15,7 @@ _PASSES = ("builtin.module(symbol-dce,canonicalize,"
            "stablehlo-legalize-to-linalg,canonicalize,cse)")
 _CLEAN = "builtin.module(canonicalize,cse)"
 _BYTECODE = b"ML\xefR"
-DIALECTS = ("stablehlo", "chlo", "mhlo", "vhlo", "sdy")
+_DIALECTS = ("stablehlo", "chlo", "mhlo", "vhlo", "sdy")
 
 
 def _place(operation, file):
@@ -30,13 +30,15 @@ def _place(operation, file):
 
 def _errors(error, file):
     """What MLIR says, with the file's name."""
-    lines = [re.sub(r'^error: (?:"([^"]*)":(\d+:\d+)|loc\(.*?"([^"]*)":(\d+:\d+).*?\)|unknown): ',
-                    lambda m: "%s: error: " % (
-                        ":".join(filter(None, [m[1] or m[3] or file, m[2] or m[4]]))
-                        .replace("-:", file + ":", 1) if (m[1] or m[3]) else file),
-                    line.strip())
-             for line in str(error).splitlines()[1:] if line.strip().startswith("error: ")]
-    return "\n".join(lines) or "%s: error: %s" % (file, error)
+    found = []
+    for line in str(error).splitlines():
+        parts = re.match(r'\s*error: (?:loc\()?(.*?"([^"\n]*)":(\d+:\d+)[^:]*|unknown): (.*)',
+                         line)
+        if parts:
+            place = ":%s" % parts[3] if parts[3] else ""
+            name = file if parts[2] in ("-", None) else parts[2]
+            found.append("%s%s: error: %s" % (name, place, parts[4]))
+    return "\n".join(found) or "%s: error: %s" % (file, error)
 
 
 def _parse(data, context, file):
@@ -105,13 +107,15 @@ def _branch(choice):
     with ir.InsertionPoint(choice), choice.location:
         which = _scalar(choice.operands[0])
         if choice.name == "stablehlo.if":
-            new = ir.Operation.create("scf.if", results=results, operands=[which], regions=2)
+            new = ir.Operation.create("scf.if", results=results, operands=[which],
+                                      regions=2)
         else:
             which = ir.Operation.create("arith.index_cast", results=[ir.IndexType.get()],
                                         operands=[which]).result
             numbers = ir.DenseI64ArrayAttr.get(range(len(blocks) - 1))
-            new = ir.Operation.create("scf.index_switch", results=results, operands=[which],
-                                      attributes={"cases": numbers}, regions=len(blocks))
+            new = ir.Operation.create("scf.index_switch", results=results,
+                                      operands=[which], attributes={"cases": numbers},
+                                      regions=len(blocks))
             blocks = blocks[-1:] + blocks[:-1]
     for block, region in zip(blocks, new.regions):
         block.append_to(region)
@@ -129,17 +133,18 @@ def _convert(module, file):
         operation = stack.pop()
         if operation.name in _CONTROL:
             control.append(operation)
-        elif operation.name.partition(".")[0] in DIALECTS and \
+        elif operation.name.partition(".")[0] in _DIALECTS and \
                 operation.name != "stablehlo.return":
             left.setdefault(operation.name, operation)
         for name in list(operation.attributes):
-            if name.partition(".")[0] in DIALECTS + ("jax",) and "." in name:
+            if name.partition(".")[0] in _DIALECTS + ("jax",) and "." in name:
                 del operation.attributes[name]
         for block in _blocks(operation):
             stack += [inner.operation for inner in block.operations]
     if left:
         raise TextError("\n".join(
-            "%s: error: %s is not supported%s" % (_place(operation, file), name, _hint(name))
+            "%s: error: %s is not supported%s" % (_place(operation, file), name,
+                                                  _hint(name))
             for name, operation in sorted(left.items())))
     for operation in reversed(control):  # those inside first
         _CONTROL[operation.name](operation)

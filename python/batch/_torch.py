@@ -30,10 +30,10 @@ _OF_VALUES = re.compile(r"aten\.(_local_scalar_dense|item|nonzero|masked_select|
                         r"_unique|bincount|repeat_interleave)|"
                         r"(while_loop|cond|map_impl|scan|associative_scan)\b")
 _FRAME = r'File "([^"\n]+)", line (\d+), in (\S+)'
-_LAX = "control that depends on values is JAX's: write jax.lax.cond, while_loop or scan " \
-    "(or a batch.function) around modules without it"
-_NO_GRADIENT = "%s needs a gradient, and none goes through from_torch: what is called is a " \
-    "function of JAX; give its detach(), or differentiate by jax.grad"
+_LAX = "control that depends on values is JAX's: write jax.lax.cond, while_loop or " \
+    "scan (or a batch.function) around modules without it"
+_NO_GRADIENT = "%s needs a gradient, and none goes through from_torch: what is called " \
+    "is a function of JAX; give its detach(), or differentiate by jax.grad"
 
 
 def _torch():
@@ -43,14 +43,15 @@ def _torch():
     except ModuleNotFoundError as error:
         if error.name.partition(".")[0] != "torch":
             raise
-        raise ImportError("batch.from_torch needs PyTorch: pip install 'torch>=2.6'") from None
+        raise ImportError("batch.from_torch needs PyTorch: pip install "
+                          "'torch>=2.6'") from None
     return torch
 
 
 # --- arrays ------------------------------------------------------------------------------
 
 def _dtype(kind):
-    """JAX's of PyTorch's, as far as jax_enable_x64 lets it be; None if there is none."""
+    """JAX's of PyTorch's, as wide as jax_enable_x64 lets it be; None if there is none."""
     name = str(kind).partition(".")[2]
     if name.startswith(("complex", "float8", "float4", "q", "bits")):
         return None
@@ -68,7 +69,7 @@ def _to_numpy(tensor):
     return tensor.numpy()
 
 
-_arrays = {}  # id of a tensor → (a reference to it, its version, its type here, the array)
+_arrays = {}  # id of a tensor → (a reference to it, (its version, its type), the array)
 
 
 def _array(tensor, name):
@@ -120,7 +121,8 @@ def _refuse(node, name, what="is not supported"):
     hint = ""
     if _RANDOM.match(name):
         what, hint = "makes random numbers, which a cell does not", \
-            "; of dropout, module.eval() does away with it; others are inputs, by jax.random"
+            "; of dropout, module.eval() does away with it; others are inputs, by " \
+            "jax.random"
     elif _OF_VALUES.match(name):
         hint = ": " + _LAX
     raise LoweringError("%s%s %s%s" % (_place(node), name, what, hint))
@@ -156,8 +158,8 @@ class _Graph:
             _Out(name, value) if hasattr(value, "dtype") else None
         for o in out if isinstance(out, list) else [out] if out else []:
             if not all(isinstance(n, int) for n in o.shape):
-                _refuse(node, name, "gives a tensor whose shape depends on values, which is "
-                        "not supported: compute with masks (torch.where)")
+                _refuse(node, name, "gives a tensor whose shape depends on values, which "
+                        "is not supported: compute with masks (torch.where)")
             if o.dtype is None:
                 _refuse(node, name, "gives %s, which is not supported" % o.kind)
         return _aten.RULES[name], out
@@ -243,9 +245,9 @@ class Cell:
         signature = program.graph_signature
         changed = sorted(set(signature.buffers_to_mutate.values()))
         if changed:
-            raise LoweringError("%s changes its buffer '%s', and a cell changes nothing: call "
-                                "module.eval() if it is a running mean, or make it an input "
-                                "and a result" % (self.__name__, changed[0]))
+            raise LoweringError("%s changes its buffer '%s', and a cell changes nothing: "
+                                "call module.eval() if it is a running mean, or make it an "
+                                "input and a result" % (self.__name__, changed[0]))
         state = {}
         for given in (signature.inputs_to_parameters, signature.inputs_to_buffers):
             state.update((key, names[name]) for key, name in given.items())
@@ -298,7 +300,7 @@ class Cell:
         return found
 
     def _input(self, i, leaf, wanted):
-        """An input as an array; what is no tensor in the example is part of the graph."""
+        """An input as an array. What is no tensor in the example is in the graph."""
         if not hasattr(wanted, "shape"):
             if leaf is wanted or type(leaf) is type(wanted) and leaf == wanted:
                 return leaf if wanted is not None else 0
@@ -310,9 +312,9 @@ class Cell:
                 jnp.promote_types(value.dtype, dtype) == dtype:
             value = value.astype(dtype)
         if value.shape != tuple(wanted.shape) or value.dtype != dtype:
-            raise ValueError("%s: input %d is %s, where the example has %s; a cell is for one "
-                             "instance, batch.vmap maps it; for other shapes make a cell of "
-                             "an example that has them" % (
+            raise ValueError("%s: input %d is %s, where the example has %s; a cell is for "
+                             "one instance, batch.vmap maps it; for other shapes make a "
+                             "cell of an example that has them" % (
                                  self.__name__, i, _described(value),
                                  "%s%s" % (dtype, list(wanted.shape))))
         return value
@@ -344,13 +346,15 @@ def _export(torch, module, example):
     with torch.no_grad(), warnings.catch_warnings(), _quiet():
         warnings.simplefilter("ignore")
         try:
-            return torch.export.export(module, example).run_decompositions(decompositions)
+            program = torch.export.export(module, example)
+            return program.run_decompositions(decompositions)
         except Exception as error:
             text = str(error)
             hint = "; " + _LAX if re.search(
-                r"data-dependent|GuardOnDataDependent|Eq\(u\d|dynamic control flow", text) \
-                else ""
-            first = next((line for line in text.splitlines() if line.strip()), repr(error))
+                r"data-dependent|GuardOnDataDependent|Eq\(u\d|dynamic control flow",
+                text) else ""
+            first = next((line for line in text.splitlines() if line.strip()),
+                         repr(error))
             raise LoweringError("%storch.export does not take %s%s: %s" % (
                 _innermost(re.findall(_FRAME, text)), type(module).__name__, hint,
                 first.strip())) from error
@@ -371,7 +375,7 @@ def _quiet():
 
 
 def from_torch(module, example):
-    """A module of PyTorch as a function of JAX, to be used in functions that Batch compiles.
+    """A module of PyTorch as a function of JAX, for functions that Batch compiles.
 
         cell = batch.from_torch(torch.nn.GRUCell(4, 8), (torch.zeros(4), torch.zeros(8)))
         f = batch.vmap(lambda x, h: cell(x, h))

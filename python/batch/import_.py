@@ -41,17 +41,17 @@ def _options(arguments):
     parser.add_argument("file", help="the module; - is standard input")
     parser.add_argument("-o", dest="output", metavar="FILE", default="-",
                         help="where the model goes; default: standard output")
-    parser.add_argument("--entry", metavar="FUNCTION", help="the function that is the entry; "
-                        "default: 'main', or the only one that is not private")
+    parser.add_argument("--entry", metavar="FUNCTION", help="the function that is the "
+                        "entry; default: 'main', or the only one that is not private")
     parser.add_argument("--name", metavar="ARG=NAME", action="append", default=[],
-                        help="the name of an argument, which is given by its position, from "
-                        "0, or by its name so far")
+                        help="the name of an argument, which is given by its position, "
+                        "from 0, or by its name so far")
     parser.add_argument("--shared", metavar="ARG,...", action="append", default=[],
                         help="arguments that are the same for all instances: parameters")
     parser.add_argument("--outputs", metavar="NAME,...", help="the names of the results")
-    parser.add_argument("--params", metavar="FILE", help="write the values of dense_resource "
-                        "constants, which are parameters by their keys, to this .safetensors "
-                        "or .npz file, and leave them out of the model")
+    parser.add_argument("--params", metavar="FILE", help="write the values of "
+                        "dense_resource constants, which are parameters by their keys, to "
+                        "this .safetensors or .npz file, and leave them out of the model")
     parser.add_argument("--no-check", action="store_true",
                         help="do not ask batch-compile whether it takes the model")
     return parser.parse_args(arguments)
@@ -71,8 +71,8 @@ def _text_of_bytecode(data, file):
     except _compiler.CompileError:
         tool = shutil.which("batch-opt")
     if not tool:
-        raise TextError("%s: error: bytecode is read by batch-opt, which is neither beside "
-                        "batch-compile nor on the PATH" % file)
+        raise TextError("%s: error: bytecode is read by batch-opt, which is neither "
+                        "beside batch-compile nor on the PATH" % file)
     return _tool([tool, "-"], data, file)
 
 
@@ -141,8 +141,8 @@ def _plain(path):
 def _entry(text, functions, wanted):
     by_name = {function.name: function for function in functions if function.has_body}
     if not by_name:
-        raise TextError("%s: error: the module has no function with a body: `func.func @NAME("
-                        "…) -> … {`" % text.file)
+        raise TextError("%s: error: the module has no function with a body: `func.func "
+                        "@NAME(…) -> … {`" % text.file)
     names = ", ".join(by_name)
     if wanted is not None:
         if wanted not in by_name:
@@ -173,8 +173,8 @@ def _position(text, argument, names, option):
 def _check_names(text, kind, values, names):
     for i, (value, name) in enumerate(zip(values, names)):
         if not _signature.is_name(name):
-            raise text.error(value.start, "%s %d cannot be called %r: names have no quotes "
-                             "or backslashes" % (kind, i, name))
+            raise text.error(value.start, "%s %d cannot be called %r: names have no "
+                             "quotes or backslashes" % (kind, i, name))
         if name in names[:i]:
             raise text.error(value.start, "%ss %d and %d are both called '%s'; %s" % (
                 kind, names.index(name), i, name, "--name=%d=NAME is another name" % i
@@ -210,7 +210,8 @@ def _names_of_arguments(text, entry, known, options):
 def _names_of_results(text, entry, options):
     values = entry.results
     if not values:
-        raise text.error(entry.place, "'%s' has no results: an entry has some" % entry.name)
+        raise text.error(entry.place, "'%s' has no results: an entry has some" %
+                         entry.name)
     if options.outputs is not None:
         names = [name.strip() for name in options.outputs.split(",")]
         if len(names) != len(values):
@@ -248,8 +249,10 @@ def _as_entry(text, known, options):
         function.write()
     parts = ["%s%s: %s" % ("shared " if i in shared else "", name, argument.type)
              for i, (argument, name) in enumerate(zip(entry.arguments, names))]
-    return text.changed(), "entry @%s(%s) -> (%s)" % (entry.name, ", ".join(parts), ", ".join(
-        "%s: %s" % (name, result.type) for result, name in zip(entry.results, outputs)))
+    results = ["%s: %s" % (name, result.type)
+               for result, name in zip(entry.results, outputs)]
+    return text.changed(), "entry @%s(%s) -> (%s)" % (
+        entry.name, ", ".join(parts), ", ".join(results))
 
 
 # --- values of resources -----------------------------------------------------------------
@@ -353,8 +356,8 @@ def _import(options):
         text, values = _take_resources(text, file)
         located, _ = _take_resources(located, file)
         if not values:
-            raise TextError("%s: error: the module has no values of dense_resource constants "
-                            "that --params could write" % file)
+            raise TextError("%s: error: the module has no values of dense_resource "
+                            "constants that --params could write" % file)
     model, entry = _as_entry(_signature.Text(text, file), known, options)
     if not options.no_check:
         checked = model if located == text else \

@@ -374,6 +374,13 @@ for name, source in sources.items():
     left = [file for file in os.listdir(os.path.dirname(path("x"))) if "partial" in file]
     checks.equal("nothing half-written: " + name, left, [])
 
+# What is asked for of other packages.
+with contextlib.suppress(ModuleNotFoundError):
+    import torch  # noqa: F401
+if "torch" not in sys.modules:
+    checks.refused("modules of PyTorch without it", ImportError, "pip install 'torch>=2.6'",
+                   lambda: batch.from_torch(None, ()))
+
 # Without batch-compile the model is written, not checked; without batch-opt bytecode is not
 # read.
 os.environ["BATCH_COMPILE"] = path("nothing")

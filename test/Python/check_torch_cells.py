@@ -172,7 +172,7 @@ compare("truth", lambda a, b: [
     a & b, a | b, a ^ b, ~a, torch.logical_and(a, b), torch.logical_or(a, b),
     torch.logical_xor(a, b), a.sum(), a.any(), a.all(1), a + b, a * b, a == b,
     torch.where(a, 1.0, 0.0), a.to(torch.float32), a.int() - b.int()], yes, y > 0)
-compare("types that meet", lambda f, d, h, i, b, s: [
+compare("several types", lambda f, d, h, i, b, s: [
     f + d, f + h, i + f, i * b, b * 2, b + 0.5, f + s, f < s, i < f, h * i, d * s, i / i,
     i * 1.5, h + 1, torch.where(b, f, d), torch.where(b, i, 0.5),
     torch.cat([f, d]), torch.cat([i, f]), torch.stack([h, h * 2]),
