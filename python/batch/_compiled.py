@@ -136,8 +136,9 @@ class Compiled:
         same arrays may come again. Calls nothing of JAX's."""
         function = self.bind(leaves, keep)
         with _places.translated(self.places):
+            given = self._given(leaves, axes, size)
             try:
-                outputs = function.run(size, *self._given(leaves, axes, size), bits=True)
+                outputs = function.run(size, *given, bits=True)
             except TypeError:  # of arrays on several devices, or deleted, which say so
                 given = self._given(leaves, axes, size, as_they_are=False)
                 outputs = function.run(size, *given, bits=True)
@@ -158,7 +159,7 @@ class Compiled:
     def _given(self, leaves, axes, size, as_they_are=True):
         """The arrays of arguments, and the nodes of data structures."""
         values = self._values(leaves, axes, as_they_are)
-        if not self.recursion:
+        if None not in values:  # no data
             return values, None
         return _forest.given(self.model, {"a%d" % i: leaves[i] for i in self._arguments},
                              values, size)

@@ -21,7 +21,7 @@ from batch import _adt, _expand, _trees
 from batch._adt import Data, List, Scalar, Tensor, describe, fields_of
 from batch._expand import LoweringError
 
-_SPECS = 64  # argument types that a function is called with in one program
+_NESTED = 6  # calls of a function within each other, each with new types of arguments
 
 
 class _State(threading.local):
@@ -388,22 +388,30 @@ class Body:
                                         self.name, aval.str_short()))
         if self.tree is None:
             self.tree, self.avals_out, self.kinds_out = tree, avals, kinds
-            self._first = frame
+            self._first = _variants(frame)
             return
         if (tree, [(a.shape, a.dtype) for a in avals]) != \
                 (self.tree, [(a.shape, a.dtype) for a in self.avals_out]):
             raise TypeError("%s gives %s, and %s: all paths give values of the same "
                             "types" % (
-                                self.name, _path(self._first, self.tree, self.avals_out),
-                                _path(frame, tree, avals)))
+                                self.name, _text(self._first, self.tree, self.avals_out),
+                                _text(_variants(frame), tree, avals)))
 
 
-def _path(frame, tree, avals):
-    """"Leaf: float32[4]", for a message."""
-    variants = [str(data._variants[number].__name__) for (_, data), number in
-                zip(frame.asked, frame.script)] if frame else []
-    leaves = jax.tree.unflatten(tree, [aval.str_short() for aval in avals])
-    return "for %s %s" % (", ".join(variants), leaves) if variants else str(leaves)
+def _variants(frame):
+    """"Leaf, Node": what is asked for on a path."""
+    return ", ".join(data._variants[number].__name__ for (_, data), number in
+                     zip(frame.asked, frame.script))
+
+
+def _text(variants, tree, avals):
+    """"int32[] for Leaf", for a message."""
+    what = jax.tree.unflatten(tree, [_Text(aval.str_short()) for aval in avals])
+    return "%s for %s" % (what, variants) if variants else str(what)
+
+
+class _Text(str):
+    __repr__ = str.__str__
 
 
 def _strong(value):
@@ -419,13 +427,13 @@ class Spec(Body):
     def __init__(self, function, tree, avals, kinds):
         super().__init__(function.__name__, function.function, avals, self._arguments)
         self.argument_tree, self.kinds = tree, kinds
-        self._is_running = False
+        self.is_running = False
         known = function.returns()
         if known is not None:
             leaves, self.tree = jax.tree.flatten(known)
             self.avals_out, self.kinds_out = list(map(_argument_type, leaves)), \
                 kinds_in(known)
-            self._first = None
+            self._first = "its annotation"
 
     def _arguments(self, frame, tracers):
         # Of other functions' symbols, this one has its own.
@@ -446,13 +454,13 @@ class Spec(Body):
         """Finds out what the function gives."""
         if self.tree is not None:
             return
-        if self._is_running:
+        if self.is_running:
             raise _Unknown(self)
-        self._is_running = True
+        self.is_running = True
         try:
             self.explore()
         finally:
-            self._is_running = False
+            self.is_running = False
         if self.tree is None:
             raise self.unknown
 
@@ -474,11 +482,13 @@ class Program:
         avals, symbols = _renamed(avals, self.scope)
         key = function, tree, tuple((a.shape, a.dtype, a.weak_type) for a in avals)
         if key not in self.specs:
-            others = [k for k in self.specs if k[0] is function]
-            if len(others) >= _SPECS:
-                raise TypeError("%s calls itself with ever new types of arguments, such as %s"
-                                % (function.__name__, ", ".join(
-                                    a.str_short() for a in avals)))
+            around = [spec for (f, *_), spec in self.specs.items()
+                      if f is function and spec.is_running]
+            if len(around) >= _NESTED:
+                raise TypeError("%s calls itself with ever new types of arguments: %s" % (
+                    function.__name__, "; ".join(", ".join(
+                        a.str_short() for a, kind in zip(spec.avals, spec.kinds) if not kind)
+                        for spec in around)))
             self.specs[key] = Spec(function, tree, avals, kinds)
             self.specs[key].symbols = symbols
         return self.specs[key]
@@ -520,6 +530,20 @@ def _renamed(avals, scope):
     return renamed, len(names)
 
 
+def check_results(kinds):
+    """Refuses results that have nodes of the same data types: outputs of a model have one
+    name each."""
+    found = {}
+    for number, kind in enumerate(kinds):
+        if isinstance(kind, List):
+            raise TypeError("result %d is a %s: lists of data are results in fields only" % (
+                number, describe(kind)))
+        for data in _adt.reachable(kind.adt) if kind else ():
+            if found.setdefault(data, number) != number:
+                raise TypeError("results %d and %d both have nodes of %s: give one value that "
+                                "has both" % (found[data], number, data.__name__))
+
+
 class Types:
     """What the arguments and results of an entry are declared to be, None for arrays, and
     which data types values are made of."""
@@ -553,6 +577,7 @@ class Defined:
         functools.update_wrapper(self, function)
         self.function, self._scope = function, scope
         self._returns = _UNREAD
+        self.alone = {}  # what it is, called outside of others
 
     def __call__(self, *arguments, **named):
         if _state.program is None:
@@ -748,7 +773,7 @@ def _walk(name, function, init, values):
     if name == "fold":
         body.tree, body.avals_out, body.kinds_out = tree, [
             jax.typeof(leaf) for leaf in leaves], carried
-        body._first = None
+        body._first = "the first value"
     if not body.explore(_root()):
         raise body.unknown
     _close(body)

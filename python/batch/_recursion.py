@@ -51,7 +51,7 @@ class Types:
         if isinstance(kind, Tensor) or is_tensor:
             return "tensor<%s>" % "x".join(
                 [str(n) for n in getattr(kind, "shape", ())] + [element_type(dtype_of(kind))])
-        return "index" if kind.name == "int" else element_type(dtype_of(kind))
+        return element_type(dtype_of(kind))
 
     def lines(self):
         for data in self.declared:
@@ -87,13 +87,7 @@ def _number(lowering, value, text):
     """A value as a field or an element of this type has it."""
     if text[0] == "!" or text.startswith("tensor"):
         return value
-    kind = element_type(dtype_of(Scalar("int"))) if text == "index" else text
-    number = lowering.scalar(value, kind)
-    if text != "index":
-        return number
-    result = lowering.name("i")
-    lowering.emit("%s = arith.index_cast %s : %s to index", result, number, kind)
-    return result
+    return lowering.scalar(value, text)
 
 
 def _fields(lowering, variant):

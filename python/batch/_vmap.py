@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import itertools
 import re
 import sys
 import threading
@@ -320,6 +321,9 @@ class Mapped:
         """The number of instances, and the axes, none of which is negative."""
         size, positive = self.axis_size, []
         for aval, axis, leaf in zip(avals, axes, leaves):
+            if axis is UNMAPPED and isinstance(leaf, Forest):
+                raise ValueError("each instance has a %s of its own: its in_axes is 0" %
+                                 _adt.describe(leaf.kind))
             if axis is UNMAPPED:
                 positive.append(axis)
                 continue
@@ -386,6 +390,7 @@ class Mapped:
         for variable in closed.jaxpr.invars:
             _lowering.element_type(_expand.words(variable.aval).dtype)
         if program.specs:
+            _functions.check_results(_functions.kinds_in(result))
             recursion = _functions.Types(program, kinds, _functions.kinds_in(result))
         return (_compiled.Compiled(closed, shared, self.options, recursion),
                 jax.tree.structure(result, is_leaf=_functions.is_value))
@@ -393,10 +398,24 @@ class Mapped:
 
 def one(function, arguments, named):
     """What a @batch.function gives for one instance, whose arrays are parameters."""
-    mapped = function.mapped
-    axes = [0 if name in mapped.data else None
-            for name, _ in zip(mapped._entry, arguments)]
-    raise NotImplementedError
+    bound = inspect.signature(function).bind(*arguments, **named)
+    if bound.kwargs:
+        raise TypeError("%s is called outside of other functions: its arguments are given in "
+                        "order" % function.__name__)
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(bound.args)):
+        raise TypeError(_here() + "%s is a @batch.function, which JAX does not trace: call "
+                        "it in what batch.vmap is given" % function.__name__)
+    data, names = _data_of(function)
+    is_data = tuple(name in data for name, _ in itertools.zip_longest(names, bound.args))
+    mapped = function.alone.get(is_data)
+    if mapped is None:
+        mapped = function.alone[is_data] = Mapped(
+            function, tuple(0 if is_one else None for is_one in is_data), 0, 1,
+            {"lanes": 0, "threads": None, "strategy": "auto"})
+    results = mapped(*[[value] if is_one else value
+                       for value, is_one in zip(bound.args, is_data)])
+    return jax.tree.map(
+        lambda value: value if isinstance(value, _forest.Nodes) else value[0], results)
 
 
 def vmap(f, in_axes=0, out_axes=0, axis_size=None, *, axis_name=None, lanes=0, threads=None,

@@ -74,4 +74,337 @@ for name, make in models.OTHERS.items():
     checks.expect("%s: in another order" % name, all(
         np.array_equal(a[::-1], b) for a, b in zip(backwards, results)))
 
+# --- what functions may ask and make -----------------------------------------------------
+
+
+@batch.adt
+class Tree:
+    class Leaf:
+        word: int
+
+    class Node:
+        left: "Tree"
+        right: "Tree"
+
+
+Leaf, Node = Tree.Leaf, Tree.Node
+tree = Node(Leaf(1), Node(Leaf(2), Leaf(3)))
+trees = [tree, Leaf(4), Node(tree, tree), Node(Leaf(5), Leaf(2))]
+
+
+@batch.function
+def total(tree: Tree):
+    match tree:
+        case Tree.Leaf(word):
+            return word
+        case Tree.Node(left, right):
+            return total(left) + total(right)
+
+
+@batch.function
+def nested(tree: Tree, x):
+    match tree:
+        case Tree.Node(Tree.Leaf(a), Tree.Leaf(b)):
+            return x * a - b
+        case Tree.Node(left=Tree.Leaf(a)):
+            return x + a + nested(tree.right, x)
+        case Tree.Node(left, right):
+            return nested(left, x) * nested(right, x)
+        case _:
+            return tree.word * 1.0
+
+
+@batch.function
+def below(tree: Tree, depth):
+    """With a state that goes down."""
+    if isinstance(tree, Tree.Leaf):
+        return depth * tree.word
+    return below(tree.left, depth + 1) + below(tree.right, depth + 1)
+
+
+@batch.function
+def mirror(tree: Tree) -> Tree:
+    match tree:
+        case Tree.Leaf(word):
+            return Leaf(word + 1)
+        case Tree.Node(left, right):
+            return Node(mirror(right), mirror(left))
+
+
+@batch.function
+def keyed(tree: Tree, key):
+    match tree:
+        case Tree.Leaf(word):
+            return jax.random.normal(key) * word
+        case Tree.Node(left, right):
+            a, b = jax.random.split(key)
+            return keyed(left, a) + keyed(right, b)
+
+
+@batch.function
+def fib(n) -> int:
+    """Recursion that depends on a tensor alone."""
+    return lax.cond(n < 2, lambda: n, lambda: fib(n - 1) + fib(n - 2))
+
+
+@batch.function
+def deepest(tree: Tree, found):
+    """Goes where a tensor says."""
+    match tree:
+        case Tree.Leaf(word):
+            return found + word
+        case Tree.Node(left, right):
+            return lax.cond(total(left) > total(right), lambda: deepest(left, found + 1),
+                            lambda: deepest(right, found + 10))
+
+
+def plain(f):
+    """A function of a tree by itself: for what is expected."""
+    return [f(one) for one in trees]
+
+
+def total_of(t):
+    return t.word if isinstance(t, Leaf) else total_of(t.left) + total_of(t.right)
+
+
+def nested_of(t, x):
+    if isinstance(t, Leaf):
+        return float(t.word)
+    if isinstance(t.left, Leaf):
+        return x * t.left.word - t.right.word if isinstance(t.right, Leaf) else \
+            x + t.left.word + nested_of(t.right, x)
+    return nested_of(t.left, x) * nested_of(t.right, x)
+
+
+def below_of(t, depth):
+    return depth * t.word if isinstance(t, Leaf) else \
+        below_of(t.left, depth + 1) + below_of(t.right, depth + 1)
+
+
+def keyed_of(t, key):
+    if isinstance(t, Leaf):
+        return jax.random.normal(key) * t.word
+    a, b = jax.random.split(key)
+    return keyed_of(t.left, a) + keyed_of(t.right, b)
+
+
+def deepest_of(t, found):
+    if isinstance(t, Leaf):
+        return found + t.word
+    return deepest_of(t.left, found + 1) if total_of(t.left) > total_of(t.right) else \
+        deepest_of(t.right, found + 10)
+
+
+checks.equal("a sum", batch.vmap(total)(trees).tolist(), plain(total_of))
+checks.equal("of one instance", int(total(tree)), 6)
+checks.equal("patterns in patterns, by position and by name",
+             batch.vmap(nested, in_axes=(0, None))(trees, 2.0).tolist(),
+             plain(lambda t: nested_of(t, 2.0)))
+checks.equal("a state that goes down", batch.vmap(lambda t: below(t, 0))(
+    batch.forest(Tree, trees)).tolist(), plain(lambda t: below_of(t, 0)))
+made = batch.vmap(mirror)(trees)
+checks.equal("a tree that is made", [made.word[i].tolist() for i in range(2)],
+             [[4, 3, 2], [5]])
+made = batch.vmap(lambda t: mirror(Node(t, Leaf(7))))(batch.forest(Tree, trees))
+checks.equal("of one that is made", [made.word[i].tolist() for i in range(2)],
+             [[8, 4, 3, 2], [8, 5]])
+keys = jax.random.split(jax.random.key(0), len(trees))
+checks.expect("keys", np.allclose(batch.vmap(keyed)(trees, keys), [
+    keyed_of(t, key) for t, key in zip(trees, keys)], rtol=1e-6))
+checks.equal("recursion on a number", batch.vmap(fib)(jnp.arange(12)).tolist(),
+             [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89])
+checks.equal("where a tensor says", batch.vmap(lambda t: deepest(t, 0))(
+    batch.forest(Tree, trees)).tolist(), plain(lambda t: deepest_of(t, 0)))
+with jax.enable_x64(True):
+    checks.equal("integers of 64 bits", batch.vmap(total)(
+        [Node(Leaf(2 ** 40), Leaf(1))]).tolist(), [2 ** 40 + 1])
+
+table = jnp.arange(12, dtype=jnp.float32).reshape(4, 3)
+copies = np.arange(6, dtype=np.float32)
+
+
+@batch.function
+def closed(tree: Tree):
+    match tree:
+        case Tree.Leaf(word):
+            return table[word % 4].sum() + copies.sum()
+        case Tree.Node(left, right):
+            return closed(left) + copies[3] * closed(right)
+
+
+def closed_of(t):
+    if isinstance(t, Leaf):
+        return float(table[t.word % 4].sum()) + 15
+    return closed_of(t.left) + 3 * closed_of(t.right)
+
+
+checks.equal("arrays that a function closes over", batch.vmap(closed)(trees).tolist(),
+             plain(closed_of))
+deep = Leaf(1)
+for _ in range(100000):
+    deep = Node(deep, Leaf(0))
+checks.equal("a tree of 100,000 levels", batch.vmap(total)([deep, Leaf(2)]).tolist(), [1, 2])
+
+
+@batch.adt
+class Pair:
+    class pair:
+        first: Tree
+        second: Tree
+        weight: float
+        flag: bool
+        code: np.int8
+        vector: batch.tensor(2, dtype="float64")
+
+
+@batch.function
+def pair(p: Pair):
+    """A type of one variant: its fields are read without asking."""
+    return total(p.first) - total(p.second), p.weight * 2, p.flag, p.code, p.vector[1]
+
+
+found = batch.vmap(pair)([Pair.pair(tree, Leaf(1), 0.5, True, -3, np.array([1.0, 2.0])),
+                          ("pair", ("Leaf", 1), tree, 1, False, 4, np.ones(2))])
+checks.equal("fields of all types", [a.tolist() for a in found],
+             [[5, -5], [1.0, 2.0], [True, False], [-3, 4], [2.0, 1.0]])
+
+
+@batch.adt
+class Rose:
+    class rose:
+        value: int
+        below: list["Rose"]
+
+
+@batch.function
+def doubled(r: Rose) -> Rose:
+    return Rose.rose(r.value * 2, r.below.map(doubled))
+
+
+@batch.function
+def height(r: Rose) -> int:
+    return 1 + r.below.map(height).max(axis=0, initial=0)
+
+
+@batch.function
+def last(r: Rose) -> (int, Rose):
+    """A carry that is data."""
+    best, kept = r.below.fold(
+        lambda carry, kid: (jnp.maximum(carry[0], kid.value), kid), (r.value, r))
+    return best, Rose.rose(best, [kept, Rose.rose(1, []), kept])
+
+
+rose = Rose.rose(1, [Rose.rose(2, []), Rose.rose(3, [Rose.rose(4, [])])])
+checks.equal("a list that is mapped to data", batch.vmap(doubled)([rose]).value[0].tolist(),
+             [4, 8, 6, 2])
+checks.equal("a maximum over a list", batch.vmap(height)(
+    [rose, Rose.rose(1, [])]).tolist(), [3, 1])
+best, kept = batch.vmap(last)([rose, Rose.rose(9, [])])
+checks.equal("a fold that carries data", (best.tolist(), kept.value[0].tolist()),
+             ([3, 9], [4, 3, 1, 3]))
+
+# --- errors ------------------------------------------------------------------------------
+
+
+def error(what, kind, text, function, *arguments, run=batch.vmap):
+    checks.refused(what, kind, text, lambda: run(batch.function(function))(*arguments))
+
+
+def endless(tree: Tree):
+    return endless(tree.left if isinstance(tree, Node) else tree)
+
+
+def disagrees(tree: Tree):
+    return 1 if isinstance(tree, Leaf) else 1.0
+
+
+def forgets(tree: Tree):
+    match tree:
+        case Tree.Leaf(word):
+            return word
+
+
+def asks_truth(tree: Tree):
+    return 1 if tree else 2
+
+
+def compares(tree: Tree):
+    return 1 if tree == tree else 2
+
+
+def misspells(tree: Tree):
+    return tree.words if isinstance(tree, Leaf) else 1
+
+
+def asks_result(tree: Tree):
+    return 1 if isinstance(mirror(tree), Leaf) else 2
+
+
+def grows(tree: Tree, x=jnp.ones(1)):
+    return x.sum() if isinstance(tree, Leaf) else grows(tree.left, jnp.concatenate([x, x]))
+
+
+def iterates(r: Rose):
+    return sum(height(kid) for kid in r.below)
+
+
+def gives_rows(r: Rose):
+    return r.below.map(height)
+
+
+def makes_wrong(tree: Tree):
+    return Node(tree, 3)
+
+
+def makes_short(tree: Tree):
+    return Node(tree)
+
+
+def makes_float(tree: Tree):
+    return Leaf(0.5)
+
+
+def twice(tree: Tree):
+    return mirror(tree), mirror(tree)
+
+
+endless, grows = batch.function(endless), batch.function(grows)
+checks.refused("no path says what it gives", TypeError, "annotate it, such as `def endless",
+               lambda: batch.vmap(endless)(trees))
+checks.refused("types that grow", TypeError, "ever new types of arguments: float32[1]; float3",
+               lambda: grows(tree, jnp.ones(1)))
+error("types that differ", TypeError,
+      "disagrees gives int32[] for Leaf, and float32[] for Node", disagrees, trees)
+error("a variant that is forgotten", TypeError, "and None for Node", forgets, trees)
+error("a truth value", TypeError, "tell its variants apart", asks_truth, trees)
+error("a comparison", TypeError, "no identity", compares, trees)
+error("a field that is not there", AttributeError,
+      "Tree.Leaf has no field 'words'; its fields are word", misspells, trees)
+error("the variant of a result", TypeError, "pass it to one", asks_result, trees)
+error("a list that is iterated", TypeError, "use its map(f)", iterates, [rose])
+error("rows that are given on", NotImplementedError, "reduce over them", gives_rows, [rose])
+error("a wrong field", TypeError, "Tree.Node.right is a Tree, found 3", makes_wrong, trees)
+error("a missing field", TypeError, "Tree.Node needs its field 'right'", makes_short, trees)
+error("a number of another type", TypeError, "Tree.Leaf.word is int32[]", makes_float, trees)
+error("results of one data type", TypeError, "results 0 and 1 both have nodes of Tree", twice,
+      trees)
+checks.refused("under jax.jit", TypeError, "which JAX does not trace",
+               lambda: jax.jit(lambda x: nested(tree, x))(1.0))
+checks.refused("a gradient", TypeError, "which JAX does not trace",
+               lambda: jax.grad(lambda x: nested(tree, x))(1.0))
+checks.refused("a tree in the place of a list", TypeError, "give a list of them",
+               lambda: batch.vmap(total)(tree))
+checks.refused("a tree without an annotation", TypeError, "def f(tree: Tree)",
+               lambda: batch.vmap(lambda t: 1)(tree))
+checks.refused("one tree for all", ValueError, "its in_axes is 0",
+               lambda: batch.vmap(total, in_axes=None, axis_size=2)(trees))
+checks.refused("no variants", TypeError, "has no variant",
+               lambda: batch.adt(type("Empty", (), {})))
+checks.refused("an unknown kind", ValueError, "'tree', 'sequence' or 'dag'",
+               lambda: batch.adt(kind="bush"))
+checks.refused("a type of no field", TypeError, "A: <class 'dict'> is no type of a field",
+               lambda: batch.vmap(lambda t: 1)(batch.forest(batch.adt(type("Odd", (), {
+                   "A": type("A", (), {"__annotations__": {"x": dict}})})), [1])))
+checks.refused("a type instead of a variant", TypeError, "Tree is one of Tree.Leaf, Tree.Node",
+               lambda: Tree(3))
 checks.exit()
