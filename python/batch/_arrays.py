@@ -59,7 +59,7 @@ def _by_jax(array, is_weak):
 
 
 @functools.lru_cache(maxsize=1024)
-def _aval(shape, dtype, is_weak):
+def aval(shape, dtype, is_weak):
     return jax.core.ShapedArray(shape, dtype, weak_type=is_weak)
 
 
@@ -72,18 +72,12 @@ def _place(default, client):
     return sharding, list(sharding.device_set)
 
 
-def _default_place():
+def default_place():
     return _place(jax.config.jax_default_device, jax.local_devices()[0].client)
 
 
-def _put(array, is_weak):
-    sharding, devices = _default_place()
-    return _quick()(_aval(array.shape, array.dtype, is_weak), sharding, [array], devices,
-                    False)
-
-
 @functools.lru_cache(maxsize=1)
-def _quick():
+def quick_put():
     """What jnp.asarray ends in, for a quarter of its time; it makes weak types, too, and
     takes aligned memory as it is. None where JAX has no such function."""
     try:
@@ -91,9 +85,9 @@ def _quick():
         array = numpy.arange(3, dtype=numpy.int32)
         with jax.ensure_compile_time_eval(), jax.transfer_guard("allow"), \
                 jax.disable_jit(False):
-            sharding, devices = _default_place()
+            sharding, devices = default_place()
             for is_weak in False, True:
-                found = batched_device_put(_aval(array.shape, array.dtype, is_weak),
+                found = batched_device_put(aval(array.shape, array.dtype, is_weak),
                                            sharding, [array], devices, False)
                 wanted = _by_jax(array, is_weak)
                 for ask in (lambda a: a.aval, lambda a: a.sharding, lambda a: a.committed,
@@ -105,10 +99,28 @@ def _quick():
         return None
 
 
+def is_quick():
+    # jnp.asarray knows meshes.
+    return jax.sharding.get_abstract_mesh().empty and quick_put() is not None
+
+
+def putter():
+    """Gives to_jax(), for several results: JAX is asked once what holds for them all."""
+    if not is_quick():
+        return _by_jax
+    quick, (sharding, devices) = quick_put(), default_place()
+    # jnp.asarray narrows what JAX would have no type for.
+    most_bytes = 8 if jax.config.jax_enable_x64 else 4
+
+    def put(array, is_weak):
+        if not isinstance(array, numpy.ndarray) or array.dtype.itemsize > most_bytes:
+            return _by_jax(array, is_weak)
+        return quick(aval(array.shape, array.dtype, is_weak), sharding, [array], devices,
+                     False)
+
+    return put
+
+
 def to_jax(array, is_weak):
     """A result as an array of JAX's. Nobody else has the memory of one of NumPy's."""
-    # jnp.asarray knows meshes, and narrows what JAX would have no type for.
-    if isinstance(array, numpy.ndarray) and jax.sharding.get_abstract_mesh().empty and (
-            array.dtype.itemsize < 8 or jax.config.jax_enable_x64) and _quick():
-        return _put(array, is_weak)
-    return _by_jax(array, is_weak)
+    return putter()(array, is_weak)

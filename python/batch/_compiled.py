@@ -11,7 +11,7 @@ import numpy
 from jax.extend import core
 from jax.interpreters import ad, batching, mlir
 
-from batch import _bound, _compiler, _expand, _explain, _extents, _forest, _lowering
+from batch import _arrays, _bound, _compiler, _expand, _explain, _extents, _forest, _lowering
 from batch import _places
 from batch._arrays import UNMAPPED, for_runtime, is_plain, key_of, to_jax
 from batch._forest import Forest
@@ -62,6 +62,7 @@ class Compiled:
         self._bound = collections.OrderedDict()
         self._lock = threading.RLock()
         self._model = None
+        self._only = None  # the model bound, where there is only one way
 
     @property
     def model(self):
@@ -101,6 +102,8 @@ class Compiled:
     def bind(self, leaves, keep=True):
         """The model with these parameters. Arrays of JAX do not change: they are
         known again by identity, and bound arrays by their versions."""
+        if self._only:
+            return self._only
         model = self.model
         given = {"a%d" % i: leaves[i] for i in self._parameters}
         changing = [*given.values(), *self._changing]
@@ -125,6 +128,8 @@ class Compiled:
             lanes=self._options["lanes"], threads=self._options["threads"], bits=True)
         if keeps:
             with self._lock:
+                if not key:
+                    self._only = function
                 # The arrays live as long as their ids.
                 self._bound[key] = list(given.values()), function
                 while len(self._bound) > _BOUND:
@@ -164,6 +169,29 @@ class Compiled:
         return _forest.given(self.model, {"a%d" % i: leaves[i] for i in self._arguments},
                              values, size)
 
+    def quick(self, leaves, axes, size, outputs):
+        """run() and to_jax() for all arguments of these kinds, without Python between;
+        False if there is more to do. `outputs`: the results of one run."""
+        if self.recursion or not self._only or not _arrays.quick_put() or \
+                not all(self._reads(i, leaves[i], axes[i]) for i in self._arguments) or \
+                not all(is_plain(aval.dtype) and not is_empty
+                        for aval, is_empty in self._words):
+            return False
+        # Without x64 JAX narrows what the function has given all the same.
+        types = [_arrays.aval(array.shape, array.dtype,
+                              bool(getattr(aval, "weak_type", False)))
+                 for array, aval in zip(outputs, self.results)]
+        if any(jax.dtypes.canonicalize_dtype(t.dtype) != t.dtype for t in types):
+            return False
+        return self._only.quick(size, self._arguments, types, _arrays.quick_put())
+
+    def _reads(self, i, leaf, axis):
+        """Whether the runtime reads an argument, and others of its kind, from where it
+        is."""
+        return self._plain[i] and axis == 0 and (
+            type(leaf) is numpy.ndarray or isinstance(leaf, jax.Array)) and \
+            leaf.dtype == self.dtypes[i]
+
     def _values(self, leaves, axes, as_they_are=True):
         """What the runtime reads of the arguments. `as_they_are`: it may read them from
         where they are."""
@@ -172,10 +200,8 @@ class Compiled:
             leaf, dtype, axis = leaves[i], self.dtypes[i], axes[i]
             if type(leaf) is Forest:
                 values.append(None)
-            elif as_they_are and self._plain[i] and axis == 0 and (
-                    type(leaf) is numpy.ndarray or isinstance(leaf, jax.Array)) and \
-                    leaf.dtype == dtype:
-                values.append((leaf, []))
+            elif as_they_are and self._reads(i, leaf, axis):
+                values.append(leaf)
             elif isinstance(leaf, Ragged):
                 values.append((for_runtime(leaf.values, dtype), [leaf.offsets]))
                 lengths.setdefault(str(self.closed.jaxpr.invars[i].aval.shape[0]),

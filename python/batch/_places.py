@@ -52,6 +52,11 @@ class Places:
         """The text with names of files and lines."""
         return _PATTERN.sub(lambda match: describe(self.lines_in(match[0])) or "?", text)
 
+    def explain(self, error):
+        """In the text of an exception, places become lines of the user's."""
+        if error.args and isinstance(error.args[0], str) and FILE in error.args[0]:
+            error.args = (self.translate(error.args[0]), *error.args[1:])
+
 
 class Text:
     """Places of a model in MLIR, whose text came from a file or a string."""
@@ -80,10 +85,8 @@ class translated:
         pass
 
     def __exit__(self, kind, error, _):
-        if error is None or not error.args or not isinstance(error.args[0], str) or \
-                FILE not in error.args[0]:
-            return
-        error.args = (self._places.translate(error.args[0]), *error.args[1:])
+        if error is not None:
+            self._places.explain(error)
 
 
 def describe(lines):

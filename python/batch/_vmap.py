@@ -113,16 +113,13 @@ def ragged_types(leaves, types):
 
 def result(array, aval):
     """A result, or those of all instances, as the user gets it."""
-    return _finished(array, *_form(aval))
+    is_weak, is_key = _form(aval)
+    array = _arrays.to_jax(array, is_weak)
+    return _arrays.key_of(array) if is_key else array
 
 
 def _form(aval):
     return bool(getattr(aval, "weak_type", False)), _expand.is_key(aval)
-
-
-def _finished(array, is_weak, is_key):
-    array = _arrays.to_jax(array, is_weak)
-    return _arrays.key_of(array) if is_key else array
 
 
 def _kind(leaf):
@@ -157,9 +154,30 @@ class _Call:
         self.tree, self.out_axes = tree, out_axes
         self.has_keys = any(_expand.is_key(v.aval) for v in compiled.closed.jaxpr.invars)
         self.places = None
+        self.quick = None  # the same without Python between, once it has been called
 
     def __call__(self, leaves):
-        return self.finish(self.compiled.run(self.words_of(leaves), self.axes, self.size))
+        if self.quick and _arrays.is_quick():
+            try:
+                return self.tree.unflatten(self.quick(leaves, *_arrays.default_place()))
+            except TypeError:
+                pass  # of an array that has been deleted, which says so
+            except Exception as error:
+                self.compiled.places.explain(error)
+                raise
+        leaves = self.words_of(leaves)
+        outputs = self.compiled.run(leaves, self.axes, self.size)
+        results = self.finish(outputs)
+        if self.quick is None:
+            self.quick = self._quick(leaves, outputs)
+        return results
+
+    def _quick(self, leaves, outputs):
+        """False if arguments or results are not dense arrays that are read and given as
+        they are."""
+        if self.has_keys or any(place[0] != 0 or place[2] for place in self.places):
+            return False
+        return self.compiled.quick(leaves, self.axes, self.size, outputs)
 
     def words_of(self, leaves):
         """The words of keys; they are there, also where JAX traces."""
@@ -182,7 +200,7 @@ class _Call:
         """The results as the caller has asked for them."""
         if self.places is None:
             self.places = self._places(outputs)
-        placed = []
+        placed, put = [], _arrays.putter()
         for array, (axis, is_weak, is_key) in zip(outputs, self.places):
             if axis is UNMAPPED:
                 array = array[0]
@@ -194,7 +212,8 @@ class _Call:
             elif axis:
                 module = numpy if isinstance(array, numpy.ndarray) else jnp
                 array = module.moveaxis(array, 0, axis)
-            placed.append(_finished(array, is_weak, is_key))
+            array = put(array, is_weak)
+            placed.append(_arrays.key_of(array) if is_key else array)
         return self.tree.unflatten(placed)
 
     def _places(self, outputs):

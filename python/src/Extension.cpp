@@ -52,15 +52,18 @@ namespace {
 using Numbers =
     nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// Values of arguments and fields: pairs of an array and of lists of offsets.
+/// Values of arguments and fields: an array, or a pair of one and of lists of
+/// offsets.
 class ValueList {
 public:
   /// `count` values of a field, whose arrays of offsets the C API cannot
   /// measure.
-  BatchValues add(nb::handle pair, const BatchField &field, int64_t count) {
+  BatchValues add(nb::handle given, const BatchField &field, int64_t count) {
     const std::string name = "'" + std::string(field.name) + "'";
     const char *what = name.c_str();
-    nb::tuple values = partsOf(pair, 2, name + " as an array and offsets");
+    if (!PyTuple_Check(given.ptr()))
+      return {arrays.add(given, what, field.type), nullptr};
+    nb::tuple values = partsOf(given, 2, name + " as an array and offsets");
     BatchValues result = {arrays.add(values[0], what, field.type), nullptr};
     auto levels = as<nb::list>(values[1], name + " with a list of offsets");
     if (levels.size() == 0)
@@ -213,9 +216,9 @@ Session::Session(nb::object owner, const Parameters &parameters, int threads,
                           &outputs.emplace_back()));
 }
 
-/// `arguments`: a pair of an array and a list of offsets each. `nodes`: None,
-/// or instances, variants, and by variant a list of such pairs. `explained`:
-/// returns what it did, as JSON.
+/// `arguments`: an array each, or a pair of one and of a list of offsets for
+/// each level of lists. `nodes`: None, or instances, variants, and by variant a
+/// list of such pairs. `explained`: returns what it did, as JSON.
 std::optional<std::string> Session::run(int64_t instances,
                                         const nb::list &arguments,
                                         nb::handle nodes, Cancellation *asked,
@@ -309,11 +312,7 @@ static nb::capsule keep(Memory memory) {
   return owner;
 }
 
-/// The rows of an output in new memory, and if it is ragged, the first row of
-/// each instance. `bits`: as int16 what NumPy has no type for.
-nb::tuple Session::read(int64_t number, bool bits) {
-  if (number < 0 || number >= static_cast<int64_t>(outputs.size()))
-    throw nb::index_error("there is no such output");
+nb::object Session::readRows(int64_t number, bool bits, int64_t *offsets) {
   const BatchField &field = outputs[number];
   int64_t rows = 0;
   check(batchSessionRows(handle.get(), number, &rows));
@@ -323,25 +322,17 @@ nb::tuple Session::read(int64_t number, bool bits) {
   size_t bytes = type.bits / 8;
   for (int64_t extent : shape)
     bytes *= extent;
-  Memory memory = makeMemory(bytes), offsets;
-  size_t count = 0;
-  if (field.isRagged) {
-    BatchProgress progress;
-    batchSessionProgress(handle.get(), &progress);
-    count = progress.instances + 1;
-    offsets = makeMemory(count * sizeof(int64_t));
-  }
+  Memory memory = makeMemory(bytes);
   const BatchArray target = {memory.get(), field.type,
                              static_cast<int32_t>(shape.size()), shape.data(),
                              nullptr};
-  auto *begins = reinterpret_cast<int64_t *>(offsets.get());
   BatchStatus status;
   {
     // Other threads can wait for a few rows, for longer than it takes to ask.
     std::optional<nb::gil_scoped_release> release;
     if (bytes > (1 << 16))
       release.emplace();
-    status = batchSessionRead(handle.get(), number, &target, begins);
+    status = batchSessionRead(handle.get(), number, &target, offsets);
   }
   check(status);
   const std::vector<size_t> extents(shape.begin(), shape.end());
@@ -350,12 +341,24 @@ nb::tuple Session::read(int64_t number, bool bits) {
   nb::ndarray<nb::array_api> array(elements, extents.size(), extents.data(),
                                    keep(std::move(memory)), nullptr,
                                    isInt16 ? dlpackType(BATCH_TYPE_I16) : type);
-  nb::object places = nb::none();
-  if (begins)
-    places = nb::cast(nb::ndarray<nb::numpy, int64_t>(begins, 1, &count,
-                                                      keep(std::move(offsets))),
-                      nb::rv_policy::reference);
-  return nb::make_tuple(nb::cast(array, nb::rv_policy::reference), places);
+  return nb::cast(array, nb::rv_policy::reference);
+}
+
+nb::tuple Session::read(int64_t number, bool bits) {
+  if (number < 0 || number >= static_cast<int64_t>(outputs.size()))
+    throw nb::index_error("there is no such output");
+  if (!outputs[number].isRagged)
+    return nb::make_tuple(readRows(number, bits, nullptr), nb::none());
+  BatchProgress progress;
+  batchSessionProgress(handle.get(), &progress);
+  const size_t count = progress.instances + 1;
+  Memory memory = makeMemory(count * sizeof(int64_t));
+  auto *offsets = reinterpret_cast<int64_t *>(memory.get());
+  nb::object rows = readRows(number, bits, offsets);
+  const nb::ndarray<nb::numpy, int64_t> places(offsets, 1, &count,
+                                               keep(std::move(memory)));
+  return nb::make_tuple(std::move(rows),
+                        nb::cast(places, nb::rv_policy::reference));
 }
 
 std::tuple<int64_t, int64_t, int64_t> Session::progress() const {
@@ -425,6 +428,7 @@ NB_MODULE(_runtime, module) {
       .def("read", &Session::read, nb::arg("output"), nb::arg("bits") = false)
       .def("progress", &Session::progress)
       .def("failure", &Session::failure);
+  defineCall(module);
   defineStream(module);
   defineNodes(module);
   defineNodeOrder(module);

@@ -114,11 +114,22 @@ struct Session {
                                  const nanobind::list &arguments,
                                  nanobind::handle nodes, Cancellation *asked,
                                  bool explained);
+  /// The rows of an output in new memory, and if it is ragged, the first row of
+  /// each instance. `bits`: as int16 what NumPy has no type for.
   nanobind::tuple read(int64_t number, bool bits);
+  /// The same of an output that is not ragged.
+  nanobind::object readDense(int64_t number) {
+    return readRows(number, false, nullptr);
+  }
   std::tuple<int64_t, int64_t, int64_t> progress() const;
   std::optional<std::string> failure(int64_t instance);
+
+private:
+  nanobind::object readRows(int64_t number, bool bits, int64_t *offsets);
 };
 
+/// Adds the class of calls to the module.
+void defineCall(nanobind::module_ &module);
 /// Adds the class of streams to the module.
 void defineStream(nanobind::module_ &module);
 /// Adds what reads nodes.

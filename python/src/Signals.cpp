@@ -30,9 +30,12 @@ void onInterrupt(int number, siginfo_t *info, void *context) {
     handlerOfPython.sa_handler(number);
 }
 
+/// After a fork the main thread is the one that has forked.
 bool isMainThread() {
-  nb::object threading = nb::module_::import_("threading");
-  return threading.attr("current_thread")().is(threading.attr("main_thread")());
+  static const nb::handle mainThread =
+      nb::module_::import_("threading").attr("main_thread").inc_ref();
+  return nb::cast<unsigned long>(mainThread().attr("ident")) ==
+         PyThread_get_thread_ident();
 }
 } // namespace
 

@@ -30,7 +30,7 @@ os.environ["XDG_CACHE_HOME"] = path("cache")
 os.environ["BATCH_COMPILE"] = batchtest.tool("batch-compile")
 
 import batch  # noqa: E402
-from batch import _arrays, _vmap  # noqa: E402
+from batch import _arrays  # noqa: E402
 
 refused = checks.refused
 numbers = numpy.arange(12, dtype=numpy.float32).reshape(3, 4)
@@ -52,7 +52,7 @@ def grow(x, y):
 
 # --- kinds of arguments ----------------------------------------------------------------
 
-checks.expect("this version of JAX has the quick way to an array", _arrays._quick())
+checks.expect("this version of JAX has the quick way to an array", _arrays.quick_put())
 
 mapped = batch.vmap(grow)
 kinds = [("NumPy's float32", numbers, numbers[:, 0] + 1),
@@ -74,6 +74,8 @@ kinds = [("NumPy's float32", numbers, numbers[:, 0] + 1),
 for _ in range(2):  # in turn: each finds what the others have left
     for what, x, y in kinds:
         same(what, mapped, grow, x, y)
+checks.expect("float32 goes without Python's code between, bfloat16 does not",
+              {bool(call.quick) for call in mapped.calls.values()} == {True, False})
 refused("refuse other sizes, after good ones", ValueError, "inconsistent sizes",
         lambda: mapped(numbers, jnp.ones(4)))
 refused("refuse the other byte order", TypeError, "",
@@ -258,6 +260,22 @@ double(argument)
 del argument
 gc.collect()
 checks.expect("a call keeps no argument", alive() is None)
+
+# What a call of a known kind raises names lines as the first one does.
+down = batch.vmap(lambda x: lax.while_loop(lambda x: x > 0, lambda x: x - 1, x))
+down(jnp.ones(3))
+(call,) = down.calls.values()
+
+
+def fail(*_):
+    raise batch.Error("it failed in the loop at jaxpr:1")
+
+
+checks.expect("the first call has prepared a quick one", call.quick)
+call.quick = fail
+refused("name the line of a failure", batch.Error, "check_calls.py:",
+        lambda: down(jnp.ones(3)))
+
 deleted = jnp.ones((4, 2))
 deleted.delete()
 refused("refuse a deleted array", RuntimeError, "has been deleted", lambda: double(deleted))
@@ -286,9 +304,9 @@ same("an offset of seeds", offset, offset.function, numbers[:, 0])
 jax.config.update("jax_random_seed_offset", 0)
 
 # A result that is the same for all does not hold on to what all have.
-handed, finished = [], _vmap._finished
-with mock.patch.object(_vmap, "_finished", side_effect=lambda array, *form: (
-        handed.append(array), finished(array, *form))[1]):
+handed, put = [], _arrays.putter()
+with mock.patch.object(_arrays, "putter", return_value=lambda array, is_weak: (
+        handed.append(array), put(array, is_weak))[1]):
     batch.vmap(lambda v: (v[0], jnp.arange(1000.0)), out_axes=(0, None))(
         numpy.zeros((50, 1), numpy.float32))
 checks.equal("one row of a result has memory of its own",

@@ -104,9 +104,10 @@ public:
   /// `type`: one, or, for `list`, as many as its leading dimension.
   std::pair<int64_t, int64_t> rows(const Type &type, const std::string &name,
                                    bool list);
-  /// Appends a row of zeros, padding too, whose elements the caller sets. Its
-  /// address changes when more are added.
-  char *addRow(const Type &type);
+  /// Appends rows of zeros, padding too, whose elements the caller sets. Their
+  /// addresses change when more are added.
+  char *addRows(const Type &type, int64_t count);
+  char *addRow(const Type &type) { return addRows(type, 1); }
   /// Appends a row of given elements; returns its number.
   int64_t addRow(const Type &type, const char *dense);
 

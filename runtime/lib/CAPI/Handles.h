@@ -111,13 +111,16 @@ struct BatchSession {
                const batchrt::SessionOptions &options)
       : model(model.state), parameters(parameters.state),
         tensors(this->model->descriptor()), forest(this->model->descriptor()),
-        session(this->model->object, *this->parameters, tensors, options) {}
+        session(this->model->object, *this->parameters, tensors, options),
+        keepsPartial(options.lockstep.partialResults) {}
 
   const std::shared_ptr<const batchrt::Model> model;
   const std::shared_ptr<const batchrt::BoundParameters> parameters;
   batchrt::InputTensors tensors;
   batchrt::Forest forest;
   batchrt::Session session;
+  /// Whether instances of a run that ends well may have failed.
+  const bool keepsPartial;
   bool hasResults = false;
   /// All outputs of the last run, once a ragged one is asked for.
   std::unique_ptr<batchrt::OutputCollector> collected;

@@ -70,6 +70,9 @@ public:
     return list(0, number, use);
   }
 
+  /// The cells of all values of an argument.
+  void cells(int64_t column, std::vector<int64_t> &result);
+
   /// The same of a tensor or a number whose cell has a row.
   void write(int64_t number, int64_t &cell) const;
 
@@ -85,6 +88,11 @@ private:
                   const TensorCell &place);
   int64_t scalar(const char *data) const;
   int64_t tensor(const char *data, TensorCell place);
+  void copyTensor(const char *data, char *row) const {
+    copyStrided(inner.shape.size(), inner.shape.data(), elementBytes, data,
+                strides.data() + (strides.size() - inner.shape.size()), row,
+                rowStrides.data());
+  }
   int64_t node(int64_t number, const NodeUse &use);
   int64_t index(int64_t value) const;
 
@@ -94,7 +102,8 @@ private:
   const std::string what;
   size_t lists = 0;
   int64_t length = -1; ///< of all lists, if there are no offsets
-  DType dtype;
+  const DType dtype;
+  const int64_t elementBytes;
   std::vector<int64_t> strides, rowStrides;
 };
 } // namespace
@@ -107,7 +116,8 @@ ValueReader::ValueReader(InputReading &inputs, const Type &type,
                          const BatchValues &values, int64_t count,
                          std::string what)
     : inputs(inputs), inner(innermost(type)), values(values),
-      what(std::move(what)), dtype(elementType(values.elements.type)) {
+      what(std::move(what)), dtype(elementType(values.elements.type)),
+      elementBytes(byteSize(dtype)) {
   for (const Type *list = &type; list != &inner; list = &list->element())
     ++lists;
   const bool isCell = inner.kind == Type::Index || inner.kind == Type::Adt;
@@ -175,7 +185,7 @@ void ValueReader::checkShape(int64_t count) {
   if (array.strides)
     strides.assign(array.strides, array.strides + array.rank);
   else
-    strides = denseStrides(shape, byteSize(dtype));
+    strides = denseStrides(shape, elementBytes);
 }
 
 int64_t ValueReader::index(int64_t value) const {
@@ -218,10 +228,7 @@ int64_t ValueReader::node(int64_t number, const NodeUse &use) {
 }
 
 int64_t ValueReader::tensor(const char *data, TensorCell place) {
-  char *row = inputs.tensors.addRow(inner);
-  const size_t rank = inner.shape.size();
-  copyStrided(rank, inner.shape.data(), byteSize(dtype), data,
-              strides.data() + (strides.size() - rank), row, rowStrides.data());
+  copyTensor(data, inputs.tensors.addRow(inner));
   place.handle =
       sourceHandle(inner.source, inputs.tensors.count(inner.source) - 1);
   inputs.forest.tensors.push_back(place);
@@ -231,18 +238,34 @@ int64_t ValueReader::tensor(const char *data, TensorCell place) {
 void ValueReader::write(int64_t number, int64_t &cell) const {
   const char *data = address(number);
   if (inner.kind == Type::Tensor)
-    copyStrided(inner.shape.size(), inner.shape.data(), byteSize(dtype), data,
-                strides.data() + 1, reinterpret_cast<char *>(cell),
-                rowStrides.data());
+    copyTensor(data, reinterpret_cast<char *>(cell));
   else
     cell = scalar(data);
+}
+
+void ValueReader::cells(int64_t column, std::vector<int64_t> &result) {
+  const auto count = static_cast<int64_t>(result.size());
+  if (lists > 0 || inner.kind != Type::Tensor) {
+    for (int64_t i = 0; i < count; ++i)
+      result[i] = cell(i, {i, -1}, {TensorCell::Argument, column, i, 0});
+    return;
+  }
+  char *rows = inputs.tensors.addRows(inner, count);
+  const int64_t first = inputs.tensors.count(inner.source) - count;
+  const int64_t rowBytes = RowLayout(inner.shape, inner.dtype).rowBytes();
+  for (int64_t i = 0; i < count; ++i) {
+    copyTensor(address(i), rows + i * rowBytes);
+    result[i] = sourceHandle(inner.source, first + i);
+    inputs.forest.tensors.push_back(
+        {TensorCell::Argument, column, i, result[i]});
+  }
 }
 
 int64_t ValueReader::scalar(const char *data) const {
   switch (inner.kind) {
   case Type::Float: {
     int64_t bits = 0;
-    std::memcpy(&bits, data, byteSize(dtype));
+    std::memcpy(&bits, data, elementBytes);
     return bits;
   }
   case Type::Index:
@@ -403,11 +426,8 @@ void InputReading::readArgument(size_t number) {
   const Field &argument = descriptor.arguments[number];
   ValueReader reader(*this, argument.type, inputs.arguments[number],
                      inputs.instances,
-                     concat("argument '", argument.name, "'"));
-  const auto column = static_cast<int64_t>(number);
-  for (int64_t i = 0; i < inputs.instances; ++i)
-    forest.arguments[number][i] =
-        reader.cell(i, {i, -1}, {TensorCell::Argument, column, i, 0});
+                     "argument '" + argument.name + "'");
+  reader.cells(static_cast<int64_t>(number), forest.arguments[number]);
 }
 
 /// What no argument holds would be computed for nothing.
@@ -433,7 +453,7 @@ void batchrt::writeArguments(const Descriptor &descriptor,
     const Field &argument = descriptor.arguments[a];
     const ValueReader reader(reading, argument.type, inputs.arguments[a],
                              static_cast<int64_t>(seats.size()),
-                             concat("argument '", argument.name, "'"));
+                             "argument '" + argument.name + "'");
     for (size_t i = 0; i < seats.size(); ++i)
       reader.write(static_cast<int64_t>(i), forest.arguments[a][seats[i]]);
   }

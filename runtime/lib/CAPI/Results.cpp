@@ -40,18 +40,19 @@ void batchrt::copyDense(const BatchSession &session, int result,
   const int64_t *cells = session.session.context().results[result];
   const std::vector<int64_t> shape(target.shape, target.shape + target.rank);
   const std::vector<int64_t> dense = denseStrides(shape, target.bytes);
-  const std::vector<char> zeros(std::max<int64_t>(elementCount(shape), 1) *
-                                target.bytes);
+  const size_t rowBytes =
+      std::max<int64_t>(elementCount(shape), 1) * target.bytes;
+  const std::vector<char> zeros(session.keepsPartial ? rowBytes : 0);
   const bool isTensor = type.kind == Type::Tensor;
   const std::vector<int64_t> padded =
       isTensor ? paddedStrides(shape, type.dtype) : dense;
   const ElementLayout *layout =
       isTensor && type.table >= 0 ? &info.tables[type.table].elements : nullptr;
   const bool isLaidOut = layout && !layout->digits.empty();
-  std::vector<char> unpadded(isLaidOut ? zeros.size() : 0);
+  std::vector<char> unpadded(isLaidOut ? rowBytes : 0);
   for (size_t row = 0; row < instances.size(); ++row) {
     const int64_t i = instances[row];
-    if (!session.session.failure(i).empty()) {
+    if (session.keepsPartial && !session.session.failure(i).empty()) {
       target.copyRow(row, zeros.data(), dense.data());
     } else if (!isTensor) {
       target.copyRow(row, reinterpret_cast<const char *>(&cells[i]),

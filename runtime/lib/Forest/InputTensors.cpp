@@ -21,16 +21,16 @@ InputTensors::Pool &InputTensors::pool(const Type &type) {
   return pools[type.source];
 }
 
-char *InputTensors::addRow(const Type &type) {
+char *InputTensors::addRows(const Type &type, int64_t count) {
   Pool &target = pool(type);
-  const size_t bytes = RowLayout(type.shape, type.dtype).rowBytes();
+  const size_t bytes = count * RowLayout(type.shape, type.dtype).rowBytes();
   char *row =
       target.data.grow(target.bytes + bytes, target.bytes, "input tensors") +
       target.bytes;
   if (bytes > 0)
     std::memset(row, 0, bytes);
   target.bytes += bytes;
-  ++target.rows;
+  target.rows += count;
   return row;
 }
 
