@@ -1,6 +1,6 @@
-# Installs headers, libraries and the CMake package of the compiler. Included last
-# by the root CMakeLists.txt: it exports every library of the project that the
-# libraries named in the property BATCH_LIBRARIES need, but for those of the
+# Installs headers, libraries, the CMake package of the compiler, docs and examples.
+# Included last by the root CMakeLists.txt: it exports every library of the project that
+# the libraries named in the property BATCH_LIBRARIES need, but for those of the
 # runtime, which has a package of its own (runtime/CMakeLists.txt).
 
 include(CMakePackageConfigHelpers)
@@ -70,3 +70,10 @@ write_basic_package_version_file(
 install(FILES "${PROJECT_BINARY_DIR}/cmake/BatchConfig.cmake"
               "${PROJECT_BINARY_DIR}/cmake/BatchConfigVersion.cmake"
         DESTINATION "${BATCH_PACKAGE_DIR}")
+
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+              "${PROJECT_SOURCE_DIR}/LICENSE"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+        PATTERN "site" EXCLUDE PATTERN "__pycache__" EXCLUDE)

@@ -2,8 +2,48 @@
 # libraries of MLIR and LLVM: a tool links in seconds and stays small. With
 # BATCH_STATIC_MLIR the archives of MLIR, and of LLVM too where MLIR was built with them
 # (Debian's was built with the shared one); the tools load faster then, and there is no
-# plugin, which would bring mlir-opt a second MLIR.
+# plugin, which would bring mlir-opt a second MLIR. With BATCH_STATIC_LLVM the archives of
+# both, however MLIR was built: for programs that run on machines without LLVM.
 option(BATCH_STATIC_MLIR "Link the archives of MLIR, not its shared library" OFF)
+option(BATCH_STATIC_LLVM
+       "Link the archives of MLIR and LLVM; for programs, not for libraries to install" OFF)
+if(BATCH_STATIC_LLVM)
+  set(BATCH_STATIC_MLIR ON)
+endif()
+
+# What objects are for: CPUs and GPUs.
+set(BATCH_LLVM_TARGETS AArch64 AMDGPU NVPTX X86)
+
+# Makes targets of MLIR, LLVM and LLD that name shared libraries name archives instead:
+# those of LLVM, `llvm`, and what stands for what is left out of it.
+function(batch_link_archives llvm)
+  set(left_out ${LLVM_TARGETS_TO_BUILD})
+  list(REMOVE_ITEM left_out ${BATCH_LLVM_TARGETS})
+  list(TRANSFORM left_out REPLACE "(.+)" "LEFT_OUT(\\1)")
+  list(JOIN left_out " " left_out)
+  add_library(BatchLeftOut STATIC "${PROJECT_SOURCE_DIR}/lib/Target/Compile/LeftOut.cpp")
+  target_compile_definitions(BatchLeftOut PRIVATE "BATCH_LEFT_OUT=${left_out}")
+  target_include_directories(BatchLeftOut SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
+  add_library(BatchLLVM INTERFACE)
+  target_link_libraries(BatchLLVM INTERFACE ${llvm} BatchLeftOut)
+  foreach(target ${MLIR_EXPORTED_TARGETS} ${LLVM_AVAILABLE_LIBS} lldCommon lldELF)
+    set(needed)
+    if(TARGET ${target})
+      get_target_property(needed ${target} INTERFACE_LINK_LIBRARIES)
+    endif()
+    if(needed)
+      # No compiler here solves by Z3, or uses an extension of LLVM's.
+      list(FILTER needed EXCLUDE REGEX "libz3")
+      list(TRANSFORM needed REPLACE "^Polly$" BatchLeftOut)
+      if(TARGET zstd::libzstd_static)
+        list(TRANSFORM needed REPLACE "^zstd::libzstd_shared$" zstd::libzstd_static)
+      endif()
+      list(TRANSFORM needed REPLACE "^(\\$<LINK_ONLY:)?LLVM>?$" BatchLLVM)
+      set_target_properties(${target} PROPERTIES
+        INTERFACE_LINK_LIBRARIES "${needed}")
+    endif()
+  endforeach()
+endfunction()
 
 set(BATCH_MLIR_LIBRARIES MLIR LLVM)
 set(BATCH_MLIR_EXECUTION_ENGINE MLIRExecutionEngineShared)
@@ -17,13 +57,13 @@ if(BATCH_STATIC_MLIR)
   list(FILTER BATCH_MLIR_LIBRARIES EXCLUDE REGEX
        "Test|CAPI|TableGen|Tblgen|PDLL|OptMain|JitRunner|ExecutionEngine|Runtime|Shared$|^MLIR$|^mlir_")
   get_target_property(needed MLIRSupport INTERFACE_LINK_LIBRARIES)
-  if("LLVM" IN_LIST needed)
+  if("LLVM" IN_LIST needed AND NOT BATCH_STATIC_LLVM)
     list(APPEND BATCH_MLIR_LIBRARIES LLVM)
   else()
     set(LLVM_LINK_LLVM_DYLIB OFF)
     llvm_map_components_to_libnames(llvm
-      AllTargetsAsmParsers AllTargetsCodeGens AllTargetsDescs AllTargetsInfos
-      Core IRReader OrcJIT Passes Support TargetParser)
+      ${BATCH_LLVM_TARGETS} Core DTLTO IRReader LTO OrcJIT Passes Support TargetParser)
+    batch_link_archives("${llvm}")
     list(APPEND BATCH_MLIR_LIBRARIES ${llvm})
   endif()
 endif()

@@ -1,0 +1,29 @@
+//===- LeftOut.cpp - What of LLVM's archives is left out ------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The linker in LLVM's archives can optimize at link time, for every target and
+// with the extensions that LLVM was built with, such as Polly. Objects here are
+// linked without that: targets that no object has, BATCH_LEFT_OUT, and
+// extensions have functions here that add nothing, and are not linked.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llvm/Plugins/PassPlugin.h"
+
+#define HANDLE_EXTENSION(NAME)                                                 \
+  llvm::PassPluginLibraryInfo get##NAME##PluginInfo() {                        \
+    return {LLVM_PLUGIN_API_VERSION, #NAME, "", [](llvm::PassBuilder &) {}};   \
+  }
+#include "llvm/Support/Extension.def"
+
+#define LEFT_OUT(TARGET)                                                       \
+  extern "C" void LLVMInitialize##TARGET##TargetInfo() {}                      \
+  extern "C" void LLVMInitialize##TARGET##Target() {}                          \
+  extern "C" void LLVMInitialize##TARGET##TargetMC() {}                        \
+  extern "C" void LLVMInitialize##TARGET##AsmPrinter() {}                      \
+  extern "C" void LLVMInitialize##TARGET##AsmParser() {}
+BATCH_LEFT_OUT
