@@ -164,7 +164,7 @@ class Compiled:
     def _given(self, leaves, axes, size, as_they_are=True):
         """The arrays of arguments, and the nodes of data structures."""
         values = self._values(leaves, axes, as_they_are)
-        if None not in values:  # no data
+        if all(value is not None for value in values):  # no data
             return values, None
         return _forest.given(self.model, {"a%d" % i: leaves[i] for i in self._arguments},
                              values, size)
