@@ -32,8 +32,8 @@ def _errors(error, file):
     """What MLIR says, with the file's name."""
     found = []
     for line in str(error).splitlines():
-        parts = re.match(r'\s*error: (?:loc\()?(.*?"([^"\n]*)":(\d+:\d+)[^:]*|unknown): (.*)',
-                         line)
+        parts = re.match(
+            r'\s*error: (?:loc\()?(.*?"([^"\n]*)":(\d+:\d+)[^:]*|unknown): (.*)', line)
         if parts:
             place = ":%s" % parts[3] if parts[3] else ""
             name = file if parts[2] in ("-", None) else parts[2]

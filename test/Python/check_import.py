@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_import.py: batch-import. Modules of StableHLO give what JAX gives, text of torch-mlir
-what the cell computes; names, values of resources, errors, and damaged files."""
+"""check_import.py: batch-import. Modules of StableHLO give what JAX gives, text of
+torch-mlir what the cell computes; names, values of resources, errors, and damaged files."""
 
 import contextlib
 import io
@@ -57,7 +57,8 @@ def write(name, data):
 
 def imported(what, data, *options):
     """The model of a module, or None where it was refused."""
-    code, output, errors = run(write("module.mlir", data), "-o", path("model.mlir"), *options)
+    code, output, errors = run(write("module.mlir", data), "-o", path("model.mlir"),
+                               *options)
     if not checks.expect(what + ": imported", code == 0, errors):
         return None
     return batch.compile(path("model.mlir"))
@@ -134,8 +135,8 @@ for name, f in PROGRAMS.items():
         results = model.bind({"W": W})(x=arguments, n=ns)
         found = [[numpy.asarray(results[key])[i] for key in results] for i in range(5)]
         checks.expect(what, all(
-            len(a) == len(b) and all(numpy.allclose(u, v, 1e-5, 1e-5) for u, v in zip(a, b))
-            for a, b in zip(found, wanted)), "found %s, wanted %s" % (found, wanted))
+            len(a) == len(b) and
+            all(numpy.allclose(u, v, 1e-5, 1e-5) for u, v in zip(a, b)) for a, b in zip(found, wanted)), "found %s, wanted %s" % (found, wanted))
 
 params = {"W": [V, V], "b": normal(4)}
 
@@ -149,7 +150,8 @@ model = imported("trees", jax.jit(layers).lower(params, xs[0]).as_text(debug_inf
 if model:
     outputs = model.bind({"params.W.0": V, "params.W.1": V, "bias": params["b"]})(x=xs)
     checks.equal("names of a tree", list(outputs), ["y", "z.0", "z.1"])
-    checks.expect("a tree", numpy.allclose(outputs["y"], xs @ V.T + params["b"], 1e-5, 1e-5))
+    checks.expect("a tree", numpy.allclose(outputs["y"], xs @ V.T + params["b"], 1e-5,
+                                           1e-5))
 
 # What a loop passes on as it is is no longer carried: a parameter stays one.
 code, output, _ = run(write("f.mlir", jax.jit(looping).lower(W, xs[0], ns[0]).as_text()))
@@ -202,7 +204,8 @@ module @named attributes {torch.debug = "a \\" } func.func @no(", x.keep} {
     %y = arith.addf %x, %x : tensor<4xf32> // )
     return %y : tensor<4xf32>
   }
-  func.func public @"two words"(%x: tensor<4xf32> {jax.buffer = 1 : i64, batch.name = "in"},
+  func.func public @"two words"(%x: tensor<4xf32> {jax.buffer = 1 : i64,
+        batch.name = "in"},
       // Between lines (
       %w: tensor<4xf32>) -> tensor<4xf32> attributes {llvm.x = {a = "}"}} {
     %y = func.call @twice(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -219,7 +222,7 @@ if model:
         model.bind({"w": W[0]})(xs)["y"], 2 * xs * W[0]))
     checks.equal("lines stay where they are", len(MODULE.splitlines()),
                  len(batchtest.contents(path("model.mlir")).splitlines()))
-plain = MODULE.replace("llvm.x", "x").replace("jax.buffer = 1 : i64, ", "").replace(
+plain = MODULE.replace("llvm.x", "x").replace("jax.buffer = 1 : i64,", "").replace(
     'torch.debug = "a \\" } func.func @no(", x.keep', "")
 subprocess.run([batchtest.tool("batch-opt"), "-", "--emit-bytecode", "-o", path("b.mlirbc")],
                input=plain.encode(), check=True)
@@ -285,8 +288,8 @@ for what, data, text, options in [
         ("a resource that is no number", hexed.replace("0x04000000", "0x0400000G", 1),
          "is no hexadecimal number", ["--params", path("x.npz")])]:
     code, output, errors = run(write("in.mlir", data), "-o", path("none.mlir"), *options)
-    checks.expect("refused: " + what, code == 1 and text in errors and "Traceback" not in errors,
-                  (code, output, errors))
+    checks.expect("refused: " + what, code == 1 and text in errors and
+                  "Traceback" not in errors, (code, output, errors))
     checks.expect("nothing is written: " + what, not os.path.exists(path("none.mlir")) and
                   not os.path.exists(path("x.npz")))
 checks.equal("located in the user's function", run(write("in.mlir", jax.jit(
@@ -322,8 +325,8 @@ done = subprocess.run(
         os.environ, PATH=os.pathsep.join([
             bin_folder, os.path.dirname(sys.executable),
             os.path.dirname(batchtest.tool("batch-run")), os.environ["PATH"]])))
-checks.expect("the example of the help", done.returncode == 0 and "y f32 [8,4]" in done.stdout,
-              done.stdout)
+checks.expect("the example of the help", done.returncode == 0 and
+              "y f32 [8,4]" in done.stdout, done.stdout)
 
 # --- damaged files -----------------------------------------------------------------------
 

@@ -194,7 +194,8 @@ compare("shapes", lambda t, x: [
     t, x)
 compare("slices", lambda t: [
     t[1], t[:, 1:], t[..., -1], t[:, ::2], t[:, None], t[0, 1:3, ::3], t[:, -2:], t[5:],
-    t.select(1, -1), t.narrow(2, 1, 2), t[1:1], torch.tensor_split(t, 3, 2), t[:, :, 1:3]], t)
+    t.select(1, -1), t.narrow(2, 1, 2), t[1:1], torch.tensor_split(t, 3, 2),
+    t[:, :, 1:3]], t)
 compare("padding", lambda t: [
     F.pad(t, (1, 2)), F.pad(t, (1, 0, 2, 1), value=3.5), F.pad(t, (-1, 1)),
     F.pad(t, (1, 2), "reflect"), F.pad(t, (2, 1), "replicate"),
@@ -306,7 +307,8 @@ def vector(*shape):
 
 for module, inputs in [
         (nn.LSTMCell(4, 5), (vector(4), (vector(5), vector(5)))),
-        (nn.GRUCell(4, 5), (vector(4), vector(5))), (nn.RNNCell(4, 5), (vector(4), vector(5))),
+        (nn.GRUCell(4, 5), (vector(4), vector(5))),
+        (nn.RNNCell(4, 5), (vector(4), vector(5))),
         (nn.LSTM(4, 5, 2, bidirectional=True), (vector(6, 4),)),
         (nn.GRU(4, 5, batch_first=True), (vector(1, 6, 4), vector(1, 1, 5))),
         (nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), (vector(1, 5, 4),)),
@@ -316,7 +318,8 @@ for module, inputs in [
         (nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(),
                        nn.MaxPool2d(2), nn.Flatten(), nn.Dropout(), nn.Linear(64, 3)),
          (vector(1, 3, 8, 8),)),
-        (nn.Sequential(nn.Conv1d(3, 4, 3), nn.InstanceNorm1d(4), nn.PReLU()), (vector(3, 9),)),
+        (nn.Sequential(nn.Conv1d(3, 4, 3), nn.InstanceNorm1d(4), nn.PReLU()),
+         (vector(3, 9),)),
         (nn.Bilinear(3, 4, 2), (vector(3), vector(4))),
         (nn.Embedding(7, 3), (torch.tensor([3, 1]),))]:
     compare(type(module).__name__, module, *inputs)
@@ -386,7 +389,8 @@ def compiled(what, f, *arrays):
         lambda a, b: numpy.allclose(a, b, 1e-5, 1e-5), found, wanted)))
 
 
-compiled("batch.vmap of a cell", lambda w, a, b, c, d: cell(w, (a, b), (c, d)), words, *states)
+compiled("batch.vmap of a cell", lambda w, a, b, c, d: cell(w, (a, b), (c, d)), words,
+         *states)
 
 
 def steps(word, a, b):
@@ -400,7 +404,7 @@ def steps(word, a, b):
 
 compiled("in a loop of each lane's own", steps, words, states[0], states[1])
 compiled("in a condition", lambda w, a, b: jax.lax.cond(
-    w % 2 == 0, lambda: cell(w, (a, b), (a, b))["h"], lambda: a), words, states[0], states[1])
+    w % 2 == 0, lambda: cell(w, (a, b), (a, b))["h"], lambda: a), words, *states[:2])
 mapped = batch.vmap(lambda p, w, a, b: cell(p, w, (a, b), (b, a)), in_axes=(None, 0, 0, 0))
 checks.expect("parameters that the caller gives", jax.tree.all(jax.tree.map(
     lambda a, b: numpy.allclose(a, b, 1e-5, 1e-5),
@@ -459,7 +463,8 @@ four = torch.zeros(4)
 Lowering = batch.LoweringError
 for what, error, text, module, example in [
         ("a condition on values", Lowering, "jax.lax.cond", Chooses(), four),
-        ("a transform", Lowering, line(Transforms.forward) + ": aten._fft", Transforms(), four),
+        ("a transform", Lowering, line(Transforms.forward) + ": aten._fft", Transforms(),
+         four),
         ("random numbers", Lowering, line(Draws.forward) + ": aten.rand makes random",
          Draws(), four),
         ("dropout of a module that is trained", Lowering, "module.eval()",
