@@ -25,7 +25,9 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 # What programs need that are built with the libraries.
 set(llvm "${LLVM_VERSION_MAJOR}")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "cmake, g++, libboost-context-dev, liblld-${llvm}-dev, libmlir-${llvm}-dev")
+    "cmake, g++, libboost-context-dev, liblld-${llvm}-dev, libmlir-${llvm}-dev,"
+    "libzstd-dev, llvm-${llvm}-dev, mlir-${llvm}-tools, zlib1g-dev")
+list(JOIN CPACK_DEBIAN_PACKAGE_SUGGESTS " " CPACK_DEBIAN_PACKAGE_SUGGESTS)
 
 set(root "${PROJECT_BINARY_DIR}/debian/root")
 set(docs "${root}/usr/${CMAKE_INSTALL_DOCDIR}")
