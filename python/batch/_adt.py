@@ -261,6 +261,8 @@ def view(data, cls, variant=None):
                         (cls,))
     if isinstance(cls, AdtType):
         raise TypeError("%r is a data type itself" % cls)
+    if cls is tuple:
+        raise TypeError("tuples are nodes already, that begin with a variant's name")
     if variant is None:
         def register(function):
             data._views[cls] = None, function

@@ -212,11 +212,18 @@ class Views(_model.Reading):
         return variant.__name__, [(name, _member(cls, name)) for name in variant._names]
 
     def array(self, field, what, value, is_list):
-        # What JAX would make of it.
+        # JAX makes narrower ones of these, too.
         name = getattr(getattr(value, "dtype", None), "name", None)
         if name in ("float64", "int64", "uint64") and name != field.dtype and \
                 jax.dtypes.canonicalize_dtype(name) == field.dtype:
-            value = numpy.asarray(value).astype(field.dtype)
+            value = numpy.asarray(value)
+            if value.dtype.kind != "f" and value.size:
+                limits = numpy.iinfo(field.dtype)
+                if value.min() < limits.min or value.max() > limits.max:
+                    raise ValueError("%s is %s, from %d to %d; found %d to %d" % (
+                        what, field.description, limits.min, limits.max, value.min(),
+                        value.max()))
+            value = value.astype(field.dtype)
         return super().array(field, what, value, is_list)
 
 

@@ -20,6 +20,11 @@ def _whole(what, value):
     return numpy.ascontiguousarray(array, numpy.int64)
 
 
+def _array(value):
+    """NumPy's, but of PyTorch: it has types that NumPy does not have."""
+    return value if type(value).__module__ == "torch" else numpy.asarray(value)
+
+
 def _flat(what, lists, value, rows):
     """The elements of lists, and their offsets by level."""
     levels = []
@@ -54,11 +59,12 @@ def _taken(array, levels, rows):
         new = _model._offsets(lengths)
         moved.append(new)
         rows = numpy.arange(new[-1]) + numpy.repeat(begins - new[:-1], lengths)
-    return array[rows], moved
+    return None if array is None else array[rows], moved
 
 
 def _in_order(variants, fields, order, is_node):
-    """Variants and fields of nodes whose numbers are others: `order` has the old ones."""
+    """Variants and fields of nodes whose numbers are others: `order` has the old ones. An
+    array is None where no node has the field."""
     new, rank = numpy.empty_like(order), numpy.empty_like(order)
     new[order] = numpy.arange(len(order))
     for number in range(len(fields)):
@@ -139,15 +145,15 @@ class Arrays:
                     kind, lists = kind.element, lists + 1
                 value = given.pop(key)
                 if not lists:
-                    value = value if _model._is_array(value) else numpy.asarray(value)
+                    value = _array(value)
                     if numpy.ndim(value) == 0 or len(value) != count:
                         raise ValueError("%s has a row for each of %d nodes; found an array "
                                          "of shape %s" % (what, count,
                                                           list(numpy.shape(value))))
                 array, levels = _flat(what, lists, value, count)
                 columns[-1].append((
-                    _whole(what, array) if isinstance(kind, Data) else
-                    array if _model._is_array(array) else numpy.asarray(array), levels))
+                    _whole(what, array) if isinstance(kind, Data) else _array(array),
+                    levels))
         if given:
             raise TypeError("there is no field %r; fields are %s" % (
                 next(iter(given)), ", ".join(
@@ -178,9 +184,14 @@ class Arrays:
                                                              column)):
                 if array is None:
                     continue
-                if not field.data_type:
+                if not field.data_type and len(array) == 0:
+                    array, _ = _empty(field)  # whatever type it has
+                elif not field.data_type:
                     what = "field '%s.%s'" % (variant.__name__, field.name)
                     array = reading.array(field, what, array, True)
+                    there = model._variants[number].fields[f].dtype
+                    if array.dtype.kind == "u" and there[0] == "i":
+                        array = array.view(there)  # the same bits
                 fields[number][f] = array, levels
         return self.roots, (self.begins,
                             numpy.array(numbers, numpy.int32)[self.numbers], fields)

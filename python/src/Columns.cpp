@@ -119,8 +119,7 @@ static nb::dlpack::dtype dlpackType(Element element) {
     code = Code::Bool;
   else if (element.kind == Element::Float)
     code = Code::Float;
-  // The runtime knows bits, and is told of uint8 alone.
-  else if (element.kind == Element::Unsigned && element.bytes == 1)
+  else if (!element.isSignedThere)
     code = Code::UInt;
   return {static_cast<uint8_t>(code), static_cast<uint8_t>(8 * element.bytes),
           1};

@@ -26,6 +26,8 @@ struct Element {
 
   Kind kind;
   int bytes;
+  /// Of integers without a sign: the runtime has others with the same bits.
+  bool isSignedThere = true;
 };
 
 /// Who adds to columns.

@@ -29,7 +29,7 @@ namespace nb = nanobind;
 using namespace batch::python;
 
 /// Deeper ones have no end: views can make nodes for ever.
-static constexpr size_t mostOpen = 1 << 24;
+static constexpr size_t mostOpen = 1 << 22;
 /// Views that a node may go through.
 static constexpr int mostViews = 100;
 /// Steps of a path that are shown at each of its ends.
@@ -262,10 +262,10 @@ NodeWalk::NodeWalk(const std::vector<Variant> &given, const nb::list &described,
       const int child = field.dataType ? dataTypeOf(*field.dataType) : -1;
       own.hasChildren |= child >= 0;
       own.described += (f ? ", " : "") + field.name + ": " + text;
+      Element element = Element::of(dtype, field.isIndex, child >= 0);
+      element.isSignedThere = field.dtype[0] != 'u';
       own.fields.push_back(
-          {field.name, child,
-           Column(Element::of(dtype, field.isIndex, child >= 0), field.shape,
-                  field.lists, text)});
+          {field.name, child, Column(element, field.shape, field.lists, text)});
     }
   }
   for (DataType &type : types)

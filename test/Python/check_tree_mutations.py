@@ -1,0 +1,421 @@
+#!/usr/bin/env python3
+"""check_tree_mutations.py [--long] [--trees=N] [--first=N] [--seed=N]: changed values of
+data types give the right result, or an exception that says where the change is.
+
+A valid value, of objects, tuples and views, is changed at one node: a cycle, a wrong variant,
+a field too few, a wrong type, an exception in a view, a view that changes what is being walked,
+many children, a deep tree, lists in two places. Calls run in processes with limits of time
+and memory. A last part repeats some until the process must not grow any more.
+
+The same seed and number make the same tree: --first=NUMBER --trees=1 repeats one.
+"""
+
+import argparse
+import collections
+import gc
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import traceback
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TESTS, "Integration"))
+
+import batchtest  # noqa: E402
+import workers  # noqa: E402
+
+CHUNK = 100  # trees of a task
+SECONDS = 200  # for one task
+MEMORY = 4 << 30  # that a worker may take
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--long", action="store_true", help="10,000 trees")
+parser.add_argument("--trees", type=int)
+parser.add_argument("--first", type=int, default=0)
+parser.add_argument("--seed", type=int, default=1)
+parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+parser.add_argument("--passes", type=int, default=0, help=argparse.SUPPRESS)
+options = parser.parse_args()
+options.trees = options.trees or (10000 if options.long else 1000)
+
+
+class Broken(Exception):
+    """Raised by views."""
+
+
+class Thing:
+    """An object of the user's, which a function of its own makes a node of."""
+
+    def __init__(self, act):
+        self.act = act
+
+
+class Attributes:
+    def __init__(self, left, right):
+        self.left, self.right = left, right
+
+
+class Programs:
+    def __init__(self):
+        import batch
+        import jax.numpy as jnp
+        import numpy
+        self.batch, self.numpy, self.jnp = batch, numpy, jnp
+        self.of_kind = {}
+        for kind in ("tree", "dag"):
+            self.of_kind[kind] = self.declare(kind)
+
+    def declare(self, kind):
+        batch, jnp = self.batch, self.jnp
+
+        @batch.adt(kind=kind)
+        class Item:
+            class Leaf:
+                word: int
+                h: batch.tensor(2)
+
+            class Pair:
+                left: "Item"
+                right: "Item"
+
+            class Many:
+                parts: "list[Item]"
+                scale: float
+
+            class Grid:
+                rows: "list[list[Item]]"
+                marks: "list[bool]"
+
+        @batch.function
+        def total(item: Item):
+            match item:
+                case Item.Leaf(word, h):
+                    return word.astype(jnp.float32) + h.sum()
+                case Item.Pair(left, right):
+                    return total(left) - total(right)
+                case Item.Many(parts, scale):
+                    return parts.sum(total) * scale
+                case Item.Grid(rows, marks):
+                    return rows.sum(lambda row: row.sum(total)) + marks.fold(
+                        lambda count, mark: count + mark, jnp.float32(0))
+
+        batch.view(Item, Thing)(lambda thing: thing.act())
+        batch.view(Item, Attributes, Item.Pair)
+        mapped = batch.vmap(total, threads=1)
+        mapped([Item.Leaf(1, [1, 2])])
+        return Item, mapped
+
+    # A value is made of (variant, fields), with lists for lists, and turned into objects.
+
+    def plan(self, rng, size):
+        if size <= 1:
+            return ["Leaf", rng.randrange(-9, 9), [rng.randrange(9), 0.5]]
+        if rng.random() < 0.5:
+            left = rng.randrange(1, size)
+            return ["Pair", self.plan(rng, left), self.plan(rng, size - left)]
+        parts = []
+        while size > 1:
+            part = rng.randrange(1, size)
+            parts.append(self.plan(rng, part))
+            size -= part
+        if rng.random() < 0.5:
+            return ["Many", parts, rng.choice([1, 0.5, -1])]
+        cut = rng.randrange(len(parts) + 1)
+        return ["Grid", [parts[:cut], [], parts[cut:]], [True] * rng.randrange(3)]
+
+    def value(self, plan):
+        if plan[0] == "Leaf":
+            return plan[1] + sum(plan[2])
+        if plan[0] == "Pair":
+            return self.value(plan[1]) - self.value(plan[2])
+        if plan[0] == "Many":
+            return sum(map(self.value, plan[1])) * plan[2]
+        return sum(self.value(part) for row in plan[1] for part in row) + len(plan[2])
+
+    def places(self, plan, path=""):
+        """(path, plan) of all nodes."""
+        yield path, plan
+        if plan[0] == "Pair":
+            yield from self.places(plan[1], path + ".left")
+            yield from self.places(plan[2], path + ".right")
+        elif plan[0] == "Many":
+            for i, part in enumerate(plan[1]):
+                yield from self.places(part, "%s.parts[%d]" % (path, i))
+        elif plan[0] == "Grid":
+            for i, row in enumerate(plan[1]):
+                for j, part in enumerate(row):
+                    yield from self.places(part, "%s.rows[%d][%d]" % (path, i, j))
+
+    def objects(self, rng, plan, Item, changed, above=()):
+        """The objects of a plan; `changed` makes that of one of its nodes."""
+        change = changed.pop(id(plan), None)
+        if change and change[0] == "instead":
+            return change[1](above)
+        form = rng.random()
+        node = getattr(Item, plan[0]).__new__(getattr(Item, plan[0]))
+        above = (*above, node)
+
+        def make(part):
+            return self.objects(rng, part, Item, changed, above)
+
+        if plan[0] == "Leaf":
+            number = rng.choice([int, self.numpy.int64, self.numpy.int8])(plan[1])
+            fields = [number, rng.choice([list, tuple, self.numpy.float32, self.numpy.array,
+                                          self.jnp.float32])(plan[2])]
+        elif plan[0] == "Pair":
+            fields = [make(plan[1]), make(plan[2])]
+        elif plan[0] == "Many":
+            fields = [rng.choice([list, tuple])(map(make, plan[1])), plan[2]]
+        else:
+            fields = [[list(map(make, row)) for row in plan[1]],
+                      rng.choice([list, self.numpy.array, self.numpy.array])(plan[2])
+                      if plan[2] else []]
+        if change:
+            fields = change[1](fields, above)
+        cls = type(node)
+        if len(fields) != len(cls._names):
+            return (plan[0], *fields)
+        for name, field in zip(cls._names, fields):
+            setattr(node, name, field)
+        if change and change[0] == "object" or form < 0.5:
+            return node
+        if form < 0.7:
+            return (plan[0], *fields)
+        if form < 0.8 and plan[0] == "Pair":
+            return Attributes(*fields)
+        return Thing(lambda: node) if form < 0.9 else Thing(lambda: (plan[0], *fields))
+
+    def change(self, rng, Item, plan):
+        """(in words, whether it is valid, how, where in the node)."""
+        numpy = self.numpy
+
+        def raises(error):
+            def act():
+                raise error
+            return act
+
+        def endless():
+            return Thing(endless)
+
+        def cut(fields, above):
+            return fields[:-1] if rng.random() < 0.5 else [*fields, 3]
+
+        def deleted(name):
+            def delete(fields, above):
+                node = getattr(Item, plan[0])(*fields)
+                delattr(node, name)
+                return [node]
+            return delete
+
+        wrong = [
+            ("an object", lambda _: rng.choice([
+                None, 3, 2.5, "Leaf", b"x", [], {}, object(), Item, Item.Leaf, len,
+                numpy.zeros(2), iter([]), float("nan"), ("Leaf",)[:0], [("Leaf", 1, [1, 2])],
+                {1: 2}, (None,), (3, 4), ("leaf", 1, [1, 2]), (b"Leaf", 1, [1, 2])])),
+            ("an unknown variant", lambda _: ("Twig", 1)),
+            ("a view that raises", lambda _: Thing(raises(Broken("in a view")))),
+            ("a view that gives itself", lambda _: (lambda t: setattr(
+                t, "act", lambda: t) or t)(Thing(None))),
+            ("a view without end", lambda _: Thing(endless)),
+            ("a view of nothing", lambda _: Thing(lambda: None)),
+            ("a view with an argument", lambda _: Thing(lambda x: x)),
+            ("attributes that are not there", lambda _: Attributes.__new__(Attributes)),
+        ]
+        number = round(self.value(plan))  # what valid changes have the value of
+        choice = rng.random()
+        if choice < 0.3:
+            text, make = rng.choice(wrong)
+            return text, False, ("instead", make), ""
+        if choice < 0.4:
+            return "too few or too many fields", False, ("fields", cut), None
+        if choice < 0.6:
+            place = rng.randrange(len(getattr(Item, plan[0])._names))
+            name = getattr(Item, plan[0])._names[place]
+            things = {
+                "word": ["x", None, 1.5, True, 2 ** 31, -2 ** 70, [1], numpy.zeros(2), 1j],
+                "h": ["ab", None, 3, [1], [1, 2, 3], [[1, 2]], ["a", "b"], numpy.zeros(3),
+                      numpy.zeros(2, complex), [None, 1], {}, object()],
+                "scale": ["x", None, [], [1.0], 1j, numpy.zeros(2), object()],
+                "marks": [3, "ab", None, [2], ["x"], [None], numpy.zeros(2), [[True]]]}
+            bad = rng.choice(things.get(name, [3, "ab", None, object(), len]))
+            if name in ("parts", "rows"):
+                bad = rng.choice([3, None, object(), 2.5, "ab", {1: 2}])
+
+            def replace(fields, above):
+                fields[place] = bad
+                return fields
+            return "%.30r for %s" % (bad, name), False, ("object", replace), "." + name
+        if choice < 0.7:
+            def cycle(above):
+                return rng.choice(above) if above else None
+            return "a cycle", False, ("instead", cycle), "cycle"
+        if choice < 0.75:
+            count = rng.choice([1000, 10 ** 4])
+
+            def deep(above):
+                node = Item.Leaf(number, [0, 0])
+                for _ in range(count):
+                    node = Item.Many([node], 1)
+                return node
+            return "a deep tree", True, ("instead", deep), None
+        if choice < 0.8:
+            count = rng.choice([1000, 10 ** 4])
+            return "many children", True, ("instead", lambda _: Item.Many(
+                [Item.Leaf(0, [0, 0])] * count + [Item.Leaf(number, [0, 0])], 1)), None
+        if choice < 0.9:
+            def changing(above):
+                home = []
+
+                def act():
+                    rng.choice([home.clear, home.reverse, lambda: home.extend(home),
+                                gc.collect])()
+                    if rng.random() < 0.1:
+                        self.of_kind["tree"][1]([("Leaf", 1, [1, 2])])
+                    return ("Leaf", number, [0, 0])
+                home += [("Leaf", 0, [0, 0]), Thing(act), Item.Leaf(0, (0, 0))]
+                return Item.Many(home, 1)
+            return "a view that changes the list that is walked", True, (
+                "instead", changing), None
+
+        def shared(above):
+            leaf = Item.Leaf(number, [0, 0])
+            none = Item.Leaf(0, [0, 0])
+            row = [none, none]
+            return Item.Grid([row, row, [leaf], row], [])
+        return "lists in two places", True, ("instead", shared), None
+
+    def make(self, number):
+        rng = random.Random("%d %d" % (options.seed, number))
+        kind = rng.choice(["tree", "dag"])
+        Item, mapped = self.of_kind[kind]
+        count = rng.randrange(1, 4)
+        plans = [self.plan(rng, rng.choice([1, 3, 8, 30])) for _ in range(count)]
+        which = rng.randrange(count)
+        while True:
+            path, node = rng.choice(list(self.places(plans[which])))
+            text, is_valid, change, where = self.change(rng, Item, node)
+            if where != "cycle" or path:  # a root has nothing above
+                break
+        if where == "cycle":
+            where = None
+        elif where is not None:
+            where = path + where
+        values = []
+        for i, plan in enumerate(plans):
+            # A number has to be whole.
+            if change[0] == "instead" and is_valid and i == which:
+                node[:] = ["Leaf", round(self.value(node)), [0, 0]]
+            values.append(self.objects(rng, plan, Item, {id(node): change}
+                                       if i == which else {}))
+        share = "equal" if kind == "dag" and rng.random() < 0.3 else "identity"
+        wanted = [self.value(plan) for plan in plans]
+        return (lambda: mapped(self.batch.forest(Item, values, share))), wanted, is_valid, \
+            "values[%d]" % which + (where or ""), "%s %s: %s at %s" % (
+                kind, share, text, path)
+
+
+def run_one(number):
+    """(whether it ended well, in words, of what)."""
+    call, wanted, is_valid, where, text = programs.make(number)
+    try:
+        found = call()
+    except Exception as error:
+        words = "\n".join([str(error), *getattr(error, "__notes__", ())])
+        if is_valid:
+            return False, traceback.format_exc(), text
+        if isinstance(error, (SystemError, AssertionError, MemoryError)) or \
+                where not in words:
+            return False, "it names no %s: %s" % (where, traceback.format_exc()), text
+        return True, type(error).__name__, text
+    if not is_valid:
+        return False, "was accepted", text
+    close = programs.numpy.allclose(found, wanted, rtol=1e-4, atol=1e-3)
+    return bool(close), "a result" if close else "%s, not %s" % (found, wanted), text
+
+
+def run_task(task):
+    outcomes, examples, failures = collections.Counter(), {}, []
+    for number in range(task["first"], task["first"] + task["trees"]):
+        well, outcome, text = run_one(number)
+        outcomes[outcome if well else "FAILED"] += 1
+        examples.setdefault(outcome if well else "FAILED", "%d: %s" % (number, text))
+        if not well:
+            failures.append("%d: %s\n%s" % (number, text, outcome))
+    return outcomes, examples, failures
+
+
+def start():
+    global programs
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    programs = Programs()
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def repeat():
+    """Runs the same trees again and again, and prints how large the process is."""
+    start()
+    for _ in range(options.passes):
+        *_, failures = run_task({"first": options.first, "trees": options.trees})
+        gc.collect()
+        with open("/proc/self/statm") as file:
+            size = int(file.read().split()[1]) * resource.getpagesize()
+        print(json.dumps({"bytes": size, "blocks": sys.getallocatedblocks(),
+                          "failures": failures}), flush=True)
+
+
+def check_growth(checks, environment):
+    passes = 6
+    done = subprocess.run(
+        [sys.executable, os.path.abspath(__file__), "--passes=%d" % passes, "--trees=200",
+         "--seed=%d" % options.seed], env=environment, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+    states = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    if not checks.equal("a process that repeats trees", (done.returncode, len(states)),
+                        (0, passes)):
+        print(done.stderr[-3000:])
+        return
+    last = states[2:]
+    for name, most in ("blocks", 100), ("bytes", 256 << 10):
+        steps = sorted(b[name] - a[name] for a, b in zip(last, last[1:]))
+        checks.expect("it keeps no %s" % name, steps[len(steps) // 2] <= most,
+                      [state[name] for state in states])
+
+
+if options.passes:
+    repeat()
+elif options.worker:
+    start()
+    workers.serve(run_task)
+else:
+    path = batchtest.temporary_paths()
+    environment = dict(os.environ, XDG_CACHE_HOME=path("cache"),
+                       BATCH_COMPILE=batchtest.tool("batch-compile"))
+    checks = batchtest.Checks("changed trees")
+    outcomes, examples = collections.Counter(), {}
+    last = options.first + options.trees
+    tasks = [{"first": first, "trees": min(CHUNK, last - first)}
+             for first in range(options.first, last, CHUNK)]
+    for task, outcome, error, _ in workers.run_all(
+            [sys.executable, os.path.abspath(__file__), "--worker", "--seed=%d" % options.seed],
+            tasks, SECONDS, environment):
+        what = "trees from %d on" % task["first"]
+        if error or isinstance(outcome, str):
+            checks.expect(what, False, error or outcome)
+            continue
+        counts, some, failures = outcome
+        outcomes.update(counts)
+        for name, example in some.items():
+            examples.setdefault(name, example)
+        checks.expect(what, not failures, "--seed=%d\n%s" % (
+            options.seed, "\n".join(failures)))
+    for outcome, count in outcomes.most_common():
+        print("%6d %s, such as %s" % (count, outcome, examples[outcome]))
+    if options.trees >= CHUNK:
+        check_growth(checks, environment)
+    checks.exit()
