@@ -87,6 +87,7 @@ class Arrays:
         self.data = _adt.reachable(_adt.element_of(kind).adt)
         self.variants = [variant for data in self.data for variant in data._variants]
         self.kinds = [fields for data in self.data for fields in _adt.fields_of(data)]
+        self.from_lists = set()  # of variants and fields: numbers that take any type
         numbers = _whole("variants", variants)
         known = ", ".join("%d: %r" % pair for pair in enumerate(self.variants))
         wrong = numpy.flatnonzero((numbers < 0) | (numbers >= len(self.variants)))
@@ -145,12 +146,13 @@ class Arrays:
                     kind, lists = kind.element, lists + 1
                 value = given.pop(key)
                 if not lists:
-                    value = _array(value)
                     if numpy.ndim(value) == 0 or len(value) != count:
                         raise ValueError("%s has a row for each of %d nodes; found an array "
                                          "of shape %s" % (what, count,
                                                           list(numpy.shape(value))))
                 array, levels = _flat(what, lists, value, count)
+                if not _model._is_array(array):
+                    self.from_lists.add((len(columns) - 1, len(columns[-1])))
                 columns[-1].append((
                     _whole(what, array) if isinstance(kind, Data) else _array(array),
                     levels))
@@ -179,7 +181,8 @@ class Arrays:
         numbers = [places[variant._adt.__name__, variant.__name__]
                    for variant in self.variants]
         fields = [[_empty(field) for field in own] for own in reading.fields]
-        for number, variant, column in zip(numbers, self.variants, self.columns):
+        for own, (number, variant, column) in enumerate(zip(numbers, self.variants,
+                                                            self.columns)):
             for f, (field, (array, levels)) in enumerate(zip(reading.fields[number],
                                                              column)):
                 if array is None:
@@ -188,6 +191,8 @@ class Arrays:
                     array, _ = _empty(field)  # whatever type it has
                 elif not field.data_type:
                     what = "field '%s.%s'" % (variant.__name__, field.name)
+                    if (own, f) in self.from_lists:
+                        array = array.tolist()
                     array = reading.array(field, what, array, True)
                     there = model._variants[number].fields[f].dtype
                     if array.dtype.kind == "u" and there[0] == "i":
