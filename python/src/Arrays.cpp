@@ -8,6 +8,8 @@
 #include "Arrays.h"
 
 #include <algorithm>
+#include <iterator>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
@@ -193,13 +195,76 @@ BatchArray ArrayList::add(nb::handle object, const char *what,
 // Memory
 //===----------------------------------------------------------------------===//
 
-static constexpr std::align_val_t alignment{64};
+static constexpr size_t alignment = 64;
+
+namespace {
+/// Large blocks that were given back, for the next results: with new pages the
+/// system takes longer than copying what will be in them.
+class Blocks {
+public:
+  char *take(size_t wanted);
+  void give(char *memory);
+
+private:
+  // In front of a block is its size, as far as arrays are aligned.
+  static size_t &sizeOf(char *memory) {
+    return *reinterpret_cast<size_t *>(memory - alignment);
+  }
+
+  static void free(char *memory) {
+    ::operator delete(memory - alignment, std::align_val_t(alignment));
+  }
+
+  static constexpr size_t smallest = 1 << 16, most = 16, mostBytes = 64 << 20;
+  std::mutex mutex;
+  std::deque<char *> idle; ///< the oldest first
+  size_t bytes = 0;
+};
+} // namespace
+
+char *Blocks::take(size_t wanted) {
+  if (wanted >= smallest) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    for (auto block = idle.rbegin(); block != idle.rend(); ++block) {
+      char *memory = *block;
+      if (sizeOf(memory) < wanted || sizeOf(memory) / 2 > wanted)
+        continue;
+      bytes -= sizeOf(memory);
+      idle.erase(std::next(block).base());
+      return memory;
+    }
+  }
+  char *memory = static_cast<char *>(::operator new(
+                     wanted + alignment, std::align_val_t(alignment))) +
+                 alignment;
+  sizeOf(memory) = wanted;
+  return memory;
+}
+
+void Blocks::give(char *memory) {
+  const size_t size = sizeOf(memory);
+  if (size < smallest || size > mostBytes)
+    return free(memory);
+  const std::lock_guard<std::mutex> lock(mutex);
+  idle.push_back(memory);
+  bytes += size;
+  while (idle.size() > most || bytes > mostBytes) {
+    bytes -= sizeOf(idle.front());
+    free(idle.front());
+    idle.pop_front();
+  }
+}
+
+/// Arrays may outlive everything else.
+static Blocks &blocks() {
+  static auto *all = new Blocks;
+  return *all;
+}
 
 void FreeMemory::operator()(char *memory) const noexcept {
-  ::operator delete(memory, alignment);
+  blocks().give(memory);
 }
 
 Memory batch::python::makeMemory(size_t bytes) {
-  return Memory(static_cast<char *>(
-      ::operator new(std::max<size_t>(bytes, 1), alignment)));
+  return Memory(blocks().take(bytes));
 }

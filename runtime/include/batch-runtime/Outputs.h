@@ -42,6 +42,9 @@ class OutputCollector {
 public:
   explicit OutputCollector(const Descriptor &descriptor);
 
+  /// Forgets what has been collected. Its memory is kept, unless it is large:
+  /// with new pages the system takes longer than copying rows does.
+  void clear();
   /// Appends the results of one instance of the session's mini-batch.
   void collect(const Session &session, int64_t instance);
   const std::vector<Output> &outputs() const { return list; }

@@ -122,10 +122,11 @@ struct BatchSession {
   /// Whether instances of a run that ends well may have failed.
   const bool keepsPartial;
   bool hasResults = false;
-  /// All outputs of the last run, once a ragged one is asked for.
+  /// All outputs of a run, once a ragged one is asked for; kept for its memory.
   std::unique_ptr<batchrt::OutputCollector> collected;
-  std::string failure;     ///< the last text of batchSessionFailure()
-  std::string explanation; ///< of batchSessionExplain()
+  bool hasCollected = false; ///< those of the last run
+  std::string failure;       ///< the last text of batchSessionFailure()
+  std::string explanation;   ///< of batchSessionExplain()
   std::atomic<bool> isBusy{false};
 };
 

@@ -57,7 +57,7 @@ static void runInputs(BatchSession *session, const BatchInputs *inputs,
   if (!inputs)
     raiseInvalid("the inputs are null");
   session->hasResults = false;
-  session->collected.reset();
+  session->hasCollected = false;
   try {
     readInputs(session->model->descriptor(), *inputs, session->forest,
                session->tensors);
@@ -116,12 +116,14 @@ static void checkOutput(const BatchSession &session, int64_t output) {
 
 /// A ragged output of all instances.
 static const Output &collect(BatchSession &session, int64_t output) {
-  if (!session.collected) {
-    auto collector =
+  if (!session.collected)
+    session.collected =
         std::make_unique<OutputCollector>(session.model->descriptor());
+  if (!session.hasCollected) {
+    session.collected->clear();
     for (int64_t i = 0; i < session.forest.numInstances; ++i)
-      collector->collect(session.session, i);
-    session.collected = std::move(collector);
+      session.collected->collect(session.session, i);
+    session.hasCollected = true;
   }
   return session.collected->outputs()[output];
 }

@@ -197,6 +197,16 @@ void OutputCollector::appendNothing() {
   }
 }
 
+void OutputCollector::clear() {
+  constexpr size_t large = 64 << 20;
+  for (Output &output : list) {
+    if (output.data.capacity() > large)
+      output.data = {};
+    output.data.clear();
+    output.offsets.assign(1, 0);
+  }
+}
+
 void OutputCollector::collect(const Session &session, int64_t instance) {
   session.collect();
   for (Output &output : list)
