@@ -98,6 +98,62 @@ for strategy in "lockstep", "mask", "replicate", "lazy":
                   max(found.blocks, key=lambda b: b["time_us"]) is not body, found.hints)
 lazy = explain(strategy="lazy", threads=1)
 checks.equal("lazy: flushes", lazy.flushes, max(TRIPS) + 1)
+
+
+@batch.adt(kind="sequence")
+class Row:
+    class End:
+        pass
+
+    class More:
+        x: float
+        rest: "Row"
+
+
+@batch.adt
+class Choices:
+    class End:
+        pass
+
+    class More:
+        is_large: bool
+        rest: "Choices"
+
+
+@batch.function
+def choices(row: Row):
+    match row:
+        case Row.End():
+            return Choices.End()
+        case Row.More(x, rest):
+            return Choices.More(jnp.tanh(x) > 0.5, choices(rest))
+
+
+@batch.function
+def chosen(row: Row, which: Choices, y):
+    match row, which:
+        case Row.More(x, rest), Choices.More(is_large, others):
+            y = lax.cond(is_large, lambda: y + jnp.tanh(x * jnp.ones(64)).sum(), lambda: y)
+            return chosen(rest, others, y)
+        case _:
+            return y
+
+
+def row_of(*values):
+    return Row.More(values[0], row_of(*values[1:])) if values else Row.End()
+
+
+def both(row: Row):
+    return chosen(row, choices(row), 0.0)
+
+
+rows = [row_of(1.0, 0.1, 2.0), row_of(), row_of(0.2, 3.0)]
+ahead = batch.vmap(both, strategy="lazy")
+sums = [64 * (numpy.tanh(1) + numpy.tanh(2)), 0, 64 * numpy.tanh(3)]
+checks.expect("choices that are made before", numpy.allclose(ahead(rows), sums, rtol=1e-5),
+              ahead(rows))
+# The truth value is there, and no number is computed of it first.
+checks.equal("choices that are made before: flushes", ahead.explain(rows).flushes, 2)
 # Each instance waits before each of its rounds, and once to learn that it has ended.
 checks.equal("lazy: waits", lazy.waits, sum(TRIPS) + 4)
 

@@ -6,21 +6,15 @@ Says of how many sentences the words and their kinds are the same, and what each
 CPU seconds and seconds of all sentences, from their letters to words with kinds, medians
 over rounds in which they take turns, after one that is not counted. Compiling, and
 reading weights, is apart. The sentences are drawn from FILE, one a line, or from Debian's
-manual pages in Japanese, which apt-get fetches. The exit code is 1 if a sentence differs
+manual pages in Japanese (texts.py). The exit code is 1 if a sentence differs
 by more than rounding.
 """
 
 import argparse
-import glob
-import gzip
 import importlib
 import os
 import pickle
-import random
-import re
-import subprocess
 import sys
-import tempfile
 import time
 import types
 from unittest import mock
@@ -38,39 +32,6 @@ def arguments():
                         help="sentences of a mini-batch")
     parser.add_argument("file", nargs="?")
     return parser.parse_args()
-
-
-def manual_pages():
-    """The text of Debian's manual pages in Japanese."""
-    import weights
-    folder = weights.cache("manpages-ja")
-    if not os.path.exists(folder):
-        os.makedirs(weights.cache(), exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=weights.cache()) as fresh:
-            subprocess.run(["apt-get", "download", "-qq", "manpages-ja"], cwd=fresh,
-                           check=True, stderr=subprocess.DEVNULL)
-            (package,) = glob.glob(os.path.join(fresh, "*.deb"))
-            subprocess.run(["dpkg-deb", "-x", package, os.path.join(fresh, "files")],
-                           check=True)
-            os.rename(os.path.join(fresh, "files"), folder)
-    text = []
-    for file in sorted(glob.glob(os.path.join(folder, "usr/share/man/ja/*/*.gz"))):
-        with gzip.open(file, "rt", encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                # A request of roff ends a sentence; in others its escapes are left out.
-                text.append("。" if line[0] in ".'" else re.sub(
-                    r"\\(f.|[-&e|]|\(..|\*.)", "", line.strip()))
-    return "".join(text)
-
-
-def draw(file, count):
-    if file:
-        with open(file, encoding="utf-8") as lines:
-            found = [line.strip() for line in lines if line.strip()]
-    else:
-        found = sorted({sentence for sentence in re.findall("[^。]+。", manual_pages())
-                        if re.search("[ぁ-ん]", sentence) and 5 <= len(sentence) <= 120})
-    return random.Random(0).sample(found, min(count, len(found)))
 
 
 def original(folder):
@@ -122,10 +83,11 @@ def main():
     import dictionary
     import jax
     import tagger
+    import texts
     import weights
 
     folder = weights.fetch()
-    sentences = draw(options.file, options.sentences)
+    sentences = texts.draw(options.sentences, options.file)
     words = dictionary.Dictionary(weights.dictionaries(folder))
     network = jax.tree.map(jax.numpy.asarray, words.tables(weights.load(folder)))
     peer = original(folder)
@@ -134,10 +96,10 @@ def main():
     def ours():
         results = []
         for i in range(0, len(sentences), options.batch):
-            texts = list(map(dictionary.normalize, sentences[i:i + options.batch]))
-            found = analyse(words.sentences(tagger.Text, texts), network)
+            part = list(map(dictionary.normalize, sentences[i:i + options.batch]))
+            found = analyse(words.sentences(tagger.Text, part), network)
             results += [words.named(text, found.length[j], found.kind[j])
-                        for j, text in enumerate(texts)]
+                        for j, text in enumerate(part)]
         return results
 
     def theirs():

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""texts.py: fetches Debian's manual pages in Japanese, if they are not in the cache.
+
+The package manpages-ja, 4 MB, is unpacked in the cache, not installed.
+"""
+
+import glob
+import gzip
+import os
+import random
+import re
+import subprocess
+import tempfile
+
+import weights
+
+
+def fetch():
+    """The folder that the package is unpacked in, from apt-get if it is not there."""
+    folder = weights.cache("manpages-ja")
+    if not os.path.exists(folder):
+        os.makedirs(weights.cache(), exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=weights.cache()) as fresh:
+            subprocess.run(["apt-get", "download", "-qq", "manpages-ja"], cwd=fresh,
+                           check=True, stderr=subprocess.DEVNULL)
+            (package,) = glob.glob(os.path.join(fresh, "*.deb"))
+            subprocess.run(["dpkg-deb", "-x", package, os.path.join(fresh, "files")],
+                           check=True)
+            os.rename(os.path.join(fresh, "files"), folder)
+    return folder
+
+
+def manual_pages():
+    """Their text."""
+    text = []
+    for file in sorted(glob.glob(os.path.join(fetch(), "usr/share/man/ja/*/*.gz"))):
+        with gzip.open(file, "rt", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                # A request of roff ends a sentence; in others its escapes are left out.
+                text.append("。" if line[0] in ".'" else re.sub(
+                    r"\\(f.|[-&e|]|\(..|\*.)", "", line.strip()))
+    return "".join(text)
+
+
+def draw(count, file=None):
+    """`count` sentences, or all if there are fewer: of a file's lines, or of the manual
+    pages those of some length that have hiragana."""
+    if file:
+        with open(file, encoding="utf-8") as lines:
+            found = [line.strip() for line in lines if line.strip()]
+    else:
+        found = sorted({sentence for sentence in re.findall("[^。]+。", manual_pages())
+                        if re.search("[ぁ-ん]", sentence) and 5 <= len(sentence) <= 120})
+    return random.Random(0).sample(found, min(count, len(found)))
+
+
+if __name__ == "__main__":
+    print(fetch())
