@@ -130,6 +130,8 @@ def _kind(leaf):
     if isinstance(leaf, jax.Array):
         # A type here has the shape, and whether it is weak.
         return None if isinstance(leaf, jax.core.Tracer) else (leaf.aval, leaf.sharding)
+    if type(leaf) is Forest:
+        return leaf.kind, len(leaf)
     return (_bound.Bound, leaf.shape, leaf.dtype) if type(leaf) is _bound.Bound else None
 
 
