@@ -33,6 +33,11 @@ class Explanation:
     batches: NumPy arrays with an element for each batch, in the order in which they ran:
         "block" (its number), "tasks", "room", "depth", "flush", "worker", "begin_us",
         "time_us".
+    tasks: of the first trees or other inputs, as many as are 4,000 tasks in all, lists with
+        an element for each task, in the order in which they ran: "group" (an instance, or
+        several that share nodes; -1: a task that all read), "block", "batch" (an index of
+        `batches`), "depth", "flush", "waits" (control waits for it), "reads" (indices of
+        tasks). Of strategies "linearize" and "lazy".
     flushes, waits: where control waits for tensors (strategy "lazy").
     utilization: the share of tasks in the room that there was, None if there is no room.
     hints: what is known to be slow.
@@ -67,6 +72,7 @@ class Explanation:
             self.blocks.append(block)
         self.batches = {name: numpy.array(values, float if name.endswith("_us") else int)
                         for name, values in ran["batches"].items()}
+        self.tasks = ran["tasks"]
         roomy = [block for block in self.blocks if block["room"]]
         room = sum(block["room"] for block in roomy)
         self.utilization = sum(block["tasks"] for block in roomy) / room if room else None
@@ -95,7 +101,7 @@ class Explanation:
     def to_json(self):
         """All of it as a JSON object: the attributes by their names, and the text."""
         names = ("strategy", "instances", "workers", "flushes", "waits", "utilization",
-                 "control", "remarks", "blocks", "hints")
+                 "control", "remarks", "blocks", "tasks", "hints")
         return json.dumps({**{name: getattr(self, name) for name in names},
                            "batches": {name: values.tolist()
                                        for name, values in self.batches.items()},
@@ -172,10 +178,42 @@ class Explanation:
         ax.set_ylim(0, None)
         ax.yaxis.get_major_locator().set_params(integer=True)
         ax.xaxis.get_major_locator().set_params(integer=True)
+        if self.strategy == "lazy" and width == 1:
+            ends = [places[self.batches["flush"] == flush].max() for flush in
+                    numpy.unique(self.batches["flush"])[:-1]]
+            for number, end in enumerate(ends):
+                ax.axvline(end + 0.5, color="black", linewidth=0.8, linestyle=":",
+                           label=None if number else "control waits")
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
         ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False,
                   fontsize="small", borderaxespad=0)
+        return ax
+
+    def plot_tasks(self, group=0, ax=None):
+        """Draws the tasks of one tree, or what else an input is, above what they read and
+        what ran in earlier flushes; one colour for each batch, and rings where control
+        waits; returns Matplotlib's axes.
+
+        group: which; inputs that share nodes are drawn together.
+        """
+        from batch import _task_picture
+        groups = set(self.tasks["group"]) - {-1}
+        if group not in groups:
+            raise ValueError(
+                "there is no group %r of tasks, but %d: %s" % (
+                    group, len(groups), "numbers from 0" if groups else
+                    "strategy %r has none" % self.strategy
+                    if self.strategy not in ("linearize", "lazy") else
+                    "the first input has too many tasks to be kept"))
+        from matplotlib import pyplot
+        if ax is None:
+            _, ax = pyplot.subplots(figsize=(9, 5), layout="constrained")
+        blocks = {block["number"]: self._label(block) for block in self.blocks}
+        _task_picture.draw(ax, self.tasks, group, blocks.get, self.batches["tasks"],
+                           _COLOURS)
+        ax.set_title("%s: input %d of %d; tasks are above what they read" % (
+            self._what, group, self.instances), loc="left")
         return ax
 
 

@@ -237,14 +237,14 @@ def _key_of(value):
 
 
 def _variant_of(value):
+    frame, key = _key_of(value)
+    if frame:
+        return frame.variant(key, value._data)
     if len(value._data._variants) == 1:
         return 0
-    frame, key = _key_of(value)
-    if frame is None:
-        raise TypeError("what variant this %s is, is known to a @batch.function that has it "
-                        "as an argument, and to map and fold: pass it to one" %
-                        value._data.__name__)
-    return frame.variant(key, value._data)
+    raise TypeError("what variant this %s is, is known to a @batch.function that has it as "
+                    "an argument, and to map and fold: pass it to one" %
+                    value._data.__name__)
 
 
 def _decide(cls, value):

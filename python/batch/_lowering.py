@@ -117,13 +117,14 @@ class Lowering:
     @contextlib.contextmanager
     def region(self):
         """What is emitted in it is indented, and known in it only."""
-        extents, self.extents = self.extents, dict(self.extents)
+        known = self.extents, self.opened
+        self.extents, self.opened = map(dict, known)
         self.depth += 1
         try:
             yield
         finally:
             self.depth -= 1
-            self.extents = extents
+            self.extents, self.opened = known
 
     @contextlib.contextmanager
     def aside(self):
@@ -201,10 +202,10 @@ class Lowering:
         jaxpr, constants = open_jaxpr(closed)
         environment = dict(zip(jaxpr.constvars, map(self.share, constants)))
         environment.update(zip(jaxpr.invars, values))
-        place, extents = self.place, self.extents
-        self.extents = dict(extents)
+        place, known = self.place, (self.extents, self.opened)
+        self.extents, self.opened = map(dict, known)
         results = self.run(jaxpr, environment)
-        self.place, self.extents = place, extents
+        self.place, (self.extents, self.opened) = place, known
         return results
 
     def share(self, value):

@@ -133,11 +133,8 @@ def _paths(lowering, arms, names, types, inputs, depth=0):
         taken = [arm for arm in arms if arm.path[depth][2] == variant._number]
         known = dict(names)
         known.update(((key, name), field) for name, field in zip(variant._names, fields))
-        before = lowering.opened.get(value)
-        lowering.opened[value] = fields
-        results = _paths(lowering, taken, known, types, inputs, depth + 1)
-        lowering.opened[value] = before
-        return results
+        lowering.opened[value] = fields  # in this case
+        return _paths(lowering, taken, known, types, inputs, depth + 1)
 
     return _match(lowering, value, data, types, case)
 
@@ -200,13 +197,14 @@ def _call(lowering, equation, values):
 @lowers("batch_open")
 def _open(lowering, equation, values):
     variant, (value,) = equation.params["variant"], values
-    if lowering.opened.get(value):
+    if value in lowering.opened:
         return lowering.opened[value]
     # Of a type with one variant.
     data = variant._adt
     types = [tensor_type(v.aval) if text[0] != "!" else text for v, text in zip(
         equation.outvars, _fields(lowering, variant)[1])]
-    return _match(lowering, value, data, types, lambda _, fields: fields)
+    lowering.opened[value] = _match(lowering, value, data, types, lambda _, fields: fields)
+    return lowering.opened[value]
 
 
 @lowers("batch_construct")

@@ -8,7 +8,7 @@
 #include "Allocations.h"
 #include "Trial.h"
 #include "batch-runtime/RowCounts.h"
-#include "batch-runtime/Trace.h"
+#include "batch-runtime/TaskPicture.h"
 
 #include <thread>
 
@@ -179,7 +179,7 @@ TEST(Waits, PictureHasAClusterForEachFlush) {
   std::string first;
   for (int i = 0; i < 2; ++i) {
     trial.session->run(trial.forest());
-    picture.write(trial.folder.file("dot"));
+    picture.write(trial.folder.file("dot"), trial.object.descriptor());
     const std::string text = readTextFile(trial.folder.file("dot"));
     auto count = [&](const std::string &what) {
       int64_t found = 0;
@@ -191,7 +191,7 @@ TEST(Waits, PictureHasAClusterForEachFlush) {
     EXPECT_EQ(count("label=\"flush 4, deferred\""), 1);
     EXPECT_EQ(count("[label="), 12 + 6 + 6 + 3 + 3);
     EXPECT_EQ(count(" -> "), (3 + 2 + 2 + 1) * 3 + 3);
-    EXPECT_EQ(count("[peripheries=2]"), 3 + 2 + 2 + 1);
+    EXPECT_EQ(count("peripheries=2]"), 3 + 2 + 2 + 1);
     // A task of the second flush reads one of the first.
     EXPECT_EQ(count("  t10 -> t12;\n"), 1);
   }

@@ -303,6 +303,32 @@ best, kept = batch.vmap(last)([rose, Rose.rose(9, [])])
 checks.equal("a fold that carries data", (best.tolist(), kept.value[0].tolist()),
              ([3, 9], [4, 3, 1, 3]))
 
+# --- what ran ----------------------------------------------------------------------------
+
+import matplotlib  # noqa: E402
+
+matplotlib.use("agg")
+found = batch.vmap(closed).explain(trees)
+groups, reads = found.tasks["group"], found.tasks["reads"]
+checks.equal("tasks of each tree", [groups.count(g) for g in range(4)], [5, 1, 6, 3])
+checks.expect("they read tasks before them, of the same tree", all(
+    r < t and groups[r] == groups[t] for t, some in enumerate(reads) for r in some))
+checks.equal("each inner node reads two results, and no leaf any",
+             sorted(map(len, reads)), [0] * 9 + [2] * 6)
+checks.equal("batches of these tasks", [found.tasks["batch"].count(b) for b in range(
+    len(found.batches["tasks"]))], found.batches["tasks"].tolist())
+axes = found.plot_tasks(2)
+checks.expect("a picture of a tree with a shared node", "input 2 of 4" in axes.get_title(
+    loc="left") and len(axes.lines) == 2 * 3 and "of 9 tasks" in str(
+        [text.get_text() for text in axes.get_legend().get_texts()]),
+    (axes.get_title(loc="left"), len(axes.lines)))
+checks.refused("a group that is not there", ValueError, "there is no group 4 of tasks, but 4",
+               lambda: found.plot_tasks(4))
+waiting = batch.vmap(lambda t: deepest(t, 0)).explain(batch.forest(Tree, trees[:1]))
+checks.expect("where control waits", waiting.tasks["waits"].count(True) == waiting.waits > 0 and
+              "control waits for it" in str([text.get_text() for text in waiting.plot_tasks()
+                                             .get_legend().get_texts()]), waiting.tasks)
+
 # --- errors ------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@
 #include "batch-runtime/Error.h"
 #include "batch-runtime/RowCounts.h"
 #include "batch-runtime/RunExplanation.h"
+#include "batch-runtime/TaskPicture.h"
 #include "batch-runtime/Trace.h"
 
 #include <algorithm>
@@ -160,7 +161,7 @@ PartTimes Driver::runBatched(bool first) {
     report.gatheredRows += rows.gatheredRows();
     report.gatheredRuns += rows.gatheredRuns();
     if (isDrawn)
-      picture.write(options.dot);
+      picture.write(options.dot, object.descriptor());
   }
   session.watch(nullptr);
   return times;

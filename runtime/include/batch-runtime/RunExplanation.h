@@ -9,6 +9,7 @@
 #define BATCH_RUNTIME_RUNEXPLANATION_H
 
 #include "batch-runtime/Session.h"
+#include "batch-runtime/TaskPicture.h"
 
 #include <map>
 #include <string>
@@ -21,10 +22,12 @@ namespace batchrt {
 /// block of a program in lock step.
 class RunExplanation {
 public:
-  /// `steps` and `counters` are those of Session::executeTraced().
+  /// `steps` and `counters` are those of Session::executeTraced(), `tasks`
+  /// those of its plans, of which the first instances' are kept.
   RunExplanation(const Descriptor &descriptor, int64_t instances,
                  int64_t workers, const std::vector<StepTime> &steps,
-                 const RunCounters &counters);
+                 const RunCounters &counters,
+                 const std::vector<TaskPicture::Task> &tasks = {});
 
   struct Block {
     int64_t number = 0; ///< of the kernel, or the block
@@ -54,6 +57,7 @@ public:
 
 private:
   void collect(const std::vector<StepTime> &steps);
+  void collectTasks(const std::vector<TaskPicture::Task> &tasks);
   void findHints();
   std::string describe(const Block &block) const;
   std::string describeDepths() const;
@@ -67,6 +71,12 @@ private:
   std::vector<Block> blockList;
   std::vector<StepTime> batchList;
   std::vector<std::string> hintList;
+  struct Task {
+    int64_t group;  ///< of tasks that read from each other; -1: constant
+    int64_t number; ///< among all tasks
+    TaskPicture::Task task;
+  };
+  std::vector<Task> taskList;
   double allTime = 0, waitTime = 0; ///< of workers; at barriers
 };
 

@@ -294,6 +294,7 @@ private:
   WorkerPool workers;
   std::unique_ptr<MiniBatch> batch;
   std::unique_ptr<Executor> executor;
+  RunWatcher *watcher = nullptr;
 };
 
 } // namespace batchrt

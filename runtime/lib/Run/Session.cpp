@@ -152,13 +152,19 @@ std::vector<StepTime> Session::executeTraced() {
 }
 
 RunExplanation Session::explain() {
+  TaskPicture picture;
+  struct Watch {
+    Session &session;
+    ~Watch() { session.executor->watch(session.watcher); }
+  } watch{*this};
+  executor->watch(&picture);
   if (!descriptor().waits) {
     inspect();
     schedule();
   }
   const std::vector<StepTime> steps = executeTraced();
   return {descriptor(), batch->numInstances(), workers.size(), steps,
-          counters()};
+          counters(),   picture.tasks()};
 }
 
 double Session::executeTimed() {
@@ -178,7 +184,10 @@ const BatchContext &Session::context() const { return batch->context(); }
 
 const Forest &Session::forest() const { return batch->forest(); }
 
-void Session::watch(RunWatcher *watcher) { executor->watch(watcher); }
+void Session::watch(RunWatcher *newWatcher) {
+  watcher = newWatcher;
+  executor->watch(watcher);
+}
 
 const Plan *Session::plan() const {
   if (descriptor().waits)

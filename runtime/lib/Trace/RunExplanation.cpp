@@ -54,10 +54,12 @@ static std::string decimal(double number) {
 RunExplanation::RunExplanation(const Descriptor &descriptor, int64_t instances,
                                int64_t workers,
                                const std::vector<StepTime> &steps,
-                               const RunCounters &counters)
+                               const RunCounters &counters,
+                               const std::vector<TaskPicture::Task> &tasks)
     : descriptor(descriptor), instances(instances), workers(workers),
       counters(counters) {
   collect(steps);
+  collectTasks(tasks);
   findHints();
 }
 
@@ -118,6 +120,59 @@ void RunExplanation::collect(const std::vector<StepTime> &steps) {
   }
   for (auto &[number, block] : blocks)
     blockList.push_back(std::move(block));
+}
+
+/// Tasks that read from each other are an instance's, or of several that share
+/// nodes. Keeps whole groups of them, in the order of instances.
+void RunExplanation::collectTasks(const std::vector<TaskPicture::Task> &tasks) {
+  constexpr int64_t most = 4000;
+  const auto size = static_cast<int64_t>(tasks.size());
+  auto isConstant = [&](int64_t t) {
+    return descriptor.kernels[tasks[t].kernel].constant;
+  };
+  // The first task, in the order of instances, stands for its group.
+  std::vector<int64_t> leader(size);
+  for (int64_t t = 0; t < size; ++t)
+    leader[t] = t;
+  auto find = [&](int64_t t) {
+    while (leader[t] != t)
+      t = leader[t] = leader[leader[t]];
+    return t;
+  };
+  for (int64_t t = 0; t < size; ++t)
+    for (int64_t read : tasks[t].reads)
+      if (!isConstant(t) && !isConstant(read)) {
+        int64_t a = find(t), b = find(read);
+        if (tasks[b].recorded < tasks[a].recorded)
+          std::swap(a, b);
+        leader[b] = a;
+      }
+  std::map<int64_t, int64_t> sizes; // by the recorded numbers of leaders
+  for (int64_t t = 0; t < size; ++t)
+    if (!isConstant(t))
+      ++sizes[tasks[find(t)].recorded];
+  std::map<int64_t, int64_t> numbers;
+  int64_t kept = 0;
+  for (const auto &[recorded, count] : sizes) {
+    if ((kept += count) > most)
+      break;
+    numbers.emplace(recorded, static_cast<int64_t>(numbers.size()));
+  }
+  for (int64_t t = 0; t < size; ++t) {
+    const auto number =
+        isConstant(t) ? numbers.end() : numbers.find(tasks[find(t)].recorded);
+    if (isConstant(t) || number != numbers.end())
+      taskList.push_back({isConstant(t) ? -1 : number->second, t, tasks[t]});
+  }
+  std::stable_sort(
+      taskList.begin(), taskList.end(),
+      [](const Task &a, const Task &b) { return a.task.batch < b.task.batch; });
+  std::vector<int64_t> places(size, -1);
+  for (size_t i = 0; i < taskList.size(); ++i)
+    places[taskList[i].number] = static_cast<int64_t>(i);
+  for (Task &task : taskList)
+    for (int64_t &read : task.task.reads)
+      read = places[read];
 }
 
 std::string RunExplanation::describe(const Block &block) const {
@@ -295,6 +350,20 @@ std::string RunExplanation::json() const {
   column("worker", [](const StepTime &step) { return step.worker; });
   column("begin_us", [](const StepTime &step) { return step.begin; });
   column("time_us", [](const StepTime &step) { return step.end - step.begin; });
+  ordered_json tasks = ordered_json::object();
+  auto taskColumn = [&](const char *name, auto get) {
+    ordered_json values = ordered_json::array();
+    for (const Task &task : taskList)
+      values.push_back(get(task));
+    tasks[name] = std::move(values);
+  };
+  taskColumn("group", [](const Task &task) { return task.group; });
+  taskColumn("block", [](const Task &task) { return task.task.kernel; });
+  taskColumn("batch", [](const Task &task) { return task.task.batch; });
+  taskColumn("depth", [](const Task &task) { return task.task.depth; });
+  taskColumn("flush", [](const Task &task) { return task.task.flush; });
+  taskColumn("waits", [](const Task &task) { return task.task.isRead; });
+  taskColumn("reads", [](const Task &task) { return task.task.reads; });
   return ordered_json{{"strategy", strategy()},
                       {"instances", instances},
                       {"workers", workers},
@@ -305,6 +374,7 @@ std::string RunExplanation::json() const {
                       {"barriers_us", waitTime},
                       {"blocks", blocks},
                       {"batches", batches},
+                      {"tasks", tasks},
                       {"hints", hintList},
                       {"text", text()}}
       .dump();

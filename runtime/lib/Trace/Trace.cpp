@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <set>
 
 using namespace batchrt;
 
@@ -59,66 +58,4 @@ void batchrt::writeTrace(const std::string &path, const Descriptor &descriptor,
     write(text.data(), text.size());
     write("\n", 1);
   });
-}
-
-void TaskPicture::begin() { *this = TaskPicture(); }
-
-void TaskPicture::look(const RunView &run, const Plan &plan) {
-  drawReads(run);
-  const TaskOrder &order = plan.order();
-  const DepthScheduler &schedule = order.schedule();
-  const int64_t first = tasks;
-  tasks += order.numTasks();
-  for (int32_t s : schedule.sequence())
-    order.forEachTask(s, [&](int64_t position, const int64_t *record) {
-      names[taskOf(record[0])] = first + position;
-    });
-  const bool clusters = run.descriptor.waits;
-  if (clusters)
-    nodes += concat("  subgraph cluster_", steps,
-                    " {\n    labeljust=l;\n    label=\"flush ", run.flush,
-                    run.deferred ? ", deferred" : "", "\";\n");
-  int64_t last = -1;
-  for (int32_t s : schedule.sequence()) {
-    const DepthStep &step = schedule.steps()[s];
-    const KernelInfo &kernel = run.descriptor.kernels[step.kernel];
-    order.forEachTask(s, [&](int64_t position, const int64_t *record) {
-      if (position == last)
-        return; // a constant task of another part
-      last = position;
-      const int64_t name = first + position;
-      nodes += concat("  t", name, " [label=\"", kernel.name, "\\n", name, " @",
-                      step.depth, "\", fillcolor=", steps % 12 + 1,
-                      ", tooltip=\"step ", steps, "\"];\n");
-      auto edge = [&](int64_t handle, int) {
-        if (taskOf(handle) >= 0)
-          edges += concat("  t", names[taskOf(handle)], " -> t", name, ";\n");
-      };
-      RecordedTasks::forEachRead(kernel, record, run.contexts.front()->listPool,
-                                 edge);
-    });
-    ++steps;
-  }
-  if (clusters)
-    nodes += "  }\n";
-}
-
-void TaskPicture::end(const RunView &run) { drawReads(run); }
-
-void TaskPicture::drawReads(const RunView &run) {
-  std::set<int64_t> read; // in one order for any number of workers
-  for (const ReadTensor &tensor : run.reads)
-    if (taskOf(tensor.handle) >= 0)
-      read.insert(names[taskOf(tensor.handle)]);
-  for (int64_t name : read)
-    edges += concat("  t", name, " [peripheries=2];\n");
-}
-
-void TaskPicture::write(const std::string &path) const {
-  const std::string text =
-      concat("digraph tasks {\n  rankdir=BT;\n"
-             "  node [shape=box, style=filled, colorscheme=set312];\n",
-             nodes, edges, "}\n");
-  writeFileAtomically(
-      path, [&](const auto &write) { write(text.data(), text.size()); });
 }

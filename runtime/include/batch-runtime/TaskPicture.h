@@ -1,0 +1,55 @@
+//===- TaskPicture.h - The tasks of a mini-batch ----------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_TASKPICTURE_H
+#define BATCH_RUNTIME_TASKPICTURE_H
+
+#include "batch-runtime/RunWatcher.h"
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace batchrt {
+
+/// The tasks of a mini-batch, their batches, and what they read.
+class TaskPicture : public RunWatcher {
+public:
+  struct Task {
+    int64_t recorded; ///< its number in the inspector's order
+    int32_t kernel;
+    int64_t batch; ///< in the order of all plans
+    int64_t depth, flush;
+    bool deferred;
+    bool isRead;                ///< by control, which waits for it
+    std::vector<int64_t> reads; ///< places in tasks()
+  };
+
+  void begin() override;
+  void look(const RunView &run, const Plan &plan) override;
+  void end(const RunView &run) override;
+
+  /// Plan after plan; tasks of constants are there once.
+  const std::vector<Task> &tasks() const { return all; }
+  /// For Graphviz: one node per task, one colour per batch. Where control waits
+  /// for tensors, each flush is a cluster, and tasks whose results control
+  /// reads have a double border.
+  void write(const std::string &path, const Descriptor &descriptor) const;
+
+private:
+  void markReads(const RunView &run);
+
+  std::vector<Task> all;
+  /// Places of tasks, by their numbers.
+  std::unordered_map<int64_t, int64_t> places;
+  int64_t batches = 0;
+};
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_TASKPICTURE_H
