@@ -15,11 +15,12 @@ import threading
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend import core
 
 from batch import _adt, _expand, _trees
 from batch._adt import Data, List, Scalar, Tensor, describe, fields_of
 from batch._expand import LoweringError
+from batch._values import (ListValue, Value, aval_of, call_p, is_value, kinds_in, open_p,
+                           value_of)
 
 _NESTED = 6  # calls of a function within each other, each with new types of arguments
 
@@ -30,166 +31,6 @@ class _State(threading.local):
 
 
 _state = _State()
-
-
-# --- values ------------------------------------------------------------------------------
-# In a jaxpr a value of a data type, and a list, is a number that nobody computes with.
-
-HANDLE = jax.core.ShapedArray((), jnp.int32)
-
-
-class Value:
-    """A value of a data type in a function that is traced."""
-
-    __slots__ = ("_data", "_tracer")
-
-    def __init__(self, data, tracer):
-        self._data, self._tracer = data, tracer
-
-    def __getattr__(self, name):
-        if name.startswith("_"):
-            raise AttributeError(name)
-        variant = self._data._variants[_variant_of(self)]
-        if name not in variant._names:
-            raise AttributeError("%s has no field %r; its fields are %s" % (
-                variant, name, ", ".join(variant._names) or "none"))
-        return _open(self, variant)[name]
-
-    def __repr__(self):
-        return "<%s that is traced>" % self._data.__name__
-
-    def __bool__(self):
-        raise TypeError("a %s has no truth value: tell its variants apart with match or "
-                        "isinstance" % self._data.__name__)
-
-    def __eq__(self, other):
-        raise TypeError("values of %s are not compared: they have no identity in a compiled "
-                        "function" % self._data.__name__)
-
-    __hash__ = None
-
-
-class ListValue:
-    """A list of any length in a function that is traced."""
-
-    __slots__ = ("_kind", "_tracer")
-
-    def __init__(self, kind, tracer):
-        self._kind, self._tracer = kind, tracer
-
-    def __repr__(self):
-        return "<%s that is traced>" % describe(self._kind)
-
-    def _refuse(self, *_):
-        raise TypeError("%s has no length that Python knows: use its map(f), fold(f, init), "
-                        "sum(f), array and length" % describe(self._kind))
-
-    __iter__ = __len__ = __getitem__ = __bool__ = _refuse
-
-    @property
-    def length(self):
-        """How many elements it has, a number."""
-        return length_p.bind(self._tracer, kind=self._kind)
-
-    @property
-    def array(self):
-        """The elements, numbers or tensors, as one array."""
-        if isinstance(_adt.element_of(self._kind), Data):
-            raise TypeError("%s has no array of elements that are data: map(f) gives one of "
-                            "what f computes of them" % describe(self._kind))
-        return self.map(lambda element: element)
-
-    def __jax_array__(self):
-        return self.array
-
-    def map(self, function, *others):
-        """What the function gives for each element: arrays with a row for each, lists of
-        data. With other lists, or arrays of as many rows, for the elements of all."""
-        return _map(function, (self, *others))
-
-    def fold(self, function, init, *others):
-        """carry = function(carry, element) for one element after the other."""
-        return _fold(function, init, (self, *others))
-
-    def sum(self, function=None, *others):
-        """The sum of what the function gives for each element."""
-        rows = self.array if function is None else self.map(function, *others)
-        return jax.tree.map(lambda a: jnp.sum(a, axis=0), rows)
-
-
-jax.tree_util.register_pytree_node(
-    Value, lambda value: ((value._tracer,), value._data),
-    lambda data, parts: Value(data, *parts))
-jax.tree_util.register_pytree_node(
-    ListValue, lambda value: ((value._tracer,), value._kind),
-    lambda kind, parts: ListValue(kind, *parts))
-
-
-def is_value(value):
-    return isinstance(value, (Value, ListValue))
-
-
-def kind_of(value):
-    """The declared type of a value of a data type, or of a list; None of an array."""
-    return Data(value._data) if isinstance(value, Value) else \
-        value._kind if isinstance(value, ListValue) else None
-
-
-def kinds_in(tree):
-    """The types, as kind_of() has them, of the leaves of a tree."""
-    return [kind_of(part) for part in jax.tree.leaves(tree, is_leaf=is_value)]
-
-
-def dtype_of(kind):
-    return jax.dtypes.canonicalize_dtype(
-        {"int": "int64", "float": "float64"}.get(kind.name, kind.name))
-
-
-def aval_of(kind):
-    """The type, in a jaxpr, of a value of this declared type."""
-    if isinstance(kind, (Data, List)):
-        return HANDLE
-    return jax.core.ShapedArray(getattr(kind, "shape", ()), dtype_of(kind))
-
-
-def value_of(kind, tracer):
-    return Value(kind.adt, tracer) if isinstance(kind, Data) else \
-        ListValue(kind, tracer) if isinstance(kind, List) else tracer
-
-
-# --- primitives --------------------------------------------------------------------------
-
-def _primitive(name, results):
-    """One whose equations are lowered by batch._recursion; `results` gives their types."""
-    primitive = core.Primitive(name)
-    primitive.multiple_results = True
-    primitive.def_abstract_eval(results)
-
-    def refuse(*_, **__):
-        raise NotImplementedError(
-            "calls, data and lists of a @batch.function are neither mapped nor "
-            "differentiated: apply jax.vmap and jax.grad to what it computes of arrays")
-
-    primitive.def_impl(refuse)
-    jax.interpreters.batching.primitive_batchers[primitive] = refuse
-    jax.interpreters.ad.primitive_jvps[primitive] = refuse
-    return primitive
-
-
-def _rows(dim, kind, aval):
-    return HANDLE if kind else jax.core.ShapedArray((dim, *aval.shape), aval.dtype)
-
-
-call_p = _primitive("batch_call", lambda *_, spec: spec.avals_out)
-open_p = _primitive("batch_open", lambda _, variant: [
-    aval_of(kind) for _, kind in fields_of(variant._adt)[variant._number]])
-construct_p = _primitive("batch_construct", lambda *_, variant: [HANDLE])
-list_p = _primitive("batch_list", lambda *_, kind: [HANDLE])
-map_p = _primitive("batch_map", lambda *_, body, closure, kinds, dim: [
-    _rows(dim, kind, aval) for kind, aval in zip(body.kinds_out, body.avals_out)])
-fold_p = _primitive("batch_fold", lambda *_, body, closure, kinds: body.avals_out)
-length_p = core.Primitive("batch_length")
-length_p.def_abstract_eval(lambda _, kind: aval_of(Scalar("int")))
 
 
 # --- paths -------------------------------------------------------------------------------
@@ -236,7 +77,7 @@ def _key_of(value):
     return None, None
 
 
-def _variant_of(value):
+def variant_of(value):
     frame, key = _key_of(value)
     if frame:
         return frame.variant(key, value._data)
@@ -252,10 +93,10 @@ def _decide(cls, value):
         return False
     if value._data is not getattr(cls, "_adt", cls):
         return False
-    return cls is value._data or _variant_of(value) == cls._number
+    return cls is value._data or variant_of(value) == cls._number
 
 
-def _open(value, variant):
+def fields(value, variant):
     """The fields of a value, by name."""
     frame, key = _key_of(value)
     if frame is None:  # of one variant
@@ -270,7 +111,7 @@ def _open(value, variant):
     return fields
 
 
-def _dim_of(value):
+def dim_of(value):
     """The extent of a list, or of the first axis of an array of rows."""
     if not isinstance(value, ListValue):
         shape = jnp.shape(value)
@@ -279,14 +120,14 @@ def _dim_of(value):
                             "their elements; found an array of shape %s" % (shape,))
         return shape[0]
     frame, key = _key_of(value)
-    root = _root()
+    owner = root()
     key = key if frame else id(value._tracer)
-    if key not in root.dims:
-        root.dims[key] = _symbol(root), value._tracer
-    return root.dims[key][0]
+    if key not in owner.dims:
+        owner.dims[key] = _symbol(owner), value._tracer
+    return owner.dims[key][0]
 
 
-def _root():
+def root():
     if not _state.frames:
         raise TypeError("lists are walked in a @batch.function")
     return _state.frames[-1].root
@@ -360,7 +201,7 @@ class Body:
             result = self.function(*arguments, **named)
             leaves, tree = jax.tree.flatten(result)
             found["tree"], found["kinds"] = tree, kinds_in(result)
-            return list(map(_strong, leaves))
+            return list(map(strong, leaves))
 
         before, _state.frames = _state.frames, (*_state.frames, frame)
         try:
@@ -414,7 +255,7 @@ class _Text(str):
     __repr__ = str.__str__
 
 
-def _strong(value):
+def strong(value):
     value = value if isinstance(value, jax.Array) else jnp.asarray(value)
     return value if _expand.is_key(value) else lax.convert_element_type(value, value.dtype)
 
@@ -553,6 +394,11 @@ class Types:
             results
 
 
+def program_now():
+    """The program that is being traced, or None."""
+    return _state.program
+
+
 @contextlib.contextmanager
 def program():
     """A context in which functions are traced, that of an outer program if there is one."""
@@ -560,7 +406,8 @@ def program():
         yield _state.program
         return
     _state.program = Program()
-    _adt.tracing.construct, _adt.tracing.decide = _construct, _decide
+    from batch import _walks
+    _adt.tracing.construct, _adt.tracing.decide = _walks.construct, _decide
     try:
         yield _state.program
     except _Unknown as error:
@@ -671,158 +518,3 @@ def function(f):
     if not inspect.isfunction(f):
         raise TypeError("@batch.function takes a function, found %r" % (f,))
     return Defined(f, _adt.Scope(1))
-
-
-# --- constructors and lists --------------------------------------------------------------
-
-def _construct(variant, arguments, named):
-    _state.program.constructed.add(variant._adt)
-    names = variant._names
-    if len(arguments) > len(names):
-        raise TypeError("%s has %d fields (%s), found %d" % (
-            variant, len(names), ", ".join(names), len(arguments)))
-    given = dict(zip(names, arguments))
-    for name, value in named.items():
-        if name in given or name not in names:
-            raise TypeError("%s has %s %r" % (variant, "two of" if name in given else
-                                              "no field", name))
-        given[name] = value
-    operands = []
-    for name, kind in fields_of(variant._adt)[variant._number]:
-        if name not in given:
-            raise TypeError("%s needs its field %r" % (variant, name))
-        operands.append(_field("%s.%s" % (variant, name), kind, given[name]))
-    return Value(variant._adt, construct_p.bind(*operands, variant=variant)[0])
-
-
-def _field(what, kind, value):
-    """What a constructor is given for a field of a type."""
-    if isinstance(kind, Data):
-        if not isinstance(value, Value) or value._data is not kind.adt:
-            raise TypeError("%s is a %s, found %.60r" % (what, describe(kind), value))
-        return value._tracer
-    if isinstance(kind, List):
-        if isinstance(value, ListValue):
-            if value._kind != kind:
-                raise TypeError("%s is a %s, found a %s" % (
-                    what, describe(kind), describe(value._kind)))
-            return value._tracer
-        if isinstance(value, (list, tuple)):
-            return list_p.bind(*[_field("%s[%d]" % (what, i), kind.element, part)
-                                 for i, part in enumerate(value)], kind=kind)[0]
-        wanted = aval_of(kind.element)
-        aval = None if is_value(value) else jax.typeof(value)
-        if aval is None or isinstance(_adt.element_of(kind), Data) or not aval.shape or \
-                isinstance(aval.shape[0], int) or \
-                (aval.shape[1:], aval.dtype) != (wanted.shape, wanted.dtype):
-            raise TypeError("%s is a %s, found %.60r" % (what, describe(kind), value))
-        return value
-    wanted = aval_of(kind)
-    try:
-        array = jnp.asarray(value)
-    except TypeError:
-        raise TypeError("%s is %s, found %.60r" % (what, describe(kind), value)) from None
-    fits = array.dtype == wanted.dtype or jax.typeof(array).weak_type and \
-        jnp.issubdtype(wanted.dtype, jnp.floating) >= jnp.issubdtype(array.dtype,
-                                                                      jnp.floating)
-    if array.shape != wanted.shape or not fits:
-        raise TypeError("%s is %s, found %s" % (
-            what, wanted.str_short(), jax.typeof(array).str_short()))
-    return lax.convert_element_type(array, wanted.dtype)
-
-
-def _elements(values):
-    """The declared types of the elements of lists, None for arrays' rows, and their types
-    in a jaxpr."""
-    kinds = [value._kind.element if isinstance(value, ListValue) else None
-             for value in values]
-    avals = []
-    for kind, value in zip(kinds, values):
-        if kind is None:
-            aval = jax.typeof(value)
-            avals.append(jax.core.ShapedArray(aval.shape[1:], aval.dtype))
-        else:
-            avals.append(aval_of(kind))
-    return kinds, avals
-
-
-def _walk(name, function, init, values):
-    """The body of a walk over lists, and the operands of its equation but its closure."""
-    if not values or not all(isinstance(v, ListValue) or hasattr(v, "shape")
-                             for v in values):
-        raise TypeError("%s walks lists, and arrays with a row for each element" % name)
-    kinds, avals = _elements(values)
-    leaves, tree = jax.tree.flatten(init)
-    leaves = list(map(_strong, leaves))
-    carried = kinds_in(init)
-
-    def build(frame, tracers):
-        carry = jax.tree.unflatten(tree, tracers[:len(leaves)])
-        for number, value in enumerate(jax.tree.leaves(carry, is_leaf=is_value)):
-            if is_value(value):
-                frame.know(value, (name, number))
-        elements = [tracer if kind is None else value_of(kind, tracer)
-                    for kind, tracer in zip(kinds, tracers[len(leaves):])]
-        for number, element in enumerate(elements):
-            if is_value(element):
-                frame.know(element, (name, len(carried) + number))
-        return ((carry, *elements) if leaves or name == "fold" else tuple(elements)), {}
-
-    body = Body(name, function, [*map(jax.typeof, leaves), *avals], build)
-    body.kinds = [*carried, *kinds]
-    if name == "fold":
-        body.tree, body.avals_out, body.kinds_out = tree, [
-            jax.typeof(leaf) for leaf in leaves], carried
-        body._first = "the first value"
-    if not body.explore(_root()):
-        raise body.unknown
-    _close(body)
-    operands = [value._tracer if isinstance(value, ListValue) else value
-                for value in values]
-    return body, leaves + operands, tuple(
-        value._kind if isinstance(value, ListValue) else None for value in values)
-
-
-def _close(body):
-    """What a body has of the functions around it becomes its first arguments."""
-    outside = {}
-    for arm in body.arms:
-        for value in arm.closed.consts:
-            if isinstance(value, jax.core.Tracer):
-                outside[id(value)] = value
-    body.closure = list(outside.values())
-    for arm in body.arms:
-        jaxpr = arm.closed.jaxpr
-        known = {id(c): v for v, c in zip(jaxpr.constvars, arm.closed.consts)}
-        kept = [(v, c) for v, c in zip(jaxpr.constvars, arm.closed.consts)
-                if id(c) not in outside]
-        first = [known.get(id(value)) or core.Var(jax.typeof(value))
-                 for value in body.closure]
-        arm.closed = core.ClosedJaxpr(jaxpr.replace(
-            constvars=[v for v, _ in kept], invars=[*first, *jaxpr.invars],
-            debug_info=None), [c for _, c in kept])
-
-
-def _map(function, values):
-    dims = list(map(_dim_of, values))
-    body, operands, kinds = _walk("map", function, (), values)
-    results = map_p.bind(*body.closure, *operands, body=body,
-                         closure=len(body.closure), kinds=kinds, dim=dims[0])
-    root, rows = _root(), []
-    for kind, tracer in zip(body.kinds_out, results):
-        rows.append(tracer)
-        if kind:
-            root.dims[id(tracer)] = dims[0], tracer
-    # A leaf of a tree is data, or an array.
-    leaves = iter(zip(body.kinds_out, rows))
-    return jax.tree.unflatten(
-        jax.tree.structure(jax.tree.unflatten(body.tree, rows), is_leaf=is_value),
-        [tracer if kind is None else ListValue(List(kind), tracer)
-         for kind, tracer in leaves])
-
-
-def _fold(function, init, values):
-    list(map(_dim_of, values))
-    body, operands, kinds = _walk("fold", function, init, values)
-    return jax.tree.unflatten(body.tree, fold_p.bind(
-        *body.closure, *operands, body=body, closure=len(body.closure), kinds=kinds))

@@ -4,8 +4,9 @@ import jax
 
 from batch import _adt, _expand, _extents, _lowering
 from batch._adt import Data, List, Scalar, Tensor
-from batch._functions import Arm, dtype_of
+from batch._functions import Arm
 from batch._lowering import element_type, lowers, tensor_type
+from batch._values import dtype_of
 
 
 def data_type(data):

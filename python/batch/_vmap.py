@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy
 
 from batch import _adt, _arrays, _bound, _compiled, _expand, _extents, _forest, _functions
-from batch import _lowering, _recursion, _trees  # noqa: F401
+from batch import _lowering, _recursion, _trees, _values  # noqa: F401
 from batch._arrays import UNMAPPED
 from batch._forest import Forest
 from batch._model import Ragged
@@ -391,7 +391,7 @@ class Mapped:
 
         def spec(part, kind):
             if kind:
-                return _functions.value_of(kind, jax.ShapeDtypeStruct((), numpy.int32))
+                return _values.value_of(kind, jax.ShapeDtypeStruct((), numpy.int32))
             shape, dtype, weak = part
             return jax.ShapeDtypeStruct([symbols.get(n, n) for n in shape], dtype,
                                         weak_type=weak)
@@ -411,10 +411,10 @@ class Mapped:
         for variable in closed.jaxpr.invars:
             _lowering.element_type(_expand.words(variable.aval).dtype)
         if program.specs:
-            _functions.check_results(_functions.kinds_in(result))
-            recursion = _functions.Types(program, kinds, _functions.kinds_in(result))
+            _functions.check_results(_values.kinds_in(result))
+            recursion = _functions.Types(program, kinds, _values.kinds_in(result))
         return (_compiled.Compiled(closed, shared, self.options, recursion),
-                jax.tree.structure(result, is_leaf=_functions.is_value))
+                jax.tree.structure(result, is_leaf=_values.is_value))
 
 
 def one(function, arguments, named):
