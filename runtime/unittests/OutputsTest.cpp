@@ -79,3 +79,22 @@ TEST(Session, WritesOutputs) {
   EXPECT_EQ(file.find("root.offsets"), nullptr);
   EXPECT_EQ(file.find("count")->shape, (std::vector<int64_t>{2}));
 }
+
+TEST(Session, CollectsAgain) {
+  Trial run("plain", "(1 (2 a) (3 b))\n(1 a)");
+  OutputCollector again(run.object.descriptor()),
+      alone(run.object.descriptor());
+  run.session->load(*run.inputs->batches[0]);
+  run.session->inspect();
+  run.session->schedule();
+  run.session->execute();
+  again.collect(*run.session, 0);
+  again.collect(*run.session, 1);
+  again.clear();
+  again.collect(*run.session, 1);
+  alone.collect(*run.session, 1);
+  for (size_t i = 0; i < alone.outputs().size(); ++i) {
+    EXPECT_EQ(again.outputs()[i].data, alone.outputs()[i].data);
+    EXPECT_EQ(again.outputs()[i].offsets, alone.outputs()[i].offsets);
+  }
+}
