@@ -120,9 +120,10 @@ class Nodes:
             raise AttributeError(error.args[0]) from None
 
     def __getitem__(self, name):
-        """A field, "h", or "Tree.h" where several data types have it."""
+        """A field, "h", or "Tree.h" where several data types have it, "Tree.Leaf.h" where
+        it is of another type in another variant."""
         found = [key for key in self._fields
-                 if key == name or key.partition(".")[2] == name]
+                 if key == name or key.rpartition(".")[2] == name]
         if len(found) != 1:
             raise KeyError("%s has %s field %r; its fields are %s" % (
                 self._data.__name__, "more than one" if found else "no", name,
@@ -135,7 +136,7 @@ class Nodes:
                                   for name, rows in self._fields.items()})
 
     def __dir__(self):
-        return [key.partition(".")[2] for key in self._fields]
+        return [key.rpartition(".")[2] for key in self._fields]
 
     def __len__(self):
         return len(next(iter(self._fields.values())))
@@ -145,20 +146,18 @@ class Nodes:
             self._data.__name__, len(self), ", ".join(self.__dir__()))
 
 
-def names_of(data):
-    """The outputs that a result of a data type has, by the names that a model gives them."""
-    return ["%s.%s" % (one.__name__, name) for one in _adt.reachable(data)
-            for fields in _adt.fields_of(one) for name, kind in fields
-            if not isinstance(kind, (Data, List)) or
-            isinstance(kind, List) and not isinstance(_adt.element_of(kind), Data)]
-
-
 def taken(data, outputs):
     """Takes a result of a data type out of a model's outputs, a dict."""
     fields = {}
-    for name in dict.fromkeys(names_of(data)):
-        if name in outputs:
-            fields[name] = outputs.pop(name)
+    for one in _adt.reachable(data):
+        for variant, kinds in zip(one._variants, _adt.fields_of(one)):
+            for field, _ in kinds:
+                # The latter where a field is of another type in another variant.
+                name = "%s.%s" % (one.__name__, field)
+                for key, known in ((name, name), ("%s.%s" % (variant.__name__, name),
+                                                  "%r.%s" % (variant, field))):
+                    if key in outputs:
+                        fields[known] = outputs.pop(key)
     return Nodes(data, fields)
 
 

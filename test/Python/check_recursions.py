@@ -303,6 +303,33 @@ best, kept = batch.vmap(last)([rose, Rose.rose(9, [])])
 checks.equal("a fold that carries data", (best.tolist(), kept.value[0].tolist()),
              ([3, 9], [4, 3, 1, 3]))
 
+@batch.adt
+class Odd:
+    class Leaf:
+        x: batch.tensor(2)
+        y: float
+
+    class Node:
+        x: batch.tensor(3)
+        y: float
+        left: "Odd"
+
+
+@batch.function
+def odd(tree: Tree) -> Odd:
+    match tree:
+        case Tree.Leaf(word):
+            return Odd.Leaf(jnp.full(2, word, jnp.float32), 1.5)
+        case Tree.Node(left, _):
+            return Odd.Node(jnp.ones(3), 2.0, odd(left))
+
+
+made = batch.vmap(odd)([Node(Leaf(7), Leaf(8))])
+checks.equal("a field whose type differs between variants", (
+    made.y[0].tolist(), made["Odd.Leaf.x"][0].tolist(), made["Odd.Node.x"][0].tolist()),
+    ([1.5, 2.0], [[7.0, 7.0]], [[1.0, 1.0, 1.0]]))
+checks.refused("its name alone", AttributeError, "more than one field 'x'", lambda: made.x)
+
 # --- what ran ----------------------------------------------------------------------------
 
 import matplotlib  # noqa: E402
