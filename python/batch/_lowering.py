@@ -90,7 +90,7 @@ class Lowering:
         self.symbols = {}  # of functions, by what they are of; None once they are written
 
     # Functions have all constants that are parameters, which are known at the end.
-    SHARED, SHARED_TYPES, SHARED_ARGUMENTS = "<values>", "<types>", "<arguments>"
+    PARAMETER_NAMES, PARAMETER_TYPES, PARAMETERS = "<values>", "<types>", "<arguments>"
 
     # Text.
 
@@ -583,9 +583,9 @@ def lower(closed, shared, recursion=None):
     lines += main
     lines += ["    return %s : %s" % (", ".join(results), ", ".join(types)), "  }", "}", ""]
     text = "\n".join(lines)
-    for mark, parts in ((lowering.SHARED, (name for name, _ in constants)),
-                        (lowering.SHARED_TYPES, (kind for _, kind in constants)),
-                        (lowering.SHARED_ARGUMENTS, map("%s: %s".__mod__, constants))):
+    for mark, parts in ((lowering.PARAMETER_NAMES, (name for name, _ in constants)),
+                        (lowering.PARAMETER_TYPES, (kind for _, kind in constants)),
+                        (lowering.PARAMETERS, map("%s: %s".__mod__, constants))):
         text = _join(text, mark, list(parts))
     return text, [value for _, value in lowering.shared], lowering.places
 

@@ -165,7 +165,7 @@ def function(lowering, spec):
                   if results else "")
     return "func.func private %s(%s%s) -> (%s) {" % (
         lowering.symbol(spec), ", ".join("%s: %s" % pair for pair in zip(names, texts)),
-        lowering.SHARED_ARGUMENTS, ", ".join(types))
+        lowering.PARAMETERS, ", ".join(types))
 
 
 def rows(lowering, dim, value, text, carrier, aval):
@@ -188,9 +188,9 @@ def _call(lowering, equation, values):
     results = lowering.fresh(types)
     lowering.emit("%sfunc.call %s(%s%s) : (%s%s) -> (%s)",
                   ", ".join(results) + " = " if results else "", lowering.symbol(spec),
-                  ", ".join(values), lowering.SHARED,
+                  ", ".join(values), lowering.PARAMETER_NAMES,
                   ", ".join(map(lowering.type_of, values, [
-                      atom.aval for atom in equation.invars])), lowering.SHARED_TYPES,
+                      atom.aval for atom in equation.invars])), lowering.PARAMETER_TYPES,
                   ", ".join(types))
     return results
 
