@@ -22,7 +22,7 @@ class TaskPicture : public RunWatcher {
 public:
   struct Task {
     int64_t recorded; ///< its number in the inspector's order
-    int32_t kernel;
+    int64_t kernel;
     int64_t batch; ///< in the order of all plans
     int64_t depth, flush;
     bool deferred;

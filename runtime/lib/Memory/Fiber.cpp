@@ -91,7 +91,7 @@ BorrowedStack::~BorrowedStack() {
     if (place.compare_exchange_strong(none, stack.get(),
                                       std::memory_order_release,
                                       std::memory_order_relaxed)) {
-      stack.release();
+      (void)stack.release();
       return;
     }
   }

@@ -154,7 +154,8 @@ void RunExplanation::collectTasks(const std::vector<TaskPicture::Task> &tasks) {
   std::map<int64_t, int64_t> numbers;
   int64_t kept = 0;
   for (const auto &[recorded, count] : sizes) {
-    if ((kept += count) > most)
+    kept += count;
+    if (kept > most)
       break;
     numbers.emplace(recorded, static_cast<int64_t>(numbers.size()));
   }
