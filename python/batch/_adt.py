@@ -161,7 +161,15 @@ def _variant(base, number, body):
         AdtType(body.__name__, (base,), own))
     made._adt, made._number = base, number
     made._names = tuple(field.name for field in dataclasses.fields(made))
+    for name in made._names:
+        _check_name(body.__qualname__, name)
     return made
+
+
+def _check_name(what, name):
+    if not (name.isascii() and name.isidentifier()):
+        raise TypeError("%s: names of data types, variants and fields are of ASCII letters, "
+                        "found %r" % (what, name))
 
 
 def adt(cls=None, *, kind=None, arity=None):
@@ -191,6 +199,8 @@ def adt(cls=None, *, kind=None, arity=None):
 
     def declare(cls):
         bodies = [body for body in cls.__dict__.values() if isinstance(body, type)]
+        for name in [cls.__name__, *(body.__name__ for body in bodies)]:
+            _check_name(cls.__name__, name)
         if not bodies:
             raise TypeError("%s has no variant: a class of its own for each" % cls.__name__)
         base = AdtType(cls.__name__, (), {

@@ -138,10 +138,13 @@ class Lowering:
     def symbol(self, spec):
         """The name of a function, which will be written."""
         if spec not in self.symbols:
-            name = re.sub(r"\W", "", spec.name) or "function"
-            count = sum(1 for other in self.symbols if other.name == spec.name)
-            self.symbols[spec] = "@%s%s" % (name if name != "main" else "main_function",
-                                            ".%d" % count if count else "")
+            name = re.sub(r"[^A-Za-z0-9_]", "", spec.name) or "function"
+            if re.match(r"main$|segment\d+$|\d", name):  # ours
+                name = "function_" + name
+            taken = set(self.symbols.values())
+            names = itertools.chain(["@" + name], ("@%s.%d" % (name, i)
+                                                   for i in itertools.count(1)))
+            self.symbols[spec] = next(one for one in names if one not in taken)
         return self.symbols[spec]
 
     def constant(self, kind, value):
@@ -534,15 +537,16 @@ def lower(closed, shared, recursion=None):
         [i for i, v in enumerate(values) if not _expand.is_empty(v.aval)]
         for values in (closed.jaxpr.invars, closed.jaxpr.outvars))
     shared = [shared[i] for i in names]
+    kinds = [recursion.arguments[i] if recursion else None for i in names]
     names = ["%%a%d" % i for i in names]
     closed = _expand.expand(closed)
     lowering = Lowering()
     jaxpr, constants = open_jaxpr(closed)
     if recursion:
         from batch import _recursion
-        lowering.data = _recursion.Types(recursion.constructed)
+        lowering.data = _recursion.Types(recursion.constructed, recursion.results)
         lowering.types.update((name, lowering.data.text(kind)) for name, kind in
-                              zip(names, recursion.arguments) if kind)
+                              zip(names, kinds) if kind)
     for name, v in zip(names, jaxpr.invars):
         for symbol in _extents.of([v.aval.shape[:1]]):
             lowering.extents.setdefault(symbol, _extents.Extent(

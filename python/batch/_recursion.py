@@ -18,10 +18,13 @@ class Types:
 
     constructed: those that it makes values of, whose numbers are tensors: of other ones
         control may read a number before anything is computed.
+    results: those that it returns, of which a field is an output of the model.
     """
 
-    def __init__(self, constructed):
+    def __init__(self, constructed, results):
         self.constructed = constructed
+        self.results = {data for kind in results if kind
+                        for data in _adt.reachable(_adt.element_of(kind).adt)}
         self.declared = {}
         # A list may come from any type.
         self._numbers_are_tensors = any(
@@ -60,8 +63,7 @@ class Types:
                 data.__name__, " kind " + data._kind if data._kind else "",
                 "" if data._arity is None else " arity %d" % data._arity)
             for variant, fields in zip(data._variants, _adt.fields_of(data)):
-                # Of a result a field is an output of the model.
-                name = data.__name__ + "." if data in self.constructed else ""
+                name = data.__name__ + "." if data in self.results else ""
                 yield "    rec.variant @%s(%s)" % (variant.__name__, ", ".join(
                     "%s%s: %s" % (name, field, self.field(kind, data))
                     for field, kind in fields))

@@ -330,6 +330,41 @@ checks.equal("a field whose type differs between variants", (
     ([1.5, 2.0], [[7.0, 7.0]], [[1.0, 1.0, 1.0]]))
 checks.refused("its name alone", AttributeError, "more than one field 'x'", lambda: made.x)
 
+@batch.adt
+class Words:
+    class end:
+        pass
+
+    class loc:
+        true: int
+        i32: int
+        tensor: "Words"
+
+
+@batch.function
+def segment0(w: Words):
+    match w:
+        case Words.end():
+            return 0
+        case Words.loc(a, b, rest):
+            return a - b + segment0(rest)
+
+
+@batch.function
+def main(w: Words):
+    return segment0(w)
+
+
+words = [Words.loc(5, 2, Words.loc(4, 0, Words.end())), Words.end()]
+checks.equal("names that MLIR and the package have, too", batch.vmap(main)(words).tolist(),
+             [7, 0])
+checks.equal("an argument that is a result", batch.vmap(lambda w: w)(
+    batch.forest(Words, words)).true[0].tolist(), [4, 5])
+found = batch.vmap(lambda w, none, x: (segment0(w), none.sum(), x))(
+    batch.forest(Words, words), jnp.zeros((2, 0)), jnp.ones(2))
+checks.equal("beside arrays without elements", [a.tolist() for a in found],
+             [[7, 0], [0.0, 0.0], [1.0, 1.0]])
+
 # --- what ran ----------------------------------------------------------------------------
 
 import matplotlib  # noqa: E402
@@ -453,6 +488,8 @@ checks.refused("one tree for all", ValueError, "its in_axes is 0",
                lambda: batch.vmap(total, in_axes=None, axis_size=2)(trees))
 checks.refused("no variants", TypeError, "has no variant",
                lambda: batch.adt(type("Empty", (), {})))
+checks.refused("a name that is not ASCII", TypeError, "of ASCII letters",
+               lambda: batch.adt(type("B\u00fcro", (), {"A": type("A", (), {})})))
 checks.refused("an unknown kind", ValueError, "'tree', 'sequence' or 'dag'",
                lambda: batch.adt(kind="bush"))
 checks.refused("a type of no field", TypeError, "A: <class 'dict'> is no type of a field",
