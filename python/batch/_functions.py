@@ -10,6 +10,7 @@ import contextlib
 import copy
 import functools
 import inspect
+import itertools
 import threading
 
 import jax
@@ -43,6 +44,9 @@ class _Unknown(Exception):
         self.spec = spec
 
 
+_numbers = itertools.count()
+
+
 class _Frame:
     """A run of a function along one path.
 
@@ -51,10 +55,10 @@ class _Frame:
 
     def __init__(self, script, root):
         self.script, self.asked, self.decided = script, [], {}
-        self.root = root or self
+        self.root, self.number = root or self, next(_numbers)
         self.keys = {}  # of values that can be told apart, by id; what keeps them alive
         # Of all that belongs to one function, by what the lists are.
-        self.dims, self.symbols = ({}, 0) if root is None else (None, None)
+        self.dims, self.lists, self.symbols = {}, {}, 0
 
     def know(self, value, key):
         self.keys[id(value._tracer)] = key, value._tracer
@@ -99,15 +103,14 @@ def _decide(cls, value):
 def fields(value, variant):
     """The fields of a value, by name."""
     frame, key = _key_of(value)
-    if frame is None:  # of one variant
-        frame, key = _state.frames[-1], ("value", id(value._tracer))
-        frame.know(value, key)
     tracers = open_p.bind(value._tracer, variant=variant)
     fields = {}
     for (name, kind), tracer in zip(fields_of(value._data)[variant._number], tracers):
         fields[name] = value_of(kind, tracer)
-        if is_value(fields[name]):
+        if is_value(fields[name]) and frame:
             frame.know(fields[name], (key, name))
+        elif isinstance(fields[name], ListValue):  # of a value of one variant
+            root().lists[id(tracer)] = (id(value._tracer), name), (tracer, value)
     return fields
 
 
@@ -121,7 +124,11 @@ def dim_of(value):
         return shape[0]
     frame, key = _key_of(value)
     owner = root()
-    key = key if frame else id(value._tracer)
+    if frame:
+        key = frame.number, key
+    else:
+        tracer = id(value._tracer)
+        key = owner.lists[tracer][0] if tracer in owner.lists else tracer
     if key not in owner.dims:
         owner.dims[key] = _symbol(owner), value._tracer
     return owner.dims[key][0]

@@ -365,6 +365,124 @@ found = batch.vmap(lambda w, none, x: (segment0(w), none.sum(), x))(
 checks.equal("beside arrays without elements", [a.tolist() for a in found],
              [[7, 0], [0.0, 0.0], [1.0, 1.0]])
 
+# --- functions around functions ----------------------------------------------------------
+
+inner = Rose.rose(1, [Rose.rose(2, []), Rose.rose(3, [Rose.rose(4, [])])])
+roses = [inner, Rose.rose(5, [])]
+shared = Node(tree, Node(tree, Node(tree, Leaf(1))))
+checks.equal("a shared node with several states", batch.vmap(lambda t: below(t, 0))(
+    batch.forest(Tree, [shared, tree])).tolist(), [below_of(shared, 0), below_of(tree, 0)])
+
+
+@batch.function
+def nodes(r: Rose) -> int:
+    return 1 + r.below.sum(nodes)
+
+
+@batch.function
+def pairs(r: Rose):
+    """Walks in walks, over what a closure has."""
+    return r.below.sum(lambda a: r.below.sum(lambda b: a.value * b.value + r.value))
+
+
+@batch.function
+def crossed(r: Rose):
+    """Lists of elements of both walks."""
+    return r.below.sum(lambda a: r.below.sum(
+        lambda b: 10 * a.below.sum(nodes) + b.below.sum(nodes)))
+
+
+@batch.function
+def mixed(r: Rose):
+    return r.below.sum(lambda a: r.below.sum(
+        lambda b: (a.below.map(nodes) + b.below.map(nodes)).sum(axis=0)))
+
+
+@batch.function
+def of_result(r: Rose):
+    """Fields, and a list that is walked twice, of what a call gives."""
+    made = doubled(r)
+    return made.value, (made.below.map(lambda k: k.value) * made.below.map(nodes)).sum(axis=0)
+
+
+@batch.function
+def scaled(tree: Tree, w):
+    """With parameters that change on the way."""
+    match tree:
+        case Tree.Leaf(word):
+            return w[word % 4]
+        case Tree.Node(left, right):
+            return scaled(left, w / 2) + scaled(right, w)
+
+
+@batch.function
+def chosen(tree: Tree, x):
+    """A branch that gives a tree."""
+    return weighted(lax.cond(x > 0, lambda: mirror(tree), lambda: tree))
+
+
+@batch.function
+def weighted(tree: Tree):
+    match tree:
+        case Tree.Leaf(word):
+            return word
+        case Tree.Node(left, right):
+            return weighted(left) + 2 * weighted(right)
+
+
+@batch.function
+def caught(tree: Tree):
+    try:
+        return caught(tree.left) + 1
+    except AttributeError:
+        return tree.word
+
+
+@batch.function
+def loops(tree: Tree, xs):
+    """Calls in the bodies of loops."""
+    added, _ = lax.scan(lambda c, x: (c * x + total(tree), x), 0.0, xs)
+    rounds = lax.while_loop(lambda s: s[0] < total(tree), lambda s: (s[0] + 2, s[1] + 1),
+                            (0, 0))[1]
+    return {"added": added, "rounds": rounds, "none": None}
+
+
+@batch.function
+def defaults(tree: Tree, k=3, *, scale=2.0):
+    match tree:
+        case Tree.Leaf(word):
+            return word * scale + k
+        case Tree.Node(left, right):
+            return defaults(left, scale=scale) + defaults(right, k + 1, scale=scale)
+
+
+def scaled_of(t, s):
+    return s * (t.word % 4) if isinstance(t, Leaf) else \
+        scaled_of(t.left, s / 2) + scaled_of(t.right, s)
+
+
+def defaults_of(t, k=3):
+    return t.word * 2.0 + k if isinstance(t, Leaf) else \
+        defaults_of(t.left) + defaults_of(t.right, k + 1)
+
+
+checks.equal("walks in walks", batch.vmap(pairs)(roses).tolist(), [29, 0])
+checks.equal("lists of elements of both", batch.vmap(crossed)(roses).tolist(), [22, 0])
+checks.refused("which have no lengths in common", TypeError, "(n1,), (n2,)",
+               lambda: batch.vmap(mixed)(roses))
+checks.equal("fields and lists of a result", [a.tolist() for a in batch.vmap(of_result)(roses)],
+             [[2, 10], [16, 0]])
+checks.equal("parameters that change", batch.vmap(scaled, in_axes=(0, None))(
+    trees, jnp.arange(4.0)).tolist(), plain(lambda t: scaled_of(t, 1)))
+checks.equal("a branch that gives a tree", batch.vmap(chosen)(
+    [tree, tree], jnp.array([1.0, -1.0])).tolist(), [14, 17])
+checks.equal("an exception that is caught", batch.vmap(caught)(trees).tolist(), [2, 4, 3, 6])
+found = batch.vmap(loops, in_axes=(0, None))([tree, Leaf(2)], jnp.array([1.0, 2.0, 3.0]))
+checks.equal("loops with calls, in a tree of results",
+             (found["added"].tolist(), found["rounds"].tolist(), found["none"]),
+             ([60.0, 20.0], [3, 1], None))
+checks.equal("defaults", batch.vmap(defaults)(trees).tolist(), plain(defaults_of))
+
 # --- what ran ----------------------------------------------------------------------------
 
 import matplotlib  # noqa: E402
