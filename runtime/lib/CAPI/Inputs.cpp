@@ -425,8 +425,7 @@ void InputReading::countArity(const Variant &variant, int64_t node) const {
 void InputReading::readArgument(size_t number) {
   const Field &argument = descriptor.arguments[number];
   ValueReader reader(*this, argument.type, inputs.arguments[number],
-                     inputs.instances,
-                     "argument '" + argument.name + "'");
+                     inputs.instances, "argument '" + argument.name + "'");
   reader.cells(static_cast<int64_t>(number), forest.arguments[number]);
 }
 
