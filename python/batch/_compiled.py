@@ -96,7 +96,8 @@ class Compiled:
             if shared == tuple(self.shared):
                 return self
             if shared not in self._others:
-                self._others[shared] = Compiled(self.closed, shared, self._options)
+                self._others[shared] = Compiled(self.closed, shared, self._options,
+                                                self.recursion)
             return self._others[shared]
 
     def bind(self, leaves, keep=True):

@@ -6,7 +6,7 @@ import collections.abc
 import jax
 import numpy
 
-from batch import _adt, _model, _nodes, _runtime
+from batch import _adt, _model, _nodes, _runtime, _values
 from batch._adt import Data, List
 from batch._model import Ragged
 
@@ -151,14 +151,21 @@ def taken(data, outputs):
     fields = {}
     for one in _adt.reachable(data):
         for variant, kinds in zip(one._variants, _adt.fields_of(one)):
-            for field, _ in kinds:
+            for field, kind in kinds:
                 # The latter where a field is of another type in another variant.
                 name = "%s.%s" % (one.__name__, field)
                 for key, known in ((name, name), ("%s.%s" % (variant.__name__, name),
                                                   "%r.%s" % (variant, field))):
                     if key in outputs:
-                        fields[known] = outputs.pop(key)
+                        fields[known] = _typed(outputs.pop(key), kind)
     return Nodes(data, fields)
+
+
+def _typed(rows, kind):
+    """Rows with the declared type, of whose bits the runtime gives integers."""
+    dtype = _values.dtype_of(_adt.element_of(kind))
+    return rows if rows.values.dtype == dtype else Ragged(rows.values.view(dtype),
+                                                          rows.offsets)
 
 
 # A field that is declared in Python, as the runtime's fields are.

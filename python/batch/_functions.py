@@ -36,7 +36,7 @@ _state = _State()
 
 # --- paths -------------------------------------------------------------------------------
 
-class _Unknown(Exception):
+class _Unknown(BaseException):
     """A call of a function whose result's type is not known yet."""
 
     def __init__(self, spec):
@@ -57,6 +57,7 @@ class _Frame:
         self.script, self.asked, self.decided = script, [], {}
         self.root, self.number = root or self, next(_numbers)
         self.keys = {}  # of values that can be told apart, by id; what keeps them alive
+        self.unknown = None  # what ends this run, even if the user's code catches it
         # Of all that belongs to one function, by what the lists are.
         self.dims, self.lists, self.symbols = {}, {}, 0
 
@@ -146,6 +147,13 @@ def _symbol(root):
     return dim
 
 
+def give_up(error):
+    """Ends the run of a function that has a call whose type is not known."""
+    if _state.frames:
+        _state.frames[-1].unknown = error
+    raise error
+
+
 class Arm:
     """What a function computes along one path.
 
@@ -218,6 +226,8 @@ class Body:
         finally:
             _state.frames = before
             self._asked = frame.asked
+        if frame.unknown:
+            raise frame.unknown
         self._check(closed)
         path = tuple((*asked, number) for asked, number in zip(frame.asked, script))
         self._give(found["tree"], [v.aval for v in closed.jaxpr.outvars], found["kinds"],
@@ -442,7 +452,10 @@ class Defined:
                   for leaf in leaves]
         avals = list(map(jax.typeof, leaves))
         spec = _state.program.spec(self, tree, avals, kinds_in((arguments, named)))
-        spec.resolve()
+        try:
+            spec.resolve()
+        except _Unknown as error:
+            give_up(error)
         return jax.tree.unflatten(spec.tree, call_p.bind(*leaves, spec=spec))
 
     def __get__(self, instance, owner=None):

@@ -256,6 +256,10 @@ class Lowering:
         function = "@segment%d" % len(self.functions)
         # JAX wants arguments with these extents.
         used = _extents.names([*shapes, *avals], equations)
+        if used.difference(self.extents):
+            raise LoweringError("%srows of a list that is first walked in a branch or a loop "
+                                "are read outside of it: take the list's array before, or "
+                                "reduce over the rows inside" % place(equations[0]))
         extents = {name: self.extents[name] for name in self.extents if name in used}
         values = [*values, *(extent.carrier for extent in extents.values())]
         shapes = [*shapes, *(extent.aval for extent in extents.values())]

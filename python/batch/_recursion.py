@@ -270,7 +270,8 @@ def _body(lowering, equation, closure, carried, elements, types, results):
     inputs = [_array(lowering, *pair) for pair in zip(elements, types)]
     name = equation.primitive.name[len("batch_"):]
     keyed = [*carried, *inputs]
-    names = {(name, i): value for i, value in enumerate(keyed)}
+    places = [i for i, aval in enumerate(body.avals) if not _expand.is_empty(aval)]
+    names = {(name, i): value for i, value in zip(places, keyed)}
     return _paths(lowering, body.arms, names, results, [*closure, *keyed])
 
 

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend import core
 
-from batch import _adt, _functions
+from batch import _adt, _expand, _functions
 from batch._adt import Data, List, describe, fields_of
-from batch._functions import Body, dim_of, root, strong
+from batch._functions import Body, dim_of, give_up, root, strong
 from batch._values import (ListValue, Value, aval_of, construct_p, fold_p, is_value, kinds_in,
                            list_p, map_p, value_of)
 
@@ -89,6 +89,8 @@ def _walk(name, function, init, values):
                              for v in values):
         raise TypeError("%s walks lists, and arrays with a row for each element" % name)
     kinds, avals = _elements(values)
+    if any(map(_expand.is_empty, avals)):
+        raise _expand.LoweringError("%s walks rows without elements" % name)
     leaves, tree = jax.tree.flatten(init)
     leaves = list(map(strong, leaves))
     carried = kinds_in(init)
@@ -112,7 +114,7 @@ def _walk(name, function, init, values):
             jax.typeof(leaf) for leaf in leaves], carried
         body._first = "the first value"
     if not body.explore(root()):
-        raise body.unknown
+        give_up(body.unknown)
     _close(body)
     operands = [value._tracer if isinstance(value, ListValue) else value
                 for value in values]

@@ -483,6 +483,72 @@ checks.equal("loops with calls, in a tree of results",
              ([60.0, 20.0], [3, 1], None))
 checks.equal("defaults", batch.vmap(defaults)(trees).tolist(), plain(defaults_of))
 
+@batch.adt
+class Typed:
+    class typed:
+        a: jnp.uint8
+        b: jnp.bfloat16
+        c: batch.tensor(2, dtype="bfloat16")
+        d: list[np.uint16]
+
+
+@batch.function
+def same(t: Typed) -> Typed:
+    return Typed.typed(t.a, t.b, t.c * 1, t.d.array)
+
+
+made = batch.vmap(same)([Typed.typed(255, 1.5, jnp.ones(2, jnp.bfloat16), [65535, 1])])
+checks.equal("types of fields of results", [
+    (str(made[name].values.dtype), made[name].values.astype(float).tolist())
+    for name in "abcd"], [("uint8", [255.0]), ("bfloat16", [1.5]),
+                          ("bfloat16", [[1.0, 1.0]]), ("uint16", [65535.0, 1.0])])
+
+
+@batch.adt
+class Backwards:
+    """The variant that is asked for first calls itself."""
+    class Node:
+        left: "Backwards"
+        right: "Backwards"
+
+    class Leaf:
+        word: int
+
+
+@batch.function
+def catches(tree: Backwards):
+    if isinstance(tree, Backwards.Node):
+        try:
+            return catches(tree.left) + catches(tree.right)
+        except:  # noqa: E722
+            return -1
+    return tree.word
+
+
+checks.equal("what ends a path is not caught", batch.vmap(catches)(
+    [("Node", ("Leaf", 1), ("Leaf", 2))]).tolist(), [3])
+
+
+@batch.function
+def empty_carry(r: Rose):
+    def step(carry, kid):
+        none, n, kept = carry
+        return none, n + (kid.value if isinstance(kid, Rose.rose) else 0), kid
+    return r.below.fold(step, (jnp.zeros(0), 1, r))[1]
+
+
+checks.equal("a carry with an empty array", batch.vmap(empty_carry)(roses).tolist(), [6, 1])
+
+
+@batch.function
+def count(tree: Tree, n):
+    return n if isinstance(tree, Leaf) else count(tree.left, n) + count(tree.right, n)
+
+
+checks.equal("a tree that is made, under jax.vmap", jax.vmap(
+    batch.vmap(lambda n, m: count(Node(Leaf(1), Leaf(2)), n) + m, in_axes=(0, None)),
+    in_axes=(None, 0))(jnp.arange(3), jnp.arange(2)).tolist(), [[0, 2, 4], [1, 3, 5]])
+
 # --- what ran ----------------------------------------------------------------------------
 
 import matplotlib  # noqa: E402
@@ -574,6 +640,20 @@ def twice(tree: Tree):
     return mirror(tree), mirror(tree)
 
 
+@batch.adt
+class Numbers:
+    class numbers:
+        xs: list[float]
+
+
+def branch_rows(n: Numbers):
+    xs = n.xs
+    return lax.cond(xs.length > 1, lambda: xs.map(lambda x: x * 2),
+                    lambda: xs.map(lambda x: x - 1)).sum()
+
+
+error("rows that leave a branch", NotImplementedError, "take the list's array before",
+      branch_rows, [Numbers.numbers([1.5, -1.0])])
 endless, grows = batch.function(endless), batch.function(grows)
 checks.refused("no path says what it gives", TypeError, "annotate it, such as `def endless",
                lambda: batch.vmap(endless)(trees))

@@ -36,7 +36,8 @@ static std::pair<Value, Value> getAddends(Operation *op) {
     if (isa<RankedTensorType>(add.getType()))
       return {add.getLhs(), add.getRhs()};
   auto loops = dyn_cast<linalg::LinalgOp>(op);
-  if (!loops || loops.getNumParallelLoops() != loops.getNumLoops() ||
+  if (!loops || op->getNumResults() != 1 ||
+      loops.getNumParallelLoops() != loops.getNumLoops() ||
       loops.getNumDpsInputs() != 2 ||
       !llvm::all_of(loops.getIndexingMapsArray(),
                     [](AffineMap map) { return map.isIdentity(); }))

@@ -96,7 +96,7 @@ func.func private @step(%s: !words, %W: !mat, %U: !mat, %b: !vec) -> !vec {
 
 // What stays: a sum with a vector of the instance, a product that is read twice, one that
 // does not begin with zero, products of parameters alone, a bias whose addition repeats it,
-// sums of two sums.
+// sums of two sums, an operation with two results.
 // CHECK-LABEL: func.func private @others
 //   CHECK-NOT:   linalg.matvec {{.*}} outs(%{{(b|arg3)}} :
 //       CHECK:   %[[P:.*]] = linalg.matvec
@@ -113,6 +113,8 @@ func.func private @step(%s: !words, %W: !mat, %U: !mat, %b: !vec) -> !vec {
 //       CHECK:   %[[S1:.*]] = linalg.reduce
 //       CHECK:   %[[S2:.*]] = linalg.reduce
 //       CHECK:   arith.addf %[[S1]], %[[S2]]
+//       CHECK:   %[[T:.*]] = linalg.matvec
+//       CHECK:   linalg.generic {{.*}} ins(%[[T]],
 func.func private @others(%x: !vec, %X: !mat, %W: !mat, %b: !vec) -> (!vec, !vec, !vec, !mat) {
   %zero = arith.constant dense<0.0> : !vec
   %p = linalg.matvec ins(%W, %x : !mat, !vec) outs(%zero : !vec) -> !vec
@@ -136,7 +138,17 @@ func.func private @others(%x: !vec, %X: !mat, %W: !mat, %b: !vec) -> (!vec, !vec
   %6 = linalg.reduce { arith.addf } ins(%5 : !mat) outs(%zero : !vec) dimensions = [0]
   %7 = linalg.reduce { arith.addf } ins(%5 : !mat) outs(%zero : !vec) dimensions = [1]
   %8 = arith.addf %6, %7 : !vec
-  %9 = arith.mulf %4, %8 : !vec
+  %t = linalg.matvec ins(%W, %x : !mat, !vec) outs(%zero : !vec) -> !vec
+  %both:2 = linalg.generic {indexing_maps = [#id, #id, #id, #id],
+                            iterator_types = ["parallel"]}
+      ins(%t, %b : !vec, !vec) outs(%zero, %zero : !vec, !vec) {
+  ^bb0(%l: f32, %rr: f32, %o: f32, %q2: f32):
+    %u = arith.addf %l, %rr : f32
+    linalg.yield %u, %l : f32, f32
+  } -> (!vec, !vec)
+  %bothm = arith.mulf %both#0, %both#1 : !vec
+  %prod = arith.mulf %4, %8 : !vec
+  %9 = arith.mulf %prod, %bothm : !vec
   return %0, %3, %9, %5 : !vec, !vec, !vec, !mat
 }
 
