@@ -224,7 +224,6 @@ class Compiled:
             results.append(array if array.dtype == aval.dtype else array.view(aval.dtype))
         return results
 
-
     def _with_data(self, outputs, size):
         """The same of results that may be of data types."""
         named = {field.name: output for field, output in zip(self.model.outputs, outputs)}

@@ -280,11 +280,11 @@ def strong(value):
 # --- functions ---------------------------------------------------------------------------
 
 class Spec(Body):
-    """A function for arguments of certain types."""
+    """A function for arguments of certain types, which have so many symbols."""
 
-    def __init__(self, function, tree, avals, kinds):
+    def __init__(self, function, tree, avals, kinds, symbols):
         super().__init__(function.__name__, function.function, avals, self._arguments)
-        self.argument_tree, self.kinds = tree, kinds
+        self.argument_tree, self.kinds, self._symbols = tree, kinds, symbols
         self.is_running = False
         known = function.returns()
         if known is not None:
@@ -294,13 +294,12 @@ class Spec(Body):
             self._first = "its annotation"
 
     def _arguments(self, frame, tracers):
-        # Of other functions' symbols, this one has its own.
         arguments = jax.tree.unflatten(self.argument_tree, tracers)
         values = jax.tree.leaves(arguments, is_leaf=is_value)
         for number, value in enumerate(values):
             if is_value(value):
                 frame.know(value, number)
-        frame.symbols = self.symbols
+        frame.symbols = self._symbols  # further ones are its own
         return arguments
 
     def _check(self, closed):
@@ -347,8 +346,7 @@ class Program:
                     function.__name__, "; ".join(", ".join(
                         a.str_short() for a, kind in zip(spec.avals, spec.kinds) if not kind)
                         for spec in around)))
-            self.specs[key] = Spec(function, tree, avals, kinds)
-            self.specs[key].symbols = symbols
+            self.specs[key] = Spec(function, tree, avals, kinds, symbols)
         return self.specs[key]
 
     def complete(self):

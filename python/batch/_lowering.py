@@ -87,7 +87,7 @@ class Lowering:
         self.types = {}  # of names that are no tensors
         self.opened = {}  # fields of values whose variant is known, by name
         self.data = None  # the declarations of data types
-        self.symbols = {}  # of functions, by what they are of; None once they are written
+        self.symbols = {}  # names of functions, by what they are of (_functions.Spec)
 
     # Functions have all constants that are parameters, which are known at the end.
     PARAMETER_NAMES, PARAMETER_TYPES, PARAMETERS = "<values>", "<types>", "<arguments>"

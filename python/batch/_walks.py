@@ -108,7 +108,6 @@ def _walk(name, function, init, values):
         return ((carry, *elements) if leaves or name == "fold" else tuple(elements)), {}
 
     body = Body(name, function, [*map(jax.typeof, leaves), *avals], build)
-    body.kinds = [*carried, *kinds]
     if name == "fold":
         body.tree, body.avals_out, body.kinds_out = tree, [
             jax.typeof(leaf) for leaf in leaves], carried

@@ -40,8 +40,8 @@ class Tree:
         right: "Tree"
 
 
-def treelstm(H, forget):
-    """Binary trees; `forget` gives both forget gates."""
+def lstm_states(H):
+    """What a TreeLSTM of binary trees gives for each node."""
     @batch.adt
     class States:
         class leaf:
@@ -55,6 +55,13 @@ def treelstm(H, forget):
             h: batch.tensor(H)
             c: batch.tensor(H)
             logits: batch.tensor(5)
+
+    return States
+
+
+def treelstm(H, forget):
+    """Binary trees; `forget` gives both forget gates."""
+    States = lstm_states(H)
 
     @batch.function
     def encode(tree: Tree, p):
@@ -96,19 +103,7 @@ def treelstm_2type(H):
             right: "Tree"
             type: int
 
-    @batch.adt
-    class States:
-        class leaf:
-            h: batch.tensor(H)
-            c: batch.tensor(H)
-            logits: batch.tensor(5)
-
-        class node:
-            left: "States"
-            right: "States"
-            h: batch.tensor(H)
-            c: batch.tensor(H)
-            logits: batch.tensor(5)
+    States = lstm_states(H)
 
     def cell(hl, cl, hr, cr, p, of=""):
         q = {name[:-len(of)] if of else name: value for name, value in p.items()
