@@ -211,6 +211,10 @@ def adt(cls=None, *, kind=None, arity=None):
         for variant in variants:
             setattr(base, variant.__name__, variant)
         base._variants = variants
+        # Not before there are variants, whose fields would have them as defaults.
+        for key, value in cls.__dict__.items():
+            if key not in base.__dict__ and key not in _MADE and not isinstance(value, type):
+                setattr(base, key, value)
         return base
 
     return declare if cls is None else declare(cls)

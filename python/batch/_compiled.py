@@ -264,7 +264,7 @@ def _result(aval, size):
                                 weak_type=getattr(aval, "weak_type", False))
 
 
-def _by_jax(compiled, axes, size):
+def by_jax(compiled, axes, size):
     """What batch.vmap computes as jax.vmap does, of words for keys."""
     kinds = [v.aval for v in compiled.closed.jaxpr.invars]
 
@@ -313,7 +313,7 @@ mlir.register_lowering(call_p, _lower)
 @_expand.rule("batch_vmap")
 def _(*leaves, compiled, axes, size):
     # A part of a function that is being compiled is compiled with it.
-    return _by_jax(compiled, axes, size)(*leaves)
+    return by_jax(compiled, axes, size)(*leaves)
 
 
 def _tangent(primal, tangent):
@@ -326,7 +326,7 @@ def _tangent(primal, tangent):
 
 def _jvp(primals, tangents, *, compiled, axes, size):
     if is_tracing():
-        return jax.jvp(_by_jax(compiled, axes, size), tuple(primals),
+        return jax.jvp(by_jax(compiled, axes, size), tuple(primals),
                        tuple(map(_tangent, primals, tangents)))
     raise NotImplementedError(
         "batch.vmap(f) is not differentiated from outside: use batch.vmap(jax.grad(f)), "

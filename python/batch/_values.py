@@ -1,5 +1,7 @@
 """Values of data types and lists, as functions see them while they are traced."""
 
+import inspect
+
 import jax
 import jax.numpy as jnp
 from jax.extend import core
@@ -20,14 +22,21 @@ class Value:
         self._data, self._tracer = data, tracer
 
     def __getattr__(self, name):
-        if name.startswith("_"):
+        if name.startswith("__"):
             raise AttributeError(name)
         from batch import _functions
-        variant = self._data._variants[_functions.variant_of(self)]
-        if name not in variant._names:
+        cls = self._data
+        # What it is, is asked for only where variants differ.
+        if name not in vars(cls) or any(name in vars(variant) for variant in cls._variants):
+            cls = cls._variants[_functions.variant_of(self)]
+        if name in getattr(cls, "_names", ()):
+            return _functions.fields(self, cls)[name]
+        try:
+            found = inspect.getattr_static(cls, name)
+        except AttributeError:
             raise AttributeError("%s has no field %r; its fields are %s" % (
-                variant, name, ", ".join(variant._names) or "none"))
-        return _functions.fields(self, variant)[name]
+                cls, name, ", ".join(cls._names) or "none")) from None
+        return found.__get__(self, cls) if hasattr(found, "__get__") else found
 
     def __repr__(self):
         return "<%s that is traced>" % self._data.__name__
@@ -135,8 +144,9 @@ def value_of(kind, tracer):
 
 # --- primitives --------------------------------------------------------------------------
 
-def _primitive(name, results):
-    """One whose equations are lowered by batch._recursion; `results` gives their types."""
+def _primitive(name, results, kinds_out=None):
+    """One whose equations are lowered by batch._recursion; `results` gives their types.
+    With `kinds_out`, which gives their kinds, it is mapped where these are arrays."""
     primitive = core.Primitive(name)
     primitive.multiple_results = True
     primitive.def_abstract_eval(results)
@@ -146,8 +156,24 @@ def _primitive(name, results):
             "calls, data and lists of a @batch.function are neither mapped nor "
             "differentiated: apply jax.vmap and jax.grad to what it computes of arrays")
 
+    def each(values, dims, **params):
+        """One lane after the other: those that do not wait for each other run together
+        all the same."""
+        if kinds_out is None or any(kinds_out(**params)):
+            refuse()
+        mapped = [jnp.moveaxis(value, dim, 0) for value, dim in zip(values, dims)
+                  if dim is not None]
+
+        def lane(parts):
+            parts = iter(parts)
+            return primitive.bind(*[value if dim is None else next(parts)
+                                    for value, dim in zip(values, dims)], **params)
+
+        results = jax.lax.map(lane, mapped)
+        return results, [0] * len(results)
+
     primitive.def_impl(refuse)
-    jax.interpreters.batching.primitive_batchers[primitive] = refuse
+    jax.interpreters.batching.primitive_batchers[primitive] = each
     jax.interpreters.ad.primitive_jvps[primitive] = refuse
     return primitive
 
@@ -156,12 +182,14 @@ def _rows(dim, kind, aval):
     return HANDLE if kind else jax.core.ShapedArray((dim, *aval.shape), aval.dtype)
 
 
-call_p = _primitive("batch_call", lambda *_, spec: spec.avals_out)
+call_p = _primitive("batch_call", lambda *_, spec: spec.avals_out,
+                    lambda spec: spec.kinds_out)
 open_p = _primitive("batch_open", lambda _, variant: [
     aval_of(kind) for _, kind in fields_of(variant._adt)[variant._number]])
 construct_p = _primitive("batch_construct", lambda *_, variant: [HANDLE])
 list_p = _primitive("batch_list", lambda *_, kind: [HANDLE])
 map_p = _primitive("batch_map", lambda *_, body, closure, kinds, dim: [
     _rows(dim, kind, aval) for kind, aval in zip(body.kinds_out, body.avals_out)])
-fold_p = _primitive("batch_fold", lambda *_, body, closure, kinds: body.avals_out)
+fold_p = _primitive("batch_fold", lambda *_, body, closure, kinds: body.avals_out,
+                    lambda body, **_: body.kinds_out)
 length_p = _primitive("batch_length", lambda _, kind: [aval_of(Scalar("int"))])

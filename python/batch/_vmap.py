@@ -190,13 +190,18 @@ class _Call:
 
     def traced(self, leaves):
         """The same as a primitive of JAX's."""
-        if any(isinstance(leaf, (Ragged, Forest)) for leaf in leaves):
+        recursion = self.compiled.recursion
+        if any(isinstance(leaf, (Ragged, Forest)) for leaf in leaves) or \
+                recursion and any(recursion.results):
             raise TypeError(_here() + "a batch of data, or a ragged one, has no form in JAX: call this "
                             "outside of jax.jit and other transformations")
         leaves = [leaf.__jax_array__() if isinstance(leaf, _bound.Bound) else leaf
                   for leaf in map(words, leaves)]
-        return self.finish(_compiled.call_p.bind(
-            *leaves, compiled=self.compiled, axes=tuple(self.axes), size=self.size))
+        how = {"compiled": self.compiled, "axes": tuple(self.axes), "size": self.size}
+        if _compiled.is_tracing() and (recursion or any(
+                isinstance(value, jax.core.Tracer) for value in self.compiled.closed.consts)):
+            return self.finish(_compiled.by_jax(**how)(*leaves))
+        return self.finish(_compiled.call_p.bind(*leaves, **how))
 
     def finish(self, outputs):
         """The results as the caller has asked for them."""
@@ -378,6 +383,8 @@ class Mapped:
 
     def compile(self, types, shared, tree):
         """The function for arguments of these types, and the tree of its results."""
+        if _compiled.is_tracing():  # it may read what is there only now
+            return self._compile(types, shared, tree)
         key = tree, tuple(types), tuple(shared), _context()
         with self.lock:
             if key not in self.known:
@@ -410,7 +417,7 @@ class Mapped:
             check_place(constant)
         for variable in closed.jaxpr.invars:
             _lowering.element_type(_expand.words(variable.aval).dtype)
-        if program.specs:
+        if program.specs or program.constructed:
             _functions.check_results(_values.kinds_in(result))
             recursion = _functions.Types(program, kinds, _values.kinds_in(result))
         return (_compiled.Compiled(closed, shared, self.options, recursion),

@@ -1,5 +1,7 @@
 """What functions make of values while they are traced: nodes, lists, walks over lists."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -24,9 +26,16 @@ def construct(variant, arguments, named):
             raise TypeError("%s has %s %r" % (variant, "two of" if name in given else
                                               "no field", name))
         given[name] = value
+    if hasattr(variant, "__post_init__"):
+        raise TypeError("%s has a __post_init__, which is not run of values that a function "
+                        "makes: compute its fields before" % variant)
     operands = []
-    for name, kind in fields_of(variant._adt)[variant._number]:
+    for field, (name, kind) in zip(dataclasses.fields(variant),
+                                   fields_of(variant._adt)[variant._number]):
         if name not in given:
+            given[name] = field.default if field.default_factory is dataclasses.MISSING \
+                else field.default_factory()
+        if given[name] is dataclasses.MISSING:
             raise TypeError("%s needs its field %r" % (variant, name))
         operands.append(_field("%s.%s" % (variant, name), kind, given[name]))
     return Value(variant._adt, construct_p.bind(*operands, variant=variant)[0])

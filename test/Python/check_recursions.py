@@ -529,6 +529,60 @@ checks.equal("what ends a path is not caught", batch.vmap(catches)(
     [("Node", ("Leaf", 1), ("Leaf", 2))]).tolist(), [3])
 
 
+@batch.adt
+class Shape:
+    """With methods and defaults."""
+    class Square:
+        side: int
+        scale: float = 2.0
+
+        def area(self):
+            return self._square() * self.scale
+
+        def _square(self):
+            return self.side * self.side
+
+    class Both:
+        first: "Shape"
+        second: "Shape"
+
+        def area(self):
+            return self.first.twice() + area(self.second)
+
+        @property
+        def corners(self):
+            return 2 * Shape.most
+
+    most = 4
+
+    def twice(self):
+        return 2 * area(self)
+
+
+@batch.function
+def area(shape: Shape):
+    return shape.area()
+
+
+@batch.function
+def larger(shape: Shape) -> Shape:
+    match shape:
+        case Shape.Square(side):
+            return Shape.Square(side + 1)
+        case Shape.Both(first, second):
+            return Shape.Both(larger(first), Shape.Square(shape.corners + first.most))
+
+
+shapes = [Shape.Square(3), Shape.Both(Shape.Square(1, 0.5), Shape.Square(2))]
+checks.equal("methods of values", batch.vmap(lambda s: s.twice())(
+    batch.forest(Shape, shapes)).tolist(), [36.0, 18.0])
+checks.equal("the same methods of objects", (shapes[0].area(), shapes[1].corners), (18.0, 8))
+made = batch.vmap(larger)(shapes)
+checks.equal("fields that have defaults", (made.side.values.tolist(),
+                                           made.scale.values.tolist()),
+             ([4, 2, 12], [2.0, 2.0, 2.0]))
+
+
 @batch.function
 def empty_carry(r: Rose):
     def step(carry, kid):
@@ -548,6 +602,33 @@ def count(tree: Tree, n):
 checks.equal("a tree that is made, under jax.vmap", jax.vmap(
     batch.vmap(lambda n, m: count(Node(Leaf(1), Leaf(2)), n) + m, in_axes=(0, None)),
     in_axes=(None, 0))(jnp.arange(3), jnp.arange(2)).tolist(), [[0, 2, 4], [1, 3, 5]])
+
+numbers = jnp.arange(12).reshape(3, 4)
+twice_mapped = batch.vmap(fib)
+for name in "in each other", "again":
+    checks.equal("maps " + name, batch.vmap(twice_mapped)(numbers).tolist(),
+                 [[0, 1, 1, 2], [3, 5, 8, 13], [21, 34, 55, 89]])
+    checks.equal("the inner one, " + name, twice_mapped(numbers[1]).tolist(), [3, 5, 8, 13])
+
+
+def of_lanes(vmap):
+    def lanes(tree: Tree, xs):
+        """A map that reads what is around it, and calls."""
+        return vmap(lambda x: total(tree) + count(tree, x))(xs)
+    return batch.vmap(lanes)(trees[:3], numbers).tolist()
+
+
+wanted = [[total_of(t) + {0: 3, 1: 1, 2: 6}[i] * x for x in row]
+          for i, (t, row) in enumerate(zip(trees, numbers.tolist()))]
+for vmap in batch.vmap, jax.vmap:
+    checks.equal("%s in a function" % vmap.__module__, of_lanes(vmap), wanted)
+checks.equal("a fold of each lane", batch.vmap(lambda r, xs: jax.vmap(
+    lambda x: r.below.fold(lambda carry, kid: carry + x * kid.value, 0))(xs))(
+        batch.forest(Rose, roses), numbers[:2]).tolist(), [[0, 5, 10, 15], [0, 0, 0, 0]])
+checks.equal("a map that reads an array around it", batch.vmap(lambda x: batch.vmap(
+    lambda y: y * x.sum())(x))(jnp.arange(4.0).reshape(2, 2)).tolist(), [[0, 1], [10, 15]])
+checks.equal("data without a function", batch.vmap(lambda n: Leaf(n))(
+    jnp.arange(2)).word.values.tolist(), [0, 1])
 
 # --- what ran ----------------------------------------------------------------------------
 
@@ -632,6 +713,19 @@ def makes_short(tree: Tree):
     return Node(tree)
 
 
+@batch.adt
+class Checked:
+    class Checked:
+        x: float
+
+        def __post_init__(self):
+            raise ValueError("of objects")
+
+
+def makes_checked(x):
+    return Checked.Checked(x)
+
+
 def makes_float(tree: Tree):
     return Leaf(0.5)
 
@@ -671,11 +765,18 @@ error("a list that is iterated", TypeError, "use its map(f)", iterates, [rose])
 error("rows that are given on", NotImplementedError, "reduce over them", gives_rows, [rose])
 error("a wrong field", TypeError, "Tree.Node.right is a Tree, found 3", makes_wrong, trees)
 error("a missing field", TypeError, "Tree.Node needs its field 'right'", makes_short, trees)
+error("what objects are made with", TypeError, "Checked.Checked has a __post_init__",
+      makes_checked, jnp.ones(2))
 error("a number of another type", TypeError, "Tree.Leaf.word is int32[]", makes_float, trees)
 error("results of one data type", TypeError, "results 0 and 1 both have nodes of Tree", twice,
       trees)
 checks.refused("under jax.jit", TypeError, "which JAX does not trace",
                lambda: jax.jit(lambda x: nested(tree, x))(1.0))
+checks.refused("data of inner lanes", TypeError, "a batch of data",
+               lambda: batch.vmap(batch.vmap(lambda n: Leaf(n)))(numbers))
+checks.refused("walks of inner lanes", NotImplementedError, "neither mapped nor", lambda: batch.vmap(
+    lambda r, xs: jax.vmap(lambda x: r.below.sum(lambda kid: kid.value * x))(xs))(
+        batch.forest(Rose, roses), numbers[:2]))
 checks.refused("a gradient", TypeError, "which JAX does not trace",
                lambda: jax.grad(lambda x: nested(tree, x))(1.0))
 checks.refused("a tree in the place of a list", TypeError, "give a list of them",
