@@ -4,7 +4,7 @@
   make_bundle.py [--build=build] [--output=bundle] [--device=cuda|emulator]
                  [--chip=sm_90a] [--models=a,b] [--sizes=256,512] [--instances=64]
                  [--executors=device,cluster,block] [--length=100]
-                 [--cpu=x86-64-v3] [--tools=FOLDER]
+                 [--cpu=x86-64-v3] [--tools=FOLDER] [--first-hour]
 
 It holds objects of every model over trees and DAGs of examples/models (MV-RNN at a
 quarter of the sizes) and of the sequence models beside this script, for each
@@ -12,14 +12,22 @@ executor; inputs: the first trees of GUM where ../shared/data is there, else of
 examples/data, 10x10 grids, sequences; batch-run and batch-barrier, linked so that
 they need glibc and a driver only (with --tools: those of another folder, as they
 are); and run.py with its modules. The objects' host code, which finds tasks and
-checks results, is for
---cpu. A bundle for the emulator is small and tries the scripts out.
+checks results, is for --cpu. A bundle for the emulator is small and tries the scripts
+out.
 
-Builds no compiler: scripts/check does. Lists the files; more than 50 MB are an
-error.
+--first-hour adds first_hour.py and what it runs beside (programs.py): golden cases
+of all models, if ../shared/cases is there, products on tensor cores, and models with
+control of their own; --sizes=256 is the default then, and --models takes the names of
+all of these.
+
+Builds no compiler: scripts/check does. Compiles BATCH_JOBS models at a time (2); those
+that do not compile are left out, with an error at the end. Lists the files; more than 50
+MB are an error.
 """
 
 import argparse
+import concurrent.futures
+import itertools
 import json
 import os
 import platform
@@ -108,45 +116,86 @@ def write_inputs(models, options, folder):
     return found
 
 
-def compile_objects(models, inputs, options):
-    """Entries of the manifest: objects by model, size and executor."""
+def measured(models, inputs, options):
+    """Entries of the manifest for run.py, and what is to be compiled for them: (name of
+    the object, source, options)."""
+    entries, work = [], []
     for model in models:
         own = os.path.join(HERE, "models", model + ".mlir")
         source = own if model in SEQUENCES else os.path.join(
             batchtest.MODELS, model + ".mlir")
         for size in options.sizes:
             size = size // 4 if model == "mvrnn" else size
-            entry = {"model": model, "size": size, "inputs": inputs[model],
-                     "objects": {}}
-            for executor in options.executors:
-                name = "objects/%s-%d-%s.so" % (model, size, executor)
-                target = os.path.join(options.output, name)
-                flags = ["--device=" + options.device, "--executor=" + executor,
-                         "--cpu=" + options.cpu]
-                if options.device == "cuda":
-                    flags.append("--chip=" + options.chip)
-                kept = batchtest.compile_model(source, target, size,
-                                               *flags)
-                if kept != target:
-                    shutil.copyfile(kept, target)
-                entry["objects"][executor] = name
-            yield entry
+            objects = {executor: "objects/%s-%d-%s.so" % (model, size, executor)
+                       for executor in options.executors}
+            entries.append({"model": model, "size": size, "inputs": inputs[model],
+                            "objects": objects})
+            work += [(name, source, ["--size=H=%d" % size, "--executor=" + executor])
+                     for executor, name in objects.items()]
+    return entries, work
+
+
+def first_hour(entries, options, scratch):
+    """The same for first_hour.py."""
+    import programs
+    found, work = [], []
+    for program, source, flags in itertools.chain(
+            programs.cases(options, scratch), programs.precisions(options, entries),
+            programs.control(options)):
+        program["object"] = "objects/%s-%d.so" % (program["part"], len(found))
+        found.append(program)
+        work.append((program["object"], source, flags))
+    return found, work
+
+
+def compile_objects(work, options):
+    """Returns the names of those that could not be made."""
+    device = ["--device=" + options.device, "--cpu=" + options.cpu]
+    if options.device == "cuda":
+        device.append("--chip=" + options.chip)
+
+    def make(job):
+        name, source, flags = job
+        target = os.path.join(options.output, name)
+        try:
+            kept = batchtest.compile_model(source, target, None, *device, *flags)
+        except batchtest.ToolError as error:
+            print("FAILED: " + str(error))
+            return name
+        if kept != target:
+            shutil.copyfile(kept, target)
+        return None
+
+    jobs = int(os.environ.get("BATCH_JOBS", "2"))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        return set(filter(None, pool.map(make, work)))
+
+
+def without(models, programs, failed):
+    """What is left where some objects could not be made."""
+    for entry in models:
+        entry["objects"] = {executor: name for executor, name
+                            in entry["objects"].items() if name not in failed}
+    return ([entry for entry in models if entry["objects"]],
+            [program for program in programs if program["object"] not in failed])
 
 
 def list_files(folder):
-    """Prints files and sizes, of objects their sum; returns all bytes."""
-    total, objects = 0, []
+    """Prints files and sizes, of objects and cases their sum; returns all bytes."""
+    total, sums = 0, {"objects": [], "cases": []}
     for at, _, names in os.walk(folder):
         for name in sorted(names):
-            path = os.path.join(at, name)
-            size = os.path.getsize(path)
+            path = os.path.relpath(os.path.join(at, name), folder)
+            size = os.path.getsize(os.path.join(at, name))
             total += size
-            if name.endswith(".so"):
-                objects.append(size)
+            if path.split(os.sep)[0] in sums:
+                sums[path.split(os.sep)[0]].append(size)
             else:
-                print("%10d %s" % (size, os.path.relpath(path, folder)))
-    print("%10d objects/ (%d, the largest has %d)" %
-          (sum(objects), len(objects), max(objects)))
+                print("%10d %s" % (size, path))
+    for name, sizes in sums.items():
+        if sizes:
+            print("%10d %s/ (%d, the largest has %d)" % (sum(sizes), name, len(sizes),
+                                                         max(sizes)))
     print("%10d in all" % total)
     return total
 
@@ -162,7 +211,7 @@ def parse():
     parser.add_argument("--output", default="bundle")
     parser.add_argument("--device", choices=("cuda", "emulator"), default="cuda")
     parser.add_argument("--chip", default="sm_90a")
-    parser.add_argument("--models", type=names, default=everything)
+    parser.add_argument("--models", type=names)
     parser.add_argument("--sizes", type=numbers)
     parser.add_argument("--executors", type=names,
                         default=["device", "cluster", "block"])
@@ -171,13 +220,17 @@ def parse():
     parser.add_argument("--cpu", default="x86-64-v3" if platform.machine() ==
                         "x86_64" else "neoverse-n1")
     parser.add_argument("--tools", help="a folder with " + " and ".join(TOOLS))
+    parser.add_argument("--first-hour", action="store_true")
     options = parser.parse_args()
     small = options.device == "emulator"
-    options.sizes = options.sizes or ([16] if small else [256, 512])
+    options.sizes = options.sizes or ([16] if small else [256] if options.first_hour
+                                      else [256, 512])
     options.instances = options.instances or (4 if small else 64)
     options.length = options.length or (6 if small else 100)
-    unknown = set(options.models) - set(everything)
-    if unknown:
+    options.measured = [model for model in everything
+                        if not options.models or model in options.models]
+    unknown = set(options.models or []) - set(everything)
+    if unknown and not options.first_hour:
         parser.error("unknown model: " + ", ".join(sorted(unknown)))
     there = os.path.isdir(data)
     samples = os.path.join(ROOT, "examples", "data")
@@ -197,26 +250,30 @@ def main():
     for folder in ("bin", "inputs", "lib", "objects"):
         os.makedirs(os.path.join(options.output, folder))
     with tempfile.TemporaryDirectory() as folder:
-        tools = options.tools or build_tools(folder)
+        tools = options.tools or build_tools(os.path.join(options.build, "bundle-tools"))
         for name in TOOLS:
             shutil.copy(os.path.join(tools, name),
                         os.path.join(options.output, "bin"))
-        inputs = write_inputs(options.models, options, folder)
+        inputs = write_inputs(options.measured, options, folder)
+        models, work = measured(options.measured, inputs, options)
+        found, more = first_hour(models, options, folder) if options.first_hour \
+            else ([], [])
+        failed = compile_objects(work + more, options)
+    models, found = without(models, found, failed)
     for name, source in MODULES.items():
         shutil.copyfile(os.path.join(ROOT, source),
                         os.path.join(options.output, "lib", name))
-    shutil.copy(os.path.join(HERE, "run.py"), options.output)
-    try:
-        models = list(compile_objects(options.models, inputs, options))
-    except batchtest.ToolError as error:
-        sys.exit(str(error))
+    scripts = ["run.py"] + (["first_hour.py"] if options.first_hour else [])
+    for name in scripts:
+        shutil.copy(os.path.join(HERE, name), options.output)
     version = batchtest.call("batch-run", "--version").splitlines()[0]
     manifest = {"device": options.device, "ours": version,
                 "chip": options.chip if options.device == "cuda" else None,
                 "glibc": needed_glibc(os.path.join(options.output, "bin",
                                                    "batch-run")),
                 "trees": os.path.basename(os.path.dirname(options.trees)),
-                "instances": options.instances, "models": models}
+                "instances": options.instances, "models": models,
+                "programs": found}
     with open(os.path.join(options.output, "bundle.json"), "w") as file:
         json.dump(manifest, file, indent=1)
         file.write("\n")
@@ -227,7 +284,11 @@ def main():
     if total > MOST_BYTES:
         sys.exit("the bundle has more than %d MB; leave models or sizes out" %
                  (MOST_BYTES / 1e6))
-    print("python3 %s" % os.path.join(options.output, "run.py"))
+    for name in scripts:
+        print("python3 %s" % os.path.join(options.output, name))
+    if failed:
+        sys.exit("%d of %d objects could not be made, and are left out" % (
+            len(failed), len(work + more)))
 
 
 main()

@@ -3,14 +3,14 @@
 
   run.py [--parts=ceilings,barriers,models] [--models=a,b] [--sizes=256,512]
          [--batches=1,10,64] [--repetitions=3] [--runs=5] [--output=results.json]
-         [--add] [--quick] [--no-peers] [--device=cuda|emulator]
-         [--torch-device=cuda|cpu] [--tolerance=1e-4]
-  run.py --sanitize [--models=a,b]
+         [--add] [--quick] [--no-peers] [--forms=recursive,levels,graph,compiled,cudnn]
+         [--device=cuda|emulator] [--torch-device=cuda|cpu] [--tolerance=1e-4]
 
 ceilings: products and copies by PyTorch, a launch. barriers: what one adds to steps
 without tasks, by executor and number of blocks. models: every model, size and batch
 size with each executor, and PyTorch node by node, by level, and by level as a CUDA
-graph; sequences beside cuDNN (lib/torch_gpu.py says how).
+graph; sequences beside cuDNN (lib/torch_gpu.py says how). --forms chooses among these;
+compiled, levels by TorchInductor, only runs where it is asked for: it takes a minute.
 
 Mini-batches have exactly as many instances as --batches says: what is left over is left
 out. Before anything is timed, the results of all nodes are compared with those of the
@@ -24,10 +24,8 @@ copies of inputs, plans and all results, with the launch; in total, with the
 executor that takes least. Ratios are of pairs, peer over our total: above 1 ours is
 faster. Floor: the larger of the products at the GPU's f32 rate and the bytes that
 must move at its copy bandwidth, over the kernel. Stores JSON and draws it beside.
---add keeps what the output has already, for a run in pieces.
-
---sanitize runs the smallest objects on two instances under compute-sanitizer:
-memcheck, racecheck, synccheck. --quick is for trying out: few runs, small batches.
+--add keeps what the output has already, for a run in pieces. --quick is for trying
+out: few runs, small batches.
 """
 
 import argparse
@@ -35,7 +33,6 @@ import ctypes
 import json
 import os
 import platform
-import shutil
 import statistics
 import subprocess
 import sys
@@ -50,7 +47,7 @@ import structural  # noqa: E402
 
 PARAMETERS = "random:1"
 COUNTS = ("tasks", "batches", "launches", "barriers", "copies")
-SANITIZERS = ("memcheck", "racecheck", "synccheck")
+FORMS = ["recursive", "levels", "graph", "cudnn"]
 
 
 class Object:
@@ -193,13 +190,13 @@ def node_by_node(entry, form, batch, known):
 
 
 def check_peer(entry, wanted, peer, options):
-    """{(form, batch): its largest error}; what cannot be captured is left out. What is
-    wanted is by instances."""
+    """{(form, batch): its largest error}; what cannot be captured or compiled is left
+    out. What is wanted is by instances."""
     peer.load(entry.model, entry.size, entry.shapes(), entry.values, entry.graphs)
     tensors = {instances: outputs_of(next(iter(found.values()))[1])
                for instances, found in wanted.items()}
     errors = {}
-    for form in peer.forms():
+    for form in filter(options.forms.__contains__, peer.forms()):
         for batch in options.batches:
             same = node_by_node(entry, form, batch, errors)
             if same:
@@ -208,11 +205,11 @@ def check_peer(entry, wanted, peer, options):
             try:
                 error = peer.check(form, batch, entry.whole(batch),
                                    tensors[entry.whole(batch)])
-            except RuntimeError as problem:
-                if form != "graph":
+            except Exception as problem:
+                if form not in ("graph", "compiled"):
                     raise
-                print("skipped: %s as a graph (%s)" % (
-                    entry.model, str(problem).splitlines()[0]))
+                print("skipped: %s as %s (%s)" % (
+                    entry.model, form, str(problem).splitlines()[0]))
                 break
             if not error <= options.tolerance:
                 raise batchtest.ToolError("PyTorch %s is wrong by %g" %
@@ -353,36 +350,6 @@ def measure_models(objects, peer, options, record, kept):
     return failures
 
 
-def sanitize(objects, options):
-    """Runs the smallest objects under compute-sanitizer; returns failures."""
-    if not shutil.which("compute-sanitizer"):
-        sys.exit("missing: compute-sanitizer, which a CUDA toolkit has; put its "
-                 "folder on the PATH")
-    failures, least = 0, {}
-    # Code that is checked may need more registers: few blocks always fit.
-    blocks = options.blocks or ["--blocks=16"]
-    for entry in objects:
-        kept = least.setdefault(entry.model, entry)
-        least[entry.model] = min(kept, entry, key=lambda each: each.size)
-    for entry in least.values():
-        for executor, path in entry.paths.items():
-            for name in SANITIZERS:
-                done = subprocess.run(
-                    ["compute-sanitizer", "--tool=" + name, "--error-exitcode=99",
-                     batchtest.tool("batch-run"), path, "--params=" + PARAMETERS,
-                     "--inputs=" + entry.inputs, "--limit=2",
-                     "--check-unbatched=%g" % options.tolerance] + blocks,
-                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-                print("%-18s %-8s %-10s %s" % (
-                    entry.model, executor, name,
-                    "ok" if done.returncode == 0 else "FAILED"))
-                sys.stdout.flush()
-                if done.returncode:
-                    print(done.stdout.decode(errors="replace")[-4000:])
-                    failures += 1
-    return failures
-
-
 def parse(bundle):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -400,8 +367,8 @@ def parse(bundle):
     parser.add_argument("--output", default="results.json")
     parser.add_argument("--add", action="store_true")
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--sanitize", action="store_true")
     parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--forms", type=names, default=FORMS)
     parser.add_argument("--device", default=bundle["device"])
     parser.add_argument("--torch-device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--tolerance", type=float, default=1e-4)
@@ -433,15 +400,13 @@ def main():
         sys.exit("the bundle has no such models and sizes")
     missing = find_missing(bundle, objects, options)
     peer, why = open_peer(options)
-    if not peer and not options.no_peers and not options.sanitize:
+    if not peer and not options.no_peers:
         if options.device == "cuda":
             missing.append(why + "; --no-peers measures ours alone")
         else:
             print("skipped: the peers (%s)" % why)
     if missing:
         sys.exit("\n".join("missing: " + line for line in missing))
-    if options.sanitize:
-        sys.exit(1 if sanitize(objects, options) else 0)
 
     record = {**batchtest.where_and_when("gpu"), "bundle": {
         key: value for key, value in bundle.items() if key != "models"},
@@ -481,4 +446,5 @@ def main():
     sys.exit(1 if failures else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,5 @@
 """The structural models that peers/torch_peer.py has not, in PyTorch: TreeRNN, and
-those whose nodes have any number of children.
+those whose nodes have any number of children; and a binary TreeLSTM to be compiled.
 
 A model is two functions of rows: `leaf` of what the words give, `node` of that and
 the children's rows. By level they get all nodes of a height, node by node one row;
@@ -193,6 +193,41 @@ class TreeLSTM(Model):
         f = torch.addmm(forget, h, self.u_f).sigmoid_()
         c = kids.total(f * c).addcmul_(i, u)
         return o * c.tanh(), c
+
+
+class BinaryTreeLSTM(Model):
+    """That of peers/torch_peer.py without results that share memory, which a compiler
+    does not take."""
+
+    names = ("h", "c")
+
+    def load(self, p, size):
+        torch_peer.TreeLSTM.load(self, p, size)
+
+    def inputs(self, x):
+        return torch.addmm(self.b_leaf, x, self.w_leaf)
+
+    def leaf(self, a):
+        i, o, u = a.chunk(3, 1)
+        c = i.sigmoid() * u.tanh()
+        return o.sigmoid() * c.tanh(), c
+
+    def node(self, own, kids, h, c):
+        pair = h.view(-1, 2 * self.size)
+        if self.own:
+            i, o, u = torch.addmm(self.b_leaf, pair, self.W.T).chunk(3, 1)
+            l, r = pair.chunk(2, 1)
+            f_l = torch.addmm(self.b_f, l, self.W_fl.T)
+            f_r = torch.addmm(self.b_f, r, self.W_fr.T)
+        else:
+            i, o, f_l, f_r, u = torch.addmm(self.b, pair, self.w).chunk(5, 1)
+        c_l, c_r = c.view(-1, 2 * self.size).chunk(2, 1)
+        c = i.sigmoid() * u.tanh() + f_l.sigmoid() * c_l + f_r.sigmoid() * c_r
+        return o.sigmoid() * c.tanh(), c
+
+    def run(self, state):
+        Model.run(self, state)
+        state["logits"] = torch.mm(state["h"], self.w_out)
 
 
 MODELS = {"treernn": TreeRNN, "treernn_w": TreeRNNW, "dagrnn": DAGRNN,

@@ -5,6 +5,8 @@ A peer has our parameters, made by the same formula, and the same inputs:
   recursive  a Python call per node, eager
   levels     all nodes of one height of a mini-batch at once, eager
   graph      the same as a CUDA graph, captured for exactly these inputs
+  compiled   by level, the cell compiled by TorchInductor for any number of rows; of
+             binary TreeLSTMs only
   cudnn      of the sequence models: torch.nn.LSTM and GRU; graph: captured
 
 Times are from the first call to the end of the GPU's work, results stay on the GPU;
@@ -21,6 +23,7 @@ from graphs import Plan
 
 MODELS = dict(torch_peer.MODELS, **torch_cells.MODELS)
 WRAP = 1 << 64
+COMPILED = ("treelstm_nary", "treelstm_nary_tai")
 
 
 # --- parameters --------------------------------------------------------------
@@ -103,7 +106,10 @@ class Peer:
 
     def forms(self):
         graph = ["graph"] if self.cuda else []
-        return (["cudnn"] if self.sequences else ["recursive", "levels"]) + graph
+        if self.sequences:
+            return ["cudnn"] + graph
+        return ["recursive", "levels"] + graph + [
+            "compiled"] * (self.compiled is not None)
 
     @torch.no_grad()
     def load(self, model, size, shapes, values, graphs):
@@ -119,13 +125,22 @@ class Peer:
                 words if extent < 0 else extent for extent in shape]))
             for name, shape in shapes.items()}
         self.model = MODELS.get(model, Sequence)(parameters, size)
+        self.compiled = None
+        if model in COMPILED:
+            self.compiled = torch_cells.BinaryTreeLSTM(parameters, size)
+            for name in ("inputs", "leaf", "node"):
+                setattr(self.compiled, name, torch.compile(
+                    getattr(self.compiled, name), dynamic=True))
 
-    def states(self, batch, instances):
+    def of(self, form):
+        return self.compiled if form == "compiled" else self.model
+
+    def states(self, form, batch, instances):
         """What each mini-batch computes on, and its plan."""
         for first in range(0, instances, batch):
             plan = self.graphs[first:first + batch]
             plan = plan if self.sequences else Plan(plan)
-            yield self.model.prepare(plan), plan
+            yield self.of(form).prepare(plan), plan
 
     @torch.inference_mode()
     def check(self, form, batch, instances, wanted):
@@ -134,14 +149,14 @@ class Peer:
             found = self.model.collect(self.recursive(instances))
         else:
             parts = []
-            for state, plan in self.states(batch, instances):
+            for state, plan in self.states(form, batch, instances):
                 self.capture(state)() if form == "graph" else \
-                    self.model.run(state)
+                    self.of(form).run(state)
                 # Per node, in post-order; what is per instance stays.
                 parts.append({
                     name: values if self.sequences or name == "M_root"
                     else values[plan.row]
-                    for name, values in self.model.outputs(state).items()})
+                    for name, values in self.of(form).outputs(state).items()})
             found = {name: torch.cat([part[name] for part in parts])
                      for name in parts[0]}
         if set(found) != set(wanted):
@@ -177,8 +192,8 @@ class Peer:
             self.calls[form, batch] = [lambda: self.recursive(instances)] \
                 if form == "recursive" \
                 else [self.capture(state) if form == "graph" else
-                      lambda state=state: self.model.run(state)
-                      for state, _ in self.states(batch, instances)]
+                      lambda state=state: self.of(form).run(state)
+                      for state, _ in self.states(form, batch, instances)]
         calls, found = self.calls[form, batch], []
         for run in range(runs + 1):  # the first one is a warm-up
             found.append({"us": sum(wall_time(call, self.cuda) for call in calls)})

@@ -183,4 +183,5 @@ def main(model, case):
     checks.exit()
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

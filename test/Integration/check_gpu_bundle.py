@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_gpu_bundle.py: the benchmarks for GPU machines, with objects for the
 emulator: what make_bundle.py makes runs alone, compares results, and says what is
-missing."""
+missing. First hours end in time, keep what they have, and say what is wrong."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def make(name, *options):
     return os.path.join(folder, "run.py")
 
 
-bundle = make("emulated", "--device=emulator",
+bundle = make("emulated", "--device=emulator", "--first-hour",
               "--models=" + ",".join(sorted(MODELS)))
 try:
     import torch  # noqa: F401
@@ -89,16 +89,68 @@ with open(fake, "w") as file:
                'exec "$@"\n')
 os.chmod(fake, 0o755)
 path = os.path.dirname(fake) + os.pathsep + os.environ["PATH"]
-code, text = call(bundle, "--sanitize", "--models=lstm", PATH=path)
-checks.expect("it runs under a sanitizer", code == 0 and
-              text.count(" ok\n") == 3 * len(EXECUTORS), text)
-code, text = call(bundle, "--sanitize", "--models=lstm", "--tolerance=1e-12",
-                  PATH=path)
-checks.expect("what fails there is an error", code == 1 and
-              text.count("FAILED") == 3 * len(EXECUTORS), text)
-code, text = call(bundle, "--sanitize", PATH="/nowhere")
-checks.expect("without a sanitizer it says so", code == 1 and
-              "missing: compute-sanitizer" in text, text)
+first_hour = os.path.join(os.path.dirname(bundle), "first_hour.py")
+cases = os.path.join(os.path.dirname(bundle), "cases")
+answers = os.path.isdir(cases)  # golden cases are there
+
+
+def hour(*options):
+    """Exit code, output, and the record of a first hour."""
+    code, text = call(first_hour, "--device=emulator", "--quick", "--output=hour",
+                      *options, PATH=path)
+    with open(os.path.join(scratch, "hour", "first-hour.json")) as file:
+        return code, text, json.load(file)
+
+
+code, text, record = hour("--parts=answers,times,sanitizer,profile")
+checks.expect("a first hour", code == 0 and text.endswith("\n0 wrong\n"), text)
+states = {part: [job["state"] for job in found["jobs"]]
+          for part, found in record["parts"].items()}
+checks.equal("all that it runs", set(sum(states.values(), [])), {"ok"})
+checks.equal("tools that are not there", record["parts"]["profile"],
+             {"jobs": [], "missing": "ncu", "seconds": 0.0})
+if answers:
+    checks.equal("each way of running programs", sorted(
+        job["name"].split(", ")[1] for job in record["parts"]["answers"]["jobs"]),
+        ["block", "block bf16", "block tf32", "device", "device bf16", "device tf32",
+         "replicate block", "replicate cluster", "replicate device"])
+    checks.equal("sanitizers", len(states["sanitizer"]), 3)
+timed = [job for job in record["parts"]["times"]["jobs"] if "compared" not in job["name"]]
+checks.expect("times", timed and all(job["us"]["kernels"] > 0 for job in timed))
+
+code, text, record = hour("--parts=answers,times", "--budget=0.9")
+checks.expect("a budget that is spent", code == 1 and "nothing runs here" in text, text)
+
+# An object that is another's: its results are others.
+with open(os.path.join(os.path.dirname(bundle), "bundle.json")) as file:
+    manifest = json.load(file)
+entry = next(each for each in manifest["models"] if each["model"] == "treelstm_nary")
+wrong = next(each for each in manifest["programs"] if each["part"] == "times")
+entry["objects"]["device"] = wrong["object"]
+with open(os.path.join(os.path.dirname(bundle), "bundle.json"), "w") as file:
+    json.dump(manifest, file)
+code, text, record = hour("--parts=times")
+checks.expect("other bits are wrong", code == 1 and
+              "WRONG: treelstm_nary 16 f32: other bits in " in text, text)
+checks.expect("so are results beyond the tolerance", "WRONG: treelstm_nary 16 f32, device, 4 "
+              "compared: wrong: batch-run: error: batched differs" in text, text)
+os.remove(os.path.join(os.path.dirname(bundle), wrong["object"]))
+code, text, record = hour("--parts=times")
+checks.expect("what does not run is wrong", code == 1 and
+              "WRONG: treelstm_nary 16 f32, device, batch 1: wrong: batch-run" in text, text)
+checks.expect("the rest is kept", "ok" in [
+    job["state"] for job in record["parts"]["times"]["jobs"]])
+
+# Commands end in time, with all that they have started.
+code, text = call("-c", "import sys; sys.path.insert(0, %r); import first_hour\n"
+                  "print(first_hour.Watch(60).call(\n"
+                  "    ['sh', '-c', 'sleep 99 & echo $!; sleep 99'], 0.5))"
+                  % os.path.dirname(bundle))
+checks.expect("a command is killed", text.startswith("(None, '"), text)
+started = text.split("'")[1].split("\\n")[0]
+checks.expect("with what it has started", code == 0 and (
+    not os.path.exists("/proc/" + started) or
+    " Z " in batchtest.contents("/proc/%s/stat" % started).decode()), text)
 
 code, text = call(bundle, "--device=cuda")
 checks.expect("objects are for one device", code != 0 and

@@ -1,0 +1,138 @@
+"""What first_hour.py runs, beside the models that run.py measures: golden cases with
+everything that runs programs on a GPU, a tree model with products on tensor cores,
+and models whose control is more than that of a structure.
+
+A program is {"part": of first_hour.py, "name", "object", "options": of batch-run, "checks":
+the same, of results}, with paths from the bundle's folder on.
+"""
+
+import json
+import os
+import shutil
+
+import batchtest
+import check_case
+import convert_case
+import graphs
+
+EXECUTORS = ("device", "cluster", "block")
+LEVELS = ("cluster", "block", "device")
+# Golden cases, if they are there.
+CASES = os.path.join(batchtest.ROOT, "..", "shared", "cases")
+# What factors of products are off by when they are rounded (docs/GPU.md).
+ROUNDING = {"tf32": 2.0 ** -11, "bf16": 2.0 ** -8}
+# The model that runs on tensor cores.
+TREES = "treelstm_nary"
+# Those that run under the sanitizer: each has something that the others have not.
+SANITIZED = (TREES, "treegru_nary", "seq2seq", "nuts_gauss")
+# Those that are large, or much like others: one executor and one level will do.
+ONCE = ("bilstm_tagger_char", "lstm10", "skipnet38", "blockdrop_given", "nasrnn_add",
+        "attention_masked", "seq2seq_forced")
+# A decoder, attention and a sampler: small sizes for the emulator, and how many
+# instances are compared with unbatched code. A decoder takes the largest of many
+# numbers: among enough instances there are two that rounding decides between.
+CONTROL = {"seq2seq": ("H=16,V=30", 8), "attention": ("HEADS=2,D=8,SLOTS=34", 64),
+           "nuts_gauss": ("D=4", 64)}
+
+
+def ways(model, executors):
+    """{name: options of batch-compile} of all that runs a model on a GPU."""
+    found, levels = {}, LEVELS
+    if model in ONCE:
+        executors, levels = executors[:1], LEVELS[:1]
+    if model in batchtest.EVERY + batchtest.FURTHER:
+        for executor in executors:
+            found[executor] = ["--strategy=linearize", "--executor=" + executor]
+    if model in batchtest.REPLICATED:
+        for level in levels:
+            found["replicate " + level] = ["--strategy=replicate", "--level=" + level]
+    if model in batchtest.CONTROL + batchtest.DECIDING:
+        found["lock step"] = ["--strategy=lockstep"]
+    return found
+
+
+def bound(precision, trees):
+    """What results may be off by: a level has one product behind those of the level
+    below, results one more."""
+    levels = len(graphs.Plan([graphs.graph_of(tree) for tree in trees]).levels)
+    return ["--check-unbatched=%.2g" % (2 * ROUNDING[precision] * (levels + 2))]
+
+
+def cases(options, scratch):
+    """(program, source, options of batch-compile) of golden cases."""
+    names = sorted(os.listdir(CASES)) if os.path.isdir(CASES) else []
+    for model in names:
+        found = ways(model, options.executors)
+        if not found or options.models and model not in options.models:
+            continue
+        case, folder = os.path.join(CASES, model), "cases/" + model
+        target = os.path.join(options.output, folder)
+        meta, inputs, _ = convert_case.convert(case, target)
+        given = ["--inputs=%s/inputs.jsonl" % folder]
+        for name, option in (("params", "params"), ("inputs", "input-tensors")):
+            path = os.path.join(case, name + ".safetensors")
+            if os.path.exists(path):
+                shutil.copyfile(path, os.path.join(target, os.path.basename(path)))
+                given.append("--%s=%s/%s.safetensors" % (option, folder, name))
+        rounding = 1e-6 if model in batchtest.CONTROL else 1e-5  # f64 and f32
+        checks = ["--check-unbatched=%g" % rounding,
+                  "--expect=%s/expected.safetensors,%g,%g" % (
+                      folder, meta["rtol"], meta["atol"])]
+        source = check_case.source(model, meta, scratch)
+        sizes = check_case.sizes(model, meta)
+
+        def program(way, checks):
+            return {"part": "answers", "name": "%s, %s" % (model, way),
+                    "options": given, "checks": checks,
+                    "sanitized": model in SANITIZED}
+
+        for way, flags in found.items():
+            yield program(way, checks), source, flags + sizes
+        if model != TREES:
+            continue
+        with open(inputs) as file:
+            trees = [json.loads(line)["tree"] for line in file]
+        for precision in ROUNDING:
+            for executor in options.executors:
+                yield (program("%s %s" % (executor, precision),
+                               bound(precision, trees)), source,
+                       ["--executor=" + executor, "--precision=" + precision] + sizes)
+
+
+def precisions(options, entries):
+    """The same of a tree model on tensor cores, at the sizes that run.py measures."""
+    for entry in entries:
+        if entry["model"] != TREES:
+            continue
+        with open(os.path.join(options.output, entry["inputs"])) as file:
+            trees = [json.loads(line) for line in file]
+        for precision in ROUNDING:
+            for executor in options.executors:
+                row = "%s %d %s" % (TREES, entry["size"], precision)
+                yield ({"part": "times", "row": row,
+                        "name": "%s, %s" % (row, executor),
+                        "options": ["--params=random:1",
+                                    "--inputs=" + entry["inputs"]],
+                        "checks": bound(precision, trees),
+                        "checked": len(trees), "singles": len(trees),
+                        "sanitized": False},
+                       os.path.join(batchtest.MODELS, TREES + ".mlir"),
+                       ["--size=H=%d" % entry["size"], "--executor=" + executor,
+                        "--precision=" + precision])
+
+
+def control(options):
+    """The same of models with control of their own."""
+    for model, (small, checked) in CONTROL.items():
+        if options.models and model not in options.models:
+            continue
+        sizes = ["--size=" + small] if options.device == "emulator" else []
+        for way, flags in ways(model, options.executors).items():
+            if way in EXECUTORS:
+                continue
+            yield ({"part": "control", "name": "%s, %s" % (model, way),
+                    "options": ["--params=random:1",
+                                "--inputs=random:1,%d" % options.instances],
+                    "checks": ["--check-unbatched=1e-4"], "checked": checked,
+                    "singles": 8, "sanitized": False},
+                   os.path.join(batchtest.MODELS, model + ".mlir"), flags + sizes)
