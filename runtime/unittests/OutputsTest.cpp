@@ -98,3 +98,40 @@ TEST(Session, CollectsAgain) {
     EXPECT_EQ(again.outputs()[i].offsets, alone.outputs()[i].offsets);
   }
 }
+
+// Rows that are found, and copied from where they are to any place, are those
+// that are collected; nothing else holds them.
+TEST(Session, FindsRows) {
+  Trial run("plain", "(1 (2 a) (3 b))\n(1 a)");
+  OutputCollector found(run.object.descriptor()),
+      collected(run.object.descriptor());
+  run.session->load(*run.inputs->batches[0]);
+  run.session->inspect();
+  run.session->schedule();
+  run.session->execute();
+  for (int64_t i : {0, 1}) {
+    found.find(*run.session, i);
+    collected.collect(*run.session, i);
+  }
+  for (size_t o = 0; o < found.outputs().size(); ++o) {
+    const Output &output = found.outputs()[o], &wanted = collected.outputs()[o];
+    EXPECT_TRUE(output.data.empty());
+    EXPECT_TRUE(collected.found(o).empty());
+    EXPECT_EQ(output.offsets, wanted.offsets);
+    // The last row first, and elements 12 bytes apart.
+    const int64_t bytes = byteSize(output.type), gap = 12, rows = output.rows(),
+                  elements = output.rowElements();
+    ASSERT_LE(output.rowShape.size(), 1u);
+    std::vector<int64_t> strides = {-gap * elements, gap};
+    strides.resize(output.rowShape.size() + 1);
+    std::vector<char> memory(rows * elements * gap, 'x');
+    copyRows(*run.session, found.found(o), output.type, output.rowShape,
+             memory.data() + (rows - 1) * elements * gap, strides.data());
+    for (int64_t e = 0; e < rows * elements; ++e) {
+      const int64_t row = rows - 1 - e / elements;
+      const char *at = &memory[(row * elements + e % elements) * gap];
+      EXPECT_EQ(std::memcmp(at, &wanted.data[e * bytes], bytes), 0);
+      EXPECT_EQ(at[bytes], 'x');
+    }
+  }
+}

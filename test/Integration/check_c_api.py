@@ -292,6 +292,49 @@ for threads in 1, 2:
     session.run(one.inputs())
     checks.expect("one tree, %d threads" % threads, same(session, program.expected(one.json)))
 tree_program, tree_session = program, session
+session.run(forest.inputs())
+for number, field in enumerate(program.model.fields(OUTPUT)):
+    name, count = field.name.decode(), session.rows(number)
+    # By columns, with gaps.
+    found, offsets = session.read(number, strides=[3, 3 * count], begin=1,
+                                  room=3 * count * field.shape[0] + 1)
+    checks.expect("strided rows of " + name, (found.tobytes(), offsets) == (
+        wanted[name][0].tobytes(), wanted[name][1]))
+
+# --- rows with a count -----------------------------------------------------------------
+
+ROWS = """
+#one = affine_map<(i) -> (i)>
+func.func @main(%x: tensor<5xf32> {batch.name = "x"}, %k: i32 {batch.name = "k"})
+    -> (tensor<5xf32> {batch.name = "numbers", batch.rows = "n"},
+        tensor<5x3xf32> {batch.name = "rows", batch.rows = "n"}, i32 {batch.name = "n"})
+    attributes {batch.entry} {
+  %none = tensor.empty() : tensor<5xf32>
+  %twice = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%x : tensor<5xf32>) outs(%none : tensor<5xf32>) {
+  ^bb0(%e: f32, %o: f32):
+    %s = arith.addf %e, %e : f32
+    linalg.yield %s : f32
+  } -> tensor<5xf32>
+  %init = tensor.empty() : tensor<5x3xf32>
+  %rows = linalg.broadcast ins(%twice : tensor<5xf32>) outs(%init : tensor<5x3xf32>)
+      dimensions = [1]
+  return %twice, %rows, %k : tensor<5xf32>, tensor<5x3xf32>, i32
+}
+"""
+counted = checks.run("compile rows with a count", lambda: Program(
+    batchtest.write_lines(path("rows.mlir"), [ROWS])))
+counts = [3, 0, 5, 1]
+session = counted.session()
+session.run(c_api.inputs(4, [values(F32, [4, 5], list(range(20))), values(I32, [4], counts)]))
+kept = [2.0 * (5 * i + row) for i, count in enumerate(counts) for row in range(count)]
+offsets = [0, 3, 3, 8, 9]
+for name, strides in ("", None), (", backwards", [-2]):
+    found, places = session.read(0, strides=strides, begin=17, room=18) if strides else \
+        session.read(0)
+    checks.equal("numbers with a count" + name, (list(found), places), (kept, offsets))
+checks.equal("rows with a count", [list(part) for part in session.read(1)],
+             [[number for number in kept for _ in range(3)], offsets])
 
 # --- what does not fit -----------------------------------------------------------------
 

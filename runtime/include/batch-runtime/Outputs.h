@@ -31,6 +31,18 @@ struct Output {
   std::vector<int64_t> shape() const;
 };
 
+/// Rows of an output, where a session has them.
+struct RowSource {
+  const Type *type; ///< of a tensor or a number; null: zeros
+  int64_t cell;
+  int64_t rows; ///< 1, or so many of a tensor that has a dimension more
+};
+
+/// Copies the rows of an output to an array, whose strides are in bytes.
+void copyRows(const Session &session, const std::vector<RowSource> &sources,
+              DType type, const std::vector<int64_t> &rowShape, char *to,
+              const int64_t *strides);
+
 /// Collects the results of an entry. A tensor or scalar result is one output of
 /// its name; a list, or a tensor whose rows another result counts, one ragged
 /// output; an ADT result one ragged output for each
@@ -42,11 +54,18 @@ class OutputCollector {
 public:
   explicit OutputCollector(const Descriptor &descriptor);
 
-  /// Forgets what has been collected. Its memory is kept, unless it is large:
-  /// with new pages the system takes longer than copying rows does.
+  /// Forgets what has been collected and found. Its memory is kept, unless it
+  /// is large.
   void clear();
   /// Appends the results of one instance of the session's mini-batch.
   void collect(const Session &session, int64_t instance);
+  /// As collect(), but of the rows only says where they are: no data.
+  void find(const Session &session, int64_t instance);
+  /// What was found of an output since clear(); it is there until the session
+  /// goes on.
+  const std::vector<RowSource> &found(size_t output) const {
+    return sources[output];
+  }
   const std::vector<Output> &outputs() const { return list; }
   /// The result of the entry that is an output by itself; -1 for fields of ADT
   /// values.
@@ -59,15 +78,13 @@ private:
   void appendNothing();
   void append(int output, const Session &session, const Type &type,
               int64_t cell);
-  void appendTensor(int output, const Session &session, const Type &type,
-                    int64_t cell);
   void appendRows(size_t result, const Session &session, int64_t instance);
   void walk(const Session &session, size_t result, int64_t root);
   void pushChildren(const Session &session, int64_t node);
 
   const Descriptor &descriptor;
   std::vector<Output> list;
-  std::vector<RowLayout> layouts; ///< by output
+  std::vector<std::vector<RowSource>> sources; ///< by output
   /// The output of each result that is no ADT value, else -1.
   std::vector<int> plain;
   /// [result][variant number][field] -> output or -1

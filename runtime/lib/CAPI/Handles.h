@@ -122,11 +122,12 @@ struct BatchSession {
   /// Whether instances of a run that ends well may have failed.
   const bool keepsPartial;
   bool hasResults = false;
-  /// All outputs of a run, once a ragged one is asked for; kept for its memory.
-  std::unique_ptr<batchrt::OutputCollector> collected;
-  bool hasCollected = false; ///< those of the last run
-  std::string failure;       ///< the last text of batchSessionFailure()
-  std::string explanation;   ///< of batchSessionExplain()
+  /// Where the rows of all outputs are, once a ragged one is asked for; kept
+  /// for its memory.
+  std::unique_ptr<batchrt::OutputCollector> found;
+  bool hasFound = false;   ///< those of the last run
+  std::string failure;     ///< the last text of batchSessionFailure()
+  std::string explanation; ///< of batchSessionExplain()
   std::atomic<bool> isBusy{false};
 };
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Inputs.h"
+#include "../Formats/StridedCopy.h"
 #include "Handles.h"
-#include "StridedCopy.h"
 
 #include <algorithm>
 

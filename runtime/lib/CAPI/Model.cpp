@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Formats/StridedCopy.h"
 #include "Handles.h"
-#include "StridedCopy.h"
 
 #include <algorithm>
 #include <map>

@@ -6,16 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Results.h"
-
-#include <algorithm>
+#include "../Formats/StridedCopy.h"
 
 using namespace batchrt;
 
 Target::Target(const BatchField &output, const BatchArray &array, int64_t rows)
-    : rank(output.rank), shape(output.shape), type(elementType(array.type)),
-      bytes(byteSize(type)), data(static_cast<char *>(array.data)) {
+    : type(elementType(array.type)),
+      rowShape(output.shape, output.shape + output.rank),
+      data(static_cast<char *>(array.data)) {
   std::vector<int64_t> wanted{rows};
-  wanted.insert(wanted.end(), shape, shape + rank);
+  wanted.insert(wanted.end(), rowShape.begin(), rowShape.end());
   std::vector<int64_t> given;
   if (array.rank > 0 && array.shape)
     given.assign(array.shape, array.shape + array.rank);
@@ -29,41 +29,19 @@ Target::Target(const BatchField &output, const BatchArray &array, int64_t rows)
   if (array.strides)
     strides.assign(array.strides, array.strides + array.rank);
   else
-    strides = denseStrides(wanted, bytes);
+    strides = denseStrides(wanted, byteSize(type));
 }
 
 void batchrt::copyDense(const BatchSession &session, int result,
                         const Target &target,
                         const std::vector<int64_t> &instances) {
-  const Descriptor &info = session.model->descriptor();
-  const Type &type = info.results[result].type;
+  const Type &type = session.model->descriptor().results[result].type;
   const int64_t *cells = session.session.context().results[result];
-  const std::vector<int64_t> shape(target.shape, target.shape + target.rank);
-  const std::vector<int64_t> dense = denseStrides(shape, target.bytes);
-  const size_t rowBytes =
-      std::max<int64_t>(elementCount(shape), 1) * target.bytes;
-  const std::vector<char> zeros(session.keepsPartial ? rowBytes : 0);
-  const bool isTensor = type.kind == Type::Tensor;
-  const std::vector<int64_t> padded =
-      isTensor ? paddedStrides(shape, type.dtype) : dense;
-  const ElementLayout *layout =
-      isTensor && type.table >= 0 ? &info.tables[type.table].elements : nullptr;
-  const bool isLaidOut = layout && !layout->digits.empty();
-  std::vector<char> unpadded(isLaidOut ? rowBytes : 0);
-  for (size_t row = 0; row < instances.size(); ++row) {
-    const int64_t i = instances[row];
-    if (session.keepsPartial && !session.session.failure(i).empty()) {
-      target.copyRow(row, zeros.data(), dense.data());
-    } else if (!isTensor) {
-      target.copyRow(row, reinterpret_cast<const char *>(&cells[i]),
-                     dense.data());
-    } else if (isLaidOut) {
-      layout->unpad(shape, type.dtype, session.session.tensor(type, cells[i]),
-                    unpadded.data());
-      target.copyRow(row, unpadded.data(), dense.data());
-    } else {
-      target.copyRow(row, session.session.tensor(type, cells[i]),
-                     padded.data());
-    }
-  }
+  std::vector<RowSource> sources;
+  for (int64_t i : instances)
+    if (session.keepsPartial && !session.session.failure(i).empty())
+      sources.push_back({nullptr, 0, 1});
+    else
+      sources.push_back({&type, cells[i], 1});
+  target.copy(session.session, sources);
 }

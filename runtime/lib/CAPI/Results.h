@@ -9,7 +9,6 @@
 #define BATCH_RUNTIME_LIB_CAPI_RESULTS_H
 
 #include "Handles.h"
-#include "StridedCopy.h"
 
 namespace batchrt {
 
@@ -18,16 +17,14 @@ struct Target {
   /// Raises Invalid if the array does not fit so many rows.
   Target(const BatchField &output, const BatchArray &array, int64_t rows);
 
-  void copyRow(int64_t row, const char *from,
-               const int64_t *fromStrides) const {
-    copyStrided(rank, shape, bytes, from, fromStrides, data + row * strides[0],
-                strides.data() + 1);
+  /// Copies rows to the first ones.
+  void copy(const Session &session,
+            const std::vector<RowSource> &sources) const {
+    copyRows(session, sources, type, rowShape, data, strides.data());
   }
 
-  size_t rank;
-  const int64_t *shape;
   DType type;
-  int64_t bytes;
+  std::vector<int64_t> rowShape;
   char *data;
   std::vector<int64_t> strides;
 };

@@ -57,7 +57,7 @@ static void runInputs(BatchSession *session, const BatchInputs *inputs,
   if (!inputs)
     raiseInvalid("the inputs are null");
   session->hasResults = false;
-  session->hasCollected = false;
+  session->hasFound = false;
   try {
     readInputs(session->model->descriptor(), *inputs, session->forest,
                session->tensors);
@@ -114,18 +114,18 @@ static void checkOutput(const BatchSession &session, int64_t output) {
                  ", from 0");
 }
 
-/// A ragged output of all instances.
-static const Output &collect(BatchSession &session, int64_t output) {
-  if (!session.collected)
-    session.collected =
+/// Finds the ragged outputs of all instances.
+static const OutputCollector &find(BatchSession &session) {
+  if (!session.found)
+    session.found =
         std::make_unique<OutputCollector>(session.model->descriptor());
-  if (!session.hasCollected) {
-    session.collected->clear();
+  if (!session.hasFound) {
+    session.found->clear();
     for (int64_t i = 0; i < session.forest.numInstances; ++i)
-      session.collected->collect(session.session, i);
-    session.hasCollected = true;
+      session.found->find(session.session, i);
+    session.hasFound = true;
   }
-  return session.collected->outputs()[output];
+  return *session.found;
 }
 
 BatchStatus batchSessionRows(BatchSession *session, int64_t output,
@@ -137,7 +137,7 @@ BatchStatus batchSessionRows(BatchSession *session, int64_t output,
       raiseInvalid("the place of the number is null");
     *rows = session->model->dense[output] >= 0
                 ? session->forest.numInstances
-                : collect(*session, output).rows();
+                : find(*session).outputs()[output].rows();
   });
 }
 
@@ -158,15 +158,12 @@ BatchStatus batchSessionRead(BatchSession *session, int64_t output,
         offsets[i] = i;
       return;
     }
-    const Output &rows = collect(*session, output);
-    const Target into(field, *target, rows.rows());
-    const std::vector<int64_t> strides =
-        denseStrides(rows.rowShape, into.bytes);
-    const int64_t rowBytes = rows.rowElements() * into.bytes;
-    for (int64_t r = 0; r < rows.rows(); ++r)
-      into.copyRow(r, rows.data.data() + r * rowBytes, strides.data());
+    const OutputCollector &found = find(*session);
+    const std::vector<int64_t> &begins = found.outputs()[output].offsets;
+    Target(field, *target, begins.back())
+        .copy(session->session, found.found(output));
     if (offsets)
-      std::copy(rows.offsets.begin(), rows.offsets.end(), offsets);
+      std::copy(begins.begin(), begins.end(), offsets);
   });
 }
 

@@ -74,7 +74,7 @@ BatchStream::BatchStream(BatchSession *owner, int64_t seats)
                    "' differ in number from instance to instance: streams have "
                    "none of these");
   session.hasResults = false;
-  session.hasCollected = false;
+  session.hasFound = false;
   fillSeats();
   session.session.openStream(session.forest, stream);
   session.session.setCancellation(&cancellation);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/Outputs.h"
+#include "../Formats/StridedCopy.h"
 #include "batch-runtime/Error.h"
 
 #include <algorithm>
@@ -120,13 +121,12 @@ int OutputCollector::addOutput(const std::string &name, const Type &type,
   if (row.kind == Type::Tensor)
     output.rowShape = row.shape;
   list.push_back(std::move(output));
-  layouts.emplace_back(row.shape, row.dtype);
+  sources.emplace_back();
   return static_cast<int>(list.size()) - 1;
 }
 
 void OutputCollector::append(int number, const Session &session,
                              const Type &type, int64_t cell) {
-  Output &output = list[number];
   if (type.kind == Type::List) {
     const int64_t *pool = session.context().listPool + listFirst(cell);
     // As deep as the type.
@@ -134,31 +134,8 @@ void OutputCollector::append(int number, const Session &session,
       append(number, session, type.element(), pool[i]);
     return;
   }
-  if (type.kind == Type::Tensor) {
-    appendTensor(number, session, type, cell);
-  } else {
-    size_t at = output.data.size();
-    int64_t bytes = byteSize(output.type);
-    output.data.resize(at + bytes);
-    std::memcpy(output.data.data() + at, &cell, bytes);
-  }
-  ++output.offsets.back();
-}
-
-void OutputCollector::appendTensor(int number, const Session &session,
-                                   const Type &type, int64_t cell) {
-  Output &output = list[number];
-  const RowLayout &layout = layouts[number];
-  size_t at = output.data.size();
-  output.data.resize(at + layout.denseBytes());
-  const char *row = session.tensor(type, cell);
-  char *target = output.data.data() + at;
-  const ElementLayout *elements =
-      type.table < 0 ? nullptr : &descriptor.tables[type.table].elements;
-  if (elements && !elements->digits.empty())
-    elements->unpad(type.shape, type.dtype, row, target);
-  else
-    layout.unpad(row, target);
+  sources[number].push_back({&type, cell, 1});
+  ++list[number].offsets.back();
 }
 
 /// Appends as many rows of a result as another one says.
@@ -174,40 +151,86 @@ void OutputCollector::appendRows(size_t result, const Session &session,
     raise("instance ", session.forest().firstInstance + instance, ": result '",
           counter.name, "' is ", count, ", but '", field.name, "' has 0 to ",
           most, " rows");
-  Output &output = list[plain[result]];
-  const size_t begin = output.data.size();
-  appendTensor(plain[result], session, field.type,
-               session.context().results[result][instance]);
-  output.data.resize(begin +
-                     count * output.rowElements() * byteSize(output.type));
-  output.offsets.back() += count;
+  sources[plain[result]].push_back(
+      {&field.type, session.context().results[result][instance], count});
+  list[plain[result]].offsets.back() += count;
 }
 
 /// For an instance without results: zeros, and no rows of ragged outputs.
 void OutputCollector::appendNothing() {
   for (size_t number = 0; number < list.size(); ++number) {
-    Output &output = list[number];
-    if (output.ragged)
+    if (list[number].ragged)
       continue;
-    output.data.resize(output.data.size() +
-                       (output.rowShape.empty()
-                            ? byteSize(output.type)
-                            : layouts[number].denseBytes()));
-    ++output.offsets.back();
+    sources[number].push_back({nullptr, 0, 1});
+    ++list[number].offsets.back();
   }
 }
 
 void OutputCollector::clear() {
-  constexpr size_t large = 64 << 20;
+  constexpr size_t large = (64 << 20) / sizeof(RowSource);
   for (Output &output : list) {
-    if (output.data.capacity() > large)
-      output.data = {};
     output.data.clear();
     output.offsets.assign(1, 0);
+  }
+  for (std::vector<RowSource> &rows : sources) {
+    if (rows.capacity() > large)
+      rows = {};
+    rows.clear();
   }
 }
 
 void OutputCollector::collect(const Session &session, int64_t instance) {
+  find(session, instance);
+  for (size_t number = 0; number < list.size(); ++number) {
+    Output &output = list[number];
+    const size_t at = output.data.size();
+    const int64_t bytes = byteSize(output.type);
+    output.data.resize(output.rows() * output.rowElements() * bytes);
+    copyRows(session, sources[number], output.type, output.rowShape,
+             output.data.data() + at,
+             denseStrides(output.shape(), bytes).data());
+    sources[number].clear();
+  }
+}
+
+void batchrt::copyRows(const Session &session,
+                       const std::vector<RowSource> &sources, DType type,
+                       const std::vector<int64_t> &rowShape, char *to,
+                       const int64_t *strides) {
+  const int64_t bytes = byteSize(type);
+  const std::vector<int64_t> dense = denseStrides(rowShape, bytes),
+                             padded = paddedStrides(rowShape, type);
+  const int64_t denseBytes = elementCount(rowShape) * bytes;
+  // Rows without dimensions are elements of one that is padded as a whole.
+  const int64_t paddedBytes =
+      rowShape.empty() ? bytes : RowLayout(rowShape, type).rowBytes();
+  const std::vector<TableInfo> &tables = session.descriptor().tables;
+  std::vector<char> copied;
+  for (const auto &[of, cell, rows] : sources) {
+    const char *from = reinterpret_cast<const char *>(&cell);
+    bool isPadded = false;
+    if (!of) {
+      copied.assign(denseBytes, 0);
+      from = copied.data();
+    } else if (of->kind == Type::Tensor) {
+      from = session.tensor(*of, cell);
+      isPadded = of->table < 0 || tables[of->table].elements.digits.empty();
+      if (!isPadded) {
+        copied.resize(elementCount(of->shape) * bytes);
+        tables[of->table].elements.unpad(of->shape, type, from, copied.data());
+        from = copied.data();
+      }
+    }
+    for (int64_t row = 0; row < rows; ++row) {
+      copyStrided(rowShape.size(), rowShape.data(), bytes, from,
+                  isPadded ? padded.data() : dense.data(), to, strides + 1);
+      from += isPadded ? paddedBytes : denseBytes;
+      to += strides[0];
+    }
+  }
+}
+
+void OutputCollector::find(const Session &session, int64_t instance) {
   session.collect();
   for (Output &output : list)
     output.offsets.push_back(output.offsets.back());

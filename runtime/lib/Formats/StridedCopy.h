@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BATCH_RUNTIME_LIB_CAPI_STRIDEDCOPY_H
-#define BATCH_RUNTIME_LIB_CAPI_STRIDEDCOPY_H
+#ifndef BATCH_RUNTIME_LIB_FORMATS_STRIDEDCOPY_H
+#define BATCH_RUNTIME_LIB_FORMATS_STRIDEDCOPY_H
 
 #include "batch-runtime/Tensors.h"
 
@@ -56,4 +56,4 @@ inline void copyStrided(size_t rank, const int64_t *shape, int64_t elementBytes,
 
 } // namespace batchrt
 
-#endif // BATCH_RUNTIME_LIB_CAPI_STRIDEDCOPY_H
+#endif // BATCH_RUNTIME_LIB_FORMATS_STRIDEDCOPY_H
