@@ -63,6 +63,7 @@ class Compiled:
         self._lock = threading.RLock()
         self._model = None
         self._only = None  # the model bound, where there is only one way
+        self._places = None  # of results among the model's outputs, where some are data
 
     @property
     def model(self):
@@ -106,14 +107,14 @@ class Compiled:
         if self._only:
             return self._only
         model = self.model
-        given = {"a%d" % i: leaves[i] for i in self._parameters}
-        changing = [*given.values(), *self._changing]
+        changing = [*[leaves[i] for i in self._parameters], *self._changing]
         key = tuple([(id(value), getattr(value, "version", 0)) for value in changing])
         with self._lock:
             known = self._bound.get(key)  # which has arrays that live, and do not change
             if known:
                 self._bound.move_to_end(key)
                 return known[1]
+        given = {"a%d" % i: leaves[i] for i in self._parameters}
         # Without arguments there are only constants.
         keeps = keep or not given
         given.update(self._constants)
@@ -226,15 +227,19 @@ class Compiled:
 
     def _with_data(self, outputs, size):
         """The same of results that may be of data types."""
-        named = {field.name: output for field, output in zip(self.model.outputs, outputs)}
+        if self._places is None:
+            numbers = {field.name: i for i, field in enumerate(self.model.outputs)}
+            self._places = [
+                _forest.fields_in(kind.adt, numbers) if kind else numbers.get("r%d" % i)
+                for i, kind in enumerate(self.recursion.results)]
         results = []
-        for i, ((aval, is_empty), kind) in enumerate(zip(self._words,
-                                                         self.recursion.results)):
+        for (aval, is_empty), kind, place in zip(self._words, self.recursion.results,
+                                                 self._places):
             if kind:
-                results.append(_forest.taken(kind.adt, named))
+                results.append(_forest.nodes_of(kind.adt, place, outputs))
                 continue
             array = numpy.zeros((size,) + aval.shape, aval.dtype) if is_empty else \
-                named["r%d" % i]
+                outputs[place]
             results.append(array if array.dtype == aval.dtype else array.view(aval.dtype))
         return results
 

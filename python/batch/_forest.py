@@ -146,8 +146,12 @@ class Nodes:
             self._data.__name__, len(self), ", ".join(self.__dir__()))
 
 
-def taken(data, outputs):
-    """Takes a result of a data type out of a model's outputs, a dict."""
+def fields_in(data, outputs):
+    """Of the fields of a result of a data type, by name: the number of the output, and the
+    declared type, of whose bits the runtime gives integers.
+
+    outputs: numbers by name.
+    """
     fields = {}
     for one in _adt.reachable(data):
         for variant, kinds in zip(one._variants, _adt.fields_of(one)):
@@ -157,15 +161,19 @@ def taken(data, outputs):
                 for key, known in ((name, name), ("%s.%s" % (variant.__name__, name),
                                                   "%r.%s" % (variant, field))):
                     if key in outputs:
-                        fields[known] = _typed(outputs.pop(key), kind)
-    return Nodes(data, fields)
+                        fields[known] = outputs[key], _values.dtype_of(_adt.element_of(kind))
+    return fields
 
 
-def _typed(rows, kind):
-    """Rows with the declared type, of whose bits the runtime gives integers."""
-    dtype = _values.dtype_of(_adt.element_of(kind))
-    return rows if rows.values.dtype == dtype else Ragged(rows.values.view(dtype),
-                                                          rows.offsets)
+def nodes_of(data, fields, outputs):
+    """A result of a data type, of the outputs of a run."""
+    made = {}
+    for name, (number, dtype) in fields.items():
+        rows = outputs[number]
+        if rows.values.dtype != dtype:
+            rows = Ragged(rows.values.view(dtype), rows.offsets)
+        made[name] = rows
+    return Nodes(data, made)
 
 
 # A field that is declared in Python, as the runtime's fields are.

@@ -207,7 +207,7 @@ class _Call:
         """The results as the caller has asked for them."""
         if self.places is None:
             self.places = self._places(outputs)
-        placed, put = [], _arrays.putter()
+        placed, put = [], None
         for array, (axis, is_weak, is_key) in zip(outputs, self.places):
             if axis is UNMAPPED:
                 array = array[0]
@@ -219,6 +219,7 @@ class _Call:
             elif axis:
                 module = numpy if isinstance(array, numpy.ndarray) else jnp
                 array = module.moveaxis(array, 0, axis)
+            put = put or _arrays.putter()
             array = put(array, is_weak)
             placed.append(_arrays.key_of(array) if is_key else array)
         return self.tree.unflatten(placed)
