@@ -367,12 +367,12 @@ def control(hour):
 def timed(hour, part, runs):
     """First what is compared, several at once, then what is timed."""
     first, then = {}, []
+    runs = 2 if hour.options.quick or hour.emulated else runs
     for program in hour.few(hour.of(part)):
         for batch in hour.options.batches:
             limit = program["singles"] if batch == 1 else hour.bundle["instances"]
             limit = limit // batch * batch
-            then.append(WithResults(hour, program, limit, batch,
-                                    2 if hour.options.quick else runs))
+            then.append(WithResults(hour, program, limit, batch, runs))
             if limit <= program["checked"]:
                 first[program["name"], limit] = WithResults(hour, program, limit)
     first = list(first.values())
@@ -537,9 +537,9 @@ def read_source(text, file):
 # --- the table ------------------------------------------------------------------------
 
 def table(hour):
-    lines = ["%s; %s; %s; %.0f s" % (
+    lines = ["%s; %s; %s, %s; %.0f s" % (
         hour.record["driver"] or hour.options.device, hour.record["date"],
-        hour.bundle["ours"], hour.record.get("seconds", 0))]
+        hour.bundle["ours"], hour.bundle["revision"], hour.record.get("seconds", 0))]
     for part, found in hour.record["parts"].items():
         states = collections.Counter(facts["state"] for facts in found["jobs"])
         lines.append("%-10s %s; %.0f s" % (part, ", ".join(

@@ -81,6 +81,15 @@ def needed_glibc(path):
     return ".".join(map(str, max((int(a), int(b)) for a, b in found)))
 
 
+def revision():
+    """Of our sources, and whether they are others now."""
+    try:
+        return subprocess.check_output(
+            ["git", "-C", ROOT, "describe", "--always", "--dirty"]).decode().strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "no revision"
+
+
 def numbered(values, binary):
     """Bracketed trees as JSON values, words numbered by first appearance."""
     words = {}
@@ -267,7 +276,7 @@ def main():
     for name in scripts:
         shutil.copy(os.path.join(HERE, name), options.output)
     version = batchtest.call("batch-run", "--version").splitlines()[0]
-    manifest = {"device": options.device, "ours": version,
+    manifest = {"device": options.device, "ours": version, "revision": revision(),
                 "chip": options.chip if options.device == "cuda" else None,
                 "glibc": needed_glibc(os.path.join(options.output, "bin",
                                                    "batch-run")),
