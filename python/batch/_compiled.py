@@ -127,7 +127,8 @@ class Compiled:
             {name: for_runtime(value, _expand.type_of(value).dtype if name[0] == "p"
                                else self.dtypes[int(name[1:])])
              for name, value in zip(given, values)},
-            lanes=self._options["lanes"], threads=self._options["threads"], bits=True)
+            lanes=self._options["lanes"], threads=self._options["threads"],
+            stack_depth=self._options.get("stack_depth", 64), bits=True)
         if keeps:
             with self._lock:
                 if not key:

@@ -17,10 +17,10 @@ _MOST_LANES = 2 ** 30 - 1  # twice as many elements have a place
 
 
 @functools.lru_cache(maxsize=64)
-def _mapped(f, lanes, threads, strategy):
+def _mapped(f, lanes, threads, strategy, stack_depth):
     """What is compiled for a function serves all of its calls."""
     return _vmap.Mapped(f, 0, 0, None, {
-        "lanes": lanes, "threads": threads, "strategy": strategy,
+        "lanes": lanes, "threads": threads, "strategy": strategy, "stack_depth": stack_depth,
         "refill": not _vmap._data_of(f)[0]})
 
 
@@ -150,7 +150,8 @@ def _is_iterator(xs):
         jax.tree.structure(xs) == jax.tree.structure(0))
 
 
-def map(f, xs, lanes=64, *, ordered=True, threads=None, strategy="auto"):
+def map(f, xs, lanes=64, *, ordered=True, threads=None, strategy="auto",
+        stack_depth=64):
     """As jax.lax.map(f, xs, batch_size=lanes), but a lane whose element has ended takes
     the next one at once.
 
@@ -164,6 +165,7 @@ def map(f, xs, lanes=64, *, ordered=True, threads=None, strategy="auto"):
     ordered: False: an iterator of (index, result), as they end.
     threads: workers; None: one for each core.
     strategy: where control runs (docs/Pipelines.md); iterators run in lock step.
+    stack_depth: as of batch.vmap.
     """
     if not callable(f):
         raise TypeError("batch.map expects a function, found %r" % (f,))
@@ -179,9 +181,9 @@ def map(f, xs, lanes=64, *, ordered=True, threads=None, strategy="auto"):
                              "in lock step: strategy=%r has none" % strategy)
         strategy = "lockstep"
     try:
-        mapped = _mapped(f, lanes, threads, strategy)
+        mapped = _mapped(f, lanes, threads, strategy, stack_depth)
     except TypeError:  # a function that cannot be hashed
-        mapped = _mapped.__wrapped__(f, lanes, threads, strategy)
+        mapped = _mapped.__wrapped__(f, lanes, threads, strategy, stack_depth)
     if has_data:
         if isinstance(xs, _forest.Forest):
             return mapped(xs)

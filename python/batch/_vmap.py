@@ -448,7 +448,7 @@ def one(function, arguments, named):
 
 
 def vmap(f, in_axes=0, out_axes=0, axis_size=None, *, axis_name=None, lanes=0, threads=None,
-         strategy="auto"):
+         strategy="auto", stack_depth=64):
     """As jax.vmap, but each lane runs its loops and branches by itself.
 
     A loop of `jax.vmap` runs until its slowest lane has ended, and of a conditional both
@@ -462,6 +462,8 @@ def vmap(f, in_axes=0, out_axes=0, axis_size=None, *, axis_name=None, lanes=0, t
     lanes: the most that are in progress at once, in lock step; 0: all.
     threads: workers; None: one for each core.
     strategy: where control runs (docs/Pipelines.md).
+    stack_depth: the most calls within each other of a recursion in lock step, whose lanes
+        have stacks of so many.
     """
     if axis_name is not None:
         raise LoweringError(_here() + "batch.vmap has no axis_name: lanes do not wait for "
@@ -472,4 +474,5 @@ def vmap(f, in_axes=0, out_axes=0, axis_size=None, *, axis_name=None, lanes=0, t
     _trees.check(out_axes, "out_axes")
     # They are part of what a call remembers.
     return Mapped(f, _copy(in_axes), _copy(out_axes), axis_size,
-                  {"lanes": lanes, "threads": threads, "strategy": strategy})
+                  {"lanes": lanes, "threads": threads, "strategy": strategy,
+                   "stack_depth": stack_depth})

@@ -375,6 +375,7 @@ std::optional<std::string> Session::failure(int64_t instance) {
 NB_MODULE(_runtime, module) {
   module.doc() = "The runtime of compiled models.";
   module.attr("abi_version") = batchAbiVersion();
+  batchSetOptionNames(BATCH_OPTION_NAMES_PYTHON);
   cancelledError =
       nb::exception<std::runtime_error>(module, "Cancelled").release().ptr();
   runError = nb::exception<std::logic_error>(module, "Error").release().ptr();

@@ -447,7 +447,7 @@ for strategy, program in loops.items():
             array.array("f", [0] * size) if i == 4 else wanted[i * size:(i + 1) * size])
         for i in range(N)))
     checks.expect(strategy + ": why one has none",
-                  "--max-steps" in (session.failure(4) or ""), session.failure(4))
+                  "maxSteps" in (session.failure(4) or ""), session.failure(4))
     checks.equal(strategy + ": the others have no failure", session.failure(3), None)
     session = program.session(maxSteps=40)
     refused(strategy + ": an instance without an end", "instance 4",

@@ -359,4 +359,17 @@ for name, value, error, text in (
 refused("refuse as many lanes of a map", ValueError, "at most 1073741823 lanes, found 461168",
         lambda: batch.map(lambda v: v + 1, iter(rows), lanes=2 ** 62))
 
+# --- recursion in lock step --------------------------------------------------------------
+
+@batch.function
+def countdown(n) -> int:
+    return jax.lax.cond(n < 1, lambda: 0, lambda: 1 + countdown(n - 1))
+
+
+checks.refused("too deep a recursion", batch.Error, "; allow more with stack_depth",
+               lambda: batch.vmap(countdown)(jnp.array([3, 100])))
+checks.equal("a deeper one by vmap", batch.vmap(countdown, stack_depth=101)(
+    jnp.array([3, 100])).tolist(), [3, 100])
+checks.equal("a deeper one by map", batch.map(countdown, jnp.array([3, 100]),
+                                              stack_depth=101).tolist(), [3, 100])
 checks.exit()

@@ -338,7 +338,7 @@ endless[4] = 1e30
 partial = loop.bind({"W": W}, max_steps=60, partial_results=True)
 outputs = partial(x, endless)
 checks.expect("partial results", list(partial.failures) == [4] and
-              "--max-steps" in partial.failures[4] and all(
+              "max_steps" in partial.failures[4] and all(
                   numpy.array_equal(outputs["y"][i], wanted["y"][0][i])
                   for i in range(N) if i != 4), partial.failures)
 refused("an instance without an end", batch.Error, "instance 4",

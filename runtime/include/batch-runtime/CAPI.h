@@ -176,6 +176,16 @@ typedef struct BatchSessionOptions {
 } BatchSessionOptions;
 
 void batchSessionDefaults(BatchSessionOptions *options);
+
+/** How messages call these options: `maxSteps`, or `max_steps`. */
+typedef enum BatchOptionNames {
+  BATCH_OPTION_NAMES_C = 0,
+  BATCH_OPTION_NAMES_PYTHON = 1
+} BatchOptionNames;
+
+/** Of sessions that are made from now on; at first as in C. */
+void batchSetOptionNames(BatchOptionNames names);
+
 BatchStatus batchSessionMake(const BatchModel *model,
                              const BatchParameters *parameters,
                              const BatchSessionOptions *options,

@@ -40,6 +40,14 @@ enum class ResultCopies {
   WhenCollected ///< only on request, Session::collect()
 };
 
+/// How messages call options: as tools do, or the fields of the C API's, or the
+/// arguments of Python's.
+enum class OptionNames { Tools, C, Python };
+
+/// "--max-steps=N", "maxSteps" or "max_steps", of "max-steps" and "N".
+std::string optionName(OptionNames names, const std::string &option,
+                       const std::string &value = "");
+
 /// Options of objects whose control runs in lock step; `maxSteps` serves those
 /// that wait for tensors, too.
 struct LockstepOptions {
@@ -50,6 +58,7 @@ struct LockstepOptions {
   int64_t maxSteps = INT64_MAX;
   /// Keeps the results of instances that ended well if others did not.
   bool partialResults = false;
+  OptionNames names = OptionNames::Tools; ///< in messages
   BatchBlockChoice choice = BATCH_CHOICE_WORK;
   int64_t patience = 1024; ///< the most steps that a lane waits for its turn
   /// From this share of the lanes on, a block runs on all lanes, and the

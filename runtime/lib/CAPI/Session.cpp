@@ -24,6 +24,13 @@ void batchSessionDefaults(BatchSessionOptions *options) {
   options->partialResults = defaults.lockstep.partialResults;
 }
 
+static std::atomic<OptionNames> optionNames{OptionNames::C};
+
+void batchSetOptionNames(BatchOptionNames names) {
+  optionNames =
+      names == BATCH_OPTION_NAMES_PYTHON ? OptionNames::Python : OptionNames::C;
+}
+
 BatchStatus batchSessionMake(const BatchModel *model,
                              const BatchParameters *parameters,
                              const BatchSessionOptions *options,
@@ -44,6 +51,7 @@ BatchStatus batchSessionMake(const BatchModel *model,
     wanted.lockstep.maxSteps = options->maxSteps;
     wanted.lockstep.stackDepth = options->stackDepth;
     wanted.lockstep.partialResults = options->partialResults != 0;
+    wanted.lockstep.names = optionNames;
     *session = new BatchSession(*model, *parameters, wanted);
   });
 }

@@ -37,10 +37,13 @@ std::string InstanceExecutor::failure(int64_t instance) const {
   const int64_t end = ends.empty() ? 0 : ends[instance];
   if (end == 0)
     return "";
-  return concat("has run ", batch.options.lockstep.maxSteps,
+  const LockstepOptions &options = batch.options.lockstep;
+  return concat("has run ", options.maxSteps,
                 " rounds without an end, the last one in ", info.loops[end - 1],
-                "; allow more with --max-steps=N, or write the results of the "
-                "others with --partial-results");
+                "; allow more with ",
+                optionName(options.names, "max-steps", "N"),
+                ", or write the results of the others with ",
+                optionName(options.names, "partial-results"));
 }
 
 void InstanceExecutor::checkEnds() const {

@@ -44,13 +44,13 @@ Lockstep::Lockstep(const Descriptor &descriptor, const LockstepOptions &options)
       costs(costsOfBlocks(descriptor)), states(makeStateTable({})),
       memory(*this, /*onDevice=*/false) {
   if (options.stackDepth > INT32_MAX)
-    raise("--stack-depth is at most ", INT32_MAX);
+    raise(optionName(options.names, "stack-depth"), " is at most ", INT32_MAX);
   // Frames lie on the stacks of workers.
   constexpr int64_t mostFrames = 4096;
   if (info.frames && options.stackDepth > mostFrames)
-    raise("strategy 'mask' runs calls on the stack of a worker: --stack-depth "
-          "is at most ",
-          mostFrames, "; strategy 'lockstep' has no such limit");
+    raise("strategy 'mask' runs calls on the stack of a worker: ",
+          optionName(options.names, "stack-depth"), " is at most ", mostFrames,
+          "; strategy 'lockstep' has no such limit");
 }
 
 void Lockstep::setPolicy(const StateMachine &stateMachine) {
@@ -119,13 +119,15 @@ std::string Lockstep::describeEnd(int64_t instance) const {
   switch (end >> 32) {
   case BATCH_LANE_STACK_OVERFLOW:
     return concat("the recursion is deeper than ", options.stackDepth,
-                  " calls, in block ", block,
-                  "; allow more with --stack-depth=N");
+                  " calls, in block ", block, "; allow more with ",
+                  optionName(options.names, "stack-depth", "N"));
   case BATCH_LANE_TOO_MANY_STEPS:
     return concat("has run ", options.maxSteps,
                   " blocks without an end, the last one ", block,
-                  "; allow more with --max-steps=N, or write the results of "
-                  "the others with --partial-results");
+                  "; allow more with ",
+                  optionName(options.names, "max-steps", "N"),
+                  ", or write the results of the others with ",
+                  optionName(options.names, "partial-results"));
   }
   return concat("ended with code ", end);
 }

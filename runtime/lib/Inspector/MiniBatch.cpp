@@ -336,8 +336,12 @@ std::string MiniBatch::explain(int64_t code, int64_t a, int64_t b) const {
   }
   case BATCH_ERROR_STACK_OVERFLOW:
     return concat("the recursion is deeper than the stack of ", a,
-                  " bytes allows; give a larger one with ",
-                  b ? "--fiber-stack" : "--stack-size", "=BYTES");
+                  " bytes allows",
+                  // Only tools have such options.
+                  options.lockstep.names != OptionNames::Tools
+                      ? ""
+                      : concat("; give a larger one with ",
+                               b ? "--fiber-stack" : "--stack-size", "=BYTES"));
   case BATCH_ERROR_RAGGED_MISMATCH:
     return concat("two ragged tensors that are read together have ", a, " and ",
                   b, " rows; give them the same number of rows");
@@ -354,7 +358,8 @@ std::string MiniBatch::explain(int64_t code, int64_t a, int64_t b) const {
     return concat("has run ", options.lockstep.maxSteps,
                   " steps without an end, the last one in ",
                   place < known.size() ? known[place] : "a loop",
-                  "; allow more with --max-steps=N");
+                  "; allow more with ",
+                  optionName(options.lockstep.names, "max-steps", "N"));
   }
   default:
     return concat("compiled code failed with error ", code, " (", a, ", ", b,

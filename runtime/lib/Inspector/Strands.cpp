@@ -120,11 +120,13 @@ void Strands::fail(int64_t instance) {
   const bool isLimit =
       !part.error && (part.code == BATCH_ERROR_STACK_OVERFLOW ||
                       part.code == BATCH_ERROR_TOO_MANY_STEPS);
-  if (!isLimit || !part.owner.options.lockstep.partialResults)
+  const LockstepOptions &options = part.owner.options.lockstep;
+  if (!isLimit || !options.partialResults)
     raise("instance ", part.owner.forest().firstInstance + instance, ": ", why,
-          isLimit ? ", or write the results of the others with "
-                    "--partial-results"
-                  : "");
+          !isLimit ? ""
+                   : concat(why.find("; ") == std::string::npos ? ";" : ", or",
+                            " write the results of the others with ",
+                            optionName(options.names, "partial-results")));
   at(instance).hasFailed = true;
   failures[instance] = why;
   if (!part.owner.descriptor().separable) {
