@@ -11,17 +11,11 @@ last part repeats some calls until the process must not grow any more.
 The same seed and number make the same call: --first=NUMBER --calls=1 repeats one.
 """
 
-import argparse
-import collections
 import contextlib
 import faulthandler
-import gc
-import json
 import os
 import random
-import resource
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -32,21 +26,9 @@ TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TESTS, "Integration"))
 
 import batchtest  # noqa: E402
-import workers  # noqa: E402
+import trials  # noqa: E402
 
-CHUNK = 100  # calls of a task
-SECONDS = 60  # for one call
-MEMORY = 8 << 30  # that a worker may take
-
-parser = argparse.ArgumentParser()
-parser.add_argument("--long", action="store_true", help="10,000 calls")
-parser.add_argument("--calls", type=int)
-parser.add_argument("--first", type=int, default=0)
-parser.add_argument("--seed", type=int, default=1)
-parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-parser.add_argument("--passes", type=int, default=0, help=argparse.SUPPRESS)
-options = parser.parse_args()
-options.calls = options.calls or (10000 if options.long else 500)
+trial = trials.Trials("calls", few=500, memory=8 << 30)
 
 WORDS = """
 !vec = tensor<4xf32>
@@ -224,7 +206,7 @@ class Programs:
 
     def make(self, number):
         """(a changed call, in words, how it is run)."""
-        rng = random.Random("%d %d" % (options.seed, number))
+        rng = random.Random("%d %d" % (trial.seed, number))
         valid = self.valid()
         (_, name, function, arguments, named), = rng.choices(
             valid, [weight for weight, *_ in valid])
@@ -282,7 +264,7 @@ def run_forked(call):
                 sys.stderr.flush()
         finally:
             os._exit(code)
-    end = time.monotonic() + SECONDS / 2
+    end = time.monotonic() + trials.SECONDS / 2
     while time.monotonic() < end:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
@@ -371,20 +353,26 @@ def run_beside(call, forks):
     return outcome if ends else (False, "a run was not cancelled")
 
 
-def run_one(number):
-    """(whether it ended well, in words)."""
+def make(number):
+    """A call in words, and what runs it."""
     call, text, mode, rng = programs.make(number)
-    os.pwrite(programs.log, ("%d: %s" % (number, text)).ljust(400)[:400].encode(), 0)
-    faulthandler.dump_traceback_later(SECONDS, exit=True)
     run = {"plain": run_plainly, "threads": run_in_threads, "fork": run_forked,
            "fork in a run": lambda call: run_beside(call, True),
            "beside": lambda call: run_beside(call, False),
            "interrupt": lambda call: run_interrupted(call, rng)}[mode]
-    well, outcome = run(call)
-    if programs.lost:
-        well, outcome = False, "not raised: %s" % programs.lost.pop()
-    faulthandler.cancel_dump_traceback_later()
-    return well, outcome, text
+
+    def run_call():
+        well, outcome = run(call)
+        if programs.lost:
+            well, outcome = False, "not raised: %s" % programs.lost.pop()
+        return well, outcome
+
+    return text, run_call
+
+
+def after(number):
+    if number % 25 == 0 and not programs.check():
+        return "valid calls give other results after it"
 
 
 def lost(report):
@@ -394,36 +382,9 @@ def lost(report):
         programs.lost.append("".join(traceback.format_exception(kind, value, trace)))
 
 
-def run_task(task):
-    """Runs calls; returns (outcomes by name, an example of each, [failures])."""
-    outcomes, examples, failures = collections.Counter(), {}, []
-    programs.log = os.open(task["log"], os.O_CREAT | os.O_WRONLY)
-    for number in range(task["first"], task["first"] + task["calls"]):
-        well, outcome, text = run_one(number)
-        outcomes[outcome if well else "FAILED"] += 1
-        examples[outcome if well else "FAILED"] = "%d: %s" % (number, text)
-        if not well:
-            failures.append("%d: %s\n%s" % (number, text, outcome))
-        if number % 25 == 0 and not programs.check():
-            failures.append("%d: %s\nvalid calls give other results after it" % (
-                number, text))
-    os.close(programs.log)
-    return outcomes, examples, failures
-
-
-def state():
-    gc.collect()
-    with open("/proc/self/statm") as file:
-        bytes_ = int(file.read().split()[1]) * resource.getpagesize()
-    return {"bytes": bytes_, "files": len(os.listdir("/proc/self/fd")),
-            "threads": len(os.listdir("/proc/self/task"))}
-
-
 def start():
     global programs
-    faulthandler.enable()
     warnings.filterwarnings("ignore")
-    os.environ["JAX_PLATFORMS"] = "cpu"
     signal.signal(signal.SIGINT, signal.default_int_handler)
     programs = Programs()
     programs.touch = lambda value: touch(value, programs.numpy, programs.jax)
@@ -434,97 +395,6 @@ def start():
         assert "at least 1 thread" in str(error), error
     programs.check()
     sys.unraisablehook = threading.excepthook = lost
-    with open("/proc/self/statm") as file:
-        used = int(file.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-
-def repeat():
-    """Runs the same calls again and again, and prints how large the process is."""
-    start()
-    for _ in range(options.passes):
-        *_, failures = run_task({"first": options.first, "calls": options.calls,
-                                "log": os.devnull})
-        print(json.dumps(dict(state(), failures=failures)), flush=True)
-
-
-def run_tasks(checks, environment, folder):
-    """Runs all calls in workers. After one that ends its process the others go on."""
-    command = [sys.executable, os.path.abspath(__file__), "--worker",
-               "--seed=%d" % options.seed]
-    outcomes, examples = collections.Counter(), {}
-    last = options.first + options.calls
-    tasks = [{"first": first, "calls": min(CHUNK, last - first)}
-             for first in range(options.first, last, CHUNK)]
-    while tasks:
-        for task in tasks:
-            task["log"] = os.path.join(folder, "log-%d" % task["first"])
-        left = []
-        for task, outcome, error, _ in workers.run_all(
-                command, tasks, CHUNK * SECONDS, environment):
-            what = "calls from %d on" % task["first"]
-            if isinstance(outcome, str):  # a traceback
-                error = outcome
-            if error:
-                with contextlib.suppress(OSError, ValueError), open(task["log"]) as file:
-                    call = file.read().strip()
-                    number = int(call.split(":")[0])
-                    error += "\nafter %s\nrepeat it: --seed=%d --first=%d --calls=1" % (
-                        call, options.seed, number)
-                    rest = task["first"] + task["calls"] - number - 1
-                    if rest:
-                        left.append({"first": number + 1, "calls": rest})
-                checks.expect(what, False, error)
-                continue
-            counts, some, failures = outcome
-            outcomes.update(counts)
-            examples.update(some)
-            checks.expect(what, not failures, "--seed=%d\n%s" % (
-                options.seed, "\n".join(failures)))
-        tasks = left
-    for outcome, count in outcomes.most_common():
-        print("%6d %s, such as %s" % (count, outcome, examples[outcome]))
-
-
-def check_growth(checks, environment):
-    """The same calls may not make a process larger for ever."""
-    calls, passes = (100, 6) if options.calls < 5000 else (500, 10)
-    done = subprocess.run(
-        [sys.executable, os.path.abspath(__file__), "--passes=%d" % passes,
-         "--calls=%d" % calls, "--seed=%d" % (options.seed + 1)],
-        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    states = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    if not checks.equal("a process that repeats calls", (done.returncode, len(states)),
-                        (0, passes)):
-        print(done.stderr[-3000:])
-        return
-    # Caches are full after half of the passes. The allocator takes large pieces at times;
-    # what calls keep shows in every pass.
-    last = states[passes // 2:]
-    steps = sorted(b["bytes"] - a["bytes"] for a, b in zip(last, last[1:]))
-    checks.expect("it keeps no bytes", steps[len(steps) // 2] <= 256 << 10,
-                  [s["bytes"] for s in states])
-    for name, most in ("files", 0), ("threads", 2):
-        grown = states[-1][name] - states[passes // 2 - 1][name]
-        checks.expect("it keeps no %s" % name, grown <= most, [s[name] for s in states])
-    checks.expect("and leaves no objects", "nanobind: leaked" not in done.stderr,
-                  done.stderr[-2000:])
-
-
-if options.passes:
-    repeat()
-elif options.worker:
-    start()
-    workers.serve(run_task)
-else:
-    path = batchtest.temporary_paths()
-    os.mkdir(path("logs"))
-    environment = dict(os.environ, XDG_CACHE_HOME=path("cache"),
-                       BATCH_COMPILE=batchtest.tool("batch-compile"))
-    checks = batchtest.Checks("changed calls")
-    run_tasks(checks, environment, path("logs"))
-    if options.calls >= CHUNK:
-        check_growth(checks, environment)
-    checks.exit()
+trial.run(start, make, after, (500, 10) if trial.count >= 5000 else (100, 6))

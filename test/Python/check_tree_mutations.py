@@ -10,14 +10,9 @@ and memory. A last part repeats some until the process must not grow any more.
 The same seed and number make the same tree: --first=NUMBER --trees=1 repeats one.
 """
 
-import argparse
-import collections
 import gc
-import json
 import os
 import random
-import resource
-import subprocess
 import sys
 import traceback
 
@@ -25,21 +20,9 @@ TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TESTS, "Integration"))
 
 import batchtest  # noqa: E402
-import workers  # noqa: E402
+import trials  # noqa: E402
 
-CHUNK = 100  # trees of a task
-SECONDS = 200  # for one task
-MEMORY = 4 << 30  # that a worker may take
-
-parser = argparse.ArgumentParser()
-parser.add_argument("--long", action="store_true", help="10,000 trees")
-parser.add_argument("--trees", type=int)
-parser.add_argument("--first", type=int, default=0)
-parser.add_argument("--seed", type=int, default=1)
-parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-parser.add_argument("--passes", type=int, default=0, help=argparse.SUPPRESS)
-options = parser.parse_args()
-options.trees = options.trees or (10000 if options.long else 1000)
+trial = trials.Trials("trees", few=1000, memory=4 << 30)
 
 
 class Broken(Exception):
@@ -288,7 +271,7 @@ class Programs:
         return "lists in two places", True, ("instead", shared), None
 
     def make(self, number):
-        rng = random.Random("%d %d" % (options.seed, number))
+        rng = random.Random("%d %d" % (trial.seed, number))
         kind = rng.choice(["tree", "dag"])
         Item, mapped = self.of_kind[kind]
         count = rng.randrange(1, 4)
@@ -323,105 +306,32 @@ def names(words, where):
         where[-15:] in words
 
 
-def run_one(number):
-    """(whether it ended well, in words, of what)."""
+def make(number):
+    """A call in words, and what runs it."""
     call, wanted, is_valid, where, text = programs.make(number)
-    try:
-        found = call()
-    except Exception as error:
-        words = "\n".join([str(error), *getattr(error, "__notes__", ())])
-        if is_valid:
-            return False, traceback.format_exc(), text
-        if isinstance(error, (SystemError, AssertionError, MemoryError)) or \
-                not names(words, where):
-            return False, "it names no %s: %s" % (where, traceback.format_exc()), text
-        return True, type(error).__name__, text
-    if not is_valid:
-        return False, "was accepted", text
-    close = programs.numpy.allclose(found, wanted, rtol=1e-4, atol=1e-3)
-    return bool(close), "a result" if close else "%s, not %s" % (found, wanted), text
 
+    def run():
+        try:
+            found = call()
+        except Exception as error:
+            words = "\n".join([str(error), *getattr(error, "__notes__", ())])
+            if is_valid:
+                return False, traceback.format_exc()
+            if isinstance(error, (SystemError, AssertionError, MemoryError)) or \
+                    not names(words, where):
+                return False, "it names no %s: %s" % (where, traceback.format_exc())
+            return True, type(error).__name__
+        if not is_valid:
+            return False, "was accepted"
+        close = programs.numpy.allclose(found, wanted, rtol=1e-4, atol=1e-3)
+        return bool(close), "a result" if close else "%s, not %s" % (found, wanted)
 
-def run_task(task):
-    outcomes, examples, failures = collections.Counter(), {}, []
-    for number in range(task["first"], task["first"] + task["trees"]):
-        well, outcome, text = run_one(number)
-        outcomes[outcome if well else "FAILED"] += 1
-        examples.setdefault(outcome if well else "FAILED", "%d: %s" % (number, text))
-        if not well:
-            failures.append("%d: %s\n%s" % (number, text, outcome))
-    return outcomes, examples, failures
+    return text, run
 
 
 def start():
     global programs
-    os.environ["JAX_PLATFORMS"] = "cpu"
     programs = Programs()
-    with open("/proc/self/statm") as file:
-        used = int(file.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def repeat():
-    """Runs the same trees again and again, and prints how large the process is."""
-    start()
-    for _ in range(options.passes):
-        *_, failures = run_task({"first": options.first, "trees": options.trees})
-        gc.collect()
-        with open("/proc/self/statm") as file:
-            size = int(file.read().split()[1]) * resource.getpagesize()
-        print(json.dumps({"bytes": size, "blocks": sys.getallocatedblocks(),
-                          "failures": failures}), flush=True)
-
-
-def check_growth(checks, environment):
-    passes = 6
-    done = subprocess.run(
-        [sys.executable, os.path.abspath(__file__), "--passes=%d" % passes, "--trees=200",
-         "--seed=%d" % options.seed], env=environment, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True)
-    states = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    if not checks.equal("a process that repeats trees", (done.returncode, len(states)),
-                        (0, passes)):
-        print(done.stderr[-3000:])
-        return
-    last = states[2:]
-    for name, most in ("blocks", 100), ("bytes", 256 << 10):
-        steps = sorted(b[name] - a[name] for a, b in zip(last, last[1:]))
-        checks.expect("it keeps no %s" % name, steps[len(steps) // 2] <= most,
-                      [state[name] for state in states])
-
-
-if options.passes:
-    repeat()
-elif options.worker:
-    start()
-    workers.serve(run_task)
-else:
-    path = batchtest.temporary_paths()
-    environment = dict(os.environ, XDG_CACHE_HOME=path("cache"),
-                       BATCH_COMPILE=batchtest.tool("batch-compile"))
-    checks = batchtest.Checks("changed trees")
-    outcomes, examples = collections.Counter(), {}
-    last = options.first + options.trees
-    tasks = [{"first": first, "trees": min(CHUNK, last - first)}
-             for first in range(options.first, last, CHUNK)]
-    for task, outcome, error, _ in workers.run_all(
-            [sys.executable, os.path.abspath(__file__), "--worker", "--seed=%d" % options.seed],
-            tasks, SECONDS, environment):
-        what = "trees from %d on" % task["first"]
-        if error or isinstance(outcome, str):
-            checks.expect(what, False, error or outcome)
-            continue
-        counts, some, failures = outcome
-        outcomes.update(counts)
-        for name, example in some.items():
-            examples.setdefault(name, example)
-        checks.expect(what, not failures, "--seed=%d\n%s" % (
-            options.seed, "\n".join(failures)))
-    for outcome, count in outcomes.most_common():
-        print("%6d %s, such as %s" % (count, outcome, examples[outcome]))
-    if options.trees >= CHUNK:
-        check_growth(checks, environment)
-    checks.exit()
+trial.run(start, make, repeated=(200, 8), most={"blocks": 100})
