@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/EquivalenceClasses.h"
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_FLATTENBODIESPASS
@@ -125,10 +126,83 @@ static void takeNeutral(linalg::LinalgOp reduction) {
   }
 }
 
+namespace {
+/// Which extents are the same, as the operations that have them say: an extent
+/// is that of a tensor's axis, of a loop of a structured operation, or a
+/// number.
+class Extents {
+public:
+  explicit Extents(Operation *root) {
+    root->walk([&](Operation *op) { add(op); });
+  }
+
+  /// Whether a loop has as many steps as an axis of a tensor is long.
+  bool areSame(linalg::LinalgOp op, unsigned loop, Value tensor, int64_t axis) {
+    return classes.isEquivalent({op.getOperation(), loop},
+                                {tensor.getAsOpaquePointer(), axis});
+  }
+
+private:
+  using Extent = std::pair<const void *, int64_t>;
+
+  void join(Value tensor, int64_t axis, Extent other) {
+    classes.unionSets({tensor.getAsOpaquePointer(), axis}, other);
+  }
+  void join(Value tensor, int64_t axis, Value other, int64_t otherAxis = -1) {
+    join(tensor, axis, Extent{other.getAsOpaquePointer(), otherAxis});
+  }
+
+  void add(Operation *op) {
+    if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+      if (std::optional<int64_t> axis = dim.getConstantIndex())
+        join(dim.getSource(), *axis, dim.getResult());
+    } else if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
+      for (int64_t axis = 0; axis < empty.getType().getRank(); ++axis)
+        if (empty.getType().isDynamicDim(axis))
+          join(empty.getResult(), axis, empty.getDynamicSize(axis));
+    } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+      addGroups(collapse.getResult(), collapse.getSrc(),
+                collapse.getReassociationIndices());
+    } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+      addGroups(expand.getSrc(), expand.getResult(),
+                expand.getReassociationIndices());
+    } else if (auto loops = dyn_cast<linalg::LinalgOp>(op)) {
+      for (OpOperand &operand : op->getOpOperands())
+        for (auto [axis, expr] : llvm::enumerate(
+                 loops.getMatchingIndexingMap(&operand).getResults()))
+          if (auto loop = dyn_cast<AffineDimExpr>(expr))
+            join(operand.get(), axis, Extent{op, loop.getPosition()});
+      for (OpResult result : op->getResults()) {
+        Value init = loops.getDpsInitOperand(result.getResultNumber())->get();
+        auto type = cast<RankedTensorType>(result.getType());
+        for (int64_t axis = 0; axis < type.getRank(); ++axis)
+          join(result, axis, init, axis);
+      }
+    }
+  }
+
+  /// An axis that is one of another tensor's and axes of length 1.
+  void addGroups(Value tensor, Value expanded,
+                 ArrayRef<ReassociationIndices> groups) {
+    auto type = cast<RankedTensorType>(expanded.getType());
+    for (auto [axis, group] : llvm::enumerate(groups)) {
+      SmallVector<int64_t> longer = llvm::to_vector(llvm::make_filter_range(
+          group, [&](int64_t of) { return type.getDimSize(of) != 1; }));
+      if (longer.size() == 1)
+        join(tensor, axis, expanded, longer.front());
+    }
+  }
+
+  llvm::EquivalenceClasses<Extent> classes;
+};
+} // namespace
+
 /// Makes an operand of a tensor that is read where the loops are, along an
-/// extent that is not known: positions in it are not known to code that is
-/// batched. Extents of 1 that are read at 0 are dropped before.
-static void takeOperand(linalg::GenericOp op, tensor::ExtractOp read) {
+/// extent that is not known, but that of the loop: positions in it are not
+/// known to code that is batched. Extents of 1 that are read at 0 are dropped
+/// before.
+static void takeOperand(linalg::GenericOp op, tensor::ExtractOp read,
+                        Extents &extents) {
   auto type = cast<RankedTensorType>(read.getTensor().getType());
   MLIRContext *context = op.getContext();
   SmallVector<ReassociationIndices> groups;
@@ -137,7 +211,9 @@ static void takeOperand(linalg::GenericOp op, tensor::ExtractOp read) {
   bool isRagged = false;
   for (auto [axis, index] : llvm::enumerate(read.getIndices())) {
     if (auto position = index.getDefiningOp<linalg::IndexOp>()) {
-      if (ranges[position.getDim()] != type.getDimSize(axis))
+      if (type.isDynamicDim(axis)
+              ? !extents.areSame(op, position.getDim(), read.getTensor(), axis)
+              : ranges[position.getDim()] != type.getDimSize(axis))
         return;
       isRagged |= type.isDynamicDim(axis);
       positions.push_back(getAffineDimExpr(position.getDim(), context));
@@ -191,10 +267,11 @@ class FlattenBodiesPass
       if (op.getNumReductionLoops() > 0)
         takeNeutral(op);
     });
-    getOperation()->walk([](linalg::GenericOp op) {
+    Extents extents(getOperation());
+    getOperation()->walk([&](linalg::GenericOp op) {
       for (auto read : llvm::make_early_inc_range(
                op.getBody()->getOps<tensor::ExtractOp>()))
-        takeOperand(op, read);
+        takeOperand(op, read, extents);
     });
   }
 };

@@ -189,3 +189,48 @@ func.func private @rows_at(%at: tensor<?x1xi32>, %E: tensor<9x4xf32>) -> tensor<
   } -> tensor<?x4xf32>
   return %g : tensor<?x4xf32>
 }
+
+// A list of another length is read where it is: its places are not the loop's.
+// CHECK-LABEL: func.func private @of_another_length
+//  CHECK-SAME: (%[[X:.*]]: tensor<?xi32>, %[[AT:.*]]: tensor<?xi32>)
+//       CHECK:   linalg.generic {{.*}} ins(%[[X]] : tensor<?xi32>)
+//       CHECK:     tensor.extract %[[AT]]
+func.func private @of_another_length(%x: tensor<?xi32>, %at: tensor<?xi32>) -> tensor<?xi32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xi32>
+  %e = tensor.empty(%n) : tensor<?xi32>
+  %g = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%x : tensor<?xi32>) outs(%e : tensor<?xi32>) {
+  ^bb0(%i: i32, %o: i32):
+    %r = linalg.index 0 : index
+    %p = tensor.extract %at[%r] : tensor<?xi32>
+    %s = arith.addi %p, %i : i32
+    linalg.yield %s : i32
+  } -> tensor<?xi32>
+  return %g : tensor<?xi32>
+}
+
+// What has been computed of each element of a list is as long as the list.
+// CHECK-LABEL: func.func private @of_a_copy
+//       CHECK:   %[[COPY:.*]] = linalg.generic
+//       CHECK:   linalg.generic {{.*}} ins(%{{.*}}, %[[COPY]] : tensor<?xi32>, tensor<?xi32>)
+//   CHECK-NOT:     tensor.extract
+func.func private @of_a_copy(%x: tensor<?xi32>, %y: tensor<?xi32>) -> tensor<?xi32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xi32>
+  %e = tensor.empty(%n) : tensor<?xi32>
+  %copy = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%y : tensor<?xi32>) outs(%e : tensor<?xi32>) {
+  ^bb0(%i: i32, %o: i32):
+    linalg.yield %i : i32
+  } -> tensor<?xi32>
+  %g = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%x : tensor<?xi32>) outs(%e : tensor<?xi32>) {
+  ^bb0(%i: i32, %o: i32):
+    %r = linalg.index 0 : index
+    %p = tensor.extract %copy[%r] : tensor<?xi32>
+    %s = arith.addi %p, %i : i32
+    linalg.yield %s : i32
+  } -> tensor<?xi32>
+  return %g : tensor<?xi32>
+}

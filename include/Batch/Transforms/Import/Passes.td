@@ -42,7 +42,7 @@ def FlattenBodiesPass : Pass<"batch-flatten-bodies", "::mlir::ModuleOp"> {
     may have no element, stays in its branch. A reduction that keeps what it has
     where an element does not count, `max(count ? x : so_far, so_far)`, takes the
     neutral number instead, so that elements can be reduced in any order. A tensor that is
-    read where the loops are, along an extent that is not known, is an operand.
+    read where the loops are, along an extent that is not known but the loop's, is an operand.
 
     ```mlir
     %e = scf.if %first -> (i32) {
