@@ -92,6 +92,14 @@ def line(equation):
     return (frame[0], int(frame[1])) if frame else None
 
 
+def unknown_extent(equation):
+    """The error where an extent that differs from instance to instance has to be known."""
+    return LoweringError("%s%s of %s is not supported where extents differ from instance to "
+                         "instance" % (
+                             place(equation), equation.primitive.name, ", ".join(
+                                 atom.aval.str_short() for atom in equation.invars)))
+
+
 def open_jaxpr(jaxpr):
     """The jaxpr and the constants of a closed jaxpr, or of one without any."""
     if isinstance(jaxpr, core.ClosedJaxpr):
@@ -396,6 +404,10 @@ class _Expansion:
                 pass
             except LoweringError as error:
                 raise LoweringError(place(equation) + str(error)) from None
+            except (TypeError, core.InconclusiveDimensionOperation):
+                if all(isinstance(n, int) for shape in shapes for n in shape.shape):
+                    raise
+                raise unknown_extent(equation) from None
         if jaxpr is not None:
             found = [(v.aval.shape, v.aval.dtype) for v in jaxpr.jaxpr.outvars]
             wanted = [(words(aval).shape, words(aval).dtype) for aval in outputs]

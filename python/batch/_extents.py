@@ -104,9 +104,9 @@ def _comes_from(value, numbers):
 def take_extents(function, names, carriers):
     """Tensors of a function of JAX's that are as long as one of its numbers says get the
     extent of an argument; that of the i-th name is argument `carriers` + i, not counting
-    the numbers, which come first. Returns their order."""
+    the numbers, which come first. Returns their order, and whether all have one."""
     if not names:
-        return []
+        return [], True
     block = function.regions[0].blocks[0]
     arguments = list(block.arguments)
     attributes = ir.ArrayAttr(function.attributes["arg_attrs"])
@@ -114,7 +114,7 @@ def take_extents(function, names, carriers):
              for i in range(len(names))]
     numbers = arguments[:len(names)]
     carriers = [len(names) + carriers + names.index(name) for name in order]
-    known = {}
+    known, have_all = {}, True
 
     def first_extent(i):
         if i not in known:
@@ -134,4 +134,7 @@ def take_extents(function, names, carriers):
             found = _comes_from(value, numbers)
             if found is not None:
                 operation.operands[position] = first_extent(found)
-    return order
+            elif isinstance(value.owner, ir.Block) or \
+                    value.owner.operation.name not in ("arith.constant", "tensor.dim"):
+                have_all = False
+    return order, have_all

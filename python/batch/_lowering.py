@@ -18,7 +18,8 @@ from jax.extend.mlir.dialects import stablehlo
 
 from batch import _expand, _extents, _places
 from batch import _linear, _random, _rules, _scatter, _sort, _special  # noqa: F401
-from batch._expand import CONTROL, LoweringError, evaluate, open_jaxpr, place, variables
+from batch._expand import (CONTROL, LoweringError, evaluate, open_jaxpr, place,
+                           unknown_extent, variables)
 
 stablehlo.register_stablehlo_passes()
 _PASSES = ("builtin.module(inline,symbol-dce,canonicalize,func.func(chlo-legalize-to-stablehlo),"
@@ -307,7 +308,9 @@ class Lowering:
                             visit(inner.operation)
 
             functions = list(module.body.operations)
-            order = _extents.take_extents(functions[0], extents, given)
+            order, have_all = _extents.take_extents(functions[0], extents, given)
+            if not have_all:
+                raise unknown_extent(equations[0])
             for operation in functions:
                 visit(operation.operation)
             if left:

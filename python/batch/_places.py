@@ -33,6 +33,12 @@ class Places:
         self._equations.append(tuple(equations))
         return len(self._equations)
 
+    def operations(self, number):
+        """What is computed there, in words of JAX's."""
+        return ", ".join(dict.fromkeys(
+            equation.primitive.name for equation in self._equations[number - 1])) \
+            if 0 < number <= len(self._equations) else ""
+
     def lines(self, number):
         """(file, line), in the order of the equations, each once."""
         if not 0 < number <= len(self._equations):
@@ -53,9 +59,15 @@ class Places:
         return _PATTERN.sub(lambda match: describe(self.lines_in(match[0])) or "?", text)
 
     def explain(self, error):
-        """In the text of an exception, places become lines of the user's."""
+        """In the text of an exception, places become lines of the user's, and the compiler's
+        errors say in which operations they are."""
         if error.args and isinstance(error.args[0], str) and FILE in error.args[0]:
-            error.args = (self.translate(error.args[0]), *error.args[1:])
+            text = re.sub(r"\b%s:(\d+)(?::\d+)?: error: " % FILE, self._error, error.args[0])
+            error.args = (self.translate(text), *error.args[1:])
+
+    def _error(self, match):
+        names = self.operations(int(match[1]))
+        return match[0] + "in %s: " % names if names else match[0]
 
 
 class Text:

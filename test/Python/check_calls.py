@@ -372,4 +372,16 @@ checks.equal("a deeper one by vmap", batch.vmap(countdown, stack_depth=101)(
     jnp.array([3, 100])).tolist(), [3, 100])
 checks.equal("a deeper one by map", batch.map(countdown, jnp.array([3, 100]),
                                               stack_depth=101).tolist(), [3, 100])
+# --- what has to know how many rows there are --------------------------------------------
+
+rows = batch.Ragged.of([numpy.ones(3, numpy.float32), numpy.zeros(2, numpy.float32)])
+for name, function in [
+        ("concatenate", lambda x: jnp.concatenate([x, x]).sum()), ("sort", jnp.sort),
+        ("cumsum", jnp.cumsum), ("scatter", lambda x: x.at[0].set(1.0)),
+        ("broadcast_in_dim", lambda x: jnp.outer(x, x).sum())]:
+    checks.refused("rows: " + name, NotImplementedError, "): %s of float32[n0]" % name,
+                   lambda: batch.vmap(lambda x: function(x).sum())(rows))
+argmax = batch.vmap(lambda x: jnp.argmax(x))
+checks.refused("rows: argmax", batch.CompileError, "check_calls.py:%d: error: in argmax: " % (
+    sys._getframe().f_lineno - 2), lambda: argmax(rows))
 checks.exit()

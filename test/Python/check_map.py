@@ -380,7 +380,7 @@ for what, error, text, call in [
          lambda: batch.vmap(lambda v: jnp.tanh(v))(K)),
         ("results of a scan", batch.LoweringError, "check_map.py:", lambda: batch.vmap(
             lambda v: lax.scan(lambda c, a: (c, a * 2), 0.0, v)[1].sum())(x)),
-        ("another extent", batch.CompileError, "check_map.py:",
+        ("another extent", batch.LoweringError, "check_map.py:",
          lambda: batch.vmap(lambda v: jnp.concatenate([v, v]).sum())(x)),
         ("another axis", ValueError, "axis 0", lambda: batch.vmap(jnp.sum, in_axes=1)(K)),
         ("other lengths together", Exception, "", lambda: batch.vmap(
