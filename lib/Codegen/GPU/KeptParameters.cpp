@@ -7,7 +7,11 @@
 
 #include "KeptParameters.h"
 
-#include "WarpEmitter.h"
+#include "Fragments.h"
+#include "WordMath.h"
+#include "WorkShare.h"
+#include "Batch/Target/ABI/SymbolNames.h"
+#include "Batch/Target/GPU/GPUTarget.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Remarks.h"
@@ -17,21 +21,14 @@ using namespace mlir;
 using namespace mlir::uprog;
 
 /// The shared memory of a block that a launch adds.
-static constexpr StringLiteral kMemory = "parameters";
-static constexpr int64_t kVectorBytes = 16;
-static constexpr int64_t kTileColumns = WarpEmitter::kPanelColumns;
+static constexpr StringLiteral kMemory = "block_memory";
 
-ColumnShare::ColumnShare(CodeBuilder &b, Value unit, Value units,
-                         int64_t numTiles)
-    : tiles(b.constant(numTiles)), across(b.min(units, tiles)),
-      first(b.rem(unit, across)) {}
-
-int64_t KeptMatrix::stride() const {
-  return llvm::alignTo(depth, kVectorBytes / elementBytes());
+int64_t KeptMatrix::shareBytes() const {
+  return std::min(columns, FactorFormat::kTileColumns) * stride();
 }
 
 int64_t KeptMatrix::tileBytes() const {
-  return std::min(columns, kTileColumns) * stride() * elementBytes();
+  return llvm::divideCeil(depth, ProductPlan::kShare) * shareBytes();
 }
 
 /// True if two readers take the same bytes.
@@ -39,7 +36,7 @@ static bool isSame(const KeptMatrix &a, const KeptMatrix &b) {
   return a.packed.getPanels() == b.packed.getPanels() &&
          a.packed.getNOffset() == b.packed.getNOffset() &&
          a.packed.getKOffset() == b.packed.getKOffset() &&
-         a.columns == b.columns && a.depth == b.depth;
+         a.columns == b.columns && a.depth == b.depth && a.format == b.format;
 }
 
 void KeptParameters::add(const StagePlan &plan) {
@@ -47,12 +44,11 @@ void KeptParameters::add(const StagePlan &plan) {
     for (const Reduction &reduction : stage.reductions) {
       if (!reduction.packed)
         continue;
-      KeptMatrix matrix;
-      matrix.packed = reduction.packed;
-      matrix.columns = stage.space.columns();
-      matrix.depth = reduction.depth;
-      matrix.element = reduction.getElementType();
-      matrix.tiles = llvm::divideCeil(matrix.columns, kTileColumns);
+      KeptMatrix matrix{reduction.packed, stage.space.columns(),
+                        reduction.depth,
+                        getFormat(plan, reduction, precision)};
+      matrix.tiles =
+          llvm::divideCeil(matrix.columns, FactorFormat::kTileColumns);
       matrix.share =
           llvm::divideCeil(matrix.tiles, std::min(units, matrix.tiles));
       auto known = llvm::find_if(matrices, [&](const KeptMatrix &other) {
@@ -68,7 +64,8 @@ void KeptParameters::add(const StagePlan &plan) {
     }
 }
 
-void KeptParameters::place() {
+int64_t KeptParameters::place(int64_t newRoom) {
+  room = std::max<int64_t>(newRoom, 0);
   SmallVector<KeptMatrix *> order;
   for (KeptMatrix &matrix : matrices)
     order.push_back(&matrix);
@@ -82,6 +79,7 @@ void KeptParameters::place() {
     used += matrix->kept * bytes;
     wanted += matrix->share * bytes;
   }
+  return used;
 }
 
 static remark::RemarkOpts remarkOptions() {
@@ -141,13 +139,21 @@ const KeptMatrix *KeptParameters::find(const Reduction &reduction) const {
   return &matrices[it->second];
 }
 
-Value KeptParameters::getTile(CodeBuilder &b, const KeptMatrix &matrix,
-                              Value turn) {
+void KeptParameters::addMemory(gpu::GPUModuleOp module, CodeBuilder &b,
+                               int64_t bytes) {
+  b.setInsertionPointToStart(module.getBody());
+  LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0),
+                         /*isConstant=*/false, LLVM::Linkage::External, kMemory,
+                         Attribute(), FactorFormat::kVectorBytes,
+                         batch::kSharedMemory);
+  module->setAttr(batch::kAddedBytesAttr, b.getI64IntegerAttr(bytes));
+}
+
+Value KeptParameters::getMemory(CodeBuilder &b, int64_t offset) {
   Value memory = LLVM::AddressOfOp::create(
       b, LLVM::LLVMPointerType::get(b.getContext(), batch::kSharedMemory),
       kMemory);
-  Value tile = b.mul(turn, b.constant(matrix.tileBytes()));
-  return b.offset(memory, b.add(tile, b.constant(matrix.offset)));
+  return b.offset(memory, b.constant(offset));
 }
 
 void KeptParameters::emitWait(CodeBuilder &b, const Stage &stage) const {
@@ -157,61 +163,82 @@ void KeptParameters::emitWait(CodeBuilder &b, const Stage &stage) const {
     return;
   if (async)
     NVVM::CpAsyncWaitGroupOp::create(b, 0);
-  gpu::BarrierOp::create(b);
 }
 
-/// Copies 4, 8 or 16 bytes from global to shared memory.
-static void emitCopy(CodeBuilder &b, Value from, Value to, int64_t bytes,
-                     bool async) {
-  if (async) {
-    auto cache = bytes == kVectorBytes ? NVVM::LoadCacheModifierKind::CG
-                                       : NVVM::LoadCacheModifierKind::CA;
+/// Copies elements from global to shared memory, as factors.
+static void emitCopy(CodeBuilder &b, const FactorFormat &format, Value from,
+                     Value to, int64_t count, bool async) {
+  int64_t bytes = count * batch::elementBytes(format.element);
+  if (async && !format.usesTensorCores()) {
+    auto cache = bytes == FactorFormat::kVectorBytes
+                     ? NVVM::LoadCacheModifierKind::CG
+                     : NVVM::LoadCacheModifierKind::CA;
     NVVM::CpAsyncOp::create(b, to, from, bytes, cache, /*cpSize=*/Value());
     return;
   }
-  Type type = b.getF32Type();
-  if (bytes > 4)
-    type = VectorType::get({bytes / 4}, type);
-  b.store(b.load(type, from, bytes), to, bytes);
+  Type type = format.element;
+  if (count > 1)
+    type = VectorType::get({count}, type);
+  Value factors = roundFactors(b, format, b.load(type, from, bytes));
+  b.store(factors, to, count * format.bytes());
 }
 
 void KeptParameters::emitLoad(const KeptMatrix &matrix, CodeBuilder &b,
                               Value packing, Value unit, Value units,
                               Value thread, int64_t threads) const {
   PanelsAttr panels = matrix.packed.getPanels();
+  const FactorFormat &format = matrix.format;
   int64_t kOffset = matrix.packed.getKOffset();
-  int64_t elementBytes = matrix.elementBytes();
-  int64_t vector = kVectorBytes / elementBytes;
+  int64_t elementBytes = batch::elementBytes(format.element);
+  int64_t vector = FactorFormat::kVectorBytes / elementBytes;
   bool whole = matrix.depth % vector == 0 && panels.getK() % vector == 0 &&
                kOffset % vector == 0;
-  int64_t bytes = whole ? kVectorBytes : elementBytes;
-  Value pieces = b.constant(matrix.depth * elementBytes / bytes); // a column's
+  int64_t width = whole ? vector : 1;
+  int64_t padding = format.padded(matrix.depth) - matrix.depth;
+  Value pieces = b.constant(matrix.depth / width); // a column's
   Value fromColumn = b.constant(panels.getK() * elementBytes);
-  Value toColumn = b.constant(matrix.stride() * elementBytes);
   packing = b.offset(packing, b.constant(kOffset * elementBytes));
 
-  ColumnShare share(b, unit, units, matrix.tiles);
-  Value kept = b.mul(share.across, b.constant(matrix.kept));
-  Value end = b.min(b.add(share.first, kept), share.tiles);
-  b.loop(share.first, end, share.across, b.constant(0),
-         [&](Value tile, ValueRange turn) {
-           Value column = b.mul(tile, b.constant(kTileColumns));
-           Value columns = b.constant(kTileColumns);
-           if (matrix.columns % kTileColumns)
+  WordMath m(b);
+  ColumnShare<WordMath> share(m, m.narrow(unit), m.narrow(units), matrix.tiles);
+  Value count = m.min(share.count, m.constant(matrix.kept));
+  b.loop(m.constant(0), count, m.constant(1), [&](Value number) {
+           Value turn = m.widen(number);
+           Value tile = m.add(share.first, m.mul(number, share.across));
+           Value column = m.widen(m.mul(tile, FactorFormat::kTileColumns));
+           Value columns = b.constant(FactorFormat::kTileColumns);
+           if (matrix.columns % FactorFormat::kTileColumns)
              columns =
                  b.min(columns, b.sub(b.constant(matrix.columns), column));
            column = b.add(column, b.constant(matrix.packed.getNOffset()));
            Value source = b.offset(packing, b.mul(column, fromColumn));
-           Value target = getTile(b, matrix, turn[0]);
+           Value target =
+               b.offset(getMemory(b, matrix.offset),
+                        b.mul(turn, b.constant(matrix.tileBytes())));
+           // The place of factor k of a column.
+           auto placeOf = [&](Value column, Value k) {
+             Value share = b.constant(ProductPlan::kShare);
+             Value at = b.mul(b.div(k, share), b.constant(matrix.shareBytes()));
+             at = b.add(at, b.mul(column, b.constant(matrix.stride())));
+             k = b.mul(b.rem(k, share), b.constant(format.bytes()));
+             return b.offset(target, b.add(at, k));
+           };
            b.loop(thread, b.mul(columns, pieces), threads, [&](Value i) {
              Value column = b.div(i, pieces);
-             Value piece = b.mul(b.rem(i, pieces), b.constant(bytes));
+             Value first = b.mul(b.rem(i, pieces), b.constant(width));
              Value from = b.offset(source, b.mul(column, fromColumn));
-             Value to = b.offset(target, b.mul(column, toColumn));
-             from = b.offset(from, piece);
-             emitCopy(b, from, b.offset(to, piece), bytes, async);
+             from = b.offset(from, b.mul(first, b.constant(elementBytes)));
+             emitCopy(b, format, from, placeOf(column, first), width, async);
            });
-           return CodeBuilder::Values{b.add(turn[0], b.constant(1))};
+           if (padding) {
+             Value perColumn = b.constant(padding);
+             Value zero = arith::ConstantOp::create(
+                 b, b.getZeroAttr(getFactorType(b, format)));
+             b.loop(thread, b.mul(columns, perColumn), threads, [&](Value i) {
+               Value k = b.add(b.rem(i, perColumn), b.constant(matrix.depth));
+               b.store(zero, placeOf(b.div(i, perColumn), k), format.bytes());
+             });
+           }
          });
 }
 
@@ -220,16 +247,11 @@ void KeptParameters::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
                               Level level) const {
   if (used == 0)
     return;
-  b.setInsertionPointToStart(module.getBody());
-  LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0),
-                         /*isConstant=*/false, LLVM::Linkage::External, kMemory,
-                         Attribute(), kVectorBytes, batch::kSharedMemory);
   b.setInsertionPointToEnd(module.getBody());
   Type i64 = b.getI64Type();
   auto function = func::FuncOp::create(
-      b, kLoad, b.getFunctionType({b.ptrType(), i64, i64}, {}));
+      b, batch::kLoadParameters, b.getFunctionType({b.ptrType(), i64, i64}, {}));
   makeInternal(function);
-  function->setAttr(batch::kKeptBytesAttr, b.getI64IntegerAttr(used));
   function->setAttr(kLevelAttr, b.getStringAttr(stringifyLevel(level)));
   b.beginFunction(function);
   Value packings = function.getArgument(0), unit = function.getArgument(1);

@@ -25,6 +25,11 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
+/// The room for a quad of rows that products multiply, unless they need less.
+static constexpr int64_t kFewRowBytes = 24 * 1024;
+/// The most room for such rows.
+static constexpr int64_t kManyRowBytes = 64 * 1024;
+
 /// Rows and parameters lie in global memory; see the NVVM dialect.
 static constexpr unsigned kGlobalMemory = 1;
 
@@ -47,13 +52,14 @@ static DenseSet<Attribute> findKernelsOfOneStep(ModuleOp module) {
 /// the operator that it is a copy of.
 static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
                                      const KeptParameters &parameters,
+                                     const ProductMemory &memory,
                                      gpu::GPUModuleOp module,
                                      ModuleTables &tables,
                                      const WarpEmitter::Blocks &blocks) {
   CodeBuilder b(host.getLoc(), host.getContext());
   b.addressSpace = kGlobalMemory;
   b.setInsertionPointToEnd(module.getBody());
-  WarpEmitter emitter(plan, parameters, tables, b, blocks);
+  WarpEmitter emitter(plan, parameters, memory, tables, b, blocks);
   int64_t count = plan.getStages().size();
   for (int64_t s = 0; s < count; ++s) {
     emitter.emit(s, batch::getStageName(host.getSymName(), s));
@@ -84,19 +90,49 @@ struct ConvertOperatorsToGPUPass
     return levels.size() == 1 ? std::optional(*levels.begin()) : std::nullopt;
   }
 
-  /// The bytes of a block's shared memory available for parameters; `others`
-  /// need so many.
-  int64_t getWeightRoom(int64_t others) {
+  /// The bytes of a block's shared memory that its control takes.
+  int64_t getControlBytes() {
+    int64_t bytes = 0;
     getOperation()->walk([&](CompactOp) {
-      others += batch::kListBytes;
+      bytes += batch::kListBytes;
       return WalkResult::interrupt();
     });
     for (auto program : getOperation().getOps<ProgramOp>())
       if (program.getLevel() == Level::Device) {
-        others += batch::kLeftBytes;
+        bytes += batch::kLeftBytes;
         break;
       }
-    return std::max<int64_t>(sharedMemory - others, 0);
+    return bytes;
+  }
+
+  /// Shares out a block's shared memory: sums, a few of the rows that products
+  /// multiply, parameters, and in what is left more of the rows.
+  ProductMemory
+  placeMemory(ArrayRef<std::unique_ptr<StagePlan>> plans,
+              KeptParameters &parameters, int64_t room) {
+    constexpr int64_t quad = RowShare<NumberMath>::kQuad;
+    int64_t sums = 0, few = 0, many = 0;
+    for (const auto &plan : plans)
+      for (const Stage &stage : plan->getStages()) {
+        ProductPlan products(*plan, stage, precision);
+        if (products.products.empty())
+          continue;
+        int64_t tiles = ProductEmitter::countTiles(
+            products, blockSize / WarpEmitter::kLanes);
+        sums = std::max<int64_t>(sums, tiles * products.shares.size() *
+                                           products.sumBytes);
+        int64_t row = products.rowBytes();
+        few = std::max(few, std::min(quad * row, kFewRowBytes));
+        many = std::max(many, std::min(ProductMemory::kMostRows * row,
+                                       kManyRowBytes));
+      }
+    int64_t kept = parameters.place(std::max<int64_t>(room - sums - few, 0));
+    ProductMemory memory;
+    memory.sums = llvm::alignTo(kept, FactorFormat::kVectorBytes);
+    memory.rows = memory.sums + sums;
+    memory.rowBytes = std::clamp(room - memory.rows, few, std::max(few, many));
+    memory.rowBytes -= memory.rowBytes % FactorFormat::kVectorBytes;
+    return memory;
   }
 
   void runOnOperation() override {
@@ -126,10 +162,7 @@ struct ConvertOperatorsToGPUPass
     });
     // A block keeps its share of the columns, which depends on the level.
     std::optional<Level> level = findSharingLevel();
-    // Where levels differ, some stage may be shared out over all blocks.
-    WarpEmitter::Blocks sharing{getUnits(level.value_or(Level::Device)),
-                                blockSize / WarpEmitter::kLanes, precision};
-    int64_t teamBytes = 0;
+    WarpEmitter::Blocks warps{blockSize / WarpEmitter::kLanes, precision};
     for (OperatorOp op : operators) {
       auto staged = device ? device.lookupSymbol<OperatorOp>(op.getSymName())
                            : OperatorOp();
@@ -139,32 +172,27 @@ struct ConvertOperatorsToGPUPass
         return signalPassFailure();
       }
       plans.push_back(std::make_unique<StagePlan>(staged));
-      for (const Stage &stage : plans.back()->getStages())
-        teamBytes =
-            std::max(teamBytes,
-                     WarpEmitter::getTeamBytes(*plans.back(), stage, sharing));
     }
-    KeptParameters parameters(level ? getWeightRoom(teamBytes) : 0,
-                              level ? getUnits(*level) : 1, asyncCopies);
+    KeptParameters parameters(level ? getUnits(*level) : 1, asyncCopies,
+                              precision);
     for (auto [plan, op] : llvm::zip_equal(plans, operators))
-      if (!once.contains(op.getKernelAttr()) &&
+      if (level && !once.contains(op.getKernelAttr()) &&
           !alone.contains(op.getSymNameAttr()))
         parameters.add(*plan);
-    parameters.place();
+    ProductMemory memory =
+        placeMemory(plans, parameters, sharedMemory - getControlBytes());
     ModuleTables tables(module, device, kGlobalMemory);
     for (auto [plan, op] : llvm::zip_equal(plans, operators)) {
       parameters.describe(*plan);
-      if (failed(
-              convertOperator(*plan, op, parameters, device, tables, sharing)))
+      if (failed(convertOperator(*plan, op, parameters, memory, device, tables,
+                                 warps)))
         return signalPassFailure();
     }
     parameters.describe(module.getLoc());
     CodeBuilder builder(module.getLoc(), module.getContext());
     builder.addressSpace = kGlobalMemory;
-    if (teamBytes) {
-      builder.setInsertionPointToStart(device.getBody());
-      WarpEmitter::addTeamMemory(builder, teamBytes);
-    }
+    if (int64_t bytes = memory.rows + memory.rowBytes)
+      KeptParameters::addMemory(device, builder, bytes);
     if (level)
       parameters.emitLoad(device, tables, builder, blockSize, *level);
     tables.save();

@@ -7,79 +7,25 @@
 
 #include "WarpEmitter.h"
 
-#include "../Stages/ReductionLoops.h"
 #include "../UnitThreads.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::uprog;
 
 WarpEmitter::WarpEmitter(const StagePlan &plan,
-                         const KeptParameters &parameters, ModuleTables &tables,
+                         const KeptParameters &parameters,
+                         const ProductMemory &memory, ModuleTables &tables,
                          CodeBuilder &b, const Blocks &blocks)
-    : plan(plan), parameters(parameters), tables(tables), b(b),
-      evaluator(b, plan, tables), fragments(blocks.precision, b, evaluator),
-      blocks(blocks) {}
-
-/// Where teams of warps exchange sums.
-static constexpr StringLiteral kTeamMemory = "team_sums";
-/// A stage whose teams need more has none.
-static constexpr int64_t kMostTeamBytes = 16 * 1024;
-
-static int64_t countContractions(const Stage &stage) {
-  return llvm::count_if(stage.reductions, [](const Reduction &reduction) {
-    return bool(reduction.packed);
-  });
-}
-
-/// Tensor cores only replace f32.
-static bool usesFragments(const StagePlan &plan, batch::Precision precision) {
-  return precision != batch::Precision::F32 &&
-         plan.getLanes() == FragmentEmitter::kVector;
-}
-
-int64_t WarpEmitter::getTeamBytes(const StagePlan &plan, const Stage &stage,
-                                  const Blocks &blocks) {
-  int64_t count = countContractions(stage);
-  if (count < 2 || usesFragments(plan, blocks.precision))
-    return 0;
-  // With so many tiles for a single row, all warps have one of their own.
-  int64_t tiles = llvm::divideCeil(stage.space.columns(), kPanelColumns);
-  if (tiles / blocks.count >= blocks.warps)
-    return 0;
-  int64_t widest = 0;
-  for (const Reduction &reduction : stage.reductions)
-    if (reduction.packed)
-      widest = std::max(widest, elementBytes(reduction.getElementType()));
-  int64_t bytes = blocks.warps / 2 * count * kLanes * widest;
-  return bytes <= kMostTeamBytes ? bytes : 0;
-}
-
-void WarpEmitter::addTeamMemory(CodeBuilder &b, int64_t bytes) {
-  LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), bytes),
-                         /*isConstant=*/false, LLVM::Linkage::Internal,
-                         kTeamMemory, Attribute(), /*alignment=*/16,
-                         batch::kSharedMemory);
-}
+    : plan(plan), parameters(parameters), memory(memory), tables(tables), b(b),
+      evaluator(b, plan, tables), blocks(blocks), m(b) {}
 
 func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   stage = &plan.getStages()[number];
-  hasPanels = countContractions(*stage) > 0;
-  useFragments = hasPanels && usesFragments(plan, blocks.precision);
-  hasTeams = getTeamBytes(plan, *stage, blocks) > 0;
-  int64_t columns = stage->space.columns();
-  tileColumns = useFragments ? FragmentEmitter::kColumns
-                : hasPanels
-                    ? kPanelColumns
-                    : std::min<int64_t>(kLanes, llvm::PowerOf2Ceil(columns));
-  tileRows = useFragments ? FragmentEmitter::kRows : kLanes / tileColumns;
-  static_assert(kPanelRows * kPanelColumns == kLanes &&
-                kPanelColumns == FragmentEmitter::kColumns);
-
   Type ptr = b.ptrType(), i64 = b.getI64Type();
   SmallVector<Type> types = {ptr, ptr, i64, i64};
   if (plan.checksIndices())
@@ -96,203 +42,214 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   if (plan.checksIndices())
     arguments.indexError = function.getArgument(4);
   arguments.scratch = b.loadField(step, batch::abi::kStepScratch);
-  Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
+  thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   thread = arith::IndexCastOp::create(b, i64, thread);
   for (Value *number : {&unit, &units})
-    *number = batch::makeOpaque(b, b.getLoc(), *number);
-  lane = b.rem(thread, b.constant(kLanes));
-  Value warp = b.div(thread, b.constant(kLanes));
+    *number = m.narrow(batch::makeOpaque(b, b.getLoc(), *number));
+  thread = m.narrow(thread);
+  lane = m.rem(thread, kLanes);
+  warp = m.div(thread, kLanes);
   evaluator.beginStage(number, arguments);
-  parameters.emitWait(b, *stage);
-  if (useFragments)
-    fragments.beginStage(lane);
-
+  bool multiplies = llvm::any_of(
+      stage->reductions, [](const Reduction &r) { return bool(r.packed); });
+  auto emitAll = [&] {
+    rowCount = m.narrow(countRows());
+    if (multiplies)
+      emitProducts(unit, units);
+    else
+      emitTiles(unit, units);
+  };
   if (Value copies = evaluator.mustCopy(*stage))
-    b.when(copies, [&] { emitTiles(unit, units, warp); });
+    b.when(copies, emitAll);
   else
-    emitTiles(unit, units, warp);
+    emitAll();
   evaluator.endStage();
   func::ReturnOp::create(b);
   return function;
 }
 
-/// The quotient of numbers below 2^32 that are not negative. GPUs divide 64
-/// bits by calls.
-static Value divide(CodeBuilder &b, Value a, Value c) {
-  Type i32 = b.getI32Type(), i64 = b.getI64Type();
-  auto narrow = [&](Value value) {
-    return b.createOrFold<arith::TruncIOp>(i32, value);
-  };
-  return b.createOrFold<arith::ExtUIOp>(
-      i64, b.createOrFold<arith::DivUIOp>(narrow(a), narrow(c)));
-}
-static Value divideUp(CodeBuilder &b, Value a, Value c) {
-  return divide(b, b.add(a, b.sub(c, b.constant(1))), c);
+Value WarpEmitter::countRows() {
+  Value count = b.constant(stage->space.leading());
+  if (!stage->space.hasRows())
+    return count;
+  Value rows = evaluator.getCount();
+  if (stage->space.domain >= 0)
+    rows = evaluator.getOffset(stage->space.domain, rows);
+  return b.mul(rows, count);
 }
 
-void WarpEmitter::emitTiles(Value unit, Value units, Value warp) {
+WarpEmitter::Place WarpEmitter::placeAt(Value row, Value column) {
+  int64_t columnCount = stage->space.columns();
+  Place place;
+  place.valid = arith::AndIOp::create(
+      b, m.less(row, rowCount), m.less(column, m.constant(columnCount)));
+  row = m.min(row, m.sub(rowCount, 1));
+  place.indices = evaluator.positionOf(stage->space, m.widen(row));
+  column = m.min(column, m.constant(columnCount - 1));
+  if (stage->space.rank() > 0)
+    place.indices.push_back({m.widen(column)});
+  return place;
+}
+
+void WarpEmitter::emitTiles(Value unit, Value units) {
   int64_t columns = stage->space.columns();
-  Value rowCount = b.constant(stage->space.leading());
-  if (stage->space.hasRows()) {
-    Value rows = evaluator.getCount();
-    if (stage->space.domain >= 0)
-      rows = evaluator.getOffset(stage->space.domain, rows);
-    rowCount = b.mul(rows, rowCount);
-  }
-  Value rowTiles =
-      b.div(b.add(rowCount, b.constant(tileRows - 1)), b.constant(tileRows));
-  ColumnShare own(b, unit, units, llvm::divideCeil(columns, tileColumns));
-  // Blocks beyond the number of column tiles share the rows of a tile.
-  Value share = b.div(unit, own.across);
-  Value shares =
-      b.div(b.add(b.sub(units, own.first), b.sub(own.across, b.constant(1))),
-            own.across);
-  // The block's tiles, one tile of columns after the other. All warps are at
-  // the same ones, `warps` at a time.
-  Value zero = b.constant(0), one = b.constant(1);
-  Value rows = divideUp(b, b.max(b.sub(rowTiles, share), zero), shares);
-  Value turns = divideUp(b, b.sub(own.tiles, own.first), own.across);
-  Value tiles = b.mul(rows, turns);
-  b.loop(zero, tiles, blocks.warps, [&](Value first) {
-    Team team = getTeam(warp, b.sub(tiles, first));
-    Value tile = b.min(b.add(first, team.index), b.sub(tiles, one));
-    Value turn = divide(b, tile, rows);
-    Value row = b.add(b.mul(b.sub(tile, b.mul(turn, rows)), shares), share);
-    Value column = b.add(own.first, b.mul(turn, own.across));
-    emitTile(b.mul(row, b.constant(tileRows)), rowCount,
-             b.mul(column, b.constant(tileColumns)), turn, team);
+  int64_t tileColumns =
+      std::min<int64_t>(kLanes, llvm::PowerOf2Ceil(columns));
+  int64_t tileRows = kLanes / tileColumns;
+  Columns own(m, unit, units, llvm::divideCeil(columns, tileColumns));
+  Value tiles = m.div(m.add(rowCount, tileRows - 1), tileRows);
+  // Warps of all blocks that have a column of tiles share out its rows.
+  Value first = m.add(m.mul(own.share, blocks.warps), warp);
+  Value step = m.mul(own.shares, blocks.warps);
+  b.loop(m.constant(0), own.count, m.constant(1), [&](Value turn) {
+    Value column = m.add(own.first, m.mul(turn, own.across));
+    column = m.mul(column, tileColumns);
+    b.loop(first, tiles, step, [&](Value tile) {
+      Place place =
+          placeAt(m.add(m.mul(tile, tileRows), m.div(lane, tileColumns)),
+                  m.add(column, m.rem(lane, tileColumns)));
+      b.when(place.valid, [&] { emitElement(place.indices); });
+    });
   });
 }
 
-WarpEmitter::Team WarpEmitter::getTeam(Value warp, Value tiles) {
-  Value shift = b.constant(0);
-  int64_t most = llvm::Log2_64_Ceil(countContractions(*stage));
-  for (int64_t s = 1; hasTeams && s <= most && blocks.warps >> s; ++s)
-    shift = arith::SelectOp::create(
-        b, b.less(b.constant(blocks.warps >> s), tiles), shift, b.constant(s));
-  Team team;
-  team.index = b.createOrFold<arith::ShRUIOp>(warp, shift);
-  team.mask =
-      b.sub(b.createOrFold<arith::ShLIOp>(b.constant(1), shift), b.constant(1));
-  team.member = b.createOrFold<arith::AndIOp>(warp, team.mask);
-  team.works = b.less(team.index, tiles);
-  team.leads =
-      arith::AndIOp::create(b, team.works,
-                            arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                                  team.member, b.constant(0)));
-  return team;
-}
-
-Value WarpEmitter::isMine(int64_t number, const Team &team) {
-  Value owner = b.createOrFold<arith::AndIOp>(b.constant(number), team.mask);
-  return arith::AndIOp::create(
-      b, team.works,
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, owner, team.member));
-}
-
-CodeBuilder::Values WarpEmitter::exchangeSums(ArrayRef<Value> sums,
-                                              const Team &team) {
-  Value alone = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, team.mask,
-                                      b.constant(0));
-  Value memory = LLVM::AddressOfOp::create(
-      b, LLVM::LLVMPointerType::get(b.getContext(), batch::kSharedMemory),
-      kTeamMemory);
-  int64_t bytes = getTeamBytes(plan, *stage, blocks) / (blocks.warps / 2);
-  int64_t lineBytes = bytes / sums.size();
-  memory = b.offset(memory, b.mul(team.index, b.constant(bytes)));
-  memory = b.offset(memory, b.mul(lane, b.constant(lineBytes / kLanes)));
-  auto at = [&](int64_t c) {
-    return b.offset(memory, b.constant(c * lineBytes));
-  };
-  SmallVector<Type> types(ValueRange(sums).getTypes());
-  return b.select(
-      alone, types, [&] { return CodeBuilder::Values(sums); },
-      [&] {
-        for (auto [c, sum] : llvm::enumerate(sums))
-          b.when(isMine(c, team), [&, c = c, sum = sum] {
-            b.store(sum, at(c), elementBytes(sum.getType()));
-          });
-        gpu::BarrierOp::create(b);
-        CodeBuilder::Values all = b.select(
-            team.leads, types,
-            [&] {
-              CodeBuilder::Values all;
-              for (auto [c, type] : llvm::enumerate(types))
-                all.push_back(b.load(type, at(c), elementBytes(type)));
-              return all;
-            },
-            [&] { return CodeBuilder::Values(sums); });
-        gpu::BarrierOp::create(b);
-        return all;
+void WarpEmitter::emitProducts(Value unit, Value units) {
+  ProductPlan productPlan(plan, *stage, blocks.precision,
+                          memory.rowBytes / Rows::kQuad);
+  ProductEmitter products(*stage, productPlan, memory, parameters, tables, b,
+                          evaluator, blocks.warps);
+  products.begin(thread, warp, lane);
+  parameters.emitWait(b, *stage);
+  int64_t numTiles =
+      llvm::divideCeil(stage->space.columns(), FactorFormat::kTileColumns);
+  Columns columns(m, unit, units, numTiles);
+  Tiles tiles(m, products.countTiles(), columns.count);
+  Value zero = m.constant(0);
+  Value quads = m.div(m.add(rowCount, Rows::kQuad - 1), Rows::kQuad);
+  Value step = m.mul(columns.shares, products.countQuads());
+  b.loop(columns.share, quads, step, [&](Value first) {
+    Rows rows(m, first, columns.shares, products.countQuads(), rowCount);
+    if (productPlan.rounds.size() == 1) {
+      products.copyRows(productPlan.rounds.front(), rows);
+      gpu::BarrierOp::create(b);
+    }
+    Value rowsAtOnce = m.mul(tiles.rows, productPlan.tileRows);
+    b.loop(zero, columns.count, tiles.across, [&](Value turn) {
+      b.loop(zero, rows.count, rowsAtOnce, [&](Value row) {
+        emitPass(products, productPlan, rows, row, columns, turn, tiles);
       });
+    });
+  });
 }
 
-void WarpEmitter::emitTile(Value firstRow, Value rowCount, Value firstColumn,
-                           Value turn, const Team &team) {
-  // Lanes beyond the edge compute the last row or column again, and store
-  // nothing.
-  auto clamp = [&](Value value, Value end) {
-    return b.min(value, b.sub(end, b.constant(1)));
-  };
-  Value columnCount = b.constant(stage->space.columns());
-  // The rows and columns of this lane's elements.
-  SmallVector<Value> ownRows{b.div(lane, b.constant(tileColumns))};
-  SmallVector<Value> ownColumns{b.rem(lane, b.constant(tileColumns))};
-  if (useFragments) {
-    ownRows = fragments.getRows();
-    ownColumns = fragments.getColumns();
+/// Moves what a lane loads for its element, at the beginning of `region`, and
+/// what it computes for that, to `before`: there is no need to wait for products
+/// first. Rows that a stage reads were written before it.
+static void hoistLoads(Region &region, Operation *before,
+                       unsigned globalMemory) {
+  for (Operation &op :
+       llvm::make_early_inc_range(region.front().without_terminator())) {
+    auto load = dyn_cast<LLVM::LoadOp>(op);
+    bool global =
+        load && load.getAddr().getType().getAddressSpace() == globalMemory;
+    if (!global && !isPure(&op))
+      continue;
+    bool known = llvm::all_of(op.getOperands(), [&](Value operand) {
+      Operation *from = operand.getDefiningOp();
+      return !from || from->getParentRegion() != &region;
+    });
+    if (known && op.getNumRegions() == 0)
+      op.moveBefore(before);
   }
-  SmallVector<Value> validity;
-  SmallVector<Indices> elements;
-  for (Value ownRow : ownRows)
-    for (Value ownColumn : ownColumns) {
-      Value row = b.add(firstRow, ownRow);
-      Value column = b.add(firstColumn, ownColumn);
-      Value inside = arith::AndIOp::create(b, b.less(row, rowCount),
-                                           b.less(column, columnCount));
-      validity.push_back(arith::AndIOp::create(b, team.leads, inside));
-      elements.push_back(
-          evaluator.positionOf(stage->space, clamp(row, rowCount)));
-      if (stage->space.rank() > 0)
-        elements.back().push_back({clamp(column, columnCount)});
-    }
+}
 
-  if (useFragments) {
-    SmallVector<Indices> rows;
-    for (Value ownRow : ownRows) {
-      rows.push_back(evaluator.positionOf(
-          stage->space, clamp(b.add(firstRow, ownRow), rowCount)));
-      evaluator.prepareRow(*stage, rows.back());
-    }
-    emitFragments(rows, elements, firstColumn, turn);
-  } else if (hasPanels) {
-    SmallVector<Indices> rows;
-    for (int64_t i = 0; i < tileRows; ++i) {
-      rows.push_back(evaluator.positionOf(
-          stage->space, clamp(b.add(firstRow, b.constant(i)), rowCount)));
-      evaluator.prepareRow(*stage, rows.back());
-    }
-    SmallVector<Value> sums;
-    for (const Reduction &reduction : stage->reductions) {
-      if (!reduction.packed)
-        continue;
-      sums.push_back(b.select(
-          isMine(sums.size(), team),
-          [&] { return emitContraction(reduction, rows, firstColumn, turn); },
-          [&]() -> Value {
-            return arith::ConstantOp::create(
-                b, b.getFloatAttr(reduction.getElementType(), 0));
-          }));
-    }
-    if (hasTeams)
-      sums = exchangeSums(sums, team);
-    const Value *sum = sums.begin();
-    for (const Reduction &reduction : stage->reductions)
-      if (reduction.packed)
-        finishContraction(reduction, elements, *sum++);
+void WarpEmitter::emitPass(ProductEmitter &products,
+                           const ProductPlan &productPlan, const Rows &rows,
+                           Value firstRow, const Columns &columns,
+                           Value firstTurn, const Tiles &tiles) {
+  int64_t tileRows = productPlan.tileRows;
+  int64_t tileElements = productPlan.tileElements();
+  Value left = m.add(m.sub(rows.count, firstRow), tileRows - 1);
+  Value count = m.mul(m.min(tiles.rows, m.div(left, tileRows)), tiles.across);
+
+  // The place of an element of these tiles.
+  auto placeOf = [&](Value number, Value &tile, Value &element) {
+    constexpr int64_t width = FactorFormat::kTileColumns;
+    tile = m.div(number, tileElements);
+    element = m.rem(number, tileElements);
+    Value exists = m.less(tile, count);
+    tile = m.min(tile, m.sub(count, 1));
+    Value own = m.add(firstRow, m.mul(tiles.rowOf(m, tile), tileRows));
+    own = m.add(own, m.div(element, width));
+    Value turn = m.add(firstTurn, tiles.columnOf(m, tile));
+    exists = arith::AndIOp::create(b, exists, m.less(own, rows.count));
+    exists = arith::AndIOp::create(b, exists, m.less(turn, columns.count));
+    Value column = m.add(columns.first, m.mul(turn, columns.across));
+    column = m.add(m.mul(column, width), m.rem(element, width));
+    own = m.min(own, m.sub(rows.count, 1));
+    Place place = placeAt(rows.rowAt(m, own), column);
+    place.valid = arith::AndIOp::create(b, exists, place.valid);
+    return place;
+  };
+  auto emitElements = [&](const Place &place, Value tile, Value element) {
+    b.when(place.valid, [&] {
+      for (auto [p, product] : llvm::enumerate(productPlan.products))
+        finishProduct(*product, place.indices,
+                      products.addShares(p, tile, element));
+      emitElement(place.indices);
+    });
+  };
+
+  // All at once, unless a block has fewer warps than a tile.
+  bool together = products.countTiles() * tileElements <= blocks.warps * kLanes;
+  Value tile, element;
+  Place place;
+  Operation *early = nullptr;
+  if (together) {
+    place = placeOf(thread, tile, element);
+    evaluator.prepareRow(*stage, place.indices);
+    early = arith::ConstantOp::create(b, b.getBoolAttr(false));
   }
-  for (auto [valid, element] : llvm::zip_equal(validity, elements))
-    b.when(valid, [&, &element = element] { emitElement(element); });
+  bool several = productPlan.rounds.size() > 1;
+  for (const ProductPlan::Round &round : productPlan.rounds) {
+    if (several) {
+      if (&round != &productPlan.rounds.front())
+        gpu::BarrierOp::create(b);
+      products.copyRows(round, rows);
+      gpu::BarrierOp::create(b);
+    }
+    products.multiply(round, rows, firstRow, columns, firstTurn, tiles, count);
+  }
+  gpu::BarrierOp::create(b);
+  if (together) {
+    emitElements(place, tile, element);
+    auto elements = cast<scf::IfOp>(*std::prev(b.getInsertionPoint()));
+    hoistLoads(elements.getThenRegion(), early, b.addressSpace);
+    early->erase();
+  } else {
+    Value all = m.mul(count, tileElements);
+    b.loop(thread, all, m.constant(blocks.warps * kLanes), [&](Value number) {
+      Place place = placeOf(thread, tile, element);
+      emitElements(place, tile, element);
+    });
+  }
+  // The next ones use the memory of sums again.
+  Value nextRow = m.add(firstRow, m.mul(tiles.rows, tileRows));
+  Value nextTurn = m.add(firstTurn, tiles.across);
+  Value more = arith::OrIOp::create(b, m.less(nextRow, rows.count),
+                                    m.less(nextTurn, columns.count));
+  if (!several)
+    b.when(more, [&] { gpu::BarrierOp::create(b); });
+}
+
+void WarpEmitter::finishProduct(const Reduction &reduction,
+                                const Indices &element, Value sum) {
+  linalg::LinalgOp op = reduction.op;
+  Value start = op.getDpsInits()[0];
+  if (!isZero(start))
+    if (Value value = evaluator.eval(start, element))
+      sum = arith::AddFOp::create(b, value, sum);
+  evaluator.remember(op->getResult(0), element, sum);
 }
 
 void WarpEmitter::emitElement(const Indices &element) {
@@ -307,215 +264,4 @@ void WarpEmitter::emitElement(const Indices &element) {
   for (auto &[value, storage] : stage->stores)
     if (Value computed = evaluator.eval(value, element))
       evaluator.store(computed, value, storage, element);
-}
-
-Value WarpEmitter::parametersAt(const Reduction &reduction, Value column) {
-  PackedAttr packed = reduction.packed;
-  PanelsAttr panels = packed.getPanels(); // B[n][k]: lanes read along k
-  Value n = b.add(column, b.constant(packed.getNOffset()));
-  Value offset = b.add(b.mul(n, b.constant(panels.getK())),
-                       b.constant(packed.getKOffset()));
-  int64_t bytes = elementBytes(reduction.getElementType());
-  return b.offset(evaluator.getPacking(tables.getPanels(panels)),
-                  b.mul(offset, b.constant(bytes)));
-}
-
-/// Which tiles of parameters lie in shared memory depends on the block's turn,
-/// which is the same for all lanes.
-void WarpEmitter::emitFragments(ArrayRef<Indices> rows,
-                                ArrayRef<Indices> elements, Value firstColumn,
-                                Value turn) {
-  int64_t columns = stage->space.columns();
-  Value loaded = fragments.getLoadedColumn();
-  if (columns % tileColumns)
-    loaded = b.min(loaded, b.sub(b.constant(columns - 1), firstColumn));
-  SmallVector<const Reduction *> contractions;
-  std::optional<int64_t> kept; // tiles of all that have some
-  for (const Reduction &reduction : stage->reductions) {
-    if (!reduction.packed)
-      continue;
-    contractions.push_back(&reduction);
-    const KeptMatrix *matrix = parameters.find(reduction);
-    if (matrix && matrix->kept < matrix->tiles)
-      kept = std::min(kept.value_or(matrix->kept), matrix->kept);
-  }
-  auto emitProducts = [&](bool early) {
-    SmallVector<FragmentEmitter::Product> products;
-    for (const Reduction *reduction : contractions) {
-      const KeptMatrix *matrix = parameters.find(*reduction);
-      Value at;
-      if (matrix && (early || matrix->kept == matrix->tiles))
-        at = b.offset(KeptParameters::getTile(b, *matrix, turn),
-                      b.mul(loaded, b.constant(matrix->stride() * 4)));
-      else
-        at = parametersAt(*reduction, b.add(firstColumn, loaded));
-      products.push_back({reduction, at});
-    }
-    CodeBuilder::Values all;
-    for (const CodeBuilder::Values &sums : fragments.emit(products, rows))
-      llvm::append_range(all, sums);
-    return all;
-  };
-  SmallVector<Type> types(contractions.size() * elements.size(),
-                          b.getF32Type());
-  CodeBuilder::Values sums = kept ? b.select(
-                                        b.less(turn, b.constant(*kept)), types,
-                                        [&] { return emitProducts(true); },
-                                        [&] { return emitProducts(false); })
-                                  : emitProducts(true);
-  for (auto [i, reduction] : llvm::enumerate(contractions))
-    finishContraction(
-        *reduction, elements,
-        ValueRange(sums).slice(i * elements.size(), elements.size()));
-}
-
-Value WarpEmitter::emitContraction(const Reduction &reduction,
-                                   ArrayRef<Indices> rows, Value firstColumn,
-                                   Value turn) {
-  linalg::LinalgOp op = reduction.op;
-  SmallVector<Indices> dims; // of each row, any column
-  for (const Indices &row : rows) {
-    Indices out(row);
-    out.push_back({firstColumn});
-    dims.push_back(evaluator.loopIndices(op, out));
-  }
-  auto fromGlobal = [&] {
-    return multiply(reduction, dims, firstColumn,
-                    parametersAt(reduction, firstColumn),
-                    reduction.packed.getPanels().getK());
-  };
-  const KeptMatrix *kept = parameters.find(reduction);
-  auto fromShared = [&] {
-    Value tile = KeptParameters::getTile(b, *kept, turn);
-    return multiply(reduction, dims, firstColumn, tile, kept->stride());
-  };
-  SmallVector<Type> types(kLanes, reduction.getElementType());
-  CodeBuilder::Values partials;
-  if (!kept)
-    partials = fromGlobal();
-  else if (kept->kept == kept->tiles)
-    partials = fromShared();
-  else
-    partials = b.select(b.less(turn, b.constant(kept->kept)), types, fromShared,
-                        fromGlobal);
-  return addUp(partials);
-}
-
-CodeBuilder::Values WarpEmitter::multiply(const Reduction &reduction,
-                                          MutableArrayRef<Indices> rows,
-                                          Value firstColumn, Value parameters,
-                                          int64_t stride) {
-  linalg::LinalgOp op = reduction.op;
-  OpOperand *left = op.getDpsInputOperand(reduction.left);
-  Type element = reduction.getElementType();
-  int64_t lanes = evaluator.getLanes(), bytes = elementBytes(element);
-  ReductionLoops loops(reduction);
-  // Bytes from there to a column: constants, unless a tile crosses the edge.
-  SmallVector<Value> columns;
-  Value last = b.sub(b.constant(stage->space.columns() - 1), firstColumn);
-  for (int64_t c = 0; c < tileColumns; ++c) {
-    Value column = b.constant(c);
-    if (stage->space.columns() % tileColumns)
-      column = b.min(column, last);
-    columns.push_back(b.mul(column, b.constant(stride * bytes)));
-  }
-
-  // Sum r * tileColumns + c is that of row r and column c.
-  Value zero = arith::ConstantOp::create(b, b.getFloatAttr(element, 0));
-  CodeBuilder::Values sums(kLanes, zero);
-  for (auto [begin, end] : loops.pieces) {
-    bool vector = readsVectors(reduction, begin, end, lanes);
-    int64_t width = vector ? lanes : 1;
-    Type type = vector ? evaluator.vectorOf(element) : element;
-    auto take = [&](Value value, int64_t i) -> Value {
-      if (!isa<VectorType>(value.getType()))
-        return value;
-      return vector::ExtractOp::create(b, value, ArrayRef<int64_t>{i});
-    };
-    Value first = b.add(b.constant(begin), b.mul(lane, b.constant(width)));
-    sums = b.loop(
-        first, b.constant(end), kLanes * width, sums,
-        [&, begin = begin, end = end](Value k, ValueRange partials) {
-          CodeBuilder::Values next(partials);
-          Value at = b.offset(parameters, b.mul(k, b.constant(bytes)));
-          SmallVector<Value> factors;
-          for (Value column : columns)
-            factors.push_back(
-                b.load(type, b.offset(at, column), bytes * width));
-          for (auto [r, row] : llvm::enumerate(rows)) {
-            row[loops.dims.back()] = {k, vector, vector ? 0 : -1, begin, end};
-            Value value = evaluator.eval(
-                left->get(),
-                evaluator.operandIndices(op.getMatchingIndexingMap(left), row));
-            if (!value)
-              return CodeBuilder::Values(partials);
-            for (auto [c, factor] : llvm::enumerate(factors)) {
-              Value &sum = next[r * tileColumns + c];
-              for (int64_t i = 0; i < width; ++i)
-                sum = math::FmaOp::create(b, take(value, i), take(factor, i),
-                                          sum);
-            }
-          }
-          return next;
-        });
-  }
-  return sums;
-}
-
-void WarpEmitter::finishContraction(const Reduction &reduction,
-                                    ArrayRef<Indices> elements,
-                                    ValueRange sums) {
-  linalg::LinalgOp op = reduction.op;
-  Value start = op.getDpsInits()[0];
-  for (auto [element, sum] : llvm::zip_equal(elements, sums)) {
-    if (!isZero(start))
-      if (Value value = evaluator.eval(start, element))
-        sum = arith::AddFOp::create(b, value, sum);
-    evaluator.remember(op->getResult(0), element, sum);
-  }
-}
-
-/// The value of the lane whose number differs in the bits of `distance`. Warps
-/// exchange 32 bits at once.
-static Value exchange(CodeBuilder &b, Value value, Value distance,
-                      Value width) {
-  auto shuffle = [&](Value word) -> Value {
-    return gpu::ShuffleOp::create(b, word, distance, width,
-                                  gpu::ShuffleMode::XOR)
-        .getShuffleResult();
-  };
-  Type type = value.getType();
-  if (type.getIntOrFloatBitWidth() == 32)
-    return shuffle(value);
-  Type i64 = b.getI64Type(), i32 = b.getI32Type();
-  Value bits = arith::BitcastOp::create(b, i64, value), shift = b.constant(32);
-  Value low = shuffle(arith::TruncIOp::create(b, i32, bits));
-  Value high = shuffle(
-      arith::TruncIOp::create(b, i32, arith::ShRUIOp::create(b, bits, shift)));
-  high = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, i64, high), shift);
-  low = arith::ExtUIOp::create(b, i64, low);
-  return arith::BitcastOp::create(b, type, arith::OrIOp::create(b, low, high));
-}
-
-/// Each step halves the partial sums that a lane holds: it sends one half to
-/// the lane that keeps it, and adds what it receives to the other half.
-Value WarpEmitter::addUp(ArrayRef<Value> partials) {
-  SmallVector<Value> sums(partials);
-  Type i32 = b.getI32Type();
-  for (int32_t half = kLanes / 2; half > 0; half /= 2) {
-    Value bit = b.rem(b.div(lane, b.constant(half)), b.constant(2));
-    Value upper = arith::TruncIOp::create(b, b.getI1Type(), bit);
-    auto constant = [&](int32_t value) -> Value {
-      return arith::ConstantOp::create(b, b.getIntegerAttr(i32, value));
-    };
-    Value distance = constant(half), width = constant(kLanes);
-    for (int32_t i = 0; i < half; ++i) {
-      Value keep = arith::SelectOp::create(b, upper, sums[i + half], sums[i]);
-      Value send = arith::SelectOp::create(b, upper, sums[i], sums[i + half]);
-      Value other = exchange(b, send, distance, width);
-      sums[i] = arith::AddFOp::create(b, keep, other);
-    }
-    sums.resize(half);
-  }
-  return sums[0];
 }

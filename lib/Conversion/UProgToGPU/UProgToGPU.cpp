@@ -472,16 +472,16 @@ SmallVector<Value> KernelEmitter::lower(uprog::CompactOp compact,
 /// Fills the block's shared memory if there is a function for it. Returns the
 /// number of bytes of it that a launch adds.
 int64_t KernelEmitter::loadParameters() {
-  for (auto function : kernel.device.getOps<func::FuncOp>())
-    if (auto bytes = function->getAttrOfType<IntegerAttr>(kKeptBytesAttr)) {
-      auto level = function->getAttrOfType<StringAttr>(uprog::kLevelAttr);
-      const BlockGroup &group = kernel.groups.at(
-          level ? *uprog::symbolizeLevel(level) : kernel.shape.group);
-      func::CallOp::create(
-          b, function, ValueRange{kernel.packings, group.unit, group.units});
-      return bytes.getInt();
-    }
-  return 0;
+  if (auto function =
+          kernel.device.lookupSymbol<func::FuncOp>(kLoadParameters)) {
+    auto level = function->getAttrOfType<StringAttr>(uprog::kLevelAttr);
+    const BlockGroup &group = kernel.groups.at(
+        level ? *uprog::symbolizeLevel(level) : kernel.shape.group);
+    func::CallOp::create(
+        b, function, ValueRange{kernel.packings, group.unit, group.units});
+  }
+  auto bytes = kernel.device->getAttrOfType<IntegerAttr>(kAddedBytesAttr);
+  return bytes ? bytes.getInt() : 0;
 }
 
 /// Also makes the function of the host that launches the kernel.

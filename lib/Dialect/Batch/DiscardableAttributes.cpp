@@ -59,6 +59,9 @@ static bool isUnitOfReplicated(Operation *op, Attribute attr) {
   return op->hasAttr(kEntryAttr) && isa<UnitAttr>(attr) && strategy &&
          strategy.getValue() == Strategy::Replicate;
 }
+static bool isBytesOfDevice(Operation *op, Attribute attr) {
+  return op->getName().getStringRef() == "gpu.module" && isa<IntegerAttr>(attr);
+}
 static bool isBytesOfKernel(Operation *op, Attribute attr) {
   return isa<KernelOp>(op) && isa<IntegerAttr>(attr);
 }
@@ -85,7 +88,7 @@ static const KnownAttribute kOperationAttributes[] = {
      "a dictionary from fields of a variant to sources"},
     {kLaunchAttr, isDictionaryOfFunction, "a dictionary on a function"},
     {kEmulatedAttr, isBytesOfFunction, "an integer on a function"},
-    {kKeptBytesAttr, isBytesOfFunction, "an integer on a function"},
+    {kAddedBytesAttr, isBytesOfDevice, "an integer on a gpu.module"},
     {kPolicyAttr, isPolicyOfModule, "a #batch.policy on a module"},
     {kStrategyAttr, isStrategyOfEntry, "a #batch.strategy on the entry"},
     {kNotBatchedAttr, isStringOfEntry, "a string on the entry"},

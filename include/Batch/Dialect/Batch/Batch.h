@@ -93,9 +93,8 @@ inline constexpr StringLiteral kLaunchAttr = "batch.kernel_launch";
 /// On the function of a kernel that the emulator calls: the bytes of its static
 /// shared memory.
 inline constexpr StringLiteral kEmulatedAttr = "batch.shared_bytes";
-/// On the function of a gpu.module with which blocks fill their shared memory
-/// with parameters: the bytes that a launch has to add for it.
-inline constexpr StringLiteral kKeptBytesAttr = "batch.kept_bytes";
+/// On a gpu.module: the bytes of shared memory that a launch adds for a block.
+inline constexpr StringLiteral kAddedBytesAttr = "batch.added_bytes";
 /// On a module: the PolicyAttr that its schedules follow.
 inline constexpr StringLiteral kPolicyAttr = "batch.policy";
 /// On the entry: the StrategyAttr of its control, and, if that is `none`

@@ -29,6 +29,10 @@ inline std::string getStageName(llvm::StringRef operatorName, int64_t stage) {
   return (operatorName + ".stage" + llvm::Twine(stage)).str();
 }
 
+/// The function with which the blocks of a kernel fill their shared memory with
+/// parameters that they keep.
+inline constexpr llvm::StringLiteral kLoadParameters = "load_parameters";
+
 /// The function that records the tasks of an instance function.
 inline std::string getInspectorName(llvm::StringRef function) {
   return (function + ".inspect").str();

@@ -1,0 +1,548 @@
+//===- ProductEmitter.cpp - Products of a block's warps -------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProductEmitter.h"
+
+#include "../Stages/ReductionLoops.h"
+#include "Fragments.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+/// Copies of a loop that loads rows: so many loads of a thread are in flight.
+static constexpr int64_t kLoads = 8;
+/// The most bytes for sums: fewer tiles are worked on at once instead.
+static constexpr int64_t kMostSumBytes = 16 * 1024;
+
+int64_t ProductEmitter::countTiles(const ProductPlan &plan, int64_t warps) {
+  int64_t bytes = plan.shares.size() * plan.sumBytes;
+  int64_t most = std::max<int64_t>(kMostSumBytes / bytes, 1);
+  int64_t elements = plan.tileElements();
+  return llvm::bit_floor<uint64_t>(
+      std::clamp<int64_t>(warps * kLanes / elements, 1, most));
+}
+
+ProductEmitter::ProductEmitter(const Stage &stage, const ProductPlan &plan,
+                               const ProductMemory &memory,
+                               const KeptParameters &parameters,
+                               ModuleTables &tables, CodeBuilder &b,
+                               Evaluator &evaluator, int64_t warps)
+    : stage(stage), plan(plan), memory(memory), parameters(parameters),
+      tables(tables), b(b), evaluator(evaluator), warps(warps), m(b) {}
+
+int64_t ProductEmitter::countQuads() const {
+  return std::clamp<int64_t>(memory.rowBytes / plan.rowBytes() / Rows::kQuad, 1,
+                             ProductMemory::kMostRows / Rows::kQuad);
+}
+
+void ProductEmitter::begin(Value newThread, Value newWarp, Value newLane) {
+  thread = newThread;
+  warp = newWarp;
+  lane = newLane;
+}
+
+Value ProductEmitter::getMemory(int64_t offset, Value bytes) {
+  return m.offset(parameters.getMemory(b, offset), bytes);
+}
+
+/// The first of `values` for number 0, the second for 1, ...
+static Value pick(WordMath &m, Value number, ArrayRef<Value> values) {
+  Value picked = values[0];
+  for (size_t i = 1; i < values.size(); ++i)
+    if (values[i] != values[i - 1])
+      picked = m.choose(m.less(number, m.constant(i)), picked, values[i]);
+  return picked;
+}
+
+static Value pick(WordMath &m, Value number, ArrayRef<int64_t> values) {
+  int64_t distance = values.size() > 1 ? values[1] - values[0] : 0;
+  bool even = true;
+  for (size_t i = 1; i < values.size(); ++i)
+    even &= values[i] - values[i - 1] == distance;
+  if (even)
+    return m.add(m.mul(number, distance), values[0]);
+  Value picked = m.constant(values[0]);
+  for (size_t i = 1; i < values.size(); ++i)
+    if (values[i] != values[i - 1])
+      picked = m.choose(m.less(number, m.constant(i)), picked,
+                        m.constant(values[i]));
+  return picked;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Factors of a segment that are loaded in the same way.
+struct Piece {
+  const Reduction *reader;
+  int64_t begin, end; ///< of k
+  int64_t at;         ///< bytes from the beginning of a row
+  int64_t width;      ///< elements that are loaded at once
+
+  int64_t perRow() const { return (end - begin) / width; }
+};
+} // namespace
+
+static SmallVector<Piece> splitSegment(const ProductPlan::Segment &segment,
+                                       const FactorFormat &format,
+                                       int64_t lanes) {
+  SmallVector<Piece> pieces;
+  const Reduction &reader = *segment.reader;
+  auto add = [&](int64_t begin, int64_t end) {
+    begin = std::max(begin, segment.begin);
+    end = std::min(end, segment.end);
+    if (begin >= end)
+      return;
+    bool vector = reader.packed.getVectors() && begin % lanes == 0 &&
+                  end % lanes == 0;
+    pieces.push_back(
+        {&reader, begin, end,
+         segment.at + (begin - segment.begin) * format.bytes(),
+         vector ? lanes : 1});
+  };
+  for (auto [begin, end] : ReductionLoops(reader).pieces)
+    add(begin, end);
+  return pieces;
+}
+
+void ProductEmitter::copyRows(const ProductPlan::Round &round,
+                              const Rows &rows) {
+  const FactorFormat &format = round.format;
+  int64_t lanes = evaluator.getLanes(), threads = warps * kLanes;
+  auto rowAt = [&](Value own, Value offset) {
+    return getMemory(memory.rows, m.add(m.mul(own, round.stride), offset));
+  };
+  SmallVector<Piece> pieces;
+  for (const ProductPlan::Segment &segment : round.segments) {
+    llvm::append_range(pieces, splitSegment(segment, format, lanes));
+    int64_t depth = segment.end - segment.begin;
+    int64_t rest = format.padded(depth) - depth;
+    if (!rest)
+      continue;
+    Type type = getFactorType(b, format);
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+    b.loop(thread, m.mul(rows.count, rest), m.constant(threads), [&](Value i) {
+      Value k = m.mul(m.add(m.rem(i, rest), depth), format.bytes());
+      b.store(zero, rowAt(m.div(i, rest), m.add(k, segment.at)),
+              format.bytes());
+    });
+  }
+
+  // One loop for pieces of the same extent, so that none waits for another.
+  while (!pieces.empty()) {
+    int64_t extent = pieces.front().perRow(), width = pieces.front().width;
+    SmallVector<Piece> together, others;
+    for (const Piece &piece : pieces)
+      (piece.perRow() == extent && piece.width == width ? together : others)
+          .push_back(piece);
+    pieces = others;
+    int64_t copies = std::max<int64_t>(kLoads / together.size(), 1);
+    Value total = m.mul(rows.count, extent);
+    b.loop(thread, total, m.constant(copies * threads), [&](Value first) {
+      struct Loaded {
+        Value value, at, inside;
+      };
+      SmallVector<Loaded> loaded;
+      for (int64_t copy = 0; copy < copies; ++copy) {
+        Value i = first, inside;
+        if (copy > 0) {
+          i = m.add(first, copy * threads);
+          inside = m.less(i, total);
+          i = m.min(i, m.sub(total, 1));
+        }
+        Value own = m.div(i, extent), k = m.mul(m.rem(i, extent), width);
+        Indices out = evaluator.positionOf(stage.space,
+                                           m.widen(rows.rowAt(m, own)));
+        out.push_back(evaluator.index(0));
+        for (const Piece &piece : together) {
+          linalg::LinalgOp op = piece.reader->op;
+          OpOperand *left = op.getDpsInputOperand(piece.reader->left);
+          Indices dims = evaluator.loopIndices(op, out);
+          ReductionLoops loops(*piece.reader);
+          bool vector = width > 1;
+          dims[loops.dims.back()] = {m.widen(m.add(k, piece.begin)), vector,
+                                     vector ? 0 : -1, piece.begin, piece.end};
+          Value value = evaluator.eval(
+              left->get(),
+              evaluator.operandIndices(op.getMatchingIndexingMap(left), dims));
+          if (!value)
+            return;
+          if (vector)
+            value = evaluator.broadcast(value);
+          Value at = rowAt(own, m.add(m.mul(k, format.bytes()), piece.at));
+          loaded.push_back({roundFactors(b, format, value), at, inside});
+        }
+      }
+      for (const Loaded &one : loaded) {
+        auto store = [&] {
+          b.store(one.value, one.at, width * format.bytes());
+        };
+        if (one.inside)
+          b.when(one.inside, store);
+        else
+          store();
+      }
+    });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
+                              Value firstRow, const Columns &columns,
+                              Value firstTurn, const Tiles &tiles,
+                              Value count) {
+  const FactorFormat &format = round.format;
+  ArrayRef<ProductPlan::Share> shares =
+      ArrayRef(plan.shares).slice(round.first, round.count);
+  int64_t columnCount = stage.space.columns();
+  int64_t elementBytes = batch::elementBytes(format.element);
+  bool allKept = true, someKept = false, whole = true;
+  SmallVector<int64_t> at, depth, keptTiles, keptAt, keptTile, keptStride;
+  SmallVector<int64_t> globalStride;
+  SmallVector<Value> globalAt, packings;
+  for (const ProductPlan::Share &share : shares) {
+    const Reduction &product = *share.product;
+    at.push_back(share.at);
+    depth.push_back(share.depth());
+    const KeptMatrix *kept = parameters.find(product);
+    allKept &= kept && kept->kept == kept->tiles;
+    someKept |= kept != nullptr;
+    keptTiles.push_back(kept ? kept->kept : 0);
+    keptAt.push_back(kept ? kept->offset + share.begin / ProductPlan::kShare *
+                                               kept->shareBytes()
+                          : 0);
+    keptTile.push_back(kept ? kept->tileBytes() : 0);
+    keptStride.push_back(kept ? kept->stride() : 0);
+    PackedAttr packed = product.packed;
+    PanelsAttr panels = packed.getPanels(); // B[n][k]: lanes read along k
+    int64_t vector = FactorFormat::kVectorBytes / elementBytes;
+    whole &= panels.getK() % vector == 0 && packed.getKOffset() % vector == 0 &&
+             share.depth() % format.vector() == 0;
+    packings.push_back(evaluator.getPacking(tables.getPanels(panels)));
+    globalStride.push_back(panels.getK() * elementBytes);
+    globalAt.push_back(
+        b.constant((packed.getNOffset() * panels.getK() + packed.getKOffset() +
+                    share.begin) *
+                   elementBytes));
+  }
+
+  Value items = m.mul(count, round.count);
+  b.loop(warp, items, m.constant(warps), [&](Value item) {
+    Value tile = m.div(item, round.count), number = m.rem(item, round.count);
+    Value turn = m.add(firstTurn, tiles.columnOf(m, tile));
+    auto pickOne = [&](ArrayRef<int64_t> values) {
+      return pick(m, number, values);
+    };
+    auto work = [&] {
+      Value row =
+          m.add(firstRow, m.mul(tiles.rowOf(m, tile), plan.tileRows));
+      Value column = m.add(columns.first, m.mul(turn, columns.across));
+      column = m.mul(column, FactorFormat::kTileColumns);
+      Operands operands;
+      operands.rows = getMemory(
+          memory.rows, m.add(m.mul(row, round.stride), pickOne(at)));
+      operands.lastRow = m.sub(m.sub(rows.count, 1), row);
+      if (columnCount % FactorFormat::kTileColumns)
+        operands.lastColumn = m.sub(m.constant(columnCount - 1), column);
+      operands.depth = pickOne(depth);
+      auto fromShared = [&] {
+        operands.kept = true;
+        operands.weights = getMemory(
+            0, m.add(m.mul(turn, pickOne(keptTile)), pickOne(keptAt)));
+        operands.stride = pickOne(keptStride);
+        return multiplyTile(round, operands);
+      };
+      auto fromGlobal = [&] {
+        operands.kept = false;
+        operands.whole = whole;
+        operands.stride = pickOne(globalStride);
+        // Parameters may have more than 2^32 bytes.
+        Value place = b.mul(m.widen(column), m.widen(operands.stride));
+        place = b.add(place, pick(m, number, globalAt));
+        operands.weights = b.offset(pick(m, number, packings), place);
+        return multiplyTile(round, operands);
+      };
+      CodeBuilder::Values sums;
+      if (allKept) {
+        sums = fromShared();
+      } else if (!someKept) {
+        sums = fromGlobal();
+      } else {
+        SmallVector<Type> types(format.usesTensorCores() ? 4 : 1,
+                                format.element);
+        sums = b.select(m.less(turn, pickOne(keptTiles)), types, fromShared,
+                        fromGlobal);
+      }
+      if (!evaluator.hasFailed())
+        storeSums(round, tile, number, sums);
+    };
+    if (countTiles() > 1)
+      b.when(m.less(turn, columns.count), work);
+    else
+      work();
+  });
+}
+
+Value ProductEmitter::sumAt(Value tile, Value share, Value element,
+                            int64_t bytes) {
+  Value place = m.mul(m.add(m.mul(tile, plan.shares.size()), share),
+                      plan.sumBytes);
+  return getMemory(memory.sums, m.add(place, m.mul(element, bytes)));
+}
+
+void ProductEmitter::storeSums(const ProductPlan::Round &round, Value tile,
+                               Value number, ValueRange sums) {
+  int64_t bytes = batch::elementBytes(round.format.element);
+  Value share = m.add(number, round.first);
+  if (sums.size() == 1) {
+    // Of a single row, the sums of the other rows' lanes are not read.
+    Value element = m.add(
+        m.mul(m.rem(lane, round.format.tileRows()), FactorFormat::kTileColumns),
+        m.div(lane, round.format.tileRows()));
+    b.store(sums[0], sumAt(tile, share, element, bytes), bytes);
+    return;
+  }
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    Value element = Fragments(b, m, lane).getElement(i);
+    b.store(sum, sumAt(tile, share, element, bytes), bytes);
+  }
+}
+
+Value ProductEmitter::addShares(size_t number, Value tile, Value element) {
+  Value sum;
+  for (auto [s, share] : llvm::enumerate(plan.shares)) {
+    if (share.product != plan.products[number])
+      continue;
+    Type type = share.product->getElementType();
+    int64_t bytes = batch::elementBytes(type);
+    Value own =
+        b.load(type, sumAt(tile, m.constant(s), element, bytes), bytes);
+    sum = sum ? arith::AddFOp::create(b, sum, own).getResult() : own;
+  }
+  return sum;
+}
+
+CodeBuilder::Values
+ProductEmitter::multiplyTile(const ProductPlan::Round &round,
+                             const Operands &operands) {
+  return round.format.usesTensorCores() ? multiplyFragments(round, operands)
+                                        : multiplyLanes(round, operands);
+}
+
+SmallVector<Value> ProductEmitter::loadWeights(const FactorFormat &format,
+                                               Value column, Value k,
+                                               const Operands &operands) {
+  Type element = format.element;
+  int64_t bytes = batch::elementBytes(element);
+  int64_t width = operands.whole ? FactorFormat::kVectorBytes / bytes : 1;
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
+  SmallVector<Value> weights;
+  for (int64_t i = 0; i < format.vector(); i += width) {
+    Value at = m.add(k, i), inside = m.less(at, operands.depth);
+    at = m.min(at, m.sub(operands.depth, width));
+    Value from = m.offset(column, m.mul(at, bytes));
+    Type type = element;
+    if (width > 1)
+      type = VectorType::get({width}, element);
+    Value loaded = b.load(type, from, width * bytes);
+    for (int64_t n = 0; n < width; ++n) {
+      Value weight = loaded;
+      if (width > 1)
+        weight = vector::ExtractOp::create(b, loaded, ArrayRef<int64_t>{n});
+      weights.push_back(m.choose(inside, weight, zero));
+    }
+  }
+  return weights;
+}
+
+CodeBuilder::Values
+ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
+                              const Operands &operands) {
+  // A tree's root is alone in its level.
+  return {b.select(
+      m.less(operands.lastRow, m.constant(1)),
+      [&] { return multiplyRows(round, operands, 1); },
+      [&] {
+        return multiplyRows(round, operands, round.format.tileRows());
+      })};
+}
+
+Value ProductEmitter::multiplyRows(const ProductPlan::Round &round,
+                                   const Operands &operands, int64_t rowCount) {
+  const FactorFormat &format = round.format;
+  Type element = format.element;
+  int64_t width = format.vector(), bytes = format.bytes();
+  Type type = VectorType::get({width}, element);
+  SmallVector<Value> rows, columns;
+  for (int64_t r = 0; r < rowCount; ++r) {
+    Value row = m.constant(r);
+    if (r > 0)
+      row = m.min(row, operands.lastRow);
+    rows.push_back(m.offset(operands.rows, m.mul(row, round.stride)));
+  }
+  for (int64_t c = 0; c < FactorFormat::kTileColumns; ++c) {
+    Value column = m.constant(c);
+    if (operands.lastColumn)
+      column = m.min(column, operands.lastColumn);
+    columns.push_back(
+        m.offset(operands.weights, m.mul(column, operands.stride)));
+  }
+  auto take = [&](Value vector, int64_t i) -> Value {
+    return vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{i});
+  };
+  // Sum r * kTileColumns + c is that of row r and column c.
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
+  CodeBuilder::Values sums(rowCount * FactorFormat::kTileColumns, zero);
+  auto add = [&](Value k, ValueRange partials) {
+    CodeBuilder::Values next(partials);
+    Value at = m.mul(k, bytes);
+    SmallVector<SmallVector<Value>> factors;
+    for (Value column : columns) {
+      if (operands.kept || operands.whole) {
+        Value loaded = b.load(type, m.offset(column, at),
+                              FactorFormat::kVectorBytes);
+        SmallVector<Value> &weights = factors.emplace_back();
+        for (int64_t i = 0; i < width; ++i)
+          weights.push_back(take(loaded, i));
+      } else {
+        factors.push_back(loadWeights(format, column, k, operands));
+      }
+    }
+    for (auto [r, row] : llvm::enumerate(rows)) {
+      Value loaded =
+          b.load(type, m.offset(row, at), FactorFormat::kVectorBytes);
+      for (int64_t i = 0; i < width; ++i) {
+        Value factor = take(loaded, i);
+        for (auto [c, weights] : llvm::enumerate(factors)) {
+          Value &sum = next[r * FactorFormat::kTileColumns + c];
+          sum = math::FmaOp::create(b, factor, weights[i], sum);
+        }
+      }
+    }
+    return next;
+  };
+  Value first = m.mul(lane, width);
+  int64_t step = kLanes * width;
+  APInt depth;
+  if (matchPattern(operands.depth, m_ConstantInt(&depth)) &&
+      depth.getSExtValue() % step == 0) {
+    // Without a loop, so that the loads of all steps are in flight.
+    for (int64_t k = 0; k < depth.getSExtValue(); k += step)
+      sums = add(m.add(first, k), sums);
+  } else {
+    sums = b.loop(first, operands.depth, m.constant(step), sums, add);
+  }
+  return addUp(sums);
+}
+
+CodeBuilder::Values
+ProductEmitter::multiplyFragments(const ProductPlan::Round &round,
+                                  const Operands &operands) {
+  const FactorFormat &format = round.format;
+  int64_t bytes = format.bytes();
+  Fragments fragments(b, m, lane);
+  Type type = VectorType::get({4}, b.getI32Type());
+  Value own = m.mul(fragments.getMember(), format.vector());
+  Value inVector = m.mul(own, bytes);
+  SmallVector<Value> rows;
+  for (int64_t r : {0, 1}) {
+    Value row = m.min(fragments.getRow(r), operands.lastRow);
+    row = m.add(m.mul(row, round.stride), inVector);
+    rows.push_back(m.offset(operands.rows, row));
+  }
+  Value column = fragments.getColumn();
+  if (operands.lastColumn)
+    column = m.min(column, operands.lastColumn);
+  column = m.offset(operands.weights, m.mul(column, operands.stride));
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(format.element));
+  CodeBuilder::Values sums(4, zero);
+  sums = b.loop(
+      m.constant(0), operands.depth, m.constant(format.step()), sums,
+      [&](Value k, ValueRange partials) {
+        Value at = m.mul(k, bytes);
+        auto load = [&](Value from) {
+          return b.load(type, m.offset(from, at), FactorFormat::kVectorBytes);
+        };
+        Value left[] = {load(rows[0]), load(rows[1])}, right;
+        if (operands.kept) {
+          right = load(m.offset(column, inVector));
+        } else {
+          SmallVector<Value> weights =
+              loadWeights(format, column, m.add(k, own), operands);
+          right = fragments.pack(format, weights);
+        }
+        return fragments.multiply(format, left, right, partials);
+      });
+  unrollTwice(sums[0].getDefiningOp());
+  return sums;
+}
+
+/// The value of the lane whose number differs in the bits of `distance`. Warps
+/// exchange 32 bits at once.
+static Value exchange(CodeBuilder &b, Value value, Value distance,
+                      Value width) {
+  auto shuffle = [&](Value word) -> Value {
+    return gpu::ShuffleOp::create(b, word, distance, width,
+                                  gpu::ShuffleMode::XOR)
+        .getShuffleResult();
+  };
+  Type type = value.getType();
+  if (type.getIntOrFloatBitWidth() == 32)
+    return shuffle(value);
+  Type i64 = b.getI64Type(), i32 = b.getI32Type();
+  Value bits = arith::BitcastOp::create(b, i64, value), shift = b.constant(32);
+  Value low = shuffle(arith::TruncIOp::create(b, i32, bits));
+  Value high = shuffle(
+      arith::TruncIOp::create(b, i32, arith::ShRUIOp::create(b, bits, shift)));
+  high = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, i64, high), shift);
+  low = arith::ExtUIOp::create(b, i64, low);
+  return arith::BitcastOp::create(b, type, arith::OrIOp::create(b, low, high));
+}
+
+/// In a step, a lane sends half of the partial sums that it holds, half of the
+/// columns as long as it has several, to the lane that keeps these, and adds what
+/// it receives to the others. Of a single sum each lane has the same in the end.
+/// So the order in which lanes' partial sums are added up is that of any number
+/// of rows.
+Value ProductEmitter::addUp(ArrayRef<Value> partials) {
+  SmallVector<Value> sums(partials);
+  size_t columns = FactorFormat::kTileColumns;
+  Value width = m.constant(kLanes);
+  for (int64_t distance = kLanes / 2; distance > 0; distance /= 2) {
+    Value with = m.constant(distance);
+    if (sums.size() == 1) {
+      Value other = exchange(b, sums[0], with, width);
+      sums[0] = arith::AddFOp::create(b, sums[0], other);
+      continue;
+    }
+    Value upper = arith::TruncIOp::create(b, b.getI1Type(),
+                                          m.rem(m.div(lane, distance), 2));
+    size_t run = columns > 1 ? columns / 2 : sums.size() / 2;
+    SmallVector<Value> kept;
+    for (size_t first = 0; first < sums.size(); first += 2 * run)
+      for (size_t i = first; i < first + run; ++i) {
+        Value keep = m.choose(upper, sums[i + run], sums[i]);
+        Value send = m.choose(upper, sums[i], sums[i + run]);
+        Value other = exchange(b, send, with, width);
+        kept.push_back(arith::AddFOp::create(b, keep, other));
+      }
+    sums = kept;
+    columns = std::max<size_t>(columns / 2, 1);
+  }
+  return sums[0];
+}

@@ -1,0 +1,119 @@
+//===- ProductEmitter.h - Products of a block's warps -----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CODEGEN_GPU_PRODUCTEMITTER_H
+#define BATCH_CODEGEN_GPU_PRODUCTEMITTER_H
+
+#include "../Stages/Evaluator.h"
+#include "KeptParameters.h"
+#include "ProductPlan.h"
+#include "WordMath.h"
+#include "WorkShare.h"
+
+namespace mlir::uprog {
+
+/// Where products find rows and leave sums in a block's shared memory, in bytes
+/// from its beginning, behind the parameters that it keeps.
+struct ProductMemory {
+  /// The most rows that are there at once.
+  static constexpr int64_t kMostRows = 64;
+
+  int64_t sums = 0;
+  int64_t rows = 0, rowBytes = 0;
+};
+
+/// Makes the products with parameters of a stage, as a ProductPlan says.
+///
+/// Without tensor cores a warp has a tile of 4 rows by 8 columns of sums. Its
+/// lanes share out k: each adds up its share of all 32 sums with one fma per
+/// term, in vectors side by side, then lanes exchange sums until each has one.
+/// On tensor cores the tile has 16 rows, and a lane four sums.
+class ProductEmitter {
+public:
+  static constexpr int64_t kLanes = 32; ///< of a warp
+
+  using Columns = ColumnShare<WordMath>;
+  using Rows = RowShare<WordMath>;
+  using Tiles = TileShare<WordMath>;
+
+  ProductEmitter(const Stage &stage, const ProductPlan &plan,
+                 const ProductMemory &memory, const KeptParameters &parameters,
+                 ModuleTables &tables, CodeBuilder &b, Evaluator &evaluator,
+                 int64_t warps);
+
+  /// The tiles that a block's warps work on between two barriers.
+  static int64_t countTiles(const ProductPlan &plan, int64_t warps);
+  int64_t countTiles() const { return countTiles(plan, warps); }
+  /// The quads of rows that its memory holds.
+  int64_t countQuads() const;
+
+  /// Starts the code of the stage.
+  void begin(Value thread, Value warp, Value lane);
+  /// Copies the rows of a round to shared memory.
+  void copyRows(const ProductPlan::Round &round, const Rows &rows);
+  /// The shares of a round, of the first `count` of tiles whose first row is
+  /// number `firstRow` of `rows`, and whose first column of tiles is number
+  /// `firstTurn` of the block's.
+  void multiply(const ProductPlan::Round &round, const Rows &rows,
+                Value firstRow, const Columns &columns, Value firstTurn,
+                const Tiles &tiles, Value count);
+  /// Element `element` of the sum of product `number` in a tile.
+  Value addShares(size_t number, Value tile, Value element);
+
+private:
+  /// The factors of a share of one tile, as a warp finds them.
+  struct Operands {
+    Value rows;    ///< the address of the tile's first row, in shared memory
+    Value lastRow; ///< the number of the last one that there is
+    Value weights; ///< the address of the tile's first column
+    Value stride;  ///< bytes from one column to the next
+    /// The number of the last column that there is; null: the tile has all.
+    Value lastColumn;
+    Value depth;
+    bool kept = false;  ///< the weights lie in shared memory, as factors
+    bool whole = false; ///< they may be read in vectors
+  };
+
+  /// The address of an element of a share of a tile's sums.
+  Value sumAt(Value tile, Value share, Value element, int64_t bytes);
+  /// Stores this lane's sums of share `number` of a round.
+  void storeSums(const ProductPlan::Round &round, Value tile, Value number,
+                 ValueRange sums);
+  /// This lane's sums of a share: one, or four on tensor cores.
+  CodeBuilder::Values multiplyTile(const ProductPlan::Round &round,
+                                   const Operands &operands);
+  CodeBuilder::Values multiplyLanes(const ProductPlan::Round &round,
+                                    const Operands &operands);
+  /// The same without tensor cores, of the first `rowCount` rows: all, or one.
+  Value multiplyRows(const ProductPlan::Round &round, const Operands &operands,
+                     int64_t rowCount);
+  CodeBuilder::Values multiplyFragments(const ProductPlan::Round &round,
+                                        const Operands &operands);
+  /// Parameters in global memory from `k` on, those of a vector of factors;
+  /// beyond `depth` there are zeros.
+  SmallVector<Value> loadWeights(const FactorFormat &format, Value column,
+                                 Value k, const Operands &operands);
+  Value getMemory(int64_t offset, Value bytes);
+  /// This lane's of the sums of a tile, from the partial sums of all lanes: that
+  /// of row `lane` % 4 and column `lane` / 4; with a single row, that column's.
+  Value addUp(ArrayRef<Value> partials);
+
+  const Stage &stage;
+  const ProductPlan &plan;
+  ProductMemory memory;
+  const KeptParameters &parameters;
+  ModuleTables &tables;
+  CodeBuilder &b;
+  Evaluator &evaluator;
+  int64_t warps;
+  WordMath m;
+  Value thread, warp, lane; ///< i32, as all numbers here
+};
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CODEGEN_GPU_PRODUCTEMITTER_H

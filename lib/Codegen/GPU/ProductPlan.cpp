@@ -1,0 +1,210 @@
+//===- ProductPlan.cpp - How a block computes products --------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProductPlan.h"
+
+#include "../Stages/ElementSources.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+int64_t FactorFormat::padded(int64_t depth) const {
+  return llvm::alignTo(depth, step());
+}
+
+int64_t FactorFormat::stride(int64_t depth) const {
+  int64_t own = padded(depth) * bytes();
+  // On tensor cores, eight lanes at a time read 16 bytes of two rows, 64 of
+  // each; otherwise lanes read one row.
+  return usesTensorCores() ? llvm::alignTo(own + 64, 128) - 64 : own;
+}
+
+FactorFormat uprog::getFormat(const StagePlan &plan, const Reduction &reduction,
+                              batch::Precision precision) {
+  // Operators with f64 are computed as they are.
+  bool rounds = plan.getLanes() == FactorFormat::kVectorBytes / 4;
+  return {reduction.getElementType(),
+          rounds ? precision : batch::Precision::F32};
+}
+
+namespace {
+/// Where the factors of a share's rows come from: the elements of `value` at the
+/// indices that `map` says, of a row of the stage, its inner dimensions, and k
+/// from the share's beginning.
+struct RowSource {
+  Value value;
+  AffineMap map;
+  int64_t depth;
+
+  bool operator==(const RowSource &other) const {
+    return value == other.value && map == other.map && depth == other.depth;
+  }
+};
+} // namespace
+
+/// Whether `condition` holds for all of a share's k; nothing if it holds for some
+/// of them, or that depends on the row.
+static std::optional<bool> holds(const IndexCondition &condition,
+                                 AffineMap map, int64_t depth) {
+  AffineExpr index = map.getResult(condition.dim);
+  unsigned last = map.getNumDims() - 1;
+  for (unsigned dim = 0; dim < last; ++dim)
+    if (index.isFunctionOfDim(dim))
+      return std::nullopt;
+  auto at = [&](int64_t k) {
+    AffineExpr value =
+        index.replace(getAffineDimExpr(last, map.getContext()),
+                      getAffineConstantExpr(k, map.getContext()));
+    return cast<AffineConstantExpr>(value).getValue() < condition.limit;
+  };
+  // A concatenated operand's indices are those of the result less a constant.
+  if (!index.isPureAffine() || at(0) != at(depth - 1))
+    return std::nullopt;
+  return at(0) == condition.below;
+}
+
+/// Looks through concatenations and other views, so that rows which several
+/// products read are found wherever they lie in their operands.
+static RowSource findSource(const ProductPlan::Share &share) {
+  linalg::LinalgOp op = share.product->op;
+  OpOperand *left = op.getDpsInputOperand(share.product->left);
+  AffineMap map = getOperandMap(op, share.product->space, share.product->left);
+  MLIRContext *context = map.getContext();
+  SmallVector<AffineExpr> dims;
+  for (unsigned i = 0; i < map.getNumDims(); ++i)
+    dims.push_back(getAffineDimExpr(i, context));
+  dims.back() = dims.back() + share.begin;
+  RowSource found{left->get(),
+                  map.compose(AffineMap::get(dims.size(), 0, dims, context)),
+                  share.depth()};
+  while (auto result = dyn_cast<OpResult>(found.value)) {
+    if (!isView(result.getOwner()))
+      break;
+    const ElementSource *chosen = nullptr;
+    SmallVector<ElementSource> sources = getElementSources(result);
+    for (const ElementSource &source : sources) {
+      std::optional<bool> all = true;
+      for (const IndexCondition &condition : source.conditions) {
+        std::optional<bool> one = holds(condition, found.map, found.depth);
+        if (!one)
+          return found;
+        all = *all && *one;
+      }
+      if (*all) {
+        chosen = &source;
+        break;
+      }
+    }
+    if (!chosen || chosen->taskOfRow)
+      break;
+    found.map = simplifyAffineMap(chosen->map.compose(found.map));
+    found.value = chosen->operand->get();
+  }
+  return found;
+}
+
+/// True if two contractions multiply the same rows, element by element.
+static bool readSameRows(const Reduction &a, const Reduction &b) {
+  linalg::LinalgOp first = a.op, second = b.op;
+  return first.getDpsInputOperand(a.left)->get() ==
+             second.getDpsInputOperand(b.left)->get() &&
+         getOperandMap(first, a.space, a.left) ==
+             getOperandMap(second, b.space, b.left);
+}
+
+namespace {
+/// Gives the shares of a plan room, in order.
+class RoundMaker {
+public:
+  RoundMaker(ProductPlan &plan, int64_t rowBytes)
+      : plan(plan), rowBytes(rowBytes) {}
+
+  void add(ProductPlan::Share share, const FactorFormat &format) {
+    if (plan.rounds.empty() || plan.rounds.back().format != format ||
+        !place(share)) {
+      ProductPlan::Round round{format};
+      round.first = plan.shares.size();
+      plan.rounds.push_back(round);
+      used = 0;
+      placed.clear();
+      place(share);
+    }
+    plan.shares.push_back(share);
+    ++plan.rounds.back().count;
+  }
+
+private:
+  /// Finds the share's rows in the last round, or adds them to it. Fails if
+  /// they have no room beside others.
+  bool place(ProductPlan::Share &share) {
+    ProductPlan::Round &round = plan.rounds.back();
+    const FactorFormat &format = round.format;
+    RowSource source = findSource(share);
+    for (const auto &[known, at] : placed)
+      if (known == source) {
+        share.at = at;
+        return true;
+      }
+    ProductPlan::Segment next{share.product, share.begin, share.end, used};
+    bool extends = false;
+    if (!round.segments.empty()) {
+      const ProductPlan::Segment &last = round.segments.back();
+      extends = last.end == share.begin &&
+                readSameRows(*last.reader, *share.product);
+      if (extends)
+        next = {last.reader, last.begin, share.end, last.at};
+    }
+    int64_t end =
+        next.at + format.padded(next.end - next.begin) * format.bytes();
+    int64_t stride = format.stride(end / format.bytes());
+    if (!round.segments.empty() && rowBytes && stride > rowBytes)
+      return false;
+    used = end;
+    round.stride = stride;
+    if (extends)
+      round.segments.back() = next;
+    else
+      round.segments.push_back(next);
+    share.at = next.at + (share.begin - next.begin) * format.bytes();
+    placed.emplace_back(source, share.at);
+    return true;
+  }
+
+  ProductPlan &plan;
+  int64_t rowBytes;
+  // Of the last round:
+  int64_t used = 0; ///< bytes of a row
+  SmallVector<std::pair<RowSource, int64_t>> placed; ///< with bytes from there
+};
+} // namespace
+
+ProductPlan::ProductPlan(const StagePlan &plan, const Stage &stage,
+                         batch::Precision precision, int64_t rowBytes) {
+  RoundMaker maker(*this, rowBytes);
+  int64_t bytes = 0;
+  for (const Reduction &reduction : stage.reductions) {
+    if (!reduction.packed)
+      continue;
+    products.push_back(&reduction);
+    FactorFormat format = getFormat(plan, reduction, precision);
+    tileRows = format.tileRows();
+    bytes = std::max(bytes, batch::elementBytes(format.element));
+    for (int64_t k = 0; k < reduction.depth; k += kShare)
+      maker.add({&reduction, k, std::min(k + kShare, reduction.depth), 0},
+                format);
+  }
+  sumBytes = tileElements() * bytes;
+}
+
+int64_t ProductPlan::rowBytes() const {
+  int64_t most = 0;
+  for (const Round &round : rounds)
+    most = std::max(most, round.stride);
+  return most;
+}

@@ -1,0 +1,107 @@
+//===- ProductPlan.h - How a block computes products ------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CODEGEN_GPU_PRODUCTPLAN_H
+#define BATCH_CODEGEN_GPU_PRODUCTPLAN_H
+
+#include "../Stages/StagePlan.h"
+#include "Batch/Target/GPU/GPUTarget.h"
+
+namespace mlir::uprog {
+
+/// Factors of products in a block's shared memory, as a warp multiplies them:
+/// rows, and columns of parameters, lie along k, in vectors of 16 bytes.
+struct FactorFormat {
+  static constexpr int64_t kVectorBytes = 16;
+  static constexpr int64_t kTileColumns = 8;
+
+  /// The format of products of `element`, f32 or f64. Only f32 is rounded.
+  FactorFormat(Type element, batch::Precision precision)
+      : element(element), precision(precision) {}
+
+  Type element;               ///< in global memory, and of sums
+  batch::Precision precision; ///< F32: as in memory, not on tensor cores
+
+  bool usesTensorCores() const { return precision != batch::Precision::F32; }
+  /// Bytes of a factor.
+  int64_t bytes() const {
+    return precision == batch::Precision::BF16 ? 2
+                                               : batch::elementBytes(element);
+  }
+  int64_t vector() const { return kVectorBytes / bytes(); }
+  /// The k that lanes multiply at once: behind the last one come zeros.
+  int64_t step() const { return usesTensorCores() ? 4 * vector() : vector(); }
+  int64_t tileRows() const { return usesTensorCores() ? 16 : 4; }
+  int64_t padded(int64_t depth) const;
+  /// The bytes from a row or column of `depth` factors to the next: those that
+  /// lanes of a warp read at once lie in different banks.
+  int64_t stride(int64_t depth) const;
+
+  bool operator==(const FactorFormat &other) const {
+    return element == other.element && precision == other.precision;
+  }
+  bool operator!=(const FactorFormat &other) const { return !(*this == other); }
+};
+
+/// What the warps of a block do for the products with parameters of a stage:
+///
+///   for each round:
+///     copy segments of the rows that are multiplied to shared memory
+///     for each tile of sums and each share of k of a product: a warp
+///   for each element: the sum of its shares, in order
+///
+/// One round is enough where the rows have room. Shares depend on sizes only, so
+/// that a row has the same bits in every mini-batch and on any number of blocks.
+struct ProductPlan {
+  /// The most k of a share.
+  static constexpr int64_t kShare = 256;
+
+  /// A part of the rows that products multiply.
+  struct Segment {
+    const Reduction *reader; ///< the first product that reads it
+    int64_t begin, end;      ///< of k
+    int64_t at;              ///< bytes from the beginning of a row
+  };
+  /// A part of the k of a product.
+  struct Share {
+    const Reduction *product;
+    int64_t begin, end;
+    int64_t at; ///< bytes from the beginning of a row
+
+    int64_t depth() const { return end - begin; }
+  };
+  struct Round {
+    FactorFormat format;
+    SmallVector<Segment, 2> segments;
+    size_t first = 0, count = 0; ///< shares
+    int64_t stride = 0;          ///< bytes from one row to the next
+  };
+
+  /// The plan where a row has room for `rowBytes`; 0: for all that it needs.
+  ProductPlan(const StagePlan &plan, const Stage &stage,
+              batch::Precision precision, int64_t rowBytes = 0);
+
+  SmallVector<const Reduction *> products;
+  SmallVector<Share> shares; ///< those of a product one after the other
+  SmallVector<Round, 1> rounds;
+  int64_t tileRows = 4;
+  int64_t sumBytes = 0; ///< of one share of one tile
+
+  /// The most bytes that a round needs for a row.
+  int64_t rowBytes() const;
+  int64_t tileElements() const {
+    return tileRows * FactorFormat::kTileColumns;
+  }
+};
+
+/// The format of a contraction of an operator.
+FactorFormat getFormat(const StagePlan &plan, const Reduction &reduction,
+                       batch::Precision precision);
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CODEGEN_GPU_PRODUCTPLAN_H
