@@ -73,6 +73,32 @@ def _text(function):
     return function.get_asm(enable_debug_info=True, use_local_scope=True)
 
 
+def _keep_concatenations(operation):
+    """Concatenations of rows remain what they are: jaxlib's passes would choose an operand
+    for each element."""
+    for region in operation.regions:
+        for block in region.blocks:
+            for inner in list(block.operations):
+                inner = inner.operation
+                _keep_concatenations(inner)
+                types = [ir.RankedTensorType(value.type) for value in inner.operands] \
+                    if inner.name == "stablehlo.concatenate" else []
+                if not types or not all(
+                        kind.has_static_shape and kind.shape[-1] >= _ROW and
+                        isinstance(kind.element_type, ir.FloatType) for kind in types):
+                    continue
+                with ir.InsertionPoint(inner), inner.location:
+                    made = ir.Operation.create(
+                        "tensor.concat", results=[inner.results[0].type],
+                        operands=list(inner.operands),
+                        attributes={"dim": inner.attributes["dimension"]})
+                inner.results[0].replace_all_uses_with(made.results[0])
+                inner.erase()
+
+
+_ROW = 16  # elements that are copied together
+
+
 class Lowering:
     """Writes one module."""
 
@@ -284,6 +310,7 @@ class Lowering:
         module = fresh.lower(*shapes).compiler_ir("stablehlo")
         with module.context:
             names = ", ".join(sorted({e.primitive.name for e in equations}))
+            _keep_concatenations(module.operation)
             if extents:
                 _extents.mark_broadcasts(module.operation)
             try:

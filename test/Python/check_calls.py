@@ -372,6 +372,17 @@ checks.equal("a deeper one by vmap", batch.vmap(countdown, stack_depth=101)(
     jnp.array([3, 100])).tolist(), [3, 100])
 checks.equal("a deeper one by map", batch.map(countdown, jnp.array([3, 100]),
                                               stack_depth=101).tolist(), [3, 100])
+# --- concatenations ----------------------------------------------------------------------
+
+wide = jnp.arange(80.0).reshape(2, 40)
+for width, is_kept in (16, True), (2, False):
+    both = batch.vmap(lambda x: jnp.concatenate([x[width:2 * width], x[:width]]))
+    checks.equal("concatenated rows of %d" % width, both(wide).tolist(), jnp.concatenate(
+        [wide[:, width:2 * width], wide[:, :width]], 1).tolist())
+    (compiled, _), = both.known.values()
+    checks.equal("rows of %d are copied together" % width,
+                 "tensor.concat" in compiled.text, is_kept)
+
 # --- what has to know how many rows there are --------------------------------------------
 
 rows = batch.Ragged.of([numpy.ones(3, numpy.float32), numpy.zeros(2, numpy.float32)])
