@@ -28,7 +28,7 @@ int64_t KeptMatrix::shareBytes() const {
 }
 
 int64_t KeptMatrix::tileBytes() const {
-  return llvm::divideCeil(depth, ProductPlan::kShare) * shareBytes();
+  return llvm::divideCeil(depth, format.share()) * shareBytes();
 }
 
 /// True if two readers take the same bytes.
@@ -217,7 +217,7 @@ void KeptParameters::emitLoad(const KeptMatrix &matrix, CodeBuilder &b,
                         b.mul(turn, b.constant(matrix.tileBytes())));
            // The place of factor k of a column.
            auto placeOf = [&](Value column, Value k) {
-             Value share = b.constant(ProductPlan::kShare);
+             Value share = b.constant(format.share());
              Value at = b.mul(b.div(k, share), b.constant(matrix.shareBytes()));
              at = b.add(at, b.mul(column, b.constant(matrix.stride())));
              k = b.mul(b.rem(k, share), b.constant(format.bytes()));

@@ -30,7 +30,7 @@ struct KeptMatrix {
   /// A tile lies in shared memory share of k by share, each column by column, so
   /// many bytes from one to the next.
   int64_t stride() const {
-    return format.stride(std::min(depth, ProductPlan::kShare));
+    return format.stride(std::min(depth, format.share()));
   }
   int64_t shareBytes() const;
   int64_t tileBytes() const;

@@ -15,12 +15,15 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::uprog;
 
 /// Copies of a loop that loads rows: so many loads of a thread are in flight.
 static constexpr int64_t kLoads = 8;
+/// The parts that a tile is divided into if it has a single row.
+static constexpr int64_t kParts = 4;
 /// The most bytes for sums: fewer tiles are worked on at once instead.
 static constexpr int64_t kMostSumBytes = 16 * 1024;
 
@@ -211,7 +214,8 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
       ArrayRef(plan.shares).slice(round.first, round.count);
   int64_t columnCount = stage.space.columns();
   int64_t elementBytes = batch::elementBytes(format.element);
-  bool allKept = true, someKept = false, whole = true;
+  bool allKept = true, someKept = false, aligned = true;
+  int64_t commonDepth = 0;
   SmallVector<int64_t> at, depth, keptTiles, keptAt, keptTile, keptStride;
   SmallVector<int64_t> globalStride;
   SmallVector<Value> globalAt, packings;
@@ -219,11 +223,12 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
     const Reduction &product = *share.product;
     at.push_back(share.at);
     depth.push_back(share.depth());
+    commonDepth = std::gcd(commonDepth, share.depth());
     const KeptMatrix *kept = parameters.find(product);
     allKept &= kept && kept->kept == kept->tiles;
     someKept |= kept != nullptr;
     keptTiles.push_back(kept ? kept->kept : 0);
-    keptAt.push_back(kept ? kept->offset + share.begin / ProductPlan::kShare *
+    keptAt.push_back(kept ? kept->offset + share.begin / format.share() *
                                                kept->shareBytes()
                           : 0);
     keptTile.push_back(kept ? kept->tileBytes() : 0);
@@ -231,7 +236,7 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
     PackedAttr packed = product.packed;
     PanelsAttr panels = packed.getPanels(); // B[n][k]: lanes read along k
     int64_t vector = FactorFormat::kVectorBytes / elementBytes;
-    whole &= panels.getK() % vector == 0 && packed.getKOffset() % vector == 0 &&
+    aligned &= panels.getK() % vector == 0 && packed.getKOffset() % vector == 0 &&
              share.depth() % format.vector() == 0;
     packings.push_back(evaluator.getPacking(tables.getPanels(panels)));
     globalStride.push_back(panels.getK() * elementBytes);
@@ -241,25 +246,29 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
                    elementBytes));
   }
 
-  Value items = m.mul(count, round.count);
-  b.loop(warp, items, m.constant(warps), [&](Value item) {
-    Value tile = m.div(item, round.count), number = m.rem(item, round.count);
+  // An item is a share of a tile, or a part of its columns.
+  auto multiplyItem = [&](Value item, int64_t rowCount, int64_t parts) {
+    Value part = m.rem(item, parts), whole = m.div(item, parts);
+    Value tile = m.div(whole, round.count), number = m.rem(whole, round.count);
     Value turn = m.add(firstTurn, tiles.columnOf(m, tile));
     auto pickOne = [&](ArrayRef<int64_t> values) {
       return pick(m, number, values);
     };
     auto work = [&] {
-      Value row =
-          m.add(firstRow, m.mul(tiles.rowOf(m, tile), plan.tileRows));
+      Value row = m.add(firstRow, m.mul(tiles.rowOf(m, tile), plan.tileRows));
       Value column = m.add(columns.first, m.mul(turn, columns.across));
       column = m.mul(column, FactorFormat::kTileColumns);
       Operands operands;
-      operands.rows = getMemory(
-          memory.rows, m.add(m.mul(row, round.stride), pickOne(at)));
+      operands.rowCount = rowCount;
+      operands.columnCount = FactorFormat::kTileColumns / parts;
+      operands.rows = getMemory(memory.rows, m.add(m.mul(row, round.stride),
+                                                   pickOne(at)));
       operands.lastRow = m.sub(m.sub(rows.count, 1), row);
+      operands.firstColumn = m.mul(part, operands.columnCount);
       if (columnCount % FactorFormat::kTileColumns)
         operands.lastColumn = m.sub(m.constant(columnCount - 1), column);
       operands.depth = pickOne(depth);
+      operands.commonDepth = commonDepth;
       auto fromShared = [&] {
         operands.kept = true;
         operands.weights = getMemory(
@@ -269,7 +278,7 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
       };
       auto fromGlobal = [&] {
         operands.kept = false;
-        operands.whole = whole;
+        operands.whole = aligned;
         operands.stride = pickOne(globalStride);
         // Parameters may have more than 2^32 bytes.
         Value place = b.mul(m.widen(column), m.widen(operands.stride));
@@ -289,13 +298,25 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
                         fromGlobal);
       }
       if (!evaluator.hasFailed())
-        storeSums(round, tile, number, sums);
+        storeSums(round, tile, number, operands, sums);
     };
     if (countTiles() > 1)
       b.when(m.less(turn, columns.count), work);
     else
       work();
-  });
+  };
+  auto multiplyAll = [&](int64_t rowCount, int64_t parts) {
+    Value items = m.mul(count, round.count * parts);
+    b.loop(warp, items, m.constant(warps), [&](Value item) {
+      multiplyItem(item, rowCount, parts);
+    });
+  };
+  if (format.usesTensorCores())
+    return multiplyAll(plan.tileRows, 1);
+  // A tree's root is alone in its level: more warps share out a tile.
+  b.when(
+      m.less(rows.count, m.constant(2)), [&] { multiplyAll(1, kParts); },
+      [&] { multiplyAll(plan.tileRows, 1); });
 }
 
 Value ProductEmitter::sumAt(Value tile, Value share, Value element,
@@ -306,21 +327,27 @@ Value ProductEmitter::sumAt(Value tile, Value share, Value element,
 }
 
 void ProductEmitter::storeSums(const ProductPlan::Round &round, Value tile,
-                               Value number, ValueRange sums) {
+                               Value number, const Operands &operands,
+                               ValueRange sums) {
   int64_t bytes = batch::elementBytes(round.format.element);
   Value share = m.add(number, round.first);
-  if (sums.size() == 1) {
-    // Of a single row, the sums of the other rows' lanes are not read.
-    Value element = m.add(
-        m.mul(m.rem(lane, round.format.tileRows()), FactorFormat::kTileColumns),
-        m.div(lane, round.format.tileRows()));
-    b.store(sums[0], sumAt(tile, share, element, bytes), bytes);
+  auto store = [&](Value sum, Value element) {
+    b.store(sum, sumAt(tile, share, element, bytes), bytes);
+  };
+  if (sums.size() > 1) {
+    for (auto [i, sum] : llvm::enumerate(sums))
+      store(sum, Fragments(b, m, lane).getElement(i));
     return;
   }
-  for (auto [i, sum] : llvm::enumerate(sums)) {
-    Value element = Fragments(b, m, lane).getElement(i);
-    b.store(sum, sumAt(tile, share, element, bytes), bytes);
+  int64_t perColumn = kLanes / operands.columnCount;
+  Value column = m.add(operands.firstColumn, m.div(lane, perColumn));
+  if (operands.rowCount == 1) {
+    Value leads = m.less(m.rem(lane, perColumn), m.constant(1));
+    b.when(leads, [&] { store(sums[0], column); });
+    return;
   }
+  Value row = m.rem(lane, perColumn);
+  store(sums[0], m.add(m.mul(row, FactorFormat::kTileColumns), column));
 }
 
 Value ProductEmitter::addShares(size_t number, Value tile, Value element) {
@@ -373,30 +400,19 @@ SmallVector<Value> ProductEmitter::loadWeights(const FactorFormat &format,
 CodeBuilder::Values
 ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
                               const Operands &operands) {
-  // A tree's root is alone in its level.
-  return {b.select(
-      m.less(operands.lastRow, m.constant(1)),
-      [&] { return multiplyRows(round, operands, 1); },
-      [&] {
-        return multiplyRows(round, operands, round.format.tileRows());
-      })};
-}
-
-Value ProductEmitter::multiplyRows(const ProductPlan::Round &round,
-                                   const Operands &operands, int64_t rowCount) {
   const FactorFormat &format = round.format;
   Type element = format.element;
   int64_t width = format.vector(), bytes = format.bytes();
   Type type = VectorType::get({width}, element);
   SmallVector<Value> rows, columns;
-  for (int64_t r = 0; r < rowCount; ++r) {
+  for (int64_t r = 0; r < operands.rowCount; ++r) {
     Value row = m.constant(r);
     if (r > 0)
       row = m.min(row, operands.lastRow);
     rows.push_back(m.offset(operands.rows, m.mul(row, round.stride)));
   }
-  for (int64_t c = 0; c < FactorFormat::kTileColumns; ++c) {
-    Value column = m.constant(c);
+  for (int64_t c = 0; c < operands.columnCount; ++c) {
+    Value column = m.add(operands.firstColumn, c);
     if (operands.lastColumn)
       column = m.min(column, operands.lastColumn);
     columns.push_back(
@@ -405,9 +421,9 @@ Value ProductEmitter::multiplyRows(const ProductPlan::Round &round,
   auto take = [&](Value vector, int64_t i) -> Value {
     return vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{i});
   };
-  // Sum r * kTileColumns + c is that of row r and column c.
+  // Sum r * columnCount + c is that of row r and column c.
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
-  CodeBuilder::Values sums(rowCount * FactorFormat::kTileColumns, zero);
+  CodeBuilder::Values sums(operands.rowCount * operands.columnCount, zero);
   auto add = [&](Value k, ValueRange partials) {
     CodeBuilder::Values next(partials);
     Value at = m.mul(k, bytes);
@@ -429,25 +445,33 @@ Value ProductEmitter::multiplyRows(const ProductPlan::Round &round,
       for (int64_t i = 0; i < width; ++i) {
         Value factor = take(loaded, i);
         for (auto [c, weights] : llvm::enumerate(factors)) {
-          Value &sum = next[r * FactorFormat::kTileColumns + c];
+          Value &sum = next[r * operands.columnCount + c];
           sum = math::FmaOp::create(b, factor, weights[i], sum);
         }
       }
     }
     return next;
   };
+  // Some steps have no loop around them, so that their loads are in flight
+  // together.
   Value first = m.mul(lane, width);
-  int64_t step = kLanes * width;
+  int64_t step = kLanes * width, steps = operands.rowCount == 1 ? 4 : 2;
+  while (operands.commonDepth % (steps * step) && steps > 1)
+    steps /= 2;
+  auto addSteps = [&](Value k, ValueRange partials) {
+    CodeBuilder::Values next(partials);
+    for (int64_t i = 0; i < steps; ++i)
+      next = add(m.add(k, i * step), next);
+    return next;
+  };
   APInt depth;
   if (matchPattern(operands.depth, m_ConstantInt(&depth)) &&
-      depth.getSExtValue() % step == 0) {
-    // Without a loop, so that the loads of all steps are in flight.
-    for (int64_t k = 0; k < depth.getSExtValue(); k += step)
-      sums = add(m.add(first, k), sums);
-  } else {
-    sums = b.loop(first, operands.depth, m.constant(step), sums, add);
-  }
-  return addUp(sums);
+      depth.getSExtValue() == steps * step)
+    sums = addSteps(first, sums);
+  else
+    sums = b.loop(first, operands.depth, m.constant(steps * step), sums,
+                  addSteps);
+  return {addUp(sums, operands.columnCount)};
 }
 
 CodeBuilder::Values
@@ -519,9 +543,8 @@ static Value exchange(CodeBuilder &b, Value value, Value distance,
 /// it receives to the others. Of a single sum each lane has the same in the end.
 /// So the order in which lanes' partial sums are added up is that of any number
 /// of rows.
-Value ProductEmitter::addUp(ArrayRef<Value> partials) {
+Value ProductEmitter::addUp(ArrayRef<Value> partials, size_t columns) {
   SmallVector<Value> sums(partials);
-  size_t columns = FactorFormat::kTileColumns;
   Value width = m.constant(kLanes);
   for (int64_t distance = kLanes / 2; distance > 0; distance /= 2) {
     Value with = m.constant(distance);

@@ -71,9 +71,12 @@ private:
     Value lastRow; ///< the number of the last one that there is
     Value weights; ///< the address of the tile's first column
     Value stride;  ///< bytes from one column to the next
+    Value firstColumn; ///< of those that are asked for
     /// The number of the last column that there is; null: the tile has all.
     Value lastColumn;
+    int64_t rowCount = 0, columnCount = 0; ///< those that are asked for
     Value depth;
+    int64_t commonDepth = 0; ///< which all depths that it may have divide by
     bool kept = false;  ///< the weights lie in shared memory, as factors
     bool whole = false; ///< they may be read in vectors
   };
@@ -82,15 +85,12 @@ private:
   Value sumAt(Value tile, Value share, Value element, int64_t bytes);
   /// Stores this lane's sums of share `number` of a round.
   void storeSums(const ProductPlan::Round &round, Value tile, Value number,
-                 ValueRange sums);
+                 const Operands &operands, ValueRange sums);
   /// This lane's sums of a share: one, or four on tensor cores.
   CodeBuilder::Values multiplyTile(const ProductPlan::Round &round,
                                    const Operands &operands);
   CodeBuilder::Values multiplyLanes(const ProductPlan::Round &round,
                                     const Operands &operands);
-  /// The same without tensor cores, of the first `rowCount` rows: all, or one.
-  Value multiplyRows(const ProductPlan::Round &round, const Operands &operands,
-                     int64_t rowCount);
   CodeBuilder::Values multiplyFragments(const ProductPlan::Round &round,
                                         const Operands &operands);
   /// Parameters in global memory from `k` on, those of a vector of factors;
@@ -98,9 +98,10 @@ private:
   SmallVector<Value> loadWeights(const FactorFormat &format, Value column,
                                  Value k, const Operands &operands);
   Value getMemory(int64_t offset, Value bytes);
-  /// This lane's of the sums of a tile, from the partial sums of all lanes: that
-  /// of row `lane` % 4 and column `lane` / 4; with a single row, that column's.
-  Value addUp(ArrayRef<Value> partials);
+  /// One of the sums of `columns` columns and one or four rows, from the partial
+  /// sums of all lanes. With n lanes for each column, lane i has column i / n
+  /// and row i % n, or the only one.
+  Value addUp(ArrayRef<Value> partials, size_t columns);
 
   const Stage &stage;
   const ProductPlan &plan;

@@ -195,9 +195,10 @@ ProductPlan::ProductPlan(const StagePlan &plan, const Stage &stage,
     FactorFormat format = getFormat(plan, reduction, precision);
     tileRows = format.tileRows();
     bytes = std::max(bytes, batch::elementBytes(format.element));
-    for (int64_t k = 0; k < reduction.depth; k += kShare)
-      maker.add({&reduction, k, std::min(k + kShare, reduction.depth), 0},
-                format);
+    for (int64_t k = 0, next; k < reduction.depth; k = next) {
+      next = std::min(k + format.share(), reduction.depth);
+      maker.add({&reduction, k, next, 0}, format);
+    }
   }
   sumBytes = tileElements() * bytes;
 }

@@ -37,6 +37,9 @@ struct FactorFormat {
   int64_t step() const { return usesTensorCores() ? 4 * vector() : vector(); }
   int64_t tileRows() const { return usesTensorCores() ? 16 : 4; }
   int64_t padded(int64_t depth) const;
+  /// The most k that a warp adds up for a sum. Lanes exchange sums at the end of
+  /// each share, but not on tensor cores, where tiles are larger and fewer.
+  int64_t share() const { return usesTensorCores() ? 256 : 512; }
   /// The bytes from a row or column of `depth` factors to the next: those that
   /// lanes of a warp read at once lie in different banks.
   int64_t stride(int64_t depth) const;
@@ -57,9 +60,6 @@ struct FactorFormat {
 /// One round is enough where the rows have room. Shares depend on sizes only, so
 /// that a row has the same bits in every mini-batch and on any number of blocks.
 struct ProductPlan {
-  /// The most k of a share.
-  static constexpr int64_t kShare = 256;
-
   /// A part of the rows that products multiply.
   struct Segment {
     const Reduction *reader; ///< the first product that reads it

@@ -52,12 +52,18 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   evaluator.beginStage(number, arguments);
   bool multiplies = llvm::any_of(
       stage->reductions, [](const Reduction &r) { return bool(r.packed); });
+  int64_t columns = stage->space.columns();
+  tileColumns = multiplies ? FactorFormat::kTileColumns
+                           : std::min<int64_t>(kLanes,
+                                               llvm::PowerOf2Ceil(columns));
+  Columns own(m, unit, units, llvm::divideCeil(columns, tileColumns));
+  rowCount = m.narrow(countRows());
+  AwaitRowsOp::create(b);
   auto emitAll = [&] {
-    rowCount = m.narrow(countRows());
     if (multiplies)
-      emitProducts(unit, units);
+      emitProducts(own);
     else
-      emitTiles(unit, units);
+      emitTiles(own);
   };
   if (Value copies = evaluator.mustCopy(*stage))
     b.when(copies, emitAll);
@@ -91,12 +97,8 @@ WarpEmitter::Place WarpEmitter::placeAt(Value row, Value column) {
   return place;
 }
 
-void WarpEmitter::emitTiles(Value unit, Value units) {
-  int64_t columns = stage->space.columns();
-  int64_t tileColumns =
-      std::min<int64_t>(kLanes, llvm::PowerOf2Ceil(columns));
+void WarpEmitter::emitTiles(const Columns &own) {
   int64_t tileRows = kLanes / tileColumns;
-  Columns own(m, unit, units, llvm::divideCeil(columns, tileColumns));
   Value tiles = m.div(m.add(rowCount, tileRows - 1), tileRows);
   // Warps of all blocks that have a column of tiles share out its rows.
   Value first = m.add(m.mul(own.share, blocks.warps), warp);
@@ -113,16 +115,13 @@ void WarpEmitter::emitTiles(Value unit, Value units) {
   });
 }
 
-void WarpEmitter::emitProducts(Value unit, Value units) {
+void WarpEmitter::emitProducts(const Columns &columns) {
   ProductPlan productPlan(plan, *stage, blocks.precision,
                           memory.rowBytes / Rows::kQuad);
   ProductEmitter products(*stage, productPlan, memory, parameters, tables, b,
                           evaluator, blocks.warps);
   products.begin(thread, warp, lane);
   parameters.emitWait(b, *stage);
-  int64_t numTiles =
-      llvm::divideCeil(stage->space.columns(), FactorFormat::kTileColumns);
-  Columns columns(m, unit, units, numTiles);
   Tiles tiles(m, products.countTiles(), columns.count);
   Value zero = m.constant(0);
   Value quads = m.div(m.add(rowCount, Rows::kQuad - 1), Rows::kQuad);

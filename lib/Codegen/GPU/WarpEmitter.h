@@ -51,9 +51,9 @@ private:
   using Tiles = ProductEmitter::Tiles;
 
   /// The tiles of this block's rows and columns, in a stage without products.
-  void emitTiles(Value unit, Value units);
+  void emitTiles(const Columns &own);
   /// A stage with products.
-  void emitProducts(Value unit, Value units);
+  void emitProducts(const Columns &columns);
   /// The products and elements of tiles whose first row is number `firstRow` of
   /// `rows`, and whose first column of tiles number `firstTurn` of the block's.
   void emitPass(ProductEmitter &products, const ProductPlan &productPlan,
@@ -85,6 +85,7 @@ private:
 
   // State of the current stage; i32.
   const Stage *stage = nullptr;
+  int64_t tileColumns = 1;
   Value thread, warp, lane, rowCount;
 };
 

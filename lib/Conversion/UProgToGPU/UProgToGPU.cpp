@@ -73,6 +73,12 @@ struct Kernel {
     return findTaskLevel(op).value_or(shape.group);
   }
 
+  /// Where stages wait for the rows that they read, the i1 on the stack that says
+  /// if the next one does; null: they do not wait, and barriers are where the
+  /// program has them.
+  Value pending;
+  bool stagesWait = false;
+
   Value context; ///< of a program that has lanes or runs single instances
   Value block, thread;
   Value packings, control, blocks, watchdog;
@@ -103,7 +109,9 @@ public:
   Values lower(uprog::CompactOp compact, uprog::CompactOp::Adaptor operands);
 
   Values lower(uprog::BarrierOp barrier, uprog::BarrierOp::Adaptor) {
-    if (barrier.getLevel() == kernel.findLevel(barrier))
+    if (kernel.stagesWait)
+      setPending(true);
+    else if (barrier.getLevel() == kernel.findLevel(barrier))
       emitBarrier(barrier);
     else
       gpu::BarrierOp::create(b);
@@ -151,6 +159,12 @@ private:
   void tell(Value value, Value where);
   void tellEnd();
   void emitBarrier(Operation *op);
+  void setPending(bool value) {
+    LLVM::StoreOp::create(b, arith::ConstantIntOp::create(b, b.getI1Type(), value),
+                          kernel.pending);
+  }
+  SmallVector<Value> getWaitArguments(Operation *run);
+  SmallVector<Value> getBarrierArguments(Operation *op);
   void runProgram(uprog::RunOp run, Value tasks);
   void copyBody(uprog::ProgramOp program, ValueRange arguments);
 
@@ -251,34 +265,77 @@ static Value findStepNumber(Operation *op) {
   return {};
 }
 
+/// What the function of a stage that waits takes besides: whether it waits, and
+/// for a barrier of all blocks its arguments.
+SmallVector<Value> KernelEmitter::getWaitArguments(Operation *run) {
+  SmallVector<Value> arguments = {
+      LLVM::LoadOp::create(b, b.getI1Type(), kernel.pending)};
+  if (kernel.shape.group == Level::Device)
+    llvm::append_range(arguments, getBarrierArguments(run));
+  return arguments;
+}
+
+SmallVector<Value> KernelEmitter::getBarrierArguments(Operation *op) {
+  Type i32 = b.getI32Type();
+  Value count = arith::TruncIOp::create(b, i32, kernel.blocks);
+  Value number = kernel.stepNumbers.lookup(op);
+  if (number)
+    number = rewriter.getRemappedValue(number);
+  Value step = number ? arith::IndexCastOp::create(b, i32, number).getResult()
+                      : arith::ConstantIntOp::create(b, i32, 0).getResult();
+  if (kernel.instances.unit.state)
+    step = arith::TruncIOp::create(
+        b, i32, InstanceCode(b, op, kernel.instances.unit).lastKernel());
+  return {kernel.control, count, step, kernel.watchdog};
+}
+
+static void emitClusterBarrier(ImplicitLocOpBuilder &b) {
+  NVVM::ClusterArriveOp::create(b, /*aligned=*/b.getUnitAttr());
+  NVVM::ClusterWaitOp::create(b, /*aligned=*/b.getUnitAttr());
+}
+
 /// Emits a barrier of all blocks that run an op of the program together.
 void KernelEmitter::emitBarrier(Operation *op) {
   switch (kernel.findLevel(op)) {
-  case Level::Device: {
-    Type i32 = b.getI32Type();
-    Value count = arith::TruncIOp::create(b, i32, kernel.blocks);
-    Value number = kernel.stepNumbers.lookup(op);
-    if (number)
-      number = rewriter.getRemappedValue(number);
-    Value step = number ? arith::IndexCastOp::create(b, i32, number).getResult()
-                        : arith::ConstantIntOp::create(b, i32, 0).getResult();
-    if (kernel.instances.unit.state)
-      step = arith::TruncIOp::create(
-          b, i32, InstanceCode(b, op, kernel.instances.unit).lastKernel());
-    func::CallOp::create(
-        b, kernel.barrier,
-        ValueRange{kernel.control, count, step, kernel.watchdog});
+  case Level::Device:
+    func::CallOp::create(b, kernel.barrier, getBarrierArguments(op));
     return;
-  }
   case Level::Cluster:
     if (kernel.instances.unit.state)
       InstanceCode(b, op, kernel.instances.getUnit(op)).countClusterBarrier();
-    NVVM::ClusterArriveOp::create(b, /*aligned=*/b.getUnitAttr());
-    NVVM::ClusterWaitOp::create(b, /*aligned=*/b.getUnitAttr());
+    emitClusterBarrier(b);
     return;
   case Level::Block:
     gpu::BarrierOp::create(b);
   }
+}
+
+/// Makes the function of a stage wait for the rows that it reads, if an argument
+/// says so.
+static void makeWait(func::FuncOp stage, const Kernel &kernel) {
+  uprog::AwaitRowsOp await;
+  stage.walk([&](uprog::AwaitRowsOp op) { await = op; });
+  if (!await) // it waits already, for another program
+    return;
+  ImplicitLocOpBuilder b(await.getLoc(), await);
+  SmallVector<Type> types = {b.getI1Type()};
+  if (kernel.shape.group == Level::Device)
+    llvm::append_range(types, func::FuncOp(kernel.barrier).getArgumentTypes());
+  SmallVector<Value> arguments;
+  for (Type type : types) {
+    unsigned number = stage.getNumArguments();
+    (void)stage.insertArgument(number, type, {}, await.getLoc());
+    arguments.push_back(stage.getArgument(number));
+  }
+  auto waits = scf::IfOp::create(b, arguments[0], /*withElseRegion=*/false);
+  b.setInsertionPoint(waits.thenBlock()->getTerminator());
+  if (kernel.shape.group == Level::Device)
+    func::CallOp::create(b, kernel.barrier, ArrayRef(arguments).drop_front());
+  else if (kernel.shape.group == Level::Cluster)
+    emitClusterBarrier(b);
+  else
+    gpu::BarrierOp::create(b);
+  await.erase();
 }
 
 /// Copies the code of a program to the place where it runs.
@@ -325,20 +382,28 @@ SmallVector<Value> KernelEmitter::lower(uprog::RunOp run,
     group = &kernel.groups.at(Level::Block);
   }
   for (int64_t s = 0, e = uprog::getCode(run).getStages(); s < e; ++s) {
-    if (s > 0 && run.getLevel())
+    if (s > 0 && kernel.stagesWait)
+      setPending(true);
+    else if (s > 0 && run.getLevel())
       gpu::BarrierOp::create(b);
     else if (s > 0)
       emitBarrier(run);
     std::string name = getStageName(run.getCallee(), s);
     SmallVector<Value> arguments = {operands.getStep(), kernel.packings,
                                     group->unit, group->units};
+    SmallVector<Value> waits;
+    if (kernel.stagesWait)
+      waits = getWaitArguments(run);
     // One that checks indices takes the address of a BatchIndexError.
     auto stage = kernel.device.lookupSymbol<func::FuncOp>(name);
-    if (stage.getNumArguments() > arguments.size())
+    if (stage.getNumArguments() > arguments.size() + waits.size())
       arguments.push_back(LLVM::GEPOp::create(
           b, kernel.control.getType(), b.getI8Type(), kernel.control,
           ArrayRef<LLVM::GEPArg>{int32_t(kControlIndexError)}));
+    llvm::append_range(arguments, waits);
     func::CallOp::create(b, name, TypeRange(), arguments);
+    if (kernel.stagesWait)
+      setPending(false);
   }
   // Lanes read values that other threads computed.
   if (kernel.machine)
@@ -563,6 +628,13 @@ void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
   kernel.watchdog = argument(kPlansLaunchWatchdog);
   findGroups();
   findProgress();
+  if (kernel.stagesWait) {
+    kernel.pending = LLVM::AllocaOp::create(
+        b,
+        LLVM::LLVMPointerType::get(b.getContext(), kernel.vendor.stackSpace),
+        b.getI1Type(), arith::ConstantIntOp::create(b, b.getI32Type(), 1));
+    setPending(false);
+  }
   int64_t sharedBytes = loadParameters();
   const BlockGroup &group = kernel.getGroup();
   auto loop = scf::ForOp::create(b, group.number, numPlans, group.count);
@@ -715,6 +787,8 @@ class ConvertUProgToGPUPass
     }
     for (uprog::ProgramOp program : run)
       program.erase();
+    // Those of stages that callers wait for.
+    device.walk([](uprog::AwaitRowsOp op) { op.erase(); });
     for (Operation &op :
          llvm::make_early_inc_range(module.getBody()->getOperations()))
       if (isa<uprog::BufferOp, uprog::NodeRowsOp, uprog::NodeResultsOp>(op))
@@ -732,12 +806,39 @@ class ConvertUProgToGPUPass
 };
 } // namespace
 
+/// True if every barrier of a program can be where the next stage reads rows: it
+/// runs plans, whose steps all blocks of a group share out, and nothing else.
+static bool findStagesWait(uprog::ProgramOp program, const Kernel &kernel) {
+  if (runsInstances(program) || kernel.machine)
+    return false;
+  WalkResult others = program.walk([&](Operation *op) {
+    if (auto run = dyn_cast<uprog::RunOp>(op))
+      if (!run.getStep() || run.getLevel())
+        return WalkResult::interrupt();
+    if (auto barrier = dyn_cast<uprog::BarrierOp>(op))
+      if (barrier.getLevel() != program.getLevel())
+        return WalkResult::interrupt();
+    return isa<uprog::ReduceOp, uprog::CompactOp, uprog::RefOp>(op)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return !others.wasInterrupted();
+}
+
 LogicalResult ConvertUProgToGPUPass::lower(uprog::ProgramOp program,
                                            Kernel &kernel) {
   program.walk([&](Operation *op) {
     if (isa<uprog::RunOp, uprog::BarrierOp>(op))
       kernel.stepNumbers[op] = findStepNumber(op);
   });
+  kernel.stagesWait = findStagesWait(program, kernel);
+  if (kernel.stagesWait)
+    program.walk([&](uprog::RunOp run) {
+      for (int64_t s = 0, e = uprog::getCode(run).getStages(); s < e; ++s)
+        makeWait(kernel.device.lookupSymbol<func::FuncOp>(
+                     getStageName(run.getCallee(), s)),
+                 kernel);
+    });
   auto makeLanes = [&](ImplicitLocOpBuilder &b, Value lanes) {
     return LaneCode(b, b.getLoc(), kernel.machine, kernel.context, lanes,
                     getThreads(kernel));

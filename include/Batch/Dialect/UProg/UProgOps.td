@@ -628,6 +628,21 @@ def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def UProg_AwaitRowsOp : UProg_Op<"await_rows", [MemoryEffects<[MemWrite]>]> {
+  let summary = "what follows reads rows that earlier steps wrote";
+  let description = [{
+    In the function of a stage, behind all that depends on the plan alone: where a
+    kernel waits at the barrier between this stage and what it reads, if the code
+    that calls the function leaves that to it. Loads before it are on their way
+    while blocks wait for each other.
+
+    ```mlir
+    uprog.await_rows
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 include "Batch/Dialect/UProg/UProgInstanceOps.td"
 include "Batch/Dialect/UProg/UProgNodeOps.td"
 include "Batch/Dialect/UProg/UProgSetOps.td"
