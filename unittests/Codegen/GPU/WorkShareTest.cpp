@@ -1,0 +1,127 @@
+//===- WorkShareTest.cpp - Which block and warp computes what -------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "WorkShare.h"
+
+#include "gtest/gtest.h"
+#include <set>
+#include <vector>
+
+using namespace mlir::uprog;
+
+namespace {
+constexpr int64_t kMostBlocks = 140, kMostTiles = 70;
+
+using Columns = ColumnShare<NumberMath>;
+using Rows = RowShare<NumberMath>;
+using Tiles = TileShare<NumberMath>;
+
+/// The columns of tiles of a block.
+std::vector<int64_t> getTiles(int64_t unit, int64_t units, int64_t numTiles) {
+  NumberMath m;
+  Columns columns(m, unit, units, numTiles);
+  std::vector<int64_t> tiles;
+  for (int64_t turn = 0; turn < columns.count; ++turn)
+    tiles.push_back(columns.first + turn * columns.across);
+  return tiles;
+}
+
+/// How often the blocks of a stage compute each row of each column of tiles.
+/// They take `mostQuads` quads of rows at a time.
+std::vector<int> countElements(int64_t units, int64_t numTiles, int64_t numRows,
+                               int64_t mostQuads) {
+  NumberMath m;
+  std::vector<int> counts(numTiles * numRows);
+  int64_t quads = (numRows + Rows::kQuad - 1) / Rows::kQuad;
+  for (int64_t unit = 0; unit < units; ++unit) {
+    Columns columns(m, unit, units, numTiles);
+    int64_t step = columns.shares * mostQuads;
+    for (int64_t first = columns.share; first < quads; first += step) {
+      Rows rows(m, first, columns.shares, mostQuads, numRows);
+      EXPECT_GT(rows.count, 0);
+      EXPECT_LE(rows.count, mostQuads * Rows::kQuad);
+      for (int64_t own = 0; own < rows.count; ++own) {
+        int64_t row = rows.rowAt(m, own);
+        EXPECT_TRUE(0 <= row && row < numRows);
+        if (row < 0 || row >= numRows)
+          continue;
+        for (int64_t tile : getTiles(unit, units, numTiles))
+          ++counts[tile * numRows + row];
+      }
+    }
+  }
+  return counts;
+}
+} // namespace
+
+TEST(WorkShareTest, BlocksComputeEachElementOnce) {
+  for (int64_t units = 1; units <= kMostBlocks; ++units)
+    for (int64_t tiles = 1; tiles <= kMostTiles; ++tiles)
+      for (int64_t rows : {0, 1, 3, 4, 5, 8, 30, 61})
+        for (int64_t quads : {1, 3}) {
+          std::vector<int> counts = countElements(units, tiles, rows, quads);
+          ASSERT_EQ(counts, std::vector<int>(counts.size(), 1))
+              << units << " blocks, " << tiles << " tiles of columns, " << rows
+              << " rows, " << quads << " quads at a time";
+        }
+}
+
+TEST(WorkShareTest, MemoryHoldsSixteenQuads) {
+  for (int64_t units : {1, 2, 7, 132})
+    for (int64_t rows : {64, 65, 127, 128, 129, 1000}) {
+      std::vector<int> counts = countElements(units, 5, rows, 16);
+      ASSERT_EQ(counts, std::vector<int>(counts.size(), 1))
+          << units << " blocks, " << rows << " rows";
+    }
+}
+
+// What a block keeps are the first of its tiles: shares differ by one at most.
+TEST(WorkShareTest, ColumnsDependOnTheBlock) {
+  NumberMath m;
+  for (int64_t units = 1; units <= kMostBlocks; ++units)
+    for (int64_t numTiles = 1; numTiles <= kMostTiles; ++numTiles) {
+      int64_t across = std::min(units, numTiles);
+      std::vector<std::set<int64_t>> sharesOf(numTiles);
+      for (int64_t unit = 0; unit < units; ++unit) {
+        std::vector<int64_t> wanted;
+        for (int64_t tile = unit % numTiles; tile < numTiles; tile += across)
+          wanted.push_back(tile);
+        ASSERT_EQ(getTiles(unit, units, numTiles), wanted)
+            << "block " << unit << " of " << units << ", " << numTiles
+            << " tiles";
+        ASSERT_LE(int64_t(wanted.size()), (numTiles + across - 1) / across);
+        for (int64_t tile : wanted)
+          sharesOf[tile].insert(Columns(m, unit, units, numTiles).share);
+      }
+      // Those with the same columns have numbers of their own.
+      for (int64_t unit = 0; unit < units; ++unit) {
+        Columns columns(m, unit, units, numTiles);
+        ASSERT_EQ(int64_t(sharesOf[columns.first].size()), columns.shares);
+        ASSERT_EQ(*sharesOf[columns.first].rbegin(), columns.shares - 1);
+      }
+    }
+}
+
+// A block's warps have every tile once, and no more tiles of columns than needed.
+TEST(WorkShareTest, TilesCoverRowsAndColumns) {
+  NumberMath m;
+  for (int64_t most : {1, 2, 4, 8, 32})
+    for (int64_t columns = 1; columns <= 40; ++columns) {
+      Tiles tiles(m, most, columns);
+      EXPECT_EQ(tiles.across * tiles.rows, most);
+      EXPECT_TRUE(tiles.across >= columns || tiles.rows == 1);
+      EXPECT_TRUE(tiles.across == 1 || tiles.across / 2 < columns);
+      std::set<std::pair<int64_t, int64_t>> places;
+      for (int64_t tile = 0; tile < most; ++tile) {
+        std::pair<int64_t, int64_t> place(tiles.rowOf(m, tile),
+                                          tiles.columnOf(m, tile));
+        EXPECT_TRUE(place.first < tiles.rows && place.second < tiles.across);
+        places.insert(place);
+      }
+      EXPECT_EQ(int64_t(places.size()), most);
+    }
+}
