@@ -207,8 +207,12 @@ void mlir::batch::buildGPUPersistentPipeline(
   choose.chip = options.chip;
   choose.clusterSize = options.clusterSize;
   pm.addPass(createChooseExecutorPass(choose));
+  // Tensor cores need few registers, and more warps to load for them.
+  int64_t blockSize = options.blockSize;
+  if (blockSize == 0)
+    blockSize = options.precision == Precision::F32 ? 256 : 512;
   ConvertOperatorsToGPUPassOptions operators;
-  operators.blockSize = options.blockSize;
+  operators.blockSize = blockSize;
   ChipFacts facts = getChipFacts(options.chip);
   operators.sharedMemory = options.sharedMemory < 0
                                ? facts.sharedMemory
@@ -219,7 +223,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   operators.precision = options.precision;
   pm.addPass(createConvertOperatorsToGPUPass(operators));
   ConvertUProgToGPUPassOptions program;
-  program.blockSize = options.blockSize;
+  program.blockSize = blockSize;
   program.clusterSize = options.clusterSize;
   program.chip = options.chip;
   pm.addPass(createConvertUProgToGPUPass(program));

@@ -177,9 +177,11 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
           "blocks, with barriers in global memory), 'cluster', "
           "'block' or 'auto', which chooses by parameters and tasks"),
       llvm::cl::init(Executor::Auto)};
-  Option<int64_t> blockSize{*this, "block-size",
-                            llvm::cl::desc("Threads of a block"),
-                            llvm::cl::init(256)};
+  Option<int64_t> blockSize{
+      *this, "block-size",
+      llvm::cl::desc("Threads of a block; 0: 256, or 512 "
+                     "where products run on tensor cores"),
+      llvm::cl::init(0)};
   Option<int64_t> clusterSize{*this, "cluster-size",
                               llvm::cl::desc("Blocks of a cluster"),
                               llvm::cl::init(8)};

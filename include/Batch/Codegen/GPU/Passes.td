@@ -16,34 +16,37 @@ def ConvertOperatorsToGPUPass
   let description = [{
     Makes the `gpu.module @device` with a function `@k.rows.stageN` for each stage
     of each `uprog.operator @k.rows` in it (uprog-stage-operators), over raw rows in
-    global memory. Warps take
-    tiles of 32 elements. In a contraction the lanes share out the reduction and
-    add up their sums in a fixed order; everything else is one lane per element,
-    in registers, behind the contractions. The blocks that own a tile of columns
-    are the same at every step, and so are the parameters that they read.
+    global memory. Blocks share out the columns of a stage, in tiles of 8 where it
+    multiplies by parameters; those that are left share the rows of a tile. A
+    block has the same columns at every step, and so the same parameters.
 
-    A block's warps share out its tiles. Where at most half as many are left as
-    there are warps, and a stage has several contractions with parameters, not on
-    tensor cores, warps work in teams, with a tile each: members share out the
-    contractions and store the sums in the shared memory `@team_sums`, and the
-    first one does the rest. `blocks` says which stages can have teams.
+    Of its rows, a block copies those that parameters are multiplied by to shared
+    memory, as many at a time as have room. Its warps share out the products: a warp
+    takes one share of k, of one product, in one tile of 4 rows by 8 columns, or two
+    of its columns where there is a single row. Its lanes share out k and add up
+    their sums in a fixed order. Everything else is one lane per element, in
+    registers. Shares depend on sizes only, so a row has the same bits in every
+    mini-batch and on any number of blocks.
 
-    A block keeps these in its shared memory for the whole launch, as far as
-    there is room: the function `@load_parameters` begins to fill it, and has
-    the attributes `batch.kept_bytes` and `uprog.level`; stages that read it wait
-    first. Parameters of kernels that run at one step only are not kept. First
-    come those that most rows of a task are multiplied with. The level of the programs that run
-    operators says how many blocks share out a stage, and so how many tiles are
-    a block's; of all blocks `blocks` is a guess. If these have several levels,
-    nothing is kept. Where a block has more tiles in the end, their parameters
-    are read from global memory. The remark `Parameters` says what is kept.
+    A block keeps its parameters in shared memory for the whole launch, as far as
+    there is room: the function `@load_parameters` begins to fill it, and has the
+    attribute `uprog.level`; stages that read it wait first. Parameters of kernels
+    that run at one step only are not kept. First come those that most rows of a
+    task are multiplied with. The level of the programs that run operators says
+    how many blocks share out a stage, and so how many tiles are a block's; of all
+    blocks `blocks` is a guess. If these have several levels, nothing is kept. Where
+    a block has more tiles in the end, their parameters are read from global
+    memory. The remark `Parameters` says what is kept. `batch.added_bytes` of the
+    module is what a launch has to add: for parameters, sums and rows.
 
     With a `precision` other than f32 warps compute products with parameters on
-    tensor cores, in tiles of 16 rows by 8 columns: lanes load f32, round it and
-    multiply with `nvvm.mma.sync`, of shape m16n8k8 for tf32 and m16n8k16 for
-    bf16. Sums are f32, and every lane gets four of them. Other products are f32
-    as before, and all products of an operator that holds f64 have the types it
-    says.
+    tensor cores, in tiles of 16 rows by 8 columns: rows and kept parameters are
+    rounded once, when they are copied, and multiplied with `nvvm.mma.sync`, of
+    shape m16n8k8 for tf32 and m16n8k16 for bf16. Sums are f32, and every lane gets
+    four of them. Other products are f32 as before, and all products of an
+    operator that holds f64 have the types it says.
+
+    `uprog.await_rows` stands where a stage first reads rows of earlier steps.
 
     The operators stay, for the unbatched code; their
     `uprog.code = #uprog.code<...>` says what the functions need.

@@ -107,10 +107,14 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     | `cluster` | a thread-block cluster | the cluster's hardware barrier |
     | `block` | a block | the block's barrier |
 
-    Before that, all threads call the function of the `gpu.module` that has
-    `batch.kept_bytes`, if there is one: it fills the block's shared memory with
-    parameters. Each block keeps its share, as one of the blocks of its group of level
-    `uprog.level`. The launch adds as much.
+    Before that, all threads call `@load_parameters` of the `gpu.module`, if there is
+    one: it fills the block's shared memory with parameters. Each block keeps its
+    share, as one of the blocks of its group of level `uprog.level`. The launch adds
+    the module's `batch.added_bytes` of that memory.
+
+    Where a program only runs steps of plans, blocks wait for each other in the
+    functions of stages, at `uprog.await_rows`: loads of the next step's plan are
+    on their way meanwhile. Elsewhere, barriers are where the program has them.
 
     The barrier in global memory: the first thread of a block makes what its block
     wrote visible (a release fence), counts its arrival, and waits with acquire
