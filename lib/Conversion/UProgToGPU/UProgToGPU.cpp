@@ -73,9 +73,9 @@ struct Kernel {
     return findTaskLevel(op).value_or(shape.group);
   }
 
-  /// Where stages wait for the rows that they read, the i1 on the stack that says
-  /// if the next one does; null: they do not wait, and barriers are where the
-  /// program has them.
+  /// Where stages wait for the rows that they read, the i1 on the stack that
+  /// says if the next one does; null: they do not wait, and barriers are where
+  /// the program has them.
   Value pending;
   bool stagesWait = false;
 
@@ -160,7 +160,8 @@ private:
   void tellEnd();
   void emitBarrier(Operation *op);
   void setPending(bool value) {
-    LLVM::StoreOp::create(b, arith::ConstantIntOp::create(b, b.getI1Type(), value),
+    LLVM::StoreOp::create(b,
+                          arith::ConstantIntOp::create(b, b.getI1Type(), value),
                           kernel.pending);
   }
   SmallVector<Value> getWaitArguments(Operation *run);
@@ -310,8 +311,8 @@ void KernelEmitter::emitBarrier(Operation *op) {
   }
 }
 
-/// Makes the function of a stage wait for the rows that it reads, if an argument
-/// says so.
+/// Makes the function of a stage wait for the rows that it reads, if an
+/// argument says so.
 static void makeWait(func::FuncOp stage, const Kernel &kernel) {
   uprog::AwaitRowsOp await;
   stage.walk([&](uprog::AwaitRowsOp op) { await = op; });
@@ -542,8 +543,8 @@ int64_t KernelEmitter::loadParameters() {
     auto level = function->getAttrOfType<StringAttr>(uprog::kLevelAttr);
     const BlockGroup &group = kernel.groups.at(
         level ? *uprog::symbolizeLevel(level) : kernel.shape.group);
-    func::CallOp::create(
-        b, function, ValueRange{kernel.packings, group.unit, group.units});
+    func::CallOp::create(b, function,
+                         ValueRange{kernel.packings, group.unit, group.units});
   }
   auto bytes = kernel.device->getAttrOfType<IntegerAttr>(kAddedBytesAttr);
   return bytes ? bytes.getInt() : 0;
@@ -630,8 +631,7 @@ void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
   findProgress();
   if (kernel.stagesWait) {
     kernel.pending = LLVM::AllocaOp::create(
-        b,
-        LLVM::LLVMPointerType::get(b.getContext(), kernel.vendor.stackSpace),
+        b, LLVM::LLVMPointerType::get(b.getContext(), kernel.vendor.stackSpace),
         b.getI1Type(), arith::ConstantIntOp::create(b, b.getI32Type(), 1));
     setPending(false);
   }
@@ -731,6 +731,25 @@ SmallVector<Value> KernelEmitter::lower(uprog::ProgramOp program,
   return {};
 }
 
+/// True if every barrier of a program can be where the next stage reads rows: it
+/// runs plans, whose steps all blocks of a group share out, and nothing else.
+static bool canStagesWait(uprog::ProgramOp program) {
+  if (runsInstances(program) || *findMachine(program))
+    return false;
+  WalkResult others = program.walk([&](Operation *op) {
+    if (auto run = dyn_cast<uprog::RunOp>(op))
+      if (!run.getStep() || run.getLevel())
+        return WalkResult::interrupt();
+    if (auto barrier = dyn_cast<uprog::BarrierOp>(op))
+      if (barrier.getLevel() != program.getLevel())
+        return WalkResult::interrupt();
+    return isa<uprog::ReduceOp, uprog::CompactOp, uprog::RefOp>(op)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return !others.wasInterrupted();
+}
+
 namespace {
 class ConvertUProgToGPUPass
     : public batch::impl::ConvertUProgToGPUPassBase<ConvertUProgToGPUPass> {
@@ -775,6 +794,11 @@ class ConvertUProgToGPUPass
     });
     SmallVector<uprog::ProgramOp> run(others, programs.end());
     programs.erase(others, programs.end());
+    // Programs call the same functions.
+    bool stagesWait = llvm::all_of(programs, [&](uprog::ProgramOp program) {
+      return program.getLevel() == programs[0].getLevel() &&
+             canStagesWait(program);
+    });
     for (uprog::ProgramOp program : programs) {
       Level group = program.getLevel();
       if (group == Level::Device && !barrier)
@@ -782,6 +806,7 @@ class ConvertUProgToGPUPass
       LaunchShape shape{group, blockSize, usesClusters ? clusterSize : 0};
       Kernel kernel{device,  shape, vendor, barrier, *findMachine(program),
                     {tables}};
+      kernel.stagesWait = stagesWait;
       if (failed(lower(program, kernel)))
         return signalPassFailure();
     }
@@ -806,32 +831,12 @@ class ConvertUProgToGPUPass
 };
 } // namespace
 
-/// True if every barrier of a program can be where the next stage reads rows: it
-/// runs plans, whose steps all blocks of a group share out, and nothing else.
-static bool findStagesWait(uprog::ProgramOp program, const Kernel &kernel) {
-  if (runsInstances(program) || kernel.machine)
-    return false;
-  WalkResult others = program.walk([&](Operation *op) {
-    if (auto run = dyn_cast<uprog::RunOp>(op))
-      if (!run.getStep() || run.getLevel())
-        return WalkResult::interrupt();
-    if (auto barrier = dyn_cast<uprog::BarrierOp>(op))
-      if (barrier.getLevel() != program.getLevel())
-        return WalkResult::interrupt();
-    return isa<uprog::ReduceOp, uprog::CompactOp, uprog::RefOp>(op)
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
-  });
-  return !others.wasInterrupted();
-}
-
 LogicalResult ConvertUProgToGPUPass::lower(uprog::ProgramOp program,
                                            Kernel &kernel) {
   program.walk([&](Operation *op) {
     if (isa<uprog::RunOp, uprog::BarrierOp>(op))
       kernel.stepNumbers[op] = findStepNumber(op);
   });
-  kernel.stagesWait = findStagesWait(program, kernel);
   if (kernel.stagesWait)
     program.walk([&](uprog::RunOp run) {
       for (int64_t s = 0, e = uprog::getCode(run).getStages(); s < e; ++s)

@@ -109,7 +109,7 @@ uprog.program @p() level(cluster) {
 
 gpu.module @device {
   // expected-error @+1 {{blocks of a cluster share out what this keeps, but no program is of level cluster}}
-  func.func private @fill(%packings: !llvm.ptr<1>, %unit: i64, %units: i64) attributes {batch.kept_bytes = 64 : i64, uprog.level = "cluster"} {
+  func.func private @load_parameters(%packings: !llvm.ptr<1>, %unit: i64, %units: i64) attributes {uprog.level = "cluster"} {
     return
   }
 }

@@ -6,15 +6,17 @@
 // RUN:   | FileCheck %s --check-prefixes=CHECK,BLOCK
 
 // CHECK: module attributes {gpu.container_module}
-gpu.module @device {
+gpu.module @device attributes {batch.added_bytes = 4096 : i64} {
   func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
+    uprog.await_rows
     return
   }
   func.func private @k.rows.stage1(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
+    uprog.await_rows
     return
   }
   // Fills a block's shared memory.
-  func.func private @fill(%packings: !llvm.ptr<1>, %unit: i64, %units: i64) attributes {batch.kept_bytes = 4096 : i64} {
+  func.func private @load_parameters(%packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
     return
   }
 }
@@ -22,6 +24,23 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
     attributes {uprog.code = #uprog.code<stages = 2, task_scratch = 0>} {
   uprog.yield
 }
+
+// What a stage has to wait for is known behind what depends on the plan alone: it
+// waits there, with all blocks of its group, if an argument says so.
+// CHECK-LABEL:  func.func private @k.rows.stage0(
+// DEVICE-SAME:      i64, %[[WAITS:[^:]*]]: i1, %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i32, %[[STEP:.*]]: i32, %[[WATCHDOG:.*]]: i64)
+// DEVICE-NEXT:    scf.if %[[WAITS]] {
+// DEVICE-NEXT:      func.call @device_barrier(%[[CONTROL]], %[[BLOCKS]], %[[STEP]], %[[WATCHDOG]])
+// CLUSTER-SAME:     i64, %[[WAITS:[^:]*]]: i1) {
+// CLUSTER-NEXT:   scf.if %[[WAITS]] {
+// CLUSTER-NEXT:     nvvm.cluster.arrive {aligned}
+// CLUSTER-NEXT:     nvvm.cluster.wait {aligned}
+// BLOCK-SAME:       i64, %[[WAITS:[^:]*]]: i1) {
+// BLOCK-NEXT:     scf.if %[[WAITS]] {
+// BLOCK-NEXT:       gpu.barrier
+// CHECK-NEXT:     }
+// CHECK-NEXT:     return
+// CHECK-NOT:    uprog.await_rows
 
 // The barrier in global memory: what a block wrote is visible before it is
 // counted; all wait until the count is that of this barrier. Each block counts
@@ -78,8 +97,6 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // DEVICE-NEXT:   %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][256]
 // DEVICE-NEXT:   %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][%[[DISTANCE]]]
 // DEVICE-NEXT:   %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
-// DEVICE:        func.call @fill(%[[PACKINGS]], %[[UNIT]], %[[BLOCKS]])
-// DEVICE-NEXT:   scf.for %[[PLAN:.*]] = %c0_i64 to %[[NUM_PLANS]] step %c1_i64
 // CLUSTER:       %[[NUMBER:.*]] = gpu.block_id x
 // CLUSTER:       %[[WHICH:.*]] = arith.index_cast %[[NUMBER]] : index to i64
 // CLUSTER:       %[[ID:.*]] = gpu.cluster_block_id x
@@ -95,8 +112,6 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CLUSTER-NEXT:  %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][256]
 // CLUSTER-NEXT:  %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][%[[DISTANCE]]]
 // CLUSTER-NEXT:  %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
-// CLUSTER:       func.call @fill(%[[PACKINGS]], %[[UNIT]], %[[UNITS]])
-// CLUSTER-NEXT:  scf.for %[[PLAN:.*]] = %[[FIRST]] to %[[NUM_PLANS]] step %[[GROUPS]]
 // BLOCK:         %[[ID:.*]] = gpu.block_id x
 // BLOCK:         %[[FIRST:.*]] = arith.index_cast %[[ID]] : index to i64
 // BLOCK:         %[[IS_FIRST:.*]] = arith.cmpi eq, %{{.*}}, %c0_i64
@@ -104,7 +119,15 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // BLOCK-NEXT:    %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][256]
 // BLOCK-NEXT:    %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][%[[DISTANCE]]]
 // BLOCK-NEXT:    %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
-// BLOCK:         func.call @fill(%[[PACKINGS]], %c0_i64, %c1_i64)
+// The flag says if the next stage waits. None does at first.
+// CHECK:         %[[PENDING:.*]] = llvm.alloca %{{.*}} x i1
+// CHECK-NEXT:    %[[NOTYET:.*]] = arith.constant false
+// CHECK-NEXT:    llvm.store %[[NOTYET]], %[[PENDING]]
+// DEVICE-NEXT:   func.call @load_parameters(%[[PACKINGS]], %[[UNIT]], %[[BLOCKS]])
+// DEVICE-NEXT:   scf.for %[[PLAN:.*]] = %c0_i64 to %[[NUM_PLANS]] step %c1_i64
+// CLUSTER-NEXT:  func.call @load_parameters(%[[PACKINGS]], %[[UNIT]], %[[UNITS]])
+// CLUSTER-NEXT:  scf.for %[[PLAN:.*]] = %[[FIRST]] to %[[NUM_PLANS]] step %[[GROUPS]]
+// BLOCK-NEXT:    func.call @load_parameters(%[[PACKINGS]], %c0_i64, %c1_i64)
 // BLOCK-NEXT:    scf.for %[[PLAN:.*]] = %[[FIRST]] to %[[NUM_PLANS]] step %[[BLOCKS]]
 // CHECK:           %[[PLAN_NUMBER:.*]] = arith.addi %[[PLAN]], %c1_i64
 // CHECK:           %[[HIGH:.*]] = arith.shli %[[PLAN_NUMBER]], %c32_i64
@@ -123,28 +146,30 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK:             %[[STEP:.*]] = llvm.getelementptr %[[STEPS]][
 // CHECK:             scf.index_switch
 // CHECK-NEXT:        case 3 {
-// DEVICE:              func.call @k.rows.stage0(%[[STEP]], %[[PACKINGS]], %[[UNIT]], %[[BLOCKS]])
-// DEVICE:              func.call @device_barrier(%[[CONTROL]], %{{.*}}, %{{.*}}, %[[WATCHDOG]])
-// DEVICE-NEXT:         func.call @k.rows.stage1(%[[STEP]], %[[PACKINGS]], %[[UNIT]], %[[BLOCKS]])
-// CLUSTER:             func.call @k.rows.stage0(%[[STEP]], %[[PACKINGS]], %[[UNIT]], %[[UNITS]])
-// CLUSTER-NEXT:        nvvm.cluster.arrive {aligned}
-// CLUSTER-NEXT:        nvvm.cluster.wait {aligned}
-// CLUSTER-NEXT:        func.call @k.rows.stage1(%[[STEP]], %[[PACKINGS]], %[[UNIT]], %[[UNITS]])
-// BLOCK:               func.call @k.rows.stage0(%[[STEP]], %[[PACKINGS]], %c0_i64, %c1_i64)
-// BLOCK-NEXT:          gpu.barrier
-// BLOCK-NEXT:          func.call @k.rows.stage1(%[[STEP]], %[[PACKINGS]], %c0_i64, %c1_i64)
+// CHECK:               %[[WAITS0:.*]] = llvm.load %[[PENDING]]
+// DEVICE:              func.call @k.rows.stage0(%[[STEP]], %[[PACKINGS]], %[[UNIT]], %[[BLOCKS]], %[[WAITS0]], %[[CONTROL]], %{{.*}}, %{{.*}}, %[[WATCHDOG]])
+// CLUSTER-NEXT:        func.call @k.rows.stage0(%[[STEP]], %[[PACKINGS]], %[[UNIT]], %[[UNITS]], %[[WAITS0]])
+// BLOCK-NEXT:          func.call @k.rows.stage0(%[[STEP]], %[[PACKINGS]], %c0_i64, %c1_i64, %[[WAITS0]])
+// CHECK-NEXT:          %[[DONE0:.*]] = arith.constant false
+// CHECK-NEXT:          llvm.store %[[DONE0]], %[[PENDING]]
+// CHECK-NEXT:          %[[BETWEEN:.*]] = arith.constant true
+// CHECK-NEXT:          llvm.store %[[BETWEEN]], %[[PENDING]]
+// CHECK-NEXT:          %[[WAITS1:.*]] = llvm.load %[[PENDING]]
+// DEVICE:              func.call @k.rows.stage1(%[[STEP]], %[[PACKINGS]], %[[UNIT]], %[[BLOCKS]], %[[WAITS1]], %[[CONTROL]], %{{.*}}, %{{.*}}, %[[WATCHDOG]])
+// CLUSTER-NEXT:        func.call @k.rows.stage1(%[[STEP]], %[[PACKINGS]], %[[UNIT]], %[[UNITS]], %[[WAITS1]])
+// BLOCK-NEXT:          func.call @k.rows.stage1(%[[STEP]], %[[PACKINGS]], %c0_i64, %c1_i64, %[[WAITS1]])
+// CHECK-NEXT:          %[[DONE1:.*]] = arith.constant false
+// CHECK-NEXT:          llvm.store %[[DONE1]], %[[PENDING]]
 // CHECK-NEXT:          scf.yield
 
-// A barrier follows a step where the plan says so, in field 5.
+// The next step waits where the plan says so, in field 5.
 // CHECK:             %[[FIELD:.*]] = llvm.getelementptr %[[STEP]][5]
 // CHECK-NEXT:        %[[WORD:.*]] = llvm.load %[[FIELD]]
 // CHECK-NEXT:        %[[WAITS:.*]] = arith.index_cast %[[WORD]] : i64 to index
 // CHECK-NEXT:        scf.index_switch %[[WAITS]]
 // CHECK-NEXT:        case 1 {
-// DEVICE:              func.call @device_barrier
-// CLUSTER-NEXT:        nvvm.cluster.arrive {aligned}
-// CLUSTER-NEXT:        nvvm.cluster.wait {aligned}
-// BLOCK-NEXT:          gpu.barrier
+// CHECK-NEXT:          %[[BEHIND:.*]] = arith.constant true
+// CHECK-NEXT:          llvm.store %[[BEHIND]], %[[PENDING]]
 // CHECK-NEXT:          scf.yield
 
 // No thread of the block is left when the first one says that it has ended.

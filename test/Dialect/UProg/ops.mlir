@@ -289,3 +289,13 @@ uprog.operator @insert.rows(
   %two = uprog.insert %r into %one [1, %i] sizes [4, 1] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
   uprog.yield %two : tensor<?x6x4xf32>
 }
+
+// The function of a stage says where it reads rows of earlier steps.
+// CHECK-LABEL: func.func private @cell.rows.stage0(
+// CHECK-NEXT:    uprog.await_rows
+// CHECK-NEXT:    uprog.await_rows {mark}
+func.func private @cell.rows.stage0(%step: !llvm.ptr<1>) {
+  uprog.await_rows
+  uprog.await_rows {mark}
+  return
+}
