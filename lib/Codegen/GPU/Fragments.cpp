@@ -63,8 +63,7 @@ static Value toVector(CodeBuilder &b, ArrayRef<Value> words) {
   Value vector = LLVM::UndefOp::create(b, type);
   for (auto [i, word] : llvm::enumerate(words))
     vector = LLVM::InsertElementOp::create(
-        b, vector, word,
-        arith::ConstantOp::create(b, b.getI32IntegerAttr(i)));
+        b, vector, word, arith::ConstantOp::create(b, b.getI32IntegerAttr(i)));
   return vector;
 }
 
@@ -87,9 +86,9 @@ Value uprog::roundFactors(CodeBuilder &b, const FactorFormat &format,
 
 void uprog::unrollTwice(Operation *loop) {
   Builder b(loop->getContext());
-  auto unroll = LLVM::LoopUnrollAttr::get(loop->getContext(), /*disable=*/{},
-                                          b.getI32IntegerAttr(2), {}, {}, {},
-                                          {}, {});
+  auto unroll =
+      LLVM::LoopUnrollAttr::get(loop->getContext(), /*disable=*/{},
+                                b.getI32IntegerAttr(2), {}, {}, {}, {}, {});
   // Conversions pass it on to the branch at the end of the loop.
   loop->setDiscardableAttr(
       "loop_annotation",
@@ -100,9 +99,7 @@ void uprog::unrollTwice(Operation *loop) {
 Fragments::Fragments(CodeBuilder &b, WordMath &m, Value lane)
     : b(b), m(m), group(m.div(lane, kGroup)), member(m.rem(lane, kGroup)) {}
 
-Value Fragments::getRow(int64_t number) {
-  return m.add(group, 8 * number);
-}
+Value Fragments::getRow(int64_t number) { return m.add(group, 8 * number); }
 
 Value Fragments::getElement(int64_t sum) {
   Value row = m.mul(getRow(sum / 2), FactorFormat::kTileColumns);

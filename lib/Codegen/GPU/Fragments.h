@@ -26,8 +26,8 @@ void unrollTwice(Operation *loop);
 /// Products of a warp's tile of 16 rows by 8 columns on tensor cores. Lanes are
 /// groups of four: all of a group take the same two rows and the same column, a
 /// vector of 16 bytes of each per step, side by side along k. Which of these an
-/// instruction takes first is the same for rows and columns, and so are the bits
-/// of a row whatever rows it lies beside.
+/// instruction takes first is the same for rows and columns, and so are the
+/// bits of a row whatever rows it lies beside.
 class Fragments {
 public:
   Fragments(CodeBuilder &b, WordMath &m, Value lane);

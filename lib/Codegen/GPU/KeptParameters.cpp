@@ -7,11 +7,11 @@
 
 #include "KeptParameters.h"
 
+#include "Batch/Target/ABI/SymbolNames.h"
+#include "Batch/Target/GPU/GPUTarget.h"
 #include "Fragments.h"
 #include "WordMath.h"
 #include "WorkShare.h"
-#include "Batch/Target/ABI/SymbolNames.h"
-#include "Batch/Target/GPU/GPUTarget.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Remarks.h"
@@ -45,8 +45,7 @@ void KeptParameters::add(const StagePlan &plan) {
       if (!reduction.packed)
         continue;
       KeptMatrix matrix{reduction.packed, stage.space.columns(),
-                        reduction.depth,
-                        getFormat(plan, reduction, precision)};
+                        reduction.depth, getFormat(plan, reduction, precision)};
       matrix.tiles =
           llvm::divideCeil(matrix.columns, FactorFormat::kTileColumns);
       matrix.share =
@@ -203,43 +202,41 @@ void KeptParameters::emitLoad(const KeptMatrix &matrix, CodeBuilder &b,
   ColumnShare<WordMath> share(m, m.narrow(unit), m.narrow(units), matrix.tiles);
   Value count = m.min(share.count, m.constant(matrix.kept));
   b.loop(m.constant(0), count, m.constant(1), [&](Value number) {
-           Value turn = m.widen(number);
-           Value tile = m.add(share.first, m.mul(number, share.across));
-           Value column = m.widen(m.mul(tile, FactorFormat::kTileColumns));
-           Value columns = b.constant(FactorFormat::kTileColumns);
-           if (matrix.columns % FactorFormat::kTileColumns)
-             columns =
-                 b.min(columns, b.sub(b.constant(matrix.columns), column));
-           column = b.add(column, b.constant(matrix.packed.getNOffset()));
-           Value source = b.offset(packing, b.mul(column, fromColumn));
-           Value target =
-               b.offset(getMemory(b, matrix.offset),
-                        b.mul(turn, b.constant(matrix.tileBytes())));
-           // The place of factor k of a column.
-           auto placeOf = [&](Value column, Value k) {
-             Value share = b.constant(format.share());
-             Value at = b.mul(b.div(k, share), b.constant(matrix.shareBytes()));
-             at = b.add(at, b.mul(column, b.constant(matrix.stride())));
-             k = b.mul(b.rem(k, share), b.constant(format.bytes()));
-             return b.offset(target, b.add(at, k));
-           };
-           b.loop(thread, b.mul(columns, pieces), threads, [&](Value i) {
-             Value column = b.div(i, pieces);
-             Value first = b.mul(b.rem(i, pieces), b.constant(width));
-             Value from = b.offset(source, b.mul(column, fromColumn));
-             from = b.offset(from, b.mul(first, b.constant(elementBytes)));
-             emitCopy(b, format, from, placeOf(column, first), width, async);
-           });
-           if (padding) {
-             Value perColumn = b.constant(padding);
-             Value zero = arith::ConstantOp::create(
-                 b, b.getZeroAttr(getFactorType(b, format)));
-             b.loop(thread, b.mul(columns, perColumn), threads, [&](Value i) {
-               Value k = b.add(b.rem(i, perColumn), b.constant(matrix.depth));
-               b.store(zero, placeOf(b.div(i, perColumn), k), format.bytes());
-             });
-           }
-         });
+    Value turn = m.widen(number);
+    Value tile = m.add(share.first, m.mul(number, share.across));
+    Value column = m.widen(m.mul(tile, FactorFormat::kTileColumns));
+    Value columns = b.constant(FactorFormat::kTileColumns);
+    if (matrix.columns % FactorFormat::kTileColumns)
+      columns = b.min(columns, b.sub(b.constant(matrix.columns), column));
+    column = b.add(column, b.constant(matrix.packed.getNOffset()));
+    Value source = b.offset(packing, b.mul(column, fromColumn));
+    Value target = b.offset(getMemory(b, matrix.offset),
+                            b.mul(turn, b.constant(matrix.tileBytes())));
+    // The place of factor k of a column.
+    auto placeOf = [&](Value column, Value k) {
+      Value share = b.constant(format.share());
+      Value at = b.mul(b.div(k, share), b.constant(matrix.shareBytes()));
+      at = b.add(at, b.mul(column, b.constant(matrix.stride())));
+      k = b.mul(b.rem(k, share), b.constant(format.bytes()));
+      return b.offset(target, b.add(at, k));
+    };
+    b.loop(thread, b.mul(columns, pieces), threads, [&](Value i) {
+      Value column = b.div(i, pieces);
+      Value first = b.mul(b.rem(i, pieces), b.constant(width));
+      Value from = b.offset(source, b.mul(column, fromColumn));
+      from = b.offset(from, b.mul(first, b.constant(elementBytes)));
+      emitCopy(b, format, from, placeOf(column, first), width, async);
+    });
+    if (padding) {
+      Value perColumn = b.constant(padding);
+      Value zero =
+          arith::ConstantOp::create(b, b.getZeroAttr(getFactorType(b, format)));
+      b.loop(thread, b.mul(columns, perColumn), threads, [&](Value i) {
+        Value k = b.add(b.rem(i, perColumn), b.constant(matrix.depth));
+        b.store(zero, placeOf(b.div(i, perColumn), k), format.bytes());
+      });
+    }
+  });
 }
 
 void KeptParameters::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
@@ -249,8 +246,9 @@ void KeptParameters::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
     return;
   b.setInsertionPointToEnd(module.getBody());
   Type i64 = b.getI64Type();
-  auto function = func::FuncOp::create(
-      b, batch::kLoadParameters, b.getFunctionType({b.ptrType(), i64, i64}, {}));
+  auto function =
+      func::FuncOp::create(b, batch::kLoadParameters,
+                           b.getFunctionType({b.ptrType(), i64, i64}, {}));
   makeInternal(function);
   function->setAttr(kLevelAttr, b.getStringAttr(stringifyLevel(level)));
   b.beginFunction(function);

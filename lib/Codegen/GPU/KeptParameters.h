@@ -27,8 +27,8 @@ struct KeptMatrix {
   int64_t kept = 0;   ///< tiles, the first ones, that lie in shared memory
   int64_t offset = 0; ///< of the first tile, in bytes
 
-  /// A tile lies in shared memory share of k by share, each column by column, so
-  /// many bytes from one to the next.
+  /// A tile lies in shared memory share of k by share, each column by column,
+  /// so many bytes from one to the next.
   int64_t stride() const {
     return format.stride(std::min(depth, format.share()));
   }
@@ -44,8 +44,8 @@ struct KeptMatrix {
 /// beyond those that are kept are read from global memory.
 class KeptParameters {
 public:
-  /// `units`: blocks that are expected to share a stage; `async`: copies can run
-  /// in the background.
+  /// `units`: blocks that are expected to share a stage; `async`: copies can
+  /// run in the background.
   KeptParameters(int64_t units, bool async, batch::Precision precision)
       : units(units), async(async), precision(precision) {}
 
@@ -58,7 +58,8 @@ public:
   void describe(const StagePlan &plan) const;
   void describe(Location loc) const;
 
-  /// Makes a thread wait for what it copied, if the stage reads kept parameters.
+  /// Makes a thread wait for what it copied, if the stage reads kept
+  /// parameters.
   void emitWait(CodeBuilder &b, const Stage &stage) const;
   /// The parameters of a contraction, or null if none of them are kept.
   const KeptMatrix *find(const Reduction &reduction) const;

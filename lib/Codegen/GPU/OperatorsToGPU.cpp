@@ -107,9 +107,8 @@ struct ConvertOperatorsToGPUPass
 
   /// Shares out a block's shared memory: sums, a few of the rows that products
   /// multiply, parameters, and in what is left more of the rows.
-  ProductMemory
-  placeMemory(ArrayRef<std::unique_ptr<StagePlan>> plans,
-              KeptParameters &parameters, int64_t room) {
+  ProductMemory placeMemory(ArrayRef<std::unique_ptr<StagePlan>> plans,
+                            KeptParameters &parameters, int64_t room) {
     constexpr int64_t quad = RowShare<NumberMath>::kQuad;
     int64_t sums = 0, few = 0, many = 0;
     for (const auto &plan : plans)
@@ -123,8 +122,8 @@ struct ConvertOperatorsToGPUPass
                                            products.sumBytes);
         int64_t row = products.rowBytes();
         few = std::max(few, std::min(quad * row, kFewRowBytes));
-        many = std::max(many, std::min(ProductMemory::kMostRows * row,
-                                       kManyRowBytes));
+        many = std::max(
+            many, std::min(ProductMemory::kMostRows * row, kManyRowBytes));
       }
     int64_t kept = parameters.place(std::max<int64_t>(room - sums - few, 0));
     ProductMemory memory;

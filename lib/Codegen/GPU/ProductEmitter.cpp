@@ -108,12 +108,11 @@ static SmallVector<Piece> splitSegment(const ProductPlan::Segment &segment,
     end = std::min(end, segment.end);
     if (begin >= end)
       return;
-    bool vector = reader.packed.getVectors() && begin % lanes == 0 &&
-                  end % lanes == 0;
-    pieces.push_back(
-        {&reader, begin, end,
-         segment.at + (begin - segment.begin) * format.bytes(),
-         vector ? lanes : 1});
+    bool vector =
+        reader.packed.getVectors() && begin % lanes == 0 && end % lanes == 0;
+    pieces.push_back({&reader, begin, end,
+                      segment.at + (begin - segment.begin) * format.bytes(),
+                      vector ? lanes : 1});
   };
   for (auto [begin, end] : ReductionLoops(reader).pieces)
     add(begin, end);
@@ -166,8 +165,8 @@ void ProductEmitter::copyRows(const ProductPlan::Round &round,
           i = m.min(i, m.sub(total, 1));
         }
         Value own = m.div(i, extent), k = m.mul(m.rem(i, extent), width);
-        Indices out = evaluator.positionOf(stage.space,
-                                           m.widen(rows.rowAt(m, own)));
+        Indices out =
+            evaluator.positionOf(stage.space, m.widen(rows.rowAt(m, own)));
         out.push_back(evaluator.index(0));
         for (const Piece &piece : together) {
           linalg::LinalgOp op = piece.reader->op;
@@ -236,14 +235,14 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
     PackedAttr packed = product.packed;
     PanelsAttr panels = packed.getPanels(); // B[n][k]: lanes read along k
     int64_t vector = FactorFormat::kVectorBytes / elementBytes;
-    aligned &= panels.getK() % vector == 0 && packed.getKOffset() % vector == 0 &&
-             share.depth() % format.vector() == 0;
+    aligned &= panels.getK() % vector == 0 &&
+               packed.getKOffset() % vector == 0 &&
+               share.depth() % format.vector() == 0;
     packings.push_back(evaluator.getPacking(tables.getPanels(panels)));
     globalStride.push_back(panels.getK() * elementBytes);
-    globalAt.push_back(
-        b.constant((packed.getNOffset() * panels.getK() + packed.getKOffset() +
-                    share.begin) *
-                   elementBytes));
+    globalAt.push_back(b.constant((packed.getNOffset() * panels.getK() +
+                                   packed.getKOffset() + share.begin) *
+                                  elementBytes));
   }
 
   // An item is a share of a tile, or a part of its columns.
@@ -261,8 +260,8 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
       Operands operands;
       operands.rowCount = rowCount;
       operands.columnCount = FactorFormat::kTileColumns / parts;
-      operands.rows = getMemory(memory.rows, m.add(m.mul(row, round.stride),
-                                                   pickOne(at)));
+      operands.rows =
+          getMemory(memory.rows, m.add(m.mul(row, round.stride), pickOne(at)));
       operands.lastRow = m.sub(m.sub(rows.count, 1), row);
       operands.firstColumn = m.mul(part, operands.columnCount);
       if (columnCount % FactorFormat::kTileColumns)
@@ -307,9 +306,8 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
   };
   auto multiplyAll = [&](int64_t rowCount, int64_t parts) {
     Value items = m.mul(count, round.count * parts);
-    b.loop(warp, items, m.constant(warps), [&](Value item) {
-      multiplyItem(item, rowCount, parts);
-    });
+    b.loop(warp, items, m.constant(warps),
+           [&](Value item) { multiplyItem(item, rowCount, parts); });
   };
   if (format.usesTensorCores())
     return multiplyAll(plan.tileRows, 1);
@@ -321,8 +319,8 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
 
 Value ProductEmitter::sumAt(Value tile, Value share, Value element,
                             int64_t bytes) {
-  Value place = m.mul(m.add(m.mul(tile, plan.shares.size()), share),
-                      plan.sumBytes);
+  Value place =
+      m.mul(m.add(m.mul(tile, plan.shares.size()), share), plan.sumBytes);
   return getMemory(memory.sums, m.add(place, m.mul(element, bytes)));
 }
 
@@ -357,8 +355,7 @@ Value ProductEmitter::addShares(size_t number, Value tile, Value element) {
       continue;
     Type type = share.product->getElementType();
     int64_t bytes = batch::elementBytes(type);
-    Value own =
-        b.load(type, sumAt(tile, m.constant(s), element, bytes), bytes);
+    Value own = b.load(type, sumAt(tile, m.constant(s), element, bytes), bytes);
     sum = sum ? arith::AddFOp::create(b, sum, own).getResult() : own;
   }
   return sum;
@@ -430,8 +427,8 @@ ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
     SmallVector<SmallVector<Value>> factors;
     for (Value column : columns) {
       if (operands.kept || operands.whole) {
-        Value loaded = b.load(type, m.offset(column, at),
-                              FactorFormat::kVectorBytes);
+        Value loaded =
+            b.load(type, m.offset(column, at), FactorFormat::kVectorBytes);
         SmallVector<Value> &weights = factors.emplace_back();
         for (int64_t i = 0; i < width; ++i)
           weights.push_back(take(loaded, i));
@@ -469,8 +466,8 @@ ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
       depth.getSExtValue() == steps * step)
     sums = addSteps(first, sums);
   else
-    sums = b.loop(first, operands.depth, m.constant(steps * step), sums,
-                  addSteps);
+    sums =
+        b.loop(first, operands.depth, m.constant(steps * step), sums, addSteps);
   return {addUp(sums, operands.columnCount)};
 }
 
@@ -495,23 +492,23 @@ ProductEmitter::multiplyFragments(const ProductPlan::Round &round,
   column = m.offset(operands.weights, m.mul(column, operands.stride));
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(format.element));
   CodeBuilder::Values sums(4, zero);
-  sums = b.loop(
-      m.constant(0), operands.depth, m.constant(format.step()), sums,
-      [&](Value k, ValueRange partials) {
-        Value at = m.mul(k, bytes);
-        auto load = [&](Value from) {
-          return b.load(type, m.offset(from, at), FactorFormat::kVectorBytes);
-        };
-        Value left[] = {load(rows[0]), load(rows[1])}, right;
-        if (operands.kept) {
-          right = load(m.offset(column, inVector));
-        } else {
-          SmallVector<Value> weights =
-              loadWeights(format, column, m.add(k, own), operands);
-          right = fragments.pack(format, weights);
-        }
-        return fragments.multiply(format, left, right, partials);
-      });
+  sums = b.loop(m.constant(0), operands.depth, m.constant(format.step()), sums,
+                [&](Value k, ValueRange partials) {
+                  Value at = m.mul(k, bytes);
+                  auto load = [&](Value from) {
+                    return b.load(type, m.offset(from, at),
+                                  FactorFormat::kVectorBytes);
+                  };
+                  Value left[] = {load(rows[0]), load(rows[1])}, right;
+                  if (operands.kept) {
+                    right = load(m.offset(column, inVector));
+                  } else {
+                    SmallVector<Value> weights =
+                        loadWeights(format, column, m.add(k, own), operands);
+                    right = fragments.pack(format, weights);
+                  }
+                  return fragments.multiply(format, left, right, partials);
+                });
   unrollTwice(sums[0].getDefiningOp());
   return sums;
 }
@@ -539,10 +536,10 @@ static Value exchange(CodeBuilder &b, Value value, Value distance,
 }
 
 /// In a step, a lane sends half of the partial sums that it holds, half of the
-/// columns as long as it has several, to the lane that keeps these, and adds what
-/// it receives to the others. Of a single sum each lane has the same in the end.
-/// So the order in which lanes' partial sums are added up is that of any number
-/// of rows.
+/// columns as long as it has several, to the lane that keeps these, and adds
+/// what it receives to the others. Of a single sum each lane has the same in
+/// the end. So the order in which lanes' partial sums are added up is that of
+/// any number of rows.
 Value ProductEmitter::addUp(ArrayRef<Value> partials, size_t columns) {
   SmallVector<Value> sums(partials);
   Value width = m.constant(kLanes);

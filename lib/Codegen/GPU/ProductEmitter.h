@@ -77,8 +77,8 @@ private:
     int64_t rowCount = 0, columnCount = 0; ///< those that are asked for
     Value depth;
     int64_t commonDepth = 0; ///< which all depths that it may have divide by
-    bool kept = false;  ///< the weights lie in shared memory, as factors
-    bool whole = false; ///< they may be read in vectors
+    bool kept = false;       ///< the weights lie in shared memory, as factors
+    bool whole = false;      ///< they may be read in vectors
   };
 
   /// The address of an element of a share of a tile's sums.
@@ -98,9 +98,9 @@ private:
   SmallVector<Value> loadWeights(const FactorFormat &format, Value column,
                                  Value k, const Operands &operands);
   Value getMemory(int64_t offset, Value bytes);
-  /// One of the sums of `columns` columns and one or four rows, from the partial
-  /// sums of all lanes. With n lanes for each column, lane i has column i / n
-  /// and row i % n, or the only one.
+  /// One of the sums of `columns` columns and one or four rows, from the
+  /// partial sums of all lanes. With n lanes for each column, lane i has column
+  /// i / n and row i % n, or the only one.
   Value addUp(ArrayRef<Value> partials, size_t columns);
 
   const Stage &stage;

@@ -34,9 +34,9 @@ FactorFormat uprog::getFormat(const StagePlan &plan, const Reduction &reduction,
 }
 
 namespace {
-/// Where the factors of a share's rows come from: the elements of `value` at the
-/// indices that `map` says, of a row of the stage, its inner dimensions, and k
-/// from the share's beginning.
+/// Where the factors of a share's rows come from: the elements of `value` at
+/// the indices that `map` says, of a row of the stage, its inner dimensions,
+/// and k from the share's beginning.
 struct RowSource {
   Value value;
   AffineMap map;
@@ -48,10 +48,10 @@ struct RowSource {
 };
 } // namespace
 
-/// Whether `condition` holds for all of a share's k; nothing if it holds for some
-/// of them, or that depends on the row.
-static std::optional<bool> holds(const IndexCondition &condition,
-                                 AffineMap map, int64_t depth) {
+/// Whether `condition` holds for all of a share's k; nothing if it holds for
+/// some of them, or that depends on the row.
+static std::optional<bool> holds(const IndexCondition &condition, AffineMap map,
+                                 int64_t depth) {
   AffineExpr index = map.getResult(condition.dim);
   unsigned last = map.getNumDims() - 1;
   for (unsigned dim = 0; dim < last; ++dim)
@@ -155,8 +155,8 @@ private:
     bool extends = false;
     if (!round.segments.empty()) {
       const ProductPlan::Segment &last = round.segments.back();
-      extends = last.end == share.begin &&
-                readSameRows(*last.reader, *share.product);
+      extends =
+          last.end == share.begin && readSameRows(*last.reader, *share.product);
       if (extends)
         next = {last.reader, last.begin, share.end, last.at};
     }
@@ -179,7 +179,7 @@ private:
   ProductPlan &plan;
   int64_t rowBytes;
   // Of the last round:
-  int64_t used = 0; ///< bytes of a row
+  int64_t used = 0;                                  ///< bytes of a row
   SmallVector<std::pair<RowSource, int64_t>> placed; ///< with bytes from there
 };
 } // namespace

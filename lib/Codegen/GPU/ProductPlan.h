@@ -37,8 +37,8 @@ struct FactorFormat {
   int64_t step() const { return usesTensorCores() ? 4 * vector() : vector(); }
   int64_t tileRows() const { return usesTensorCores() ? 16 : 4; }
   int64_t padded(int64_t depth) const;
-  /// The most k that a warp adds up for a sum. Lanes exchange sums at the end of
-  /// each share, but not on tensor cores, where tiles are larger and fewer.
+  /// The most k that a warp adds up for a sum. Lanes exchange sums at the end
+  /// of each share, but not on tensor cores, where tiles are larger and fewer.
   int64_t share() const { return usesTensorCores() ? 256 : 512; }
   /// The bytes from a row or column of `depth` factors to the next: those that
   /// lanes of a warp read at once lie in different banks.
@@ -57,8 +57,9 @@ struct FactorFormat {
 ///     for each tile of sums and each share of k of a product: a warp
 ///   for each element: the sum of its shares, in order
 ///
-/// One round is enough where the rows have room. Shares depend on sizes only, so
-/// that a row has the same bits in every mini-batch and on any number of blocks.
+/// One round is enough where the rows have room. Shares depend on sizes only,
+/// so that a row has the same bits in every mini-batch and on any number of
+/// blocks.
 struct ProductPlan {
   /// A part of the rows that products multiply.
   struct Segment {
@@ -93,9 +94,7 @@ struct ProductPlan {
 
   /// The most bytes that a round needs for a row.
   int64_t rowBytes() const;
-  int64_t tileElements() const {
-    return tileRows * FactorFormat::kTileColumns;
-  }
+  int64_t tileElements() const { return tileRows * FactorFormat::kTileColumns; }
 };
 
 /// The format of a contraction of an operator.

@@ -53,9 +53,9 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   bool multiplies = llvm::any_of(
       stage->reductions, [](const Reduction &r) { return bool(r.packed); });
   int64_t columns = stage->space.columns();
-  tileColumns = multiplies ? FactorFormat::kTileColumns
-                           : std::min<int64_t>(kLanes,
-                                               llvm::PowerOf2Ceil(columns));
+  tileColumns = multiplies
+                    ? FactorFormat::kTileColumns
+                    : std::min<int64_t>(kLanes, llvm::PowerOf2Ceil(columns));
   Columns own(m, unit, units, llvm::divideCeil(columns, tileColumns));
   rowCount = m.narrow(countRows());
   AwaitRowsOp::create(b);
@@ -87,8 +87,8 @@ Value WarpEmitter::countRows() {
 WarpEmitter::Place WarpEmitter::placeAt(Value row, Value column) {
   int64_t columnCount = stage->space.columns();
   Place place;
-  place.valid = arith::AndIOp::create(
-      b, m.less(row, rowCount), m.less(column, m.constant(columnCount)));
+  place.valid = arith::AndIOp::create(b, m.less(row, rowCount),
+                                      m.less(column, m.constant(columnCount)));
   row = m.min(row, m.sub(rowCount, 1));
   place.indices = evaluator.positionOf(stage->space, m.widen(row));
   column = m.min(column, m.constant(columnCount - 1));
@@ -142,8 +142,8 @@ void WarpEmitter::emitProducts(const Columns &columns) {
 }
 
 /// Moves what a lane loads for its element, at the beginning of `region`, and
-/// what it computes for that, to `before`: there is no need to wait for products
-/// first. Rows that a stage reads were written before it.
+/// what it computes for that, to `before`: there is no need to wait for
+/// products first. Rows that a stage reads were written before it.
 static void hoistLoads(Region &region, Operation *before,
                        unsigned globalMemory) {
   for (Operation &op :

@@ -21,10 +21,10 @@ namespace mlir::uprog {
 ///       the warps share out tiles, products and shares of k; barrier
 ///       a lane per element: adds up shares, computes everything else
 ///
-/// (ProductPlan, WorkShare). A stage without products has the last line only, for
-/// tiles of as many elements as a warp has lanes. The parameters of a tile of
-/// columns are read by the same blocks at every step, from their shared memory
-/// if they keep them.
+/// (ProductPlan, WorkShare). A stage without products has the last line only,
+/// for tiles of as many elements as a warp has lanes. The parameters of a tile
+/// of columns are read by the same blocks at every step, from their shared
+/// memory if they keep them.
 class WarpEmitter {
 public:
   static constexpr int64_t kLanes = ProductEmitter::kLanes;
