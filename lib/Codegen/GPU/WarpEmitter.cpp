@@ -100,18 +100,20 @@ WarpEmitter::Place WarpEmitter::placeAt(Value row, Value column) {
 void WarpEmitter::emitTiles(const Columns &own) {
   int64_t tileRows = kLanes / tileColumns;
   Value tiles = m.div(m.add(rowCount, tileRows - 1), tileRows);
-  // Warps of all blocks that have a column of tiles share out its rows.
-  Value first = m.add(m.mul(own.share, blocks.warps), warp);
-  Value step = m.mul(own.shares, blocks.warps);
-  b.loop(m.constant(0), own.count, m.constant(1), [&](Value turn) {
+  // Every so many tiles of rows of its columns are the block's; its warps share
+  // out these, one column of tiles after the other.
+  Value rest = m.sub(m.add(tiles, m.sub(own.shares, 1)), own.share);
+  Value perColumn = m.div(rest, own.shares);
+  Value count = m.mul(perColumn, own.count);
+  b.loop(warp, count, m.constant(blocks.warps), [&](Value number) {
+    Value turn = m.div(number, perColumn);
+    Value tile = m.sub(number, m.mul(turn, perColumn));
+    tile = m.add(own.share, m.mul(tile, own.shares));
     Value column = m.add(own.first, m.mul(turn, own.across));
-    column = m.mul(column, tileColumns);
-    b.loop(first, tiles, step, [&](Value tile) {
-      Place place =
-          placeAt(m.add(m.mul(tile, tileRows), m.div(lane, tileColumns)),
-                  m.add(column, m.rem(lane, tileColumns)));
-      b.when(place.valid, [&] { emitElement(place.indices); });
-    });
+    Place place =
+        placeAt(m.add(m.mul(tile, tileRows), m.div(lane, tileColumns)),
+                m.add(m.mul(column, tileColumns), m.rem(lane, tileColumns)));
+    b.when(place.valid, [&] { emitElement(place.indices); });
   });
 }
 
