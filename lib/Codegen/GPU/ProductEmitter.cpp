@@ -22,8 +22,8 @@ using namespace mlir::uprog;
 
 /// Copies of a loop that loads rows: so many loads of a thread are in flight.
 static constexpr int64_t kLoads = 8;
-/// The parts that a tile is divided into if it has a single row.
-static constexpr int64_t kParts = 4;
+/// What a tile is divided into if it has a single row.
+static constexpr int64_t kSlices = 4;
 /// The most bytes for sums: fewer tiles are worked on at once instead.
 static constexpr int64_t kMostSumBytes = 16 * 1024;
 
@@ -245,9 +245,9 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
                                   elementBytes));
   }
 
-  // An item is a share of a tile, or a part of its columns.
-  auto multiplyItem = [&](Value item, int64_t rowCount, int64_t parts) {
-    Value part = m.rem(item, parts), whole = m.div(item, parts);
+  // An item is a share of a tile, or a slice of its columns.
+  auto multiplyItem = [&](Value item, int64_t rowCount, int64_t slices) {
+    Value slice = m.rem(item, slices), whole = m.div(item, slices);
     Value tile = m.div(whole, round.count), number = m.rem(whole, round.count);
     Value turn = m.add(firstTurn, tiles.columnOf(m, tile));
     auto pickOne = [&](ArrayRef<int64_t> values) {
@@ -259,18 +259,18 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
       column = m.mul(column, FactorFormat::kTileColumns);
       Operands operands;
       operands.rowCount = rowCount;
-      operands.columnCount = FactorFormat::kTileColumns / parts;
+      operands.columnCount = FactorFormat::kTileColumns / slices;
       operands.rows =
           getMemory(memory.rows, m.add(m.mul(row, round.stride), pickOne(at)));
       operands.lastRow = m.sub(m.sub(rows.count, 1), row);
-      operands.firstColumn = m.mul(part, operands.columnCount);
+      operands.firstColumn = m.mul(slice, operands.columnCount);
       if (columnCount % FactorFormat::kTileColumns)
         operands.lastColumn = m.sub(m.constant(columnCount - 1), column);
       operands.depth = pickOne(depth);
       operands.commonDepth = commonDepth;
       auto fromShared = [&] {
         operands.kept = true;
-        operands.weights = getMemory(
+        operands.parameters = getMemory(
             0, m.add(m.mul(turn, pickOne(keptTile)), pickOne(keptAt)));
         operands.stride = pickOne(keptStride);
         return multiplyTile(round, operands);
@@ -282,7 +282,7 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
         // Parameters may have more than 2^32 bytes.
         Value place = b.mul(m.widen(column), m.widen(operands.stride));
         place = b.add(place, pick(m, number, globalAt));
-        operands.weights = b.offset(pick(m, number, packings), place);
+        operands.parameters = b.offset(pick(m, number, packings), place);
         return multiplyTile(round, operands);
       };
       CodeBuilder::Values sums;
@@ -304,16 +304,16 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
     else
       work();
   };
-  auto multiplyAll = [&](int64_t rowCount, int64_t parts) {
-    Value items = m.mul(count, round.count * parts);
+  auto multiplyAll = [&](int64_t rowCount, int64_t slices) {
+    Value items = m.mul(count, round.count * slices);
     b.loop(warp, items, m.constant(warps),
-           [&](Value item) { multiplyItem(item, rowCount, parts); });
+           [&](Value item) { multiplyItem(item, rowCount, slices); });
   };
   if (format.usesTensorCores())
     return multiplyAll(plan.tileRows, 1);
   // A tree's root is alone in its level: more warps share out a tile.
   b.when(
-      m.less(rows.count, m.constant(2)), [&] { multiplyAll(1, kParts); },
+      m.less(rows.count, m.constant(2)), [&] { multiplyAll(1, kSlices); },
       [&] { multiplyAll(plan.tileRows, 1); });
 }
 
@@ -368,14 +368,14 @@ ProductEmitter::multiplyTile(const ProductPlan::Round &round,
                                         : multiplyLanes(round, operands);
 }
 
-SmallVector<Value> ProductEmitter::loadWeights(const FactorFormat &format,
-                                               Value column, Value k,
-                                               const Operands &operands) {
+SmallVector<Value> ProductEmitter::loadParameters(const FactorFormat &format,
+                                                  Value column, Value k,
+                                                  const Operands &operands) {
   Type element = format.element;
   int64_t bytes = batch::elementBytes(element);
   int64_t width = operands.whole ? FactorFormat::kVectorBytes / bytes : 1;
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
-  SmallVector<Value> weights;
+  SmallVector<Value> loadedFactors;
   for (int64_t i = 0; i < format.vector(); i += width) {
     Value at = m.add(k, i), inside = m.less(at, operands.depth);
     at = m.min(at, m.sub(operands.depth, width));
@@ -388,10 +388,10 @@ SmallVector<Value> ProductEmitter::loadWeights(const FactorFormat &format,
       Value weight = loaded;
       if (width > 1)
         weight = vector::ExtractOp::create(b, loaded, ArrayRef<int64_t>{n});
-      weights.push_back(m.choose(inside, weight, zero));
+      loadedFactors.push_back(m.choose(inside, weight, zero));
     }
   }
-  return weights;
+  return loadedFactors;
 }
 
 CodeBuilder::Values
@@ -413,7 +413,7 @@ ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
     if (operands.lastColumn)
       column = m.min(column, operands.lastColumn);
     columns.push_back(
-        m.offset(operands.weights, m.mul(column, operands.stride)));
+        m.offset(operands.parameters, m.mul(column, operands.stride)));
   }
   auto take = [&](Value vector, int64_t i) -> Value {
     return vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{i});
@@ -429,11 +429,11 @@ ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
       if (operands.kept || operands.whole) {
         Value loaded =
             b.load(type, m.offset(column, at), FactorFormat::kVectorBytes);
-        SmallVector<Value> &weights = factors.emplace_back();
+        SmallVector<Value> &ofColumn = factors.emplace_back();
         for (int64_t i = 0; i < width; ++i)
-          weights.push_back(take(loaded, i));
+          ofColumn.push_back(take(loaded, i));
       } else {
-        factors.push_back(loadWeights(format, column, k, operands));
+        factors.push_back(loadParameters(format, column, k, operands));
       }
     }
     for (auto [r, row] : llvm::enumerate(rows)) {
@@ -441,9 +441,9 @@ ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
           b.load(type, m.offset(row, at), FactorFormat::kVectorBytes);
       for (int64_t i = 0; i < width; ++i) {
         Value factor = take(loaded, i);
-        for (auto [c, weights] : llvm::enumerate(factors)) {
+        for (auto [c, ofColumn] : llvm::enumerate(factors)) {
           Value &sum = next[r * operands.columnCount + c];
-          sum = math::FmaOp::create(b, factor, weights[i], sum);
+          sum = math::FmaOp::create(b, factor, ofColumn[i], sum);
         }
       }
     }
@@ -489,7 +489,7 @@ ProductEmitter::multiplyFragments(const ProductPlan::Round &round,
   Value column = fragments.getColumn();
   if (operands.lastColumn)
     column = m.min(column, operands.lastColumn);
-  column = m.offset(operands.weights, m.mul(column, operands.stride));
+  column = m.offset(operands.parameters, m.mul(column, operands.stride));
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(format.element));
   CodeBuilder::Values sums(4, zero);
   sums = b.loop(m.constant(0), operands.depth, m.constant(format.step()), sums,
@@ -503,9 +503,9 @@ ProductEmitter::multiplyFragments(const ProductPlan::Round &round,
                   if (operands.kept) {
                     right = load(m.offset(column, inVector));
                   } else {
-                    SmallVector<Value> weights =
-                        loadWeights(format, column, m.add(k, own), operands);
-                    right = fragments.pack(format, weights);
+                    SmallVector<Value> ofColumn =
+                        loadParameters(format, column, m.add(k, own), operands);
+                    right = fragments.pack(format, ofColumn);
                   }
                   return fragments.multiply(format, left, right, partials);
                 });

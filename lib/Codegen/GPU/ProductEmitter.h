@@ -67,18 +67,18 @@ public:
 private:
   /// The factors of a share of one tile, as a warp finds them.
   struct Operands {
-    Value rows;    ///< the address of the tile's first row, in shared memory
-    Value lastRow; ///< the number of the last one that there is
-    Value weights; ///< the address of the tile's first column
-    Value stride;  ///< bytes from one column to the next
+    Value rows;       ///< the address of the tile's first row, in shared memory
+    Value lastRow;    ///< the number of the last one that there is
+    Value parameters; ///< the address of the tile's first column
+    Value stride;     ///< bytes from one column to the next
     Value firstColumn; ///< of those that are asked for
     /// The number of the last column that there is; null: the tile has all.
     Value lastColumn;
     int64_t rowCount = 0, columnCount = 0; ///< those that are asked for
     Value depth;
     int64_t commonDepth = 0; ///< which all depths that it may have divide by
-    bool kept = false;       ///< the weights lie in shared memory, as factors
-    bool whole = false;      ///< they may be read in vectors
+    bool kept = false;  ///< the parameters lie in shared memory, as factors
+    bool whole = false; ///< they may be read in vectors
   };
 
   /// The address of an element of a share of a tile's sums.
@@ -95,8 +95,8 @@ private:
                                         const Operands &operands);
   /// Parameters in global memory from `k` on, those of a vector of factors;
   /// beyond `depth` there are zeros.
-  SmallVector<Value> loadWeights(const FactorFormat &format, Value column,
-                                 Value k, const Operands &operands);
+  SmallVector<Value> loadParameters(const FactorFormat &format, Value column,
+                                    Value k, const Operands &operands);
   Value getMemory(int64_t offset, Value bytes);
   /// One of the sums of `columns` columns and one or four rows, from the
   /// partial sums of all lanes. With n lanes for each column, lane i has column

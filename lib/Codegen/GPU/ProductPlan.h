@@ -61,13 +61,13 @@ struct FactorFormat {
 /// so that a row has the same bits in every mini-batch and on any number of
 /// blocks.
 struct ProductPlan {
-  /// A part of the rows that products multiply.
+  /// Some of k of the rows that products multiply.
   struct Segment {
     const Reduction *reader; ///< the first product that reads it
     int64_t begin, end;      ///< of k
     int64_t at;              ///< bytes from the beginning of a row
   };
-  /// A part of the k of a product.
+  /// Some of the k of a product.
   struct Share {
     const Reduction *product;
     int64_t begin, end;

@@ -120,9 +120,9 @@ void ChooseExecutorPass::findLevels(MutableArrayRef<ProgramOp> programs) {
       below = std::max(below.value_or(Level::Block), program.getLevel());
 }
 
-/// The smallest group of blocks that can hold the parameters of what runs at many
-/// steps in shared memory, and compute the largest stage of a task during a
-/// barrier of all blocks.
+/// The smallest group of blocks that can hold the parameters of what runs at
+/// many steps in shared memory, and compute the largest stage of a task during
+/// a barrier of all blocks.
 LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
   int64_t parameterBytes = 0, flops = 0;
   DenseSet<Attribute> once = findKernelsOfOneStep(getOperation());
@@ -168,7 +168,8 @@ LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
     } else {
       os << "a " << name << " reads the " << parameterBytes
          << " bytes of parameters of many steps, and computes the " << flops
-         << " FLOP of a task's largest stage, during a barrier in global memory";
+         << " FLOP of a task's largest stage, during a barrier in global "
+            "memory";
       group = candidate;
       break;
     }

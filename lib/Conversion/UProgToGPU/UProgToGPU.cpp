@@ -13,6 +13,7 @@
 #include "Batch/Target/GPU/GPUTarget.h"
 #include "CheckPrograms.h"
 #include "DeviceBarrier.h"
+#include "StageWaits.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -290,11 +291,6 @@ SmallVector<Value> KernelEmitter::getBarrierArguments(Operation *op) {
   return {kernel.control, count, step, kernel.watchdog};
 }
 
-static void emitClusterBarrier(ImplicitLocOpBuilder &b) {
-  NVVM::ClusterArriveOp::create(b, /*aligned=*/b.getUnitAttr());
-  NVVM::ClusterWaitOp::create(b, /*aligned=*/b.getUnitAttr());
-}
-
 /// Emits a barrier of all blocks that run an op of the program together.
 void KernelEmitter::emitBarrier(Operation *op) {
   switch (kernel.findLevel(op)) {
@@ -304,39 +300,11 @@ void KernelEmitter::emitBarrier(Operation *op) {
   case Level::Cluster:
     if (kernel.instances.unit.state)
       InstanceCode(b, op, kernel.instances.getUnit(op)).countClusterBarrier();
-    emitClusterBarrier(b);
+    uprog::emitClusterBarrier(b);
     return;
   case Level::Block:
     gpu::BarrierOp::create(b);
   }
-}
-
-/// Makes the function of a stage wait for the rows that it reads, if an
-/// argument says so.
-static void makeWait(func::FuncOp stage, const Kernel &kernel) {
-  uprog::AwaitRowsOp await;
-  stage.walk([&](uprog::AwaitRowsOp op) { await = op; });
-  if (!await) // it waits already, for another program
-    return;
-  ImplicitLocOpBuilder b(await.getLoc(), await);
-  SmallVector<Type> types = {b.getI1Type()};
-  if (kernel.shape.group == Level::Device)
-    llvm::append_range(types, func::FuncOp(kernel.barrier).getArgumentTypes());
-  SmallVector<Value> arguments;
-  for (Type type : types) {
-    unsigned number = stage.getNumArguments();
-    (void)stage.insertArgument(number, type, {}, await.getLoc());
-    arguments.push_back(stage.getArgument(number));
-  }
-  auto waits = scf::IfOp::create(b, arguments[0], /*withElseRegion=*/false);
-  b.setInsertionPoint(waits.thenBlock()->getTerminator());
-  if (kernel.shape.group == Level::Device)
-    func::CallOp::create(b, kernel.barrier, ArrayRef(arguments).drop_front());
-  else if (kernel.shape.group == Level::Cluster)
-    emitClusterBarrier(b);
-  else
-    gpu::BarrierOp::create(b);
-  await.erase();
 }
 
 /// Copies the code of a program to the place where it runs.
@@ -731,25 +699,6 @@ SmallVector<Value> KernelEmitter::lower(uprog::ProgramOp program,
   return {};
 }
 
-/// True if every barrier of a program can be where the next stage reads rows: it
-/// runs plans, whose steps all blocks of a group share out, and nothing else.
-static bool canStagesWait(uprog::ProgramOp program) {
-  if (runsInstances(program) || *findMachine(program))
-    return false;
-  WalkResult others = program.walk([&](Operation *op) {
-    if (auto run = dyn_cast<uprog::RunOp>(op))
-      if (!run.getStep() || run.getLevel())
-        return WalkResult::interrupt();
-    if (auto barrier = dyn_cast<uprog::BarrierOp>(op))
-      if (barrier.getLevel() != program.getLevel())
-        return WalkResult::interrupt();
-    return isa<uprog::ReduceOp, uprog::CompactOp, uprog::RefOp>(op)
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
-  });
-  return !others.wasInterrupted();
-}
-
 namespace {
 class ConvertUProgToGPUPass
     : public batch::impl::ConvertUProgToGPUPassBase<ConvertUProgToGPUPass> {
@@ -794,11 +743,6 @@ class ConvertUProgToGPUPass
     });
     SmallVector<uprog::ProgramOp> run(others, programs.end());
     programs.erase(others, programs.end());
-    // Programs call the same functions.
-    bool stagesWait = llvm::all_of(programs, [&](uprog::ProgramOp program) {
-      return program.getLevel() == programs[0].getLevel() &&
-             canStagesWait(program);
-    });
     for (uprog::ProgramOp program : programs) {
       Level group = program.getLevel();
       if (group == Level::Device && !barrier)
@@ -806,13 +750,12 @@ class ConvertUProgToGPUPass
       LaunchShape shape{group, blockSize, usesClusters ? clusterSize : 0};
       Kernel kernel{device,  shape, vendor, barrier, *findMachine(program),
                     {tables}};
-      kernel.stagesWait = stagesWait;
+      kernel.stagesWait = uprog::canStagesWait(programs);
       if (failed(lower(program, kernel)))
         return signalPassFailure();
     }
     for (uprog::ProgramOp program : run)
       program.erase();
-    // Those of stages that callers wait for.
     device.walk([](uprog::AwaitRowsOp op) { op.erase(); });
     for (Operation &op :
          llvm::make_early_inc_range(module.getBody()->getOperations()))
@@ -838,12 +781,7 @@ LogicalResult ConvertUProgToGPUPass::lower(uprog::ProgramOp program,
       kernel.stepNumbers[op] = findStepNumber(op);
   });
   if (kernel.stagesWait)
-    program.walk([&](uprog::RunOp run) {
-      for (int64_t s = 0, e = uprog::getCode(run).getStages(); s < e; ++s)
-        makeWait(kernel.device.lookupSymbol<func::FuncOp>(
-                     getStageName(run.getCallee(), s)),
-                 kernel);
-    });
+    uprog::makeStagesWait(program, kernel.device, kernel.barrier);
   auto makeLanes = [&](ImplicitLocOpBuilder &b, Value lanes) {
     return LaneCode(b, b.getLoc(), kernel.machine, kernel.context, lanes,
                     getThreads(kernel));

@@ -106,7 +106,8 @@ TEST(WorkShareTest, ColumnsDependOnTheBlock) {
     }
 }
 
-// A block's warps have every tile once, and no more tiles of columns than needed.
+// A block's warps have every tile once, and no more tiles of columns than
+// needed.
 TEST(WorkShareTest, TilesCoverRowsAndColumns) {
   NumberMath m;
   for (int64_t most : {1, 2, 4, 8, 32})
