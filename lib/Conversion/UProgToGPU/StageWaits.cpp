@@ -17,7 +17,19 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-static bool canStagesWait(ProgramOp program) {
+/// The functions of the stages that a program runs.
+static SmallVector<func::FuncOp> findStages(ProgramOp program,
+                                            gpu::GPUModuleOp device) {
+  SmallVector<func::FuncOp> stages;
+  program.walk([&](RunOp run) {
+    for (int64_t s = 0, e = getCode(run).getStages(); s < e; ++s)
+      stages.push_back(device.lookupSymbol<func::FuncOp>(
+          batch::getStageName(run.getCallee(), s)));
+  });
+  return stages;
+}
+
+static bool canStagesWait(ProgramOp program, gpu::GPUModuleOp device) {
   if (batch::runsInstances(program) || *batch::findMachine(program))
     return false;
   WalkResult others = program.walk([&](Operation *op) {
@@ -27,18 +39,23 @@ static bool canStagesWait(ProgramOp program) {
     if (auto barrier = dyn_cast<BarrierOp>(op))
       if (barrier.getLevel() != program.getLevel())
         return WalkResult::interrupt();
-    return isa<ReduceOp, CompactOp, RefOp>(op)
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
+    return isa<ReduceOp, CompactOp, RefOp>(op) ? WalkResult::interrupt()
+                                               : WalkResult::advance();
   });
-  return !others.wasInterrupted();
+  if (others.wasInterrupted())
+    return false;
+  return llvm::all_of(findStages(program, device), [](func::FuncOp stage) {
+    return stage.walk([](AwaitRowsOp) { return WalkResult::interrupt(); })
+        .wasInterrupted();
+  });
 }
 
-bool uprog::canStagesWait(ArrayRef<ProgramOp> programs) {
+bool uprog::canStagesWait(ArrayRef<ProgramOp> programs,
+                          gpu::GPUModuleOp device) {
   ProgramOp first = programs.front();
   return llvm::all_of(programs, [&](ProgramOp program) {
     return program.getLevel() == first.getLevel() &&
-           ::canStagesWait(program);
+           ::canStagesWait(program, device);
   });
 }
 
@@ -75,10 +92,6 @@ static void makeWait(func::FuncOp stage, Level group, func::FuncOp barrier) {
 
 void uprog::makeStagesWait(ProgramOp program, gpu::GPUModuleOp device,
                            func::FuncOp barrier) {
-  program.walk([&](RunOp run) {
-    for (int64_t s = 0, e = getCode(run).getStages(); s < e; ++s)
-      makeWait(device.lookupSymbol<func::FuncOp>(
-                   batch::getStageName(run.getCallee(), s)),
-               program.getLevel(), barrier);
-  });
+  for (func::FuncOp stage : findStages(program, device))
+    makeWait(stage, program.getLevel(), barrier);
 }

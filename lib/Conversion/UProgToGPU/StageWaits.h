@@ -15,10 +15,11 @@
 
 namespace mlir::uprog {
 
-/// True if every barrier of programs can be where the next stage reads rows: they
-/// run plans, whose steps all blocks of a group share out, and nothing else. All
-/// call the same functions of stages.
-bool canStagesWait(ArrayRef<ProgramOp> programs);
+/// True if every barrier of programs can be where the next stage reads rows:
+/// they run plans, whose steps all blocks of a group share out, and nothing
+/// else. All call the same functions of `device`, which say where they read
+/// rows.
+bool canStagesWait(ArrayRef<ProgramOp> programs, gpu::GPUModuleOp device);
 
 /// Makes the functions of a program's stages wait at their `uprog.await_rows`
 /// where the first of more arguments says so: for the blocks of a group. The

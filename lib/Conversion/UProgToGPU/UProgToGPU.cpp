@@ -737,12 +737,12 @@ class ConvertUProgToGPUPass
     }
     if (failed(uprog::checkFillLevels(device, usesClusters)))
       return signalPassFailure();
-    // The code of a program that others run is in theirs.
     auto others = llvm::partition(programs, [](uprog::ProgramOp program) {
       return !isRunByPrograms(program);
     });
     SmallVector<uprog::ProgramOp> run(others, programs.end());
     programs.erase(others, programs.end());
+    bool stagesWait = uprog::canStagesWait(programs, device);
     for (uprog::ProgramOp program : programs) {
       Level group = program.getLevel();
       if (group == Level::Device && !barrier)
@@ -750,7 +750,7 @@ class ConvertUProgToGPUPass
       LaunchShape shape{group, blockSize, usesClusters ? clusterSize : 0};
       Kernel kernel{device,  shape, vendor, barrier, *findMachine(program),
                     {tables}};
-      kernel.stagesWait = uprog::canStagesWait(programs);
+      kernel.stagesWait = stagesWait;
       if (failed(lower(program, kernel)))
         return signalPassFailure();
     }

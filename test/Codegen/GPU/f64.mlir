@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=shared-memory=0 -o %t.mlir
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=shared-memory=0 --canonicalize --cse -o %t.mlir
 // RUN: FileCheck %s < %t.mlir
 // RUN: FileCheck %s --check-prefix=HALVES < %t.mlir
 // RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="shared-memory=0 precision=tf32" | FileCheck %s --check-prefix=TF32
@@ -7,31 +7,29 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A lane takes two f64 of k each.
+// A lane takes two f64 of k each, of 32 sums; a tile of these takes 256 bytes.
+// CHECK:         gpu.module @device attributes {batch.added_bytes = 6144 : i64
 // CHECK-LABEL:   func.func private @product.rows.stage0(
-// CHECK-DAG:       %[[C2:.*]] = arith.constant 2 : i64
-// CHECK-DAG:       %[[C64:.*]] = arith.constant 64 : i64
-// CHECK:               %[[K:.*]] = arith.muli %{{.*}}, %[[C2]]
-// CHECK:               scf.for %{{.*}} = %[[K]] to %{{.*}} step %[[C64]]
-// CHECK-COUNT-8:         llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<2xf64>
-// CHECK-COUNT-64:        math.fma %{{.*}} : f64
-// CHECK-NOT:             math.fma
-// CHECK:                 scf.yield
+// CHECK:           llvm.getelementptr %{{.*}}[2048] : (!llvm.ptr<3>)
+// CHECK:           } else {
+// CHECK-COUNT-8:     llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<2xf64>
+// CHECK:             llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<2xf64>
+// CHECK-COUNT-128:   math.fma %{{.*}} : f64
+// CHECK-NOT:         math.fma
+// CHECK:             gpu.shuffle
 
 // Warps exchange the halves of a sum, which they put together and add.
 // HALVES-LABEL:  func.func private @product.rows.stage0(
-// HALVES-DAG:      %[[C32:.*]] = arith.constant 32 : i64
-// HALVES:          %[[SUMS:.*]]:32 = scf.for
-// HALVES:          %[[SEND:.*]] = arith.select %{{.*}}, %[[SUMS]]#0, %[[SUMS]]#16
-// HALVES:          %[[BITS:.*]] = arith.bitcast %[[SEND]] : f64 to i64
-// HALVES:          %[[LOW:.*]] = arith.trunci %[[BITS]] : i64 to i32
-// HALVES:          gpu.shuffle xor %[[LOW]]
-// HALVES:          %[[UPPER:.*]] = arith.shrui %[[BITS]], %[[C32]]
-// HALVES:          %[[HIGH:.*]] = arith.trunci %[[UPPER]] : i64 to i32
-// HALVES:          gpu.shuffle xor %[[HIGH]]
+// HALVES:          %[[BITS:.*]] = arith.bitcast %{{.*}} : f64 to i64
+// HALVES-NEXT:     %[[LOW:.*]] = arith.trunci %[[BITS]] : i64 to i32
+// HALVES-NEXT:     gpu.shuffle xor %[[LOW]]
+// HALVES-NEXT:     %[[UPPER:.*]] = arith.shrui %[[BITS]], %c32_i64
+// HALVES-NEXT:     %[[HIGH:.*]] = arith.trunci %[[UPPER]] : i64 to i32
+// HALVES-NEXT:     gpu.shuffle xor %[[HIGH]]
 // HALVES:          %[[BOTH:.*]] = arith.ori
-// HALVES:          %[[OTHER:.*]] = arith.bitcast %[[BOTH]] : i64 to f64
-// HALVES:          arith.addf %{{.*}}, %[[OTHER]] : f64
+// HALVES-NEXT:     %[[OTHER:.*]] = arith.bitcast %[[BOTH]] : i64 to f64
+// HALVES-NEXT:     arith.addf %{{.*}}, %[[OTHER]] : f64
+// HALVES:          llvm.store %{{.*}} {alignment = 8 : i64} : f64, !llvm.ptr<3>
 
 // Tensor cores do not take the place of f64.
 // TF32-LABEL:    func.func private @product.rows.stage0(

@@ -1,6 +1,6 @@
-// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="precision=tf32 shared-memory=0" --split-input-file \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="precision=tf32 shared-memory=0" --canonicalize --cse --split-input-file \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,TF32
-// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="precision=bf16 shared-memory=0" --split-input-file \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="precision=bf16 shared-memory=0" --canonicalize --cse --split-input-file \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,BF16
 
 #x = affine_map<(r, n, k) -> (r, k)>
@@ -14,88 +14,89 @@
 // CHECK-SAME: #uprog.panels<parameters = [0], n = 64, k = 128, width = 1, transposed = true>,
 
 // CHECK-LABEL:     func.func private @cell.rows.stage0(
-// CHECK-DAG:         %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i64 : i64
-// CHECK-DAG:         %[[GROUP:.*]] = arith.divui %[[LANE]], %c4_i64 : i64
-// CHECK-DAG:         %[[MEMBER:.*]] = arith.remui %[[LANE]], %c4_i64 : i64
+// CHECK:             %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i32 : i32
+// CHECK:             uprog.await_rows
 
-// Tiles of 16 rows by 8 columns. A lane loads rows `group` and `group + 8` and
-// column `group`; its sums are those of these rows and columns 2 * member and
-// 2 * member + 1.
-// CHECK:             %[[ACROSS:.*]] = arith.minsi %{{.*}}, %c8_i64 : i64
-// CHECK:             %[[FIRST:.*]] = arith.remui %[[UNIT:.*]], %[[ACROSS]] : i64
-// CHECK:             %[[SHARE:.*]] = arith.divui %[[UNIT]], %[[ACROSS]] : i64
-// CHECK:             scf.for %{{.*}} = %c0_i64 to %{{.*}} step %c8_i64
-// CHECK:               %[[ROW:.*]] = arith.addi %{{.*}}, %[[SHARE]] : i64
-// CHECK-NEXT:          %[[ASIDE:.*]] = arith.muli %{{.*}}, %[[ACROSS]] : i64
-// CHECK-NEXT:          %[[COLUMN:.*]] = arith.addi %[[FIRST]], %[[ASIDE]] : i64
-// CHECK-DAG:             %[[FIRSTCOLUMN:.*]] = arith.muli %[[COLUMN]], %c8_i64 : i64
-// CHECK-DAG:             %[[FIRSTROW:.*]] = arith.muli %[[ROW]], %c16_i64 : i64
-// CHECK-DAG:             %[[LOWER:.*]] = arith.addi %[[GROUP]], %c8_i64 : i64
-// CHECK-DAG:             %[[EVEN:.*]] = arith.muli %[[MEMBER]], %c2_i64 : i64
-// CHECK-DAG:             %[[ODD:.*]] = arith.addi %[[EVEN]], %c1_i64 : i64
-// CHECK-DAG:             arith.addi %[[FIRSTROW]], %[[GROUP]] : i64
-// CHECK-DAG:             arith.addi %[[FIRSTROW]], %[[LOWER]] : i64
-// CHECK-DAG:             arith.addi %[[FIRSTCOLUMN]], %[[EVEN]] : i64
-// CHECK-DAG:             arith.addi %[[FIRSTCOLUMN]], %[[ODD]] : i64
-// CHECK-DAG:             arith.addi %[[FIRSTCOLUMN]], %[[GROUP]] : i64
+// A row is rounded once, when it is copied. The next one begins in other banks.
+// CHECK:             %[[V0:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK:             %[[V00:.*]] = vector.extract %[[V0]][0]
+// CHECK-NEXT:        %[[V01:.*]] = vector.extract %[[V0]][1]
+// CHECK-NEXT:        %[[V02:.*]] = vector.extract %[[V0]][2]
+// CHECK-NEXT:        %[[V03:.*]] = vector.extract %[[V0]][3]
+// TF32-NEXT:         nvvm.convert.float.to.tf32 %[[V00]] {rnd = #nvvm.fp_rnd_mode<rna>}
+// TF32-NEXT:         nvvm.convert.float.to.tf32 %[[V01]] {rnd = #nvvm.fp_rnd_mode<rna>}
+// TF32-NEXT:         nvvm.convert.float.to.tf32 %[[V02]] {rnd = #nvvm.fp_rnd_mode<rna>}
+// TF32-NEXT:         nvvm.convert.float.to.tf32 %[[V03]] {rnd = #nvvm.fp_rnd_mode<rna>}
+// BF16-NEXT:         nvvm.convert.f32x2.to.bf16x2 %[[V01]], %[[V00]] {rnd = #nvvm.fp_rnd_mode<rn>}
+// BF16:              nvvm.convert.f32x2.to.bf16x2 %[[V03]], %[[V02]] {rnd = #nvvm.fp_rnd_mode<rn>}
+// TF32:              llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<3>
+// BF16:              llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xi32>, !llvm.ptr<3>
+// CHECK:             gpu.barrier
 
-// 16 of k at a time, in ascending order, four of them in each lane.
-// CHECK:                 %[[SUMS:.*]]:4 = scf.for %[[K:.*]] = %c0_i64 to %c128_i64 step %c16_i64
-// CHECK-SAME:              iter_args(%[[C0:.*]] = %{{.*}}, %[[C1:.*]] = %{{.*}}, %[[C2:.*]] = %{{.*}}, %[[C3:.*]] = %{{[^)]*}})
-// CHECK:                   %[[OWN:.*]] = arith.muli %[[MEMBER]], %c4_i64 : i64
-// CHECK:                   arith.addi %[[K]], %[[OWN]] : i64
-// Each is rounded before it is multiplied: here those of the first row.
-// CHECK:                   %[[V0:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
-// CHECK-NEXT:              %[[V00:.*]] = vector.extract %[[V0]][0]
-// CHECK-NEXT:              %[[V01:.*]] = vector.extract %[[V0]][1]
-// CHECK-NEXT:              %[[V02:.*]] = vector.extract %[[V0]][2]
-// CHECK-NEXT:              %[[V03:.*]] = vector.extract %[[V0]][3]
-// TF32-NEXT:               %[[R00:.*]] = nvvm.convert.float.to.tf32 %[[V00]] {rnd = #nvvm.fp_rnd_mode<rna>}
-// TF32-NEXT:               %[[R01:.*]] = nvvm.convert.float.to.tf32 %[[V01]] {rnd = #nvvm.fp_rnd_mode<rna>}
-// TF32-NEXT:               %[[R02:.*]] = nvvm.convert.float.to.tf32 %[[V02]] {rnd = #nvvm.fp_rnd_mode<rna>}
-// TF32-NEXT:               %[[R03:.*]] = nvvm.convert.float.to.tf32 %[[V03]] {rnd = #nvvm.fp_rnd_mode<rna>}
-// BF16-NEXT:               %[[P00:.*]] = nvvm.convert.f32x2.to.bf16x2 %[[V01]], %[[V00]] {rnd = #nvvm.fp_rnd_mode<rn>}
-// BF16-NEXT:               %[[R00:.*]] = llvm.bitcast %[[P00]] : vector<2xbf16> to i32
-// BF16-NEXT:               %[[P01:.*]] = nvvm.convert.f32x2.to.bf16x2 %[[V03]], %[[V02]] {rnd = #nvvm.fp_rnd_mode<rn>}
-// BF16-NEXT:               %[[R01:.*]] = llvm.bitcast %[[P01]] : vector<2xbf16> to i32
-// So are those of the other row.
-// CHECK:                   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
-// TF32:                     %[[R10:.*]] = nvvm.convert.float.to.tf32
-// TF32-NEXT:                %[[R11:.*]] = nvvm.convert.float.to.tf32
-// TF32-NEXT:                %[[R12:.*]] = nvvm.convert.float.to.tf32
-// TF32-NEXT:                %[[R13:.*]] = nvvm.convert.float.to.tf32
-// BF16:                     %[[P10:.*]] = nvvm.convert.f32x2.to.bf16x2
-// BF16-NEXT:               %[[R10:.*]] = llvm.bitcast %[[P10]] : vector<2xbf16> to i32
-// BF16-NEXT:                %[[P11:.*]] = nvvm.convert.f32x2.to.bf16x2
-// BF16-NEXT:               %[[R11:.*]] = llvm.bitcast %[[P11]] : vector<2xbf16> to i32
-// So are those of the column.
-// CHECK:                   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
-// TF32:                     %[[R20:.*]] = nvvm.convert.float.to.tf32
-// TF32-NEXT:                %[[R21:.*]] = nvvm.convert.float.to.tf32
-// TF32-NEXT:                %[[R22:.*]] = nvvm.convert.float.to.tf32
-// TF32-NEXT:                %[[R23:.*]] = nvvm.convert.float.to.tf32
-// BF16:                     %[[P20:.*]] = nvvm.convert.f32x2.to.bf16x2
-// BF16-NEXT:               %[[R20:.*]] = llvm.bitcast %[[P20]] : vector<2xbf16> to i32
-// BF16-NEXT:                %[[P21:.*]] = nvvm.convert.f32x2.to.bf16x2
-// BF16-NEXT:               %[[R21:.*]] = llvm.bitcast %[[P21]] : vector<2xbf16> to i32
-// The first of a lane's k go to one instruction; there is another one for tf32.
-// CHECK-NEXT:              %[[D:.*]] = nvvm.mma.sync A[%[[R00]], %[[R10]], %[[R01]], %[[R11]]] B[%[[R20]], %[[R21]]] C[%[[C0]], %[[C1]], %[[C2]], %[[C3]]]
-// TF32-SAME:                 layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, multiplicandAPtxType = #nvvm.mma_type<tf32>, multiplicandBPtxType = #nvvm.mma_type<tf32>, shape = #nvvm.shape<m = 16, n = 8, k = 8>
-// BF16-SAME:                 layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, multiplicandAPtxType = #nvvm.mma_type<bf16>, multiplicandBPtxType = #nvvm.mma_type<bf16>, shape = #nvvm.shape<m = 16, n = 8, k = 16>
-// TF32-NEXT:               %[[D0:.*]] = llvm.extractvalue %[[D]][0]
-// TF32-NEXT:               %[[D1:.*]] = llvm.extractvalue %[[D]][1]
-// TF32-NEXT:               %[[D2:.*]] = llvm.extractvalue %[[D]][2]
-// TF32-NEXT:               %[[D3:.*]] = llvm.extractvalue %[[D]][3]
-// TF32-NEXT:               nvvm.mma.sync A[%[[R02]], %[[R12]], %[[R03]], %[[R13]]] B[%[[R22]], %[[R23]]] C[%[[D0]], %[[D1]], %[[D2]], %[[D3]]]
-// CHECK-NOT:               nvvm.mma.sync
-// CHECK:                   scf.yield
+// Tiles of 16 rows by 8 columns, also of a single row. A lane loads rows `group` and
+// `group + 8`, none beyond the last one, and column `group`; its sums are those of
+// these rows and columns 2 * member and 2 * member + 1.
+// CHECK:             scf.for %[[ITEM:.*]] = %{{.*}} to %{{.*}} step %c8_i32
+// CHECK:               arith.muli %{{.*}}, %c16_i32
+// CHECK:               %[[GROUP:.*]] = arith.divui %[[LANE]], %c4_i32
+// CHECK-NEXT:          %[[MEMBER:.*]] = arith.remui %[[LANE]], %c4_i32
+// CHECK:               arith.minsi %[[GROUP]], %[[LASTROW:.*]] : i32
+// TF32-NEXT:           arith.muli %{{.*}}, %c576_i32
+// BF16-NEXT:           arith.muli %{{.*}}, %c320_i32
+// CHECK:               %[[LOWER:.*]] = arith.addi %[[GROUP]], %c8_i32
+// CHECK-NEXT:          arith.minsi %[[LOWER]], %[[LASTROW]]
+// CHECK:               arith.muli %[[GROUP]], %c512_i32
 
+// 16 or 32 of k at a time, in ascending order, 16 bytes of them in each lane.
+// CHECK:               %[[SUMS:.*]]:4 = scf.for %[[K:.*]] = %c0_i32 to %c128_i32
+// TF32-SAME:             step %c16_i32
+// BF16-SAME:             step %c32_i32
+// CHECK-SAME:            iter_args(%[[C0:.*]] = %{{.*}}, %[[C1:.*]] = %{{.*}}, %[[C2:.*]] = %{{.*}}, %[[C3:.*]] = %{{[^)]*}})
+// CHECK:                 %[[UPPER:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+// CHECK:                 %[[UNDER:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+// Weights in global memory are f32, and rounded when they are loaded.
+// TF32-COUNT-1:          llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// TF32-COUNT-4:          nvvm.convert.float.to.tf32
+// BF16-COUNT-2:          llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// BF16-COUNT-4:          nvvm.convert.f32x2.to.bf16x2
+// The first of a lane's k go to one instruction; there is another one for the others.
+// CHECK:                 %[[A0:.*]] = vector.extract %[[UPPER]][0]
+// CHECK-NEXT:            %[[A1:.*]] = vector.extract %[[UNDER]][0]
+// CHECK-NEXT:            %[[A2:.*]] = vector.extract %[[UPPER]][1]
+// CHECK-NEXT:            %[[A3:.*]] = vector.extract %[[UNDER]][1]
+// CHECK-NEXT:            %[[B0:.*]] = vector.extract %[[COLUMN:.*]][0]
+// CHECK-NEXT:            %[[B1:.*]] = vector.extract %[[COLUMN]][1]
+// CHECK-NEXT:            %[[D:.*]] = nvvm.mma.sync A[%[[A0]], %[[A1]], %[[A2]], %[[A3]]] B[%[[B0]], %[[B1]]] C[%[[C0]], %[[C1]], %[[C2]], %[[C3]]]
+// TF32-SAME:               layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, multiplicandAPtxType = #nvvm.mma_type<tf32>, multiplicandBPtxType = #nvvm.mma_type<tf32>, shape = #nvvm.shape<m = 16, n = 8, k = 8>
+// BF16-SAME:               layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, multiplicandAPtxType = #nvvm.mma_type<bf16>, multiplicandBPtxType = #nvvm.mma_type<bf16>, shape = #nvvm.shape<m = 16, n = 8, k = 16>
+// CHECK:                 %[[D0:.*]] = llvm.extractvalue %[[D]][0]
+// CHECK:                 %[[E0:.*]] = vector.extract %[[UPPER]][2]
+// CHECK-NEXT:            %[[E1:.*]] = vector.extract %[[UNDER]][2]
+// CHECK-NEXT:            %[[E2:.*]] = vector.extract %[[UPPER]][3]
+// CHECK-NEXT:            %[[E3:.*]] = vector.extract %[[UNDER]][3]
+// CHECK-NEXT:            %[[F0:.*]] = vector.extract %[[COLUMN]][2]
+// CHECK-NEXT:            %[[F1:.*]] = vector.extract %[[COLUMN]][3]
+// CHECK-NEXT:            nvvm.mma.sync A[%[[E0]], %[[E1]], %[[E2]], %[[E3]]] B[%[[F0]], %[[F1]]] C[%[[D0]],
+// CHECK-NOT:             nvvm.mma.sync
+// CHECK:                 scf.yield
 // LLVM unrolls, so that the assembler does not until registers run out.
-// CHECK-NEXT:            } {loop_annotation = #loop_annotation}
+// CHECK-NEXT:          } {loop_annotation = #loop_annotation}
 
-// What follows is one element after the other, if it is in the matrix.
-// CHECK-COUNT-4:         scf.if
-// CHECK-NOT:             scf.if
+// Four sums go to the block's memory. Behind a barrier, a lane has one element.
+// CHECK:               %[[TOP:.*]] = arith.muli %[[GROUP]], %c8_i32
+// CHECK-NEXT:          %[[EVEN:.*]] = arith.muli %[[MEMBER]], %c2_i32
+// CHECK-NEXT:          arith.addi %[[TOP]], %[[EVEN]]
+// CHECK-NEXT:          arith.muli %[[ITEM]], %c512_i32
+// CHECK:               llvm.store %[[SUMS]]#0, %{{.*}} !llvm.ptr<3>
+// CHECK:               %[[ODD:.*]] = arith.addi %[[EVEN]], %c1_i32
+// CHECK-NEXT:          arith.addi %[[TOP]], %[[ODD]]
+// CHECK:               llvm.store %[[SUMS]]#1, %{{.*}} !llvm.ptr<3>
+// CHECK:               arith.muli %[[LOWER]], %c8_i32
+// CHECK:               llvm.store %[[SUMS]]#2, %{{.*}} !llvm.ptr<3>
+// CHECK:               llvm.store %[[SUMS]]#3, %{{.*}} !llvm.ptr<3>
+// CHECK:             gpu.barrier
+// CHECK-NEXT:        scf.if
+// CHECK-NEXT:          llvm.load %{{.*}} !llvm.ptr<3> -> f32
 // CHECK-NOT:     gpu.shuffle
 // CHECK:         return
 uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},
@@ -126,20 +127,22 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #upr
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Products that read the same rows load them once: two rows, and a column of
-// each of three matrices. That of another k is a loop of its own.
+// Rows that several products read are copied once: a thread loads and rounds an
+// element of each of two. The four products are items of their own.
 // CHECK-LABEL: func.func private @gates.rows.stage0
-// CHECK:         scf.for {{.*}} step %c16_i64 iter_args({{.*}}) -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)
-// CHECK-COUNT-5:   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
-// CHECK-NOT:       llvm.load
-// TF32-COUNT-6:    nvvm.mma.sync
-// BF16-COUNT-3:    nvvm.mma.sync
-// CHECK-NOT:       nvvm.mma.sync
-// CHECK:         scf.for {{.*}} step %c16_i64 iter_args({{.*}}) -> (f32, f32, f32, f32)
-// CHECK-COUNT-3:   llvm.load
-// TF32-COUNT-2:    nvvm.mma.sync
-// BF16-COUNT-1:    nvvm.mma.sync
-// CHECK-NOT:       nvvm.mma.sync
+// CHECK:         uprog.await_rows
+// CHECK:         scf.for {{.*}} step %c1024_i32
+// CHECK-COUNT-8:   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK:         gpu.barrier
+// CHECK:         arith.muli %{{.*}}, %c4_i32
+// CHECK:         scf.for %[[ITEM:.*]] = %{{.*}} step %c8_i32
+// CHECK-NEXT:      arith.divui %[[ITEM]], %c4_i32
+// CHECK-NEXT:      arith.remui %[[ITEM]], %c4_i32
+// One step of bf16 takes all of k.
+// TF32:            scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
+// CHECK-COUNT-2:     nvvm.mma.sync
+// CHECK-NOT:     nvvm.mma.sync
+// CHECK:         gpu.barrier
 uprog.operator @gates.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
                            %z: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
                            %i: tensor<16x32xf32> {uprog.operand = #uprog.operand<shared(0)>},
@@ -174,20 +177,28 @@ uprog.operator @gates.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #upr
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// 20 of k are no multiple of 16: of the last step, lanes beyond the end take
-// zeros. Six do not even fill vectors.
+// 20 and 6 of k do not fill the last step: zeros follow in the block's memory, of
+// weights lanes take zeros. Six do not even fill vectors.
 // CHECK-LABEL: func.func private @ends.rows.stage0
-// CHECK:         scf.for {{.*}} to %c20_i64 step %c16_i64
-// CHECK:           %[[OWN:.*]] = arith.addi
-// CHECK:           %[[LAST:.*]] = arith.minsi %[[OWN]], %{{c16.*}} : i64
-// CHECK:           llvm.load %{{.*}} -> vector<4xf32>
-// CHECK:           %[[INSIDE:.*]] = arith.cmpi slt, %[[OWN]], %{{c20.*}} : i64
-// CHECK-COUNT-4:   arith.select %[[INSIDE]], %{{.*}}, %{{.*}} : f32
+// CHECK:         uprog.await_rows
+// CHECK:         scf.for
+// CHECK:           scf.for
+// CHECK:             arith.addi %{{.*}}, %c20_i32
+// CHECK:             llvm.store %{{c?(st)?.*}}, !llvm.ptr<3>
+// CHECK:           }
+// CHECK:         gpu.barrier
+// TF32:          scf.for {{.*}} to %c20_i32
+// CHECK:           %[[INSIDE:.*]] = arith.cmpi slt, %[[OWN:.*]], %c20_i32
+// TF32-NEXT:       arith.minsi %[[OWN]], %c16_i32
+// TF32:            llvm.load %{{.*}} -> vector<4xf32>
+// TF32-COUNT-4:    arith.select %[[INSIDE]], %{{.*}}, %{{.*}} : f32
+// BF16-COUNT-8:    arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
 // CHECK:           nvvm.mma.sync
 // CHECK-LABEL: func.func private @narrow.rows.stage0
-// CHECK:         scf.for {{.*}} to %c6_i64 step %c16_i64
-// CHECK-NOT:       vector<4xf32>
-// CHECK-COUNT-12:  arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
+// CHECK:         uprog.await_rows
+// CHECK:         arith.minsi %{{.*}}, %c2_i32
+// TF32-COUNT-4:    arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
+// BF16-COUNT-8:    arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
 // CHECK:           nvvm.mma.sync
 uprog.operator @ends.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #uprog.operand<gather>},
                           %w: tensor<8x20xf32> {uprog.operand = #uprog.operand<shared(0)>})

@@ -1,30 +1,39 @@
-// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="precision=bf16 blocks=2 shared-memory=16384" \
-// RUN:   | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="precision=bf16 blocks=2 shared-memory=16384" --canonicalize --cse -o %t.mlir
+// RUN: FileCheck %s < %t.mlir
+// RUN: FileCheck %s --check-prefix=LOAD < %t.mlir
 
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // On tensor cores too a block reads its first tiles of weights from its shared
-// memory: of both products, for which one question is enough.
+// memory, as they were rounded once: of both products, for which one question is
+// enough. A tile takes eight columns of 64 factors of two bytes, in 192 bytes each.
 // CHECK-LABEL: func.func private @cell.rows.stage0
-// CHECK:         nvvm.cp.async.wait.group 0
+// CHECK:         uprog.await_rows
+// CHECK-NEXT:    nvvm.cp.async.wait.group 0
 // CHECK:         gpu.barrier
-// CHECK:         %[[ACROSS:.*]] = arith.minsi %{{.*}}, %c4_i64 : i64
-// CHECK:         scf.for
-// CHECK:           arith.muli %[[TURN:.*]], %[[ACROSS]] : i64
-// CHECK:           %[[EARLY:.*]] = arith.cmpi slt, %[[TURN]], %{{.*}} : i64
-// CHECK-NEXT:      %[[SUMS:.*]]:8 = scf.if %[[EARLY]] -> (f32, f32, f32, f32, f32, f32, f32, f32)
-// CHECK-COUNT-2:     llvm.mlir.addressof @parameters : !llvm.ptr<3>
-// CHECK:             scf.for {{.*}} step %c16_i64
-// CHECK-COUNT-2:       llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
-// CHECK-COUNT-2:       llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
-// CHECK-COUNT-2:       nvvm.mma.sync
-// CHECK:           } else {
-// CHECK-COUNT-4:       llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
-// CHECK-COUNT-2:       nvvm.mma.sync
+// CHECK:         %[[EARLY:.*]] = arith.cmpi slt, %[[TURN:.*]], %c2_i32
+// CHECK-NEXT:    %[[SUMS:.*]]:4 = scf.if %[[EARLY]] -> (f32, f32, f32, f32)
+// CHECK:           arith.muli %[[TURN]], %c1536_i32
+// CHECK:           arith.muli %{{.*}}, %c192_i32
+// CHECK:           scf.for {{.*}} step %c32_i32
+// CHECK-COUNT-3:     llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+// CHECK-NOT:         nvvm.convert
+// CHECK-COUNT-2:     nvvm.mma.sync
+// CHECK:         } else {
+// CHECK-COUNT-2:     llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+// CHECK-COUNT-2:     llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK-COUNT-4:     nvvm.convert.f32x2.to.bf16x2
+// CHECK-COUNT-2:     nvvm.mma.sync
 // CHECK-NOT:     nvvm.mma.sync
 // CHECK:         return
+
+// A thread loads four weights, rounds them and stores them.
+// LOAD-LABEL: func.func private @load_parameters(
+// LOAD:         llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// LOAD-COUNT-2: nvvm.convert.f32x2.to.bf16x2
+// LOAD:         llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xi32>, !llvm.ptr<3>
 uprog.operator @cell.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>},
                           %u: tensor<32x64xf32> {uprog.operand = #uprog.operand<shared(0)>},
                           %v: tensor<32x64xf32> {uprog.operand = #uprog.operand<shared(1)>})

@@ -1,5 +1,5 @@
-// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=shared-memory=0 --split-input-file | FileCheck %s
-// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="block-size=64 shared-memory=0" --split-input-file \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=shared-memory=0 --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="block-size=64 shared-memory=0" --canonicalize --cse --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=SMALL
 
 #rn = affine_map<(r, n) -> (r, n)>
@@ -9,10 +9,9 @@
 // are read as the step says, results lie as far apart as siblings need.
 // CHECK-LABEL: func.func private @reads.rows.stage0
 // CHECK-DAG:     %[[STRIDE:.*]] = arith.constant 128 : i64
-// CHECK-DAG:     %[[WARPS:.*]] = arith.constant 8 : i64
-// CHECK:         scf.for %{{.*}} to %{{.*}} step %[[WARPS]] : i64
-// CHECK:             %[[ROW:.*]] = arith.divui %{{.*}}, %c16_i64
-// CHECK:             %[[COLUMN:.*]] = arith.remui %{{.*}}, %c16_i64
+// CHECK:         uprog.await_rows
+// CHECK:         scf.for %{{.*}} to %{{.*}} step %{{.*}} : i32
+// CHECK:             arith.divui %{{.*}}, %c16_i32
 // CHECK:             scf.if
 // A slot of a table.
 // CHECK:               %[[SLOT:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> i32
@@ -30,17 +29,11 @@
 // CHECK-NOT:     gpu.barrier
 // CHECK:         return
 
-// Two warps in a block of 64 threads.
+// Two warps in a block of 64 threads share out the tiles of its rows and columns.
 // SMALL-LABEL: func.func private @reads.rows.stage0
-// SMALL:         %[[OPAQUE:.*]] = llvm.intr.launder.invariant.group
-// SMALL:         %[[UNIT:.*]] = llvm.ptrtoint %[[OPAQUE]]
-// SMALL:         %[[WARP:.*]] = arith.divui %{{.*}}, %c32_i64 : i64
-// SMALL:         %[[SHARE:.*]] = arith.divui %[[UNIT]], %[[ACROSS:.*]] : i64
-// SMALL:         %[[SHARES:.*]] = arith.divui %{{.*}}, %[[ACROSS]] : i64
-// SMALL:         scf.for %{{.*}} to %[[TILES:.*]] step %c2_i64 : i64
-// SMALL-NEXT:      %[[LEFT:.*]] = arith.subi %[[TILES]],
-// SMALL-NEXT:      arith.cmpi slt, %[[WARP]], %[[LEFT]] : i64
-// SMALL:           arith.muli %{{.*}}, %[[SHARES]] : i64
+// SMALL:         %[[WARP:.*]] = arith.divui %{{.*}}, %c32_i32
+// SMALL:         uprog.await_rows
+// SMALL:         scf.for %[[NUMBER:.*]] = %[[WARP]] to %{{.*}} step %c2_i32
 uprog.operator @reads.rows(%n: index,
     %g: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x16xf32> {uprog.operand = #uprog.operand<rows>},
@@ -81,8 +74,9 @@ uprog.operator @reads.rows(%n: index,
 // CHECK-NOT:     gpu.shuffle
 // CHECK-LABEL: func.func private @chain.rows.stage1
 // CHECK:         %[[SCRATCH:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> !llvm.ptr<1>
-// CHECK:         iter_args
-// CHECK:           llvm.getelementptr %[[SCRATCH]][
+// CHECK:         uprog.await_rows
+// CHECK:         llvm.getelementptr %[[SCRATCH]][
+// CHECK:         llvm.store %{{.*}} !llvm.ptr<3>
 // CHECK:         gpu.shuffle
 // CHECK-NOT:   stage2
 uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
@@ -132,7 +126,6 @@ uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #upro
 // CHECK-SAME:    #uprog.code<ragged_scratch = [64], stages = 2, task_scratch = 0>
 // CHECK-LABEL: func.func private @pool.rows.stage0
 // CHECK:         %[[COUNT:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> i32
-// CHECK:         %[[ROWS:.*]] = arith.extsi %[[COUNT]] : i32 to i64
 // CHECK:         scf.for
 // CHECK:           math.tanh
 // CHECK-LABEL: func.func private @pool.rows.stage1
