@@ -20,7 +20,7 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Copies of a loop that loads rows: so many loads of a thread are in flight.
+/// The loads of rows of a thread that are in flight together.
 static constexpr int64_t kLoads = 8;
 /// What a tile is divided into if it has a single row.
 static constexpr int64_t kSlices = 4;

@@ -201,7 +201,7 @@ void WarpEmitter::emitPass(ProductEmitter &products,
     });
   };
 
-  // All at once, unless a block has fewer warps than a tile.
+  // All at once, unless a tile has more elements than a block has threads.
   bool together = products.countTiles() * tileElements <= blocks.warps * kLanes;
   Value tile, element;
   Place place;
@@ -230,7 +230,7 @@ void WarpEmitter::emitPass(ProductEmitter &products,
   } else {
     Value all = m.mul(count, tileElements);
     b.loop(thread, all, m.constant(blocks.warps * kLanes), [&](Value number) {
-      Place place = placeOf(thread, tile, element);
+      Place place = placeOf(number, tile, element);
       emitElements(place, tile, element);
     });
   }

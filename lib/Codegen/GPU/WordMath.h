@@ -38,7 +38,6 @@ public:
   }
   /// These compare and choose negative numbers, too.
   Value min(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(x, y); }
-  Value max(Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(x, y); }
   Value less(Value x, Value y) {
     return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::slt, x, y);
   }

@@ -31,7 +31,6 @@ struct NumberMath {
   static int64_t shiftLeft(int64_t a, int64_t b) { return a << b; }
   static int64_t shiftRight(int64_t a, int64_t b) { return a >> b; }
   static int64_t min(int64_t a, int64_t b) { return std::min(a, b); }
-  static int64_t max(int64_t a, int64_t b) { return std::max(a, b); }
   static bool less(int64_t a, int64_t b) { return a < b; }
   static int64_t choose(bool condition, int64_t a, int64_t b) {
     return condition ? a : b;

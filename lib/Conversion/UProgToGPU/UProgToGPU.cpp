@@ -74,11 +74,10 @@ struct Kernel {
     return findTaskLevel(op).value_or(shape.group);
   }
 
-  /// Where stages wait for the rows that they read, the i1 on the stack that
-  /// says if the next one does; null: they do not wait, and barriers are where
-  /// the program has them.
-  Value pending;
+  /// Whether stages wait for the rows that they read; else barriers are where
+  /// the program has them. An i1 on the stack says if the next one waits.
   bool stagesWait = false;
+  Value pending;
 
   Value context; ///< of a program that has lanes or runs single instances
   Value block, thread;

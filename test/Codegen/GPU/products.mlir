@@ -1,0 +1,70 @@
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=shared-memory=0 --canonicalize --cse | FileCheck %s
+// A tile has more elements than such a block has threads.
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="block-size=64 precision=bf16 shared-memory=0" --canonicalize --cse \
+// RUN:   | FileCheck %s --check-prefix=SMALL
+
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+
+// Of 1100, shares have 512, 512 and 76: each is a sum of its own, and they are added
+// in order. All fit in one round: one barrier for rows, one for sums.
+// CHECK-LABEL: func.func private @shares.rows.stage0
+// CHECK:         uprog.await_rows
+// CHECK:         gpu.barrier
+// CHECK:         arith.muli %{{.*}}, %c3_i32
+// CHECK:         gpu.barrier
+// CHECK-NOT:     llvm.load {{.*}} !llvm.ptr<1>
+// CHECK:         %[[S0:.*]] = llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+// CHECK:         %[[S1:.*]] = llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+// CHECK:         %[[SUM:.*]] = arith.addf %[[S0]], %[[S1]]
+// CHECK:         %[[S2:.*]] = llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+// CHECK:         arith.addf %[[SUM]], %[[S2]]
+// CHECK:         llvm.store %{{.*}}, %{{.*}} : f32, !llvm.ptr<1>
+
+// Threads take one element of a tile after the other.
+// SMALL-LABEL: func.func private @shares.rows.stage0
+// SMALL:         arith.remui %[[THREAD:[0-9]+]], %c32_i32
+// SMALL:         nvvm.mma.sync
+// SMALL:         gpu.barrier
+// SMALL:         scf.for %[[NUMBER:.*]] = %[[THREAD]] to %{{.*}} step %c64_i32
+// SMALL-NEXT:      arith.divui %[[NUMBER]], %c128_i32
+// SMALL-NEXT:      arith.remui %[[NUMBER]], %c128_i32
+uprog.operator @shares.rows(%n: index, %x: tensor<?x1100xf32> {uprog.operand = #uprog.operand<gather>},
+                            %w: tensor<8x1100xf32> {uprog.operand = #uprog.operand<shared(0)>})
+    -> tensor<?x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x8xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%x, %w : tensor<?x1100xf32>, tensor<8x1100xf32>)
+         outs(%start : tensor<?x8xf32>) -> tensor<?x8xf32>
+  uprog.yield %y : tensor<?x8xf32>
+}
+
+// Four rows of 3000 have more than 24 KiB: two rounds, of 1536 and of the rest. Rows
+// of the second one overwrite the first one's when all warps are done with these.
+// CHECK-LABEL: func.func private @rounds.rows.stage0
+// CHECK:         uprog.await_rows
+// CHECK:         llvm.store %{{.*}} : vector<4xf32>, !llvm.ptr<3>
+// CHECK:         gpu.barrier
+// CHECK:         math.fma
+// CHECK:         gpu.barrier
+// CHECK:         llvm.store %{{.*}} : vector<4xf32>, !llvm.ptr<3>
+// CHECK:         gpu.barrier
+// CHECK:         math.fma
+// CHECK:         gpu.barrier
+// CHECK-COUNT-5: arith.addf %{{.*}}, %{{.*}} : f32
+// CHECK-NOT:     arith.addf
+// CHECK:         return
+uprog.operator @rounds.rows(%n: index, %x: tensor<?x3000xf32> {uprog.operand = #uprog.operand<gather>},
+                            %w: tensor<8x3000xf32> {uprog.operand = #uprog.operand<shared(1)>})
+    -> tensor<?x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x8xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%x, %w : tensor<?x3000xf32>, tensor<8x3000xf32>)
+         outs(%start : tensor<?x8xf32>) -> tensor<?x8xf32>
+  uprog.yield %y : tensor<?x8xf32>
+}
