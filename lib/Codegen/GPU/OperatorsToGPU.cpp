@@ -33,6 +33,21 @@ static constexpr int64_t kManyRowBytes = 64 * 1024;
 /// Rows and parameters lie in global memory; see the NVVM dialect.
 static constexpr unsigned kGlobalMemory = 1;
 
+/// The kernels whose tasks all have a known depth: they run at one step of a
+/// plan.
+static DenseSet<Attribute> findKernelsOfOneStep(ModuleOp module) {
+  DenseSet<Attribute> known, unknown;
+  module.walk([&](batch::RecordOp record) {
+    auto depth = record.getDepth().getDefiningOp<batch::DepthOp>();
+    bool constant = (depth && depth.getInputs().empty()) ||
+                    matchPattern(record.getDepth(), m_Constant());
+    (constant ? known : unknown).insert(record.getKernelAttr());
+  });
+  for (Attribute kernel : unknown)
+    known.erase(kernel);
+  return known;
+}
+
 /// Makes the functions of a staged operator, and records their needs on `host`,
 /// the operator that it is a copy of.
 static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,

@@ -397,16 +397,3 @@ ContractionCost StagePlan::getContractionCost() const {
   }
   return cost;
 }
-
-DenseSet<Attribute> uprog::findKernelsOfOneStep(ModuleOp module) {
-  DenseSet<Attribute> known, unknown;
-  module.walk([&](batch::RecordOp record) {
-    auto depth = record.getDepth().getDefiningOp<batch::DepthOp>();
-    bool constant = (depth && depth.getInputs().empty()) ||
-                    matchPattern(record.getDepth(), m_Constant());
-    (constant ? known : unknown).insert(record.getKernelAttr());
-  });
-  for (Attribute kernel : unknown)
-    known.erase(kernel);
-  return known;
-}

@@ -161,10 +161,6 @@ struct ContractionCost {
   int64_t stageFlops = 0;  ///< of the stage that has the most
 };
 
-/// The kernels whose tasks all have a known depth: they run at one step of a
-/// plan.
-DenseSet<Attribute> findKernelsOfOneStep(ModuleOp module);
-
 class StagePlan {
 public:
   /// Requires that the operator has stages.

@@ -25,12 +25,6 @@ using namespace mlir::uprog;
 /// The FLOP of a block during a barrier in global memory: 1e11 FLOP/s, about a
 /// fifth of a multiprocessor's peak, for 2.6 us. An estimate.
 static constexpr int64_t kBarrierFlops = int64_t(1) << 18;
-/// The most bytes of parameters of a block of a smaller group. At every step it
-/// reads them all, 128 bytes a cycle: these take 0.7 us, which is what a
-/// cluster's barrier saves on an H200.
-static constexpr int64_t kMostParameterBytes = 160 * 1024;
-/// What rows and sums of products take of a block's shared memory, at most.
-static constexpr int64_t kOtherBytes = 40 * 1024;
 
 static bool isBelow(ProgramOp left, ProgramOp right) {
   return left.getLevel() < right.getLevel();
@@ -120,12 +114,10 @@ void ChooseExecutorPass::findLevels(MutableArrayRef<ProgramOp> programs) {
       below = std::max(below.value_or(Level::Block), program.getLevel());
 }
 
-/// The smallest group of blocks that can hold the parameters of what runs at
-/// many steps in shared memory, and compute the largest stage of a task during
-/// a barrier of all blocks.
+/// The smallest group of blocks that can hold all parameters in shared memory
+/// and compute the largest stage of a task during a barrier of all blocks.
 LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
   int64_t parameterBytes = 0, flops = 0;
-  DenseSet<Attribute> once = findKernelsOfOneStep(getOperation());
   auto device = SymbolTable(getOperation())
                     .lookup<gpu::GPUModuleOp>(batch::kDeviceModule);
   for (OperatorOp op : getOperation().getOps<OperatorOp>()) {
@@ -135,8 +127,7 @@ LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
       return op.emitError("this operator has no stages for a GPU; run "
                           "uprog-stage-operators=target=gpu first");
     ContractionCost cost = StagePlan(staged).getContractionCost();
-    if (!once.contains(op.getKernelAttr()))
-      parameterBytes += cost.weightBytes;
+    parameterBytes += cost.weightBytes;
     flops = std::max(flops, cost.stageFlops);
   }
   batch::ChipFacts facts = batch::getChipFacts(chip);
@@ -152,24 +143,21 @@ LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
       break;
     }
     int64_t blocks = candidate == Level::Cluster ? clusterSize : 1;
-    int64_t memory = blocks * std::min(facts.sharedMemory - kOtherBytes,
-                                       kMostParameterBytes);
+    int64_t memory = blocks * facts.sharedMemory;
     int64_t computed = blocks * kBarrierFlops;
     StringRef name = stringifyLevel(candidate);
     why.clear();
     if (parameterBytes > memory) {
-      os << parameterBytes
-         << " bytes of parameters of many steps are more than the " << memory
-         << " that a " << name << " reads during a barrier in global memory";
+      os << parameterBytes << " bytes of parameters are more than a " << name
+         << "'s " << memory << " bytes of shared memory";
     } else if (flops > computed) {
       os << flops << " FLOP in a task's largest stage are more than the "
          << computed << " that a " << name
          << " computes during a barrier in global memory";
     } else {
-      os << "a " << name << " reads the " << parameterBytes
-         << " bytes of parameters of many steps, and computes the " << flops
-         << " FLOP of a task's largest stage, during a barrier in global "
-            "memory";
+      os << parameterBytes << " bytes of parameters fit in a " << name << "'s "
+         << memory << " bytes of shared memory, and it computes the " << flops
+         << " FLOP of a task's largest stage during a barrier in global memory";
       group = candidate;
       break;
     }

@@ -14,9 +14,9 @@
 
 // A block holds all weights and is done with a task before all blocks have met.
 // Barriers of the whole group follow.
-// ANY:   Executor {{.*}}program @small: executor block, a block reads the 16384 bytes of parameters of many steps, and computes the 8192 FLOP of a task's largest stage, during a barrier in global memory
-// SM80:  Executor {{.*}} @small: executor block, a block reads the 16384 bytes
-// SM90:  Executor {{.*}} @small: executor block, a block reads the 16384 bytes
+// ANY:   Executor {{.*}}program @small: executor block, 16384 bytes of parameters fit in a block's 101376 bytes of shared memory, and it computes the 8192 FLOP of a task's largest stage during a barrier in global memory
+// SM80:  Executor {{.*}} @small: executor block, 16384 bytes of parameters fit in a block's 166912 bytes
+// SM90:  Executor {{.*}} @small: executor block, 16384 bytes of parameters fit in a block's 232448 bytes
 // GIVEN: Executor {{.*}}program @small: executor cluster, as the option says
 // CHECK:      uprog.program @small() level(block) {
 // CHECK-NEXT: uprog.barrier block
@@ -43,9 +43,9 @@ uprog.program @small() level(device) {
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // More weights than a block can hold.
-// ANY:   Executor {{.*}} executor device, 262144 bytes of parameters of many steps are more than the 60416 that a block reads during a barrier in global memory, and not every chip has clusters
-// SM80:  Executor {{.*}} executor device, 262144 bytes of parameters of many steps are more than the 125952 that a block reads during a barrier in global memory, and the chip has no clusters
-// SM90:  Executor {{.*}} executor cluster, a cluster reads the 262144 bytes of parameters of many steps, and computes the 131072 FLOP of a task's largest stage, during a barrier in global memory
+// ANY:   Executor {{.*}} executor device, 262144 bytes of parameters are more than a block's 101376 bytes of shared memory, and not every chip has clusters
+// SM80:  Executor {{.*}} executor device, 262144 bytes of parameters are more than a block's 166912 bytes of shared memory, and the chip has no clusters
+// SM90:  Executor {{.*}} executor cluster, 262144 bytes of parameters fit in a cluster's 1859584 bytes of shared memory, and it computes the 131072 FLOP of a task's largest stage during a barrier in global memory
 // CHECK:      uprog.program @medium() level(cluster) {
 // CHECK-NEXT: uprog.barrier cluster
 // CHECK-NEXT: uprog.barrier block
@@ -71,8 +71,8 @@ uprog.program @medium() level(device) {
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // More than a cluster can.
-// SM80:  Executor {{.*}} executor device, 4194304 bytes of parameters of many steps are more than the 125952 that a block reads
-// SM90:  Executor {{.*}} executor device, 4194304 bytes of parameters of many steps are more than the 1310720 that a cluster reads during a barrier in global memory"
+// SM80:  Executor {{.*}} executor device, 4194304 bytes of parameters are more than a block's
+// SM90:  Executor {{.*}} executor device, 4194304 bytes of parameters are more than a cluster's 1859584 bytes of shared memory"
 // CHECK:      uprog.program @large() level(device) {
 // CHECK-NEXT: uprog.barrier device
 uprog.operator @k.rows(%n: index, %x: tensor<?x1024xf32> {uprog.operand = #uprog.operand<gather>},
@@ -98,7 +98,7 @@ uprog.program @large() level(device) {
 
 // A task that is too long for one block: each is a product of two matrices.
 // SM80:  Executor {{.*}} executor device, 524288 FLOP in a task's largest stage are more than the 262144 that a block computes during a barrier in global memory, and the chip has no clusters
-// SM90:  Executor {{.*}} executor cluster, a cluster reads the 16384 bytes
+// SM90:  Executor {{.*}} executor cluster, 16384 bytes of parameters fit in a cluster's
 // CHECK:      uprog.program @long() level(cluster)
 uprog.operator @k.rows(%n: index, %x: tensor<?x64x64xf32> {uprog.operand = #uprog.operand<gather>},
                        %w: tensor<64x64xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x64x64xf32> {
@@ -129,7 +129,7 @@ uprog.program @long() level(device) {
 // ANY:   Executor {{.*}}program @main.execute: executor device, blocks run tasks of programs, and not every chip has clusters
 // ANY-NOT: @one
 // SM80:  Executor {{.*}}program @main.execute: executor device, blocks run tasks of programs, and the chip has no clusters
-// SM90:  Executor {{.*}}program @main.execute: executor cluster, a cluster reads the 0 bytes
+// SM90:  Executor {{.*}}program @main.execute: executor cluster, 0 bytes of parameters fit in a cluster's
 // GIVEN: Executor {{.*}}program @main.execute: executor cluster, as the option says
 // CHECK:      uprog.program @one(%{{.*}}: index) level(block) {
 // CHECK-NEXT: uprog.barrier block

@@ -49,9 +49,7 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
 
     `auto` takes the smallest group that
 
-    - can hold the parameters of kernels that run at many steps in its shared
-      memory, beside 40 KiB for rows and sums, and reads them in no more time than
-      it saves at a barrier: 160 KiB for each of its blocks, and
+    - can hold the parameters of all kernels in its shared memory, and
     - computes the largest stage of a task in no more time than a barrier of all
       blocks in global memory takes: 2¹⁸ FLOP for each of its blocks.
 
