@@ -397,4 +397,4 @@ def start():
     sys.unraisablehook = threading.excepthook = lost
 
 
-trial.run(start, make, after, (500, 10) if trial.count >= 5000 else (100, 6))
+trial.run(start, make, after, (500, 14) if trial.count >= 5000 else (100, 14))

@@ -51,7 +51,7 @@ class Trials:
         self.what, self.memory = what, memory
         self.count = self.options.count or (10000 if self.is_long else few)
 
-    def run(self, start, make, after=None, repeated=(100, 6), most=None):
+    def run(self, start, make, after=None, repeated=(100, 14), most=None):
         """Runs all.
 
         start: is called once in each process, which has more memory afterwards.
