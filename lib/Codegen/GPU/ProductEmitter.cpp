@@ -22,8 +22,6 @@ using namespace mlir::uprog;
 
 /// The loads of rows of a thread that are in flight together.
 static constexpr int64_t kLoads = 8;
-/// What a tile is divided into if it has a single row.
-static constexpr int64_t kSlices = 4;
 /// The most bytes for sums: fewer tiles are worked on at once instead.
 static constexpr int64_t kMostSumBytes = 16 * 1024;
 
@@ -85,6 +83,8 @@ static Value pick(WordMath &m, Value number, ArrayRef<int64_t> values) {
 //===----------------------------------------------------------------------===//
 // Rows
 //===----------------------------------------------------------------------===//
+
+using Items = ItemShare<WordMath>;
 
 namespace {
 /// Factors of a segment that are loaded in the same way.
@@ -206,12 +206,12 @@ void ProductEmitter::copyRows(const ProductPlan::Round &round,
 
 void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
                               Value firstRow, const Columns &columns,
-                              Value firstTurn, const Tiles &tiles,
-                              Value count) {
+                              const Slices &slices, Value firstTurn,
+                              const Tiles &tiles, Value count) {
   const FactorFormat &format = round.format;
   ArrayRef<ProductPlan::Share> shares =
       ArrayRef(plan.shares).slice(round.first, round.count);
-  int64_t columnCount = stage.space.columns();
+  int64_t allColumns = stage.space.columns();
   int64_t elementBytes = batch::elementBytes(format.element);
   bool allKept = true, someKept = false, aligned = true;
   int64_t commonDepth = 0;
@@ -245,10 +245,9 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
                                   elementBytes));
   }
 
-  // An item is a share of a tile, or a slice of its columns.
-  auto multiplyItem = [&](Value item, int64_t rowCount, int64_t slices) {
-    Value slice = m.rem(item, slices), whole = m.div(item, slices);
-    Value tile = m.div(whole, round.count), number = m.rem(whole, round.count);
+  auto multiplyItem = [&](const Items &items, Value item, int64_t rowCount,
+                          int64_t columnCount) {
+    Value tile = items.tileOf(m, item), number = items.shareOf(m, item);
     Value turn = m.add(firstTurn, tiles.columnOf(m, tile));
     auto pickOne = [&](ArrayRef<int64_t> values) {
       return pick(m, number, values);
@@ -259,13 +258,13 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
       column = m.mul(column, FactorFormat::kTileColumns);
       Operands operands;
       operands.rowCount = rowCount;
-      operands.columnCount = FactorFormat::kTileColumns / slices;
+      operands.columnCount = columnCount;
       operands.rows =
           getMemory(memory.rows, m.add(m.mul(row, round.stride), pickOne(at)));
       operands.lastRow = m.sub(m.sub(rows.count, 1), row);
-      operands.firstColumn = m.mul(slice, operands.columnCount);
-      if (columnCount % FactorFormat::kTileColumns)
-        operands.lastColumn = m.sub(m.constant(columnCount - 1), column);
+      operands.firstColumn = m.mul(items.sliceOf(m, item), columnCount);
+      if (allColumns % FactorFormat::kTileColumns)
+        operands.lastColumn = m.sub(m.constant(allColumns - 1), column);
       operands.depth = pickOne(depth);
       operands.commonDepth = commonDepth;
       auto fromShared = [&] {
@@ -304,17 +303,26 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
     else
       work();
   };
-  auto multiplyAll = [&](int64_t rowCount, int64_t slices) {
-    Value items = m.mul(count, round.count * slices);
-    b.loop(warp, items, m.constant(warps),
-           [&](Value item) { multiplyItem(item, rowCount, slices); });
+  auto multiplyAll = [&](int64_t rowCount, bool takesSlices) {
+    Items items(m, count, round.count, slices, takesSlices);
+    int64_t width = FactorFormat::kTileColumns;
+    if (takesSlices)
+      width /= Slices::kSlices;
+    b.loop(warp, items.count, m.constant(warps),
+           [&](Value item) { multiplyItem(items, item, rowCount, width); });
   };
   if (format.usesTensorCores())
-    return multiplyAll(plan.tileRows, 1);
-  // A tree's root is alone in its level: more warps share out a tile.
+    return multiplyAll(plan.tileRows, false);
+  Value few =
+      Items::takesSlices(m, rows.count, count, round.count, warps, slices);
   b.when(
-      m.less(rows.count, m.constant(2)), [&] { multiplyAll(1, kSlices); },
-      [&] { multiplyAll(plan.tileRows, 1); });
+      few,
+      [&] {
+        b.when(
+            m.less(rows.count, m.constant(2)), [&] { multiplyAll(1, true); },
+            [&] { multiplyAll(plan.tileRows, true); });
+      },
+      [&] { multiplyAll(plan.tileRows, false); });
 }
 
 Value ProductEmitter::sumAt(Value tile, Value share, Value element,
@@ -338,14 +346,15 @@ void ProductEmitter::storeSums(const ProductPlan::Round &round, Value tile,
     return;
   }
   int64_t perColumn = kLanes / operands.columnCount;
+  int64_t perSum = perColumn / operands.rowCount;
   Value column = m.add(operands.firstColumn, m.div(lane, perColumn));
-  if (operands.rowCount == 1) {
-    Value leads = m.less(m.rem(lane, perColumn), m.constant(1));
-    b.when(leads, [&] { store(sums[0], column); });
-    return;
-  }
-  Value row = m.rem(lane, perColumn);
-  store(sums[0], m.add(m.mul(row, FactorFormat::kTileColumns), column));
+  Value row = m.div(m.rem(lane, perColumn), perSum);
+  auto storeOwn = [&] {
+    store(sums[0], m.add(m.mul(row, FactorFormat::kTileColumns), column));
+  };
+  if (perSum == 1)
+    return storeOwn();
+  b.when(m.less(m.rem(lane, perSum), m.constant(1)), storeOwn);
 }
 
 Value ProductEmitter::addShares(size_t number, Value tile, Value element) {
@@ -452,7 +461,9 @@ ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
   // Some steps have no loop around them, so that their loads are in flight
   // together.
   Value first = m.mul(lane, width);
-  int64_t step = kLanes * width, steps = operands.rowCount == 1 ? 4 : 2;
+  int64_t step = kLanes * width, steps = 4;
+  if (operands.columnCount == FactorFormat::kTileColumns)
+    steps = 2;
   while (operands.commonDepth % (steps * step) && steps > 1)
     steps /= 2;
   auto addSteps = [&](Value k, ValueRange partials) {

@@ -39,6 +39,7 @@ public:
   using Columns = ColumnShare<WordMath>;
   using Rows = RowShare<WordMath>;
   using Tiles = TileShare<WordMath>;
+  using Slices = SliceShare<WordMath>;
 
   ProductEmitter(const Stage &stage, const ProductPlan &plan,
                  const ProductMemory &memory, const KeptParameters &parameters,
@@ -59,8 +60,8 @@ public:
   /// number `firstRow` of `rows`, and whose first column of tiles is number
   /// `firstTurn` of the block's.
   void multiply(const ProductPlan::Round &round, const Rows &rows,
-                Value firstRow, const Columns &columns, Value firstTurn,
-                const Tiles &tiles, Value count);
+                Value firstRow, const Columns &columns, const Slices &slices,
+                Value firstTurn, const Tiles &tiles, Value count);
   /// Element `element` of the sum of product `number` in a tile.
   Value addShares(size_t number, Value tile, Value element);
 
@@ -99,8 +100,8 @@ private:
                                     Value k, const Operands &operands);
   Value getMemory(int64_t offset, Value bytes);
   /// One of the sums of `columns` columns and one or four rows, from the
-  /// partial sums of all lanes. With n lanes for each column, lane i has column
-  /// i / n and row i % n, or the only one.
+  /// partial sums of all lanes. They have it in order, columns first, each so
+  /// many lanes side by side.
   Value addUp(ArrayRef<Value> partials, size_t columns);
 
   const Stage &stage;

@@ -127,9 +127,10 @@ void WarpEmitter::emitProducts(const Columns &columns) {
   Tiles tiles(m, products.countTiles(), columns.count);
   Value zero = m.constant(0);
   Value quads = m.div(m.add(rowCount, Rows::kQuad - 1), Rows::kQuad);
-  Value step = m.mul(columns.shares, products.countQuads());
-  b.loop(columns.share, quads, step, [&](Value first) {
-    Rows rows(m, first, columns.shares, products.countQuads(), rowCount);
+  Slices slices(m, columns, quads, productPlan.tileRows == Rows::kQuad);
+  Value step = m.mul(slices.shares, products.countQuads());
+  b.loop(slices.share, quads, step, [&](Value first) {
+    Rows rows(m, first, slices.shares, products.countQuads(), rowCount);
     if (productPlan.rounds.size() == 1) {
       products.copyRows(productPlan.rounds.front(), rows);
       gpu::BarrierOp::create(b);
@@ -137,7 +138,8 @@ void WarpEmitter::emitProducts(const Columns &columns) {
     Value rowsAtOnce = m.mul(tiles.rows, productPlan.tileRows);
     b.loop(zero, columns.count, tiles.across, [&](Value turn) {
       b.loop(zero, rows.count, rowsAtOnce, [&](Value row) {
-        emitPass(products, productPlan, rows, row, columns, turn, tiles);
+        emitPass(products, productPlan, rows, row, columns, slices, turn,
+                 tiles);
       });
     });
   });
@@ -167,7 +169,8 @@ static void hoistLoads(Region &region, Operation *before,
 void WarpEmitter::emitPass(ProductEmitter &products,
                            const ProductPlan &productPlan, const Rows &rows,
                            Value firstRow, const Columns &columns,
-                           Value firstTurn, const Tiles &tiles) {
+                           const Slices &slices, Value firstTurn,
+                           const Tiles &tiles) {
   int64_t tileRows = productPlan.tileRows;
   int64_t tileElements = productPlan.tileElements();
   Value left = m.add(m.sub(rows.count, firstRow), tileRows - 1);
@@ -183,13 +186,14 @@ void WarpEmitter::emitPass(ProductEmitter &products,
     Value own = m.add(firstRow, m.mul(tiles.rowOf(m, tile), tileRows));
     own = m.add(own, m.div(element, width));
     Value turn = m.add(firstTurn, tiles.columnOf(m, tile));
-    exists = arith::AndIOp::create(b, exists, m.less(own, rows.count));
-    exists = arith::AndIOp::create(b, exists, m.less(turn, columns.count));
+    exists = m.both(exists, m.less(own, rows.count));
+    exists = m.both(exists, m.less(turn, columns.count));
+    exists = m.both(exists, slices.hasColumn(m, m.rem(element, width), width));
     Value column = m.add(columns.first, m.mul(turn, columns.across));
     column = m.add(m.mul(column, width), m.rem(element, width));
     own = m.min(own, m.sub(rows.count, 1));
     Place place = placeAt(rows.rowAt(m, own), column);
-    place.valid = arith::AndIOp::create(b, exists, place.valid);
+    place.valid = m.both(exists, place.valid);
     return place;
   };
   auto emitElements = [&](const Place &place, Value tile, Value element) {
@@ -219,7 +223,8 @@ void WarpEmitter::emitPass(ProductEmitter &products,
       products.copyRows(round, rows);
       gpu::BarrierOp::create(b);
     }
-    products.multiply(round, rows, firstRow, columns, firstTurn, tiles, count);
+    products.multiply(round, rows, firstRow, columns, slices, firstTurn, tiles,
+                      count);
   }
   gpu::BarrierOp::create(b);
   if (together) {

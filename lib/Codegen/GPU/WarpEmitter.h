@@ -49,6 +49,7 @@ private:
   using Columns = ProductEmitter::Columns;
   using Rows = ProductEmitter::Rows;
   using Tiles = ProductEmitter::Tiles;
+  using Slices = ProductEmitter::Slices;
 
   /// The tiles of this block's rows and columns, in a stage without products.
   void emitTiles(const Columns &own);
@@ -58,7 +59,7 @@ private:
   /// `rows`, and whose first column of tiles number `firstTurn` of the block's.
   void emitPass(ProductEmitter &products, const ProductPlan &productPlan,
                 const Rows &rows, Value firstRow, const Columns &columns,
-                Value firstTurn, const Tiles &tiles);
+                const Slices &slices, Value firstTurn, const Tiles &tiles);
   /// Where an element is, and if it is one of the stage.
   struct Place {
     Indices indices;

@@ -41,6 +41,11 @@ public:
   Value less(Value x, Value y) {
     return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::slt, x, y);
   }
+  Value equal(Value x, Value y) {
+    return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, x, y);
+  }
+  Value both(Value x, Value y) { return b.createOrFold<arith::AndIOp>(x, y); }
+  Value either(Value x, Value y) { return b.createOrFold<arith::OrIOp>(x, y); }
   Value choose(Value condition, Value x, Value y) {
     return b.createOrFold<arith::SelectOp>(condition, x, y);
   }

@@ -32,6 +32,9 @@ struct NumberMath {
   static int64_t shiftRight(int64_t a, int64_t b) { return a >> b; }
   static int64_t min(int64_t a, int64_t b) { return std::min(a, b); }
   static bool less(int64_t a, int64_t b) { return a < b; }
+  static bool equal(int64_t a, int64_t b) { return a == b; }
+  static bool both(bool a, bool b) { return a && b; }
+  static bool either(bool a, bool b) { return a || b; }
   static int64_t choose(bool condition, int64_t a, int64_t b) {
     return condition ? a : b;
   }
@@ -62,6 +65,52 @@ struct ColumnShare {
   Number first = Number();
   Number count = Number();  ///< of its tiles
   Number shares = Number(); ///< of the blocks with its columns
+};
+
+/// Where a stage has few rows, how blocks with the same tile of columns share
+/// it out: each has the rows of every so many quads, in 1, 2 or all of the
+/// tile's slices of columns.
+template <class Math>
+struct SliceShare {
+  using Number = typename Math::Number;
+  static constexpr int64_t kSlices = 4; ///< of a tile, a power of two
+
+  /// Of a stage with `quads` of rows. Not `divides`: tiles remain whole.
+  SliceShare(Math &m, const ColumnShare<Math> &columns, Number quads,
+             bool divides)
+      : shift(m.constant(0)), own(shift), left(shift), first(shift),
+        share(columns.share), shares(columns.shares) {
+    if (!divides)
+      return;
+    for (int64_t n = 1, next = 2; next <= kSlices; ++n, next *= 2) {
+      auto few = m.less(m.sub(m.mul(quads, m.constant(next)), m.constant(1)),
+                        columns.shares);
+      shift = m.choose(few, m.constant(n), shift);
+    }
+    left = m.sub(m.constant(bits(kSlices)), shift);
+    share = m.shiftRight(columns.share, shift);
+    shares = m.shiftRight(columns.shares, shift);
+    own = m.sub(columns.share, m.shiftLeft(share, shift));
+    first = m.shiftLeft(own, left);
+  }
+
+  /// True if the block computes a column of a tile of `width`.
+  auto hasColumn(Math &m, Number column, int64_t width) const {
+    Number slice = m.div(column, m.constant(width / kSlices));
+    slice = m.shiftLeft(slice, shift);
+    return m.equal(m.shiftRight(slice, m.constant(bits(kSlices))), own);
+  }
+
+  static constexpr int64_t bits(int64_t power) {
+    return power == 1 ? 0 : 1 + bits(power / 2);
+  }
+
+  Number shift; ///< a tile is divided among 2^shift blocks
+  Number own;   ///< the block's number among these
+  Number left;  ///< a block has 2^left slices of it; 0 if tiles remain whole
+  Number first; ///< of these slices
+  Number share; ///< the block's number among those that share out the rows
+  Number shares;
 };
 
 /// Rows of a stage that a block computes, as many as its memory holds: those of
@@ -96,8 +145,7 @@ struct RowShare {
 };
 
 /// The tiles of sums that the warps of a block work on between two barriers: of
-/// 2^shift of its columns of tiles, and as many of its rows as that leaves. A
-/// warp takes one share of k of a product of a tile, and every so many others.
+/// 2^shift of its columns of tiles, and as many of its rows as that leaves.
 template <class Math>
 struct TileShare {
   using Number = typename Math::Number;
@@ -122,6 +170,57 @@ struct TileShare {
   Number shift;
   Number across = Number(); ///< tiles of columns
   Number rows;              ///< tiles of rows, at most
+};
+
+/// What the warps of a block share out between two barriers: items, each a
+/// share of k of a product, of a tile of sums or of a slice of one. A warp
+/// takes one, and every so many others.
+template <class Math>
+struct ItemShare {
+  using Number = typename Math::Number;
+
+  /// True if a block with `rows` takes slices of `tiles`: those that are its
+  /// own, or all of them so that more of its `warps` have an item.
+  static auto takesSlices(Math &m, Number rows, Number tiles, int64_t shares,
+                          int64_t warps, const SliceShare<Math> &slices) {
+    constexpr int64_t quad = RowShare<Math>::kQuad;
+    // A row that is alone lets a warp do nothing else with its columns.
+    auto alone = m.less(rows, m.constant(2));
+    auto idle = m.less(m.mul(tiles, m.constant(shares)), m.constant(warps));
+    auto divided = m.less(m.constant(0), slices.shift);
+    auto few =
+        m.both(m.less(rows, m.constant(quad + 1)), m.either(idle, divided));
+    return m.either(alone, few);
+  }
+
+  /// Of `tiles` tiles and `shares` shares of k.
+  ItemShare(Math &m, Number tiles, int64_t shares,
+            const SliceShare<Math> &slices, bool takesSlices)
+      : shares(m.constant(shares)), left(m.constant(0)), first(m.constant(0)) {
+    if (takesSlices) {
+      left = slices.left;
+      first = slices.first;
+    }
+    count = m.shiftLeft(m.mul(tiles, this->shares), left);
+  }
+
+  Number sliceOf(Math &m, Number item) const {
+    return m.add(first, m.sub(item, m.shiftLeft(wholeOf(m, item), left)));
+  }
+  Number tileOf(Math &m, Number item) const {
+    return m.div(wholeOf(m, item), shares);
+  }
+  Number shareOf(Math &m, Number item) const {
+    return m.rem(wholeOf(m, item), shares);
+  }
+
+  Number shares, left, first;
+  Number count = Number();
+
+private:
+  Number wholeOf(Math &m, Number item) const {
+    return m.shiftRight(item, left);
+  }
 };
 
 } // namespace mlir::uprog

@@ -19,6 +19,8 @@ constexpr int64_t kMostBlocks = 140, kMostTiles = 70;
 using Columns = ColumnShare<NumberMath>;
 using Rows = RowShare<NumberMath>;
 using Tiles = TileShare<NumberMath>;
+using Slices = SliceShare<NumberMath>;
+using Items = ItemShare<NumberMath>;
 
 /// The columns of tiles of a block.
 std::vector<int64_t> getTiles(int64_t unit, int64_t units, int64_t numTiles) {
@@ -30,18 +32,20 @@ std::vector<int64_t> getTiles(int64_t unit, int64_t units, int64_t numTiles) {
   return tiles;
 }
 
-/// How often the blocks of a stage compute each row of each column of tiles.
+/// How often the blocks of a stage compute each row of each slice of a tile.
 /// They take `mostQuads` quads of rows at a time.
 std::vector<int> countElements(int64_t units, int64_t numTiles, int64_t numRows,
-                               int64_t mostQuads) {
+                               int64_t mostQuads, bool divides) {
   NumberMath m;
-  std::vector<int> counts(numTiles * numRows);
+  constexpr int64_t kSlices = Slices::kSlices;
+  std::vector<int> counts(numTiles * numRows * kSlices);
   int64_t quads = (numRows + Rows::kQuad - 1) / Rows::kQuad;
   for (int64_t unit = 0; unit < units; ++unit) {
     Columns columns(m, unit, units, numTiles);
-    int64_t step = columns.shares * mostQuads;
-    for (int64_t first = columns.share; first < quads; first += step) {
-      Rows rows(m, first, columns.shares, mostQuads, numRows);
+    Slices slices(m, columns, quads, divides);
+    int64_t step = slices.shares * mostQuads;
+    for (int64_t first = slices.share; first < quads; first += step) {
+      Rows rows(m, first, slices.shares, mostQuads, numRows);
       EXPECT_GT(rows.count, 0);
       EXPECT_LE(rows.count, mostQuads * Rows::kQuad);
       for (int64_t own = 0; own < rows.count; ++own) {
@@ -50,7 +54,9 @@ std::vector<int> countElements(int64_t units, int64_t numTiles, int64_t numRows,
         if (row < 0 || row >= numRows)
           continue;
         for (int64_t tile : getTiles(unit, units, numTiles))
-          ++counts[tile * numRows + row];
+          for (int64_t slice = 0; slice < kSlices; ++slice)
+            if (slices.hasColumn(m, slice, kSlices))
+              ++counts[(tile * numRows + row) * kSlices + slice];
       }
     }
   }
@@ -63,7 +69,10 @@ TEST(WorkShareTest, BlocksComputeEachElementOnce) {
     for (int64_t tiles = 1; tiles <= kMostTiles; ++tiles)
       for (int64_t rows : {0, 1, 3, 4, 5, 8, 30, 61})
         for (int64_t quads : {1, 3}) {
-          std::vector<int> counts = countElements(units, tiles, rows, quads);
+          // Tiles are divided where they may be, every other time.
+          bool divides = (units + tiles) % 2;
+          std::vector<int> counts =
+              countElements(units, tiles, rows, quads, divides);
           ASSERT_EQ(counts, std::vector<int>(counts.size(), 1))
               << units << " blocks, " << tiles << " tiles of columns, " << rows
               << " rows, " << quads << " quads at a time";
@@ -73,7 +82,7 @@ TEST(WorkShareTest, BlocksComputeEachElementOnce) {
 TEST(WorkShareTest, MemoryHoldsSixteenQuads) {
   for (int64_t units : {1, 2, 7, 132})
     for (int64_t rows : {64, 65, 127, 128, 129, 1000}) {
-      std::vector<int> counts = countElements(units, 5, rows, 16);
+      std::vector<int> counts = countElements(units, 5, rows, 16, true);
       ASSERT_EQ(counts, std::vector<int>(counts.size(), 1))
           << units << " blocks, " << rows << " rows";
     }
@@ -125,4 +134,63 @@ TEST(WorkShareTest, TilesCoverRowsAndColumns) {
       }
       EXPECT_EQ(int64_t(places.size()), most);
     }
+}
+
+// The items of a block cover its slices of all shares of k of its tiles, each
+// once, whether it takes slices or tiles.
+TEST(WorkShareTest, ItemsCoverWhatABlockComputes) {
+  NumberMath m;
+  constexpr int64_t kTiles = 32;
+  for (int64_t units : {1, 31, 32, 33, 64, 96, 128, 132, 160, 300})
+    for (int64_t quads : {1, 2, 3, 5})
+      for (int64_t unit = 0; unit < units; ++unit)
+        for (bool takesSlices : {false, true}) {
+          Columns columns(m, unit, units, kTiles);
+          Slices slices(m, columns, quads, true);
+          // A block that has a quad alone has what else there is of it.
+          ASSERT_EQ(slices.share < quads,
+                    unit / kTiles >> slices.shift < quads);
+          Items items(m, /*tiles=*/3, /*shares=*/5, slices, takesSlices);
+          std::set<std::vector<int64_t>> places;
+          for (int64_t item = 0; item < items.count; ++item) {
+            int64_t slice = items.sliceOf(m, item);
+            EXPECT_LT(items.tileOf(m, item), 3);
+            EXPECT_LT(slice, Slices::kSlices);
+            EXPECT_TRUE(!takesSlices ||
+                        slices.hasColumn(m, slice, Slices::kSlices));
+            places.insert(
+                {items.tileOf(m, item), items.shareOf(m, item), slice});
+          }
+          int64_t own = takesSlices ? Slices::kSlices >> slices.shift : 1;
+          ASSERT_EQ(int64_t(places.size()), 3 * 5 * own);
+          ASSERT_EQ(items.count, 3 * 5 * own);
+        }
+}
+
+// 32 tiles of columns, five products, 132 blocks of 8 warps: the share of the
+// warps that have an item.
+TEST(WorkShareTest, FewRowsOccupyManyWarps) {
+  NumberMath m;
+  auto countWarps = [&](int64_t numRows) {
+    constexpr int64_t kUnits = 132, kWarps = 8, kShares = 5;
+    int64_t quads = (numRows + Rows::kQuad - 1) / Rows::kQuad, busy = 0;
+    for (int64_t unit = 0; unit < kUnits; ++unit) {
+      Columns columns(m, unit, kUnits, 32);
+      Slices slices(m, columns, quads, true);
+      if (slices.share >= quads)
+        continue;
+      Rows rows(m, slices.share, slices.shares, 16, numRows);
+      int64_t tiles = (rows.count + 3) / 4;
+      bool few =
+          Items::takesSlices(m, rows.count, tiles, kShares, kWarps, slices);
+      Items items(m, tiles, kShares, slices, few);
+      busy += std::min(items.count, kWarps);
+    }
+    return 100 * busy / (kUnits * kWarps);
+  };
+  for (int64_t rows : {1, 2, 4, 5, 8})
+    EXPECT_GE(countWarps(rows), 60) << rows;
+  EXPECT_GE(countWarps(12), 70);
+  for (int64_t rows : {16, 32, 64})
+    EXPECT_GE(countWarps(rows), 90) << rows;
 }
