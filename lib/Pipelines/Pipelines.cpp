@@ -218,9 +218,12 @@ void mlir::batch::buildGPUPersistentPipeline(
                                ? facts.sharedMemory
                                : options.sharedMemory.getValue();
   operators.asyncCopies = facts.asyncCopies;
-  operators.blocks = facts.multiprocessors;
+  operators.blocks =
+      options.blocks ? options.blocks.getValue() : facts.multiprocessors;
   operators.clusterSize = options.clusterSize;
   operators.precision = options.precision;
+  operators.countRows.assign(options.countRows.begin(),
+                             options.countRows.end());
   pm.addPass(createConvertOperatorsToGPUPass(operators));
   ConvertUProgToGPUPassOptions program;
   program.blockSize = blockSize;

@@ -198,6 +198,16 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
                      "'f32' (not rounded), 'tf32' or 'bf16' (products run on "
                      "tensor cores)"),
       llvm::cl::init(Precision::F32)};
+  Option<int64_t> blocks{
+      *this, "blocks",
+      llvm::cl::desc(
+          "Blocks of a launch, as far as is known; 0: one on each of "
+          "the chip's multiprocessors"),
+      llvm::cl::init(0)};
+  ListOption<int64_t> countRows{
+      *this, "count-rows",
+      llvm::cl::desc("Numbers of rows for which the remark Work says what the "
+                     "blocks do in a stage")};
   Option<std::string> chip{
       *this, "chip",
       llvm::cl::desc("Lower the kernel for this chip: sm_80, sm_90a, ..., or "

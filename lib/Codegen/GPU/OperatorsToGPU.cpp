@@ -10,10 +10,12 @@
 #include "Batch/Target/ABI/SymbolNames.h"
 
 #include "WarpEmitter.h"
+#include "WorkCounts.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringSet.h"
 #include <set>
 
@@ -70,6 +72,49 @@ static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
                 CodeAttr::get(b.getContext(), count, plan.getTaskScratch(),
                               plan.getRaggedScratch(), WorkersAttr()));
   return success();
+}
+
+/// Reports what the blocks of a launch do in the stages of an operator.
+static void describeWork(const StagePlan &plan, OperatorOp host,
+                         const KeptParameters &parameters,
+                         const ProductMemory &memory, gpu::GPUModuleOp module,
+                         const StageWork::Launch &launch,
+                         ArrayRef<int64_t> rowCounts) {
+  for (auto [number, stage] : llvm::enumerate(plan.getStages())) {
+    StageCode code(module.lookupSymbol<func::FuncOp>(
+        batch::getStageName(host.getSymName(), number)));
+    for (int64_t count : rowCounts) {
+      int64_t rows = stage.space.leading();
+      if (stage.space.hasRows())
+        rows *= count;
+      StageWork work(plan, stage, parameters, memory, launch, rows);
+      std::string text;
+      llvm::raw_string_ostream os(text);
+      os << "work of @" << host.getSymName() << ", stage " << number
+         << ", domain " << stage.space.domain << ", count " << count
+         << ": busy warps " << work.countBusyWarps() << ", warps "
+         << work.items.size() << ", most items " << work.getMostItems()
+         << ", passes " << work.passes << ", block barriers " << work.barriers
+         << ", dependent loads " << code.dependentLoads << ", row bytes "
+         << work.rowBytes << ", most row bytes " << work.mostRowBytes
+         << ", weight bytes " << work.weightBytes << ", most weight bytes "
+         << work.mostWeightBytes << ", multiplications " << work.multiplications
+         << ", loads " << work.loads << ", shuffles " << work.shuffles
+         << ", instructions " << work.instructions << ", block instructions "
+         << work.blockInstructions << ", wavefronts " << work.wavefronts
+         << ", chain " << code.chain;
+      // A launch of a few blocks may be looked at warp by warp.
+      if (launch.units <= 16) {
+        os << ", sums from byte " << memory.sums << " to " << memory.rows
+           << " of warps";
+        for (int64_t sums : work.sums)
+          os << ' ' << sums;
+      }
+      remark::analysis(host.getLoc(),
+                       remark::RemarkOpts::name("Work").category("batch"))
+          << text;
+    }
+  }
 }
 
 namespace {
@@ -149,6 +194,10 @@ struct ConvertOperatorsToGPUPass
                        "cluster-size must be at least 1");
       return signalPassFailure();
     }
+    if (llvm::any_of(countRows, [](int64_t rows) { return rows < 1; })) {
+      module.emitError("count-rows must be at least 1");
+      return signalPassFailure();
+    }
     auto device =
         SymbolTable(module).lookup<gpu::GPUModuleOp>(batch::kDeviceModule);
     std::vector<std::unique_ptr<StagePlan>> plans;
@@ -186,6 +235,9 @@ struct ConvertOperatorsToGPUPass
       if (failed(convertOperator(*plan, op, parameters, memory, device, tables,
                                  warps)))
         return signalPassFailure();
+      if (!countRows.empty())
+        describeWork(*plan, op, parameters, memory, device,
+                     {level ? getUnits(*level) : 1, warps}, countRows);
     }
     parameters.describe(module.getLoc());
     CodeBuilder builder(module.getLoc(), module.getContext());

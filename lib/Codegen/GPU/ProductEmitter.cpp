@@ -41,7 +41,8 @@ ProductEmitter::ProductEmitter(const Stage &stage, const ProductPlan &plan,
     : stage(stage), plan(plan), memory(memory), parameters(parameters),
       tables(tables), b(b), evaluator(evaluator), warps(warps), m(b) {}
 
-int64_t ProductEmitter::countQuads() const {
+int64_t ProductEmitter::countQuads(const ProductPlan &plan,
+                                   const ProductMemory &memory) {
   return std::clamp<int64_t>(memory.rowBytes / plan.rowBytes() / Rows::kQuad, 1,
                              ProductMemory::kMostRows / Rows::kQuad);
 }

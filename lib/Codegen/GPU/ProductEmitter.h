@@ -50,7 +50,9 @@ public:
   static int64_t countTiles(const ProductPlan &plan, int64_t warps);
   int64_t countTiles() const { return countTiles(plan, warps); }
   /// The quads of rows that its memory holds.
-  int64_t countQuads() const;
+  static int64_t countQuads(const ProductPlan &plan,
+                            const ProductMemory &memory);
+  int64_t countQuads() const { return countQuads(plan, memory); }
 
   /// Starts the code of the stage.
   void begin(Value thread, Value warp, Value lane);

@@ -24,6 +24,10 @@ WarpEmitter::WarpEmitter(const StagePlan &plan,
     : plan(plan), parameters(parameters), memory(memory), tables(tables), b(b),
       evaluator(b, plan, tables), blocks(blocks), m(b) {}
 
+int64_t WarpEmitter::getTileColumns(const Stage &stage) {
+  return std::min<int64_t>(kLanes, llvm::PowerOf2Ceil(stage.space.columns()));
+}
+
 func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   stage = &plan.getStages()[number];
   Type ptr = b.ptrType(), i64 = b.getI64Type();
@@ -53,9 +57,8 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   bool multiplies = llvm::any_of(
       stage->reductions, [](const Reduction &r) { return bool(r.packed); });
   int64_t columns = stage->space.columns();
-  tileColumns = multiplies
-                    ? FactorFormat::kTileColumns
-                    : std::min<int64_t>(kLanes, llvm::PowerOf2Ceil(columns));
+  tileColumns =
+      multiplies ? FactorFormat::kTileColumns : getTileColumns(*stage);
   Columns own(m, unit, units, llvm::divideCeil(columns, tileColumns));
   rowCount = m.narrow(countRows());
   AwaitRowsOp::create(b);

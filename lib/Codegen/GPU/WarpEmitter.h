@@ -39,6 +39,9 @@ public:
               const ProductMemory &memory, ModuleTables &tables, CodeBuilder &b,
               const Blocks &blocks);
 
+  /// The columns of a tile of elements in a stage without products.
+  static int64_t getTileColumns(const Stage &stage);
+
   /// Makes the function of stage `number`, f(step, packings, unit, units): the
   /// share of block `unit` of `units`.
   func::FuncOp emit(int64_t number, StringRef name);

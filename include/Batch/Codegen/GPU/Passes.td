@@ -46,6 +46,13 @@ def ConvertOperatorsToGPUPass
     four of them. Other products are f32 as before, and all products of an
     operator that holds f64 have the types it says.
 
+    For each number of rows of `count-rows`, of tasks or of a ragged domain, the
+    remark `Work` says of each stage what the blocks do that are expected to share it
+    out: how many warps have something to do, the products, barriers and bytes of
+    global memory of the block or warp that has most, and of up to 16 blocks how many
+    sums each warp leaves in shared memory. It counts with the functions that make
+    the code.
+
     `uprog.await_rows` stands where a stage first reads rows of earlier steps.
 
     The operators stay, for the unbatched code; their
@@ -87,6 +94,9 @@ def ConvertOperatorsToGPUPass
            /*default=*/"::mlir::batch::Precision::F32",
            "What factors of products with parameters are rounded to: f32, tf32 "
            "or bf16">,
+    ListOption<"countRows", "count-rows", "int64_t",
+               "Numbers of rows for which the remark `Work` says what the blocks "
+               "do in a stage">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",
