@@ -95,7 +95,7 @@ def line(equation):
 def unknown_extent(equation):
     """The error where an extent that differs from instance to instance has to be known."""
     return LoweringError("%s%s of %s is not supported where extents differ from instance to "
-                         "instance" % (
+                         "instance: go over the rows, by lax.scan" % (
                              place(equation), equation.primitive.name, ", ".join(
                                  atom.aval.str_short() for atom in equation.invars)))
 

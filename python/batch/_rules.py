@@ -59,6 +59,38 @@ for _kind in _NEUTRAL:
     _reduction(_kind)
 
 
+def _place_of(name, start, is_better, best_of):
+    @rule(name)
+    def _(value, *, axes, index_dtype, **_):
+        """Where an extent differs from instance to instance."""
+        axis, = axes
+        if all(isinstance(n, int) for n in value.shape):
+            return KEEP
+        count = value.shape[axis]
+        if isinstance(count, int):
+            best = best_of(value, axis=axis, keepdims=True)
+            # The first NaN is the one.
+            is_there = jnp.where(best != best, value != value, value == best)
+            places = lax.expand_dims(jnp.arange(count, dtype=index_dtype), [
+                other for other in range(value.ndim) if other != axis])
+            return jnp.where(is_there, places, jnp.asarray(count, index_dtype)).min(axis)
+
+        # One row after the other; 0 if there is none.
+        def step(carry, row):
+            best, place, at = carry
+            takes = (is_better(row, best) | (row != row)) & (best == best)
+            return (jnp.where(takes, row, best), jnp.where(takes, at, place), at + 1), None
+
+        rows = jnp.moveaxis(value, axis, 0)
+        nothing = jnp.full(rows.shape[1:], start(value.dtype), value.dtype)
+        carry = nothing, jnp.zeros(nothing.shape, index_dtype), jnp.zeros((), index_dtype)
+        return lax.scan(step, carry, rows)[0][1]
+
+
+_place_of("argmax", least, lambda row, best: row > best, jnp.max)
+_place_of("argmin", greatest, lambda row, best: row < best, jnp.min)
+
+
 # --- of arrays without elements ---------------------------------------------------------
 
 @of_nothing("concatenate")

@@ -361,6 +361,13 @@ compare("fori_loop", lambda v: lax.fori_loop(
 compare("sum and mean", lambda v: (v.sum(0), v.mean(0), v.var()), K)
 compare("a maximum", lambda v: v.max(initial=-9.0), x)
 compare("its length", lambda v: v.shape[0] * 1.5, x)
+compare("argmax", lambda v: (v.argmax(0), v.argmin(0)), K, skip=(1,))
+compare("argmax of rows", lambda v: (v.argmax(1).sum(), v.argmin(1).sum()), K)
+ties = batch.Ragged.of([jnp.array(a, jnp.float32) for a in (
+    [1, 5, 5], [7], [3, numpy.nan, 9, numpy.nan], [-jnp.inf, -jnp.inf], [])])
+checks.equal("argmax: the first of equal ones and NaNs, 0 of none", [
+    [int(i) for i in batch.vmap(f)(ties)] for f in (jnp.argmax, jnp.argmin)],
+    [[1, 0, 1, 0, 0], [0, 0, 1, 0, 0]])
 compare("products", lambda a, b: jnp.einsum("nd,ne->de", a, jnp.tanh(b)), K, V)
 compare("layers", lambda v: jnp.tanh((v - v.mean(1, keepdims=True)) @ jnp.ones((8, 3))).sum(0),
         K)
@@ -380,7 +387,7 @@ for what, error, text, call in [
          lambda: batch.vmap(lambda v: jnp.tanh(v))(K)),
         ("results of a scan", batch.LoweringError, "check_map.py:", lambda: batch.vmap(
             lambda v: lax.scan(lambda c, a: (c, a * 2), 0.0, v)[1].sum())(x)),
-        ("another extent", batch.LoweringError, "check_map.py:",
+        ("another extent", batch.LoweringError, "go over the rows, by lax.scan",
          lambda: batch.vmap(lambda v: jnp.concatenate([v, v]).sum())(x)),
         ("another axis", ValueError, "axis 0", lambda: batch.vmap(jnp.sum, in_axes=1)(K)),
         ("other lengths together", Exception, "", lambda: batch.vmap(
