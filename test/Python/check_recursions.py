@@ -1,8 +1,5 @@
 #!/usr/bin/env python3
-"""check_recursions.py: functions that call themselves, on trees, lists and DAGs.
-
-Models that are examples in MLIR too give their bits; others agree with NumPy.
-"""
+"""check_recursions.py: functions that call themselves, on trees, lists and DAGs."""
 
 import os
 import sys
@@ -21,58 +18,9 @@ import batch  # noqa: E402
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
-import recursive_models as models  # noqa: E402
 from jax import lax  # noqa: E402
 
 checks = batchtest.Checks("recursion")
-H = 16
-EXAMPLES = os.path.join(os.path.dirname(TESTS), "examples", "models")
-
-
-# --- models that are in MLIR, too --------------------------------------------------------
-
-for name, make in models.IN_MLIR.items():
-    in_mlir = batch.compile(os.path.join(EXAMPLES, name + ".mlir"), sizes={"H": H})
-    parameters = models.parameters(H, {
-        field.name: [-1 if n is None or n < 0 else n for n in field.shape]
-        for field in in_mlir.parameters})
-    generator = np.random.default_rng(1)
-    inputs = [models.random_input(name, H, generator) for _ in range(9)]
-    wanted = in_mlir.bind(parameters)(inputs)
-    model = make(H)
-    results = batch.vmap(model.function, in_axes=(0, None))(
-        batch.forest(model.argument, inputs), parameters)
-    results = results if isinstance(results, tuple) else (results,)
-    for key, found in zip(model.outputs, wanted.values()):
-        if isinstance(key, str):
-            same = np.array_equal(results[0][key].offsets, found.offsets) and \
-                np.array_equal(results[0][key].values, found.values)
-        else:
-            same = np.array_equal(results[key], found)
-        checks.expect("%s, %s: the bits of the model in MLIR" % (name, key), same)
-
-# --- models that are not -----------------------------------------------------------------
-
-SHAPES = {"E": (-1, H), "W": (H, H), "U": (H, H), "Q": (H, H), "h0": (H,)}
-for name, make in models.OTHERS.items():
-    parameters = models.parameters(H, SHAPES)
-    generator = np.random.default_rng(2)
-    inputs = [models.random_input(name, H, generator) for _ in range(9)]
-    model = make(H)
-    function = batch.vmap(model.function, in_axes=(0, None))
-    results = jax.tree.leaves(function(inputs, parameters))
-    wanted = [jax.tree.leaves(model.outputs(one, parameters)) for one in inputs]
-    for number, column in enumerate(zip(*wanted)):
-        found, column = np.asarray(results[number]), np.stack(column)
-        checks.expect("%s, result %d" % (name, number), np.allclose(
-            found, column, rtol=1e-5, atol=1e-5), abs(found - column).max())
-    # Of each instance alone, and in another order: the same bits.
-    alone = jax.tree.leaves(function(inputs[4:5], parameters))
-    checks.expect("%s: one instance alone" % name, all(
-        np.array_equal(a[0], b[4]) for a, b in zip(alone, results)))
-    backwards = jax.tree.leaves(function(inputs[::-1], parameters))
-    checks.expect("%s: in another order" % name, all(
-        np.array_equal(a[::-1], b) for a, b in zip(backwards, results)))
 
 # --- what functions may ask and make -----------------------------------------------------
 
@@ -297,6 +245,9 @@ def last(r: Rose) -> (int, Rose):
 rose = Rose.rose(1, [Rose.rose(2, []), Rose.rose(3, [Rose.rose(4, [])])])
 checks.equal("a list that is mapped to data", batch.vmap(doubled)([rose]).value[0].tolist(),
              [4, 8, 6, 2])
+checks.equal("where the maximum of a list is", batch.vmap(
+    lambda r: jnp.argmax(r.below.map(height)))(batch.forest(Rose, [rose, Rose.rose(
+        5, [])])).tolist(), [1, 0])
 checks.equal("a maximum over a list", batch.vmap(height)(
     [rose, Rose.rose(1, [])]).tolist(), [3, 1])
 best, kept = batch.vmap(last)([rose, Rose.rose(9, [])])
@@ -655,145 +606,4 @@ waiting = batch.vmap(lambda t: deepest(t, 0)).explain(batch.forest(Tree, trees[:
 checks.expect("where control waits", waiting.tasks["waits"].count(True) == waiting.waits > 0 and
               "control waits for it" in str([text.get_text() for text in waiting.plot_tasks()
                                              .get_legend().get_texts()]), waiting.tasks)
-
-# --- errors ------------------------------------------------------------------------------
-
-
-def error(what, kind, text, function, *arguments, run=batch.vmap):
-    checks.refused(what, kind, text, lambda: run(batch.function(function))(*arguments))
-
-
-def endless(tree: Tree):
-    return endless(tree.left if isinstance(tree, Node) else tree)
-
-
-def disagrees(tree: Tree):
-    return 1 if isinstance(tree, Leaf) else 1.0
-
-
-def forgets(tree: Tree):
-    match tree:
-        case Tree.Leaf(word):
-            return word
-
-
-def asks_truth(tree: Tree):
-    return 1 if tree else 2
-
-
-def compares(tree: Tree):
-    return 1 if tree == tree else 2
-
-
-def misspells(tree: Tree):
-    return tree.words if isinstance(tree, Leaf) else 1
-
-
-def asks_result(tree: Tree):
-    return 1 if isinstance(mirror(tree), Leaf) else 2
-
-
-def grows(tree: Tree, x=jnp.ones(1)):
-    return x.sum() if isinstance(tree, Leaf) else grows(tree.left, jnp.concatenate([x, x]))
-
-
-def iterates(r: Rose):
-    return sum(height(kid) for kid in r.below)
-
-
-def gives_rows(r: Rose):
-    return r.below.map(height)
-
-
-def makes_wrong(tree: Tree):
-    return Node(tree, 3)
-
-
-def makes_short(tree: Tree):
-    return Node(tree)
-
-
-@batch.adt
-class Checked:
-    class Checked:
-        x: float
-
-        def __post_init__(self):
-            raise ValueError("of objects")
-
-
-def makes_checked(x):
-    return Checked.Checked(x)
-
-
-def makes_float(tree: Tree):
-    return Leaf(0.5)
-
-
-def twice(tree: Tree):
-    return mirror(tree), mirror(tree)
-
-
-@batch.adt
-class Numbers:
-    class numbers:
-        xs: list[float]
-
-
-def branch_rows(n: Numbers):
-    xs = n.xs
-    return lax.cond(xs.length > 1, lambda: xs.map(lambda x: x * 2),
-                    lambda: xs.map(lambda x: x - 1)).sum()
-
-
-error("rows that leave a branch", NotImplementedError, "take the list's array before",
-      branch_rows, [Numbers.numbers([1.5, -1.0])])
-endless, grows = batch.function(endless), batch.function(grows)
-checks.refused("no path says what it gives", TypeError, "annotate it, such as `def endless",
-               lambda: batch.vmap(endless)(trees))
-checks.refused("types that grow", TypeError, "ever new types of arguments: float32[1]; float3",
-               lambda: grows(tree, jnp.ones(1)))
-error("types that differ", TypeError,
-      "disagrees gives int32[] for Leaf, and float32[] for Node", disagrees, trees)
-error("a variant that is forgotten", TypeError, "and None for Node", forgets, trees)
-error("a truth value", TypeError, "tell its variants apart", asks_truth, trees)
-error("a comparison", TypeError, "no identity", compares, trees)
-error("a field that is not there", AttributeError,
-      "Tree.Leaf has no field 'words'; its fields are word", misspells, trees)
-error("the variant of a result", TypeError, "pass it to one", asks_result, trees)
-error("a list that is iterated", TypeError, "use its map(f)", iterates, [rose])
-error("rows that are given on", NotImplementedError, "reduce over them", gives_rows, [rose])
-error("a wrong field", TypeError, "Tree.Node.right is a Tree, found 3", makes_wrong, trees)
-error("a missing field", TypeError, "Tree.Node needs its field 'right'", makes_short, trees)
-error("what objects are made with", TypeError, "Checked.Checked has a __post_init__",
-      makes_checked, jnp.ones(2))
-error("a number of another type", TypeError, "Tree.Leaf.word is int32[]", makes_float, trees)
-error("results of one data type", TypeError, "results 0 and 1 both have nodes of Tree", twice,
-      trees)
-checks.refused("under jax.jit", TypeError, "which JAX does not trace",
-               lambda: jax.jit(lambda x: nested(tree, x))(1.0))
-checks.refused("data of inner lanes", TypeError, "a batch of data",
-               lambda: batch.vmap(batch.vmap(lambda n: Leaf(n)))(numbers))
-checks.refused("walks of inner lanes", NotImplementedError, "neither mapped nor", lambda: batch.vmap(
-    lambda r, xs: jax.vmap(lambda x: r.below.sum(lambda kid: kid.value * x))(xs))(
-        batch.forest(Rose, roses), numbers[:2]))
-checks.refused("a gradient", TypeError, "which JAX does not trace",
-               lambda: jax.grad(lambda x: nested(tree, x))(1.0))
-checks.refused("a tree in the place of a list", TypeError, "give a list of them",
-               lambda: batch.vmap(total)(tree))
-checks.refused("a tree without an annotation", TypeError, "def f(tree: Tree)",
-               lambda: batch.vmap(lambda t: 1)(tree))
-checks.refused("one tree for all", ValueError, "its in_axes is 0",
-               lambda: batch.vmap(total, in_axes=None, axis_size=2)(trees))
-checks.refused("no variants", TypeError, "has no variant",
-               lambda: batch.adt(type("Empty", (), {})))
-checks.refused("a name that is not ASCII", TypeError, "of ASCII letters",
-               lambda: batch.adt(type("B\u00fcro", (), {"A": type("A", (), {})})))
-checks.refused("an unknown kind", ValueError, "'tree', 'sequence' or 'dag'",
-               lambda: batch.adt(kind="bush"))
-checks.refused("a type of no field", TypeError, "A: <class 'dict'> is no type of a field",
-               lambda: batch.vmap(lambda t: 1)(batch.forest(batch.adt(type("Odd", (), {
-                   "A": type("A", (), {"__annotations__": {"x": dict}})})), [1])))
-checks.refused("a type instead of a variant", TypeError, "Tree is one of Tree.Leaf, Tree.Node",
-               lambda: Tree(3))
 checks.exit()

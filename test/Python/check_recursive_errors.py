@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""check_recursive_errors.py: recursive functions that are refused, and what the errors say."""
+
+import os
+import sys
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TESTS, "Integration"))
+
+import batchtest  # noqa: E402
+
+path = batchtest.temporary_paths()
+os.environ["BATCH_COMPILE"] = batchtest.tool("batch-compile")
+os.environ["XDG_CACHE_HOME"] = path("cache")
+os.environ["JAX_PLATFORMS"] = "cpu"
+
+import batch  # noqa: E402
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+from jax import lax  # noqa: E402
+
+checks = batchtest.Checks("errors of recursion")
+
+
+@batch.adt
+class Tree:
+    class Leaf:
+        word: int
+
+    class Node:
+        left: "Tree"
+        right: "Tree"
+
+
+Leaf, Node = Tree.Leaf, Tree.Node
+tree = Node(Leaf(1), Node(Leaf(2), Leaf(3)))
+trees = [tree, Leaf(4)]
+
+
+@batch.function
+def total(tree: Tree):
+    match tree:
+        case Tree.Leaf(word):
+            return word
+        case Tree.Node(left, right):
+            return total(left) + total(right)
+
+
+@batch.function
+def scaled(tree: Tree, x):
+    return total(tree) * x
+
+
+@batch.function
+def mirror(tree: Tree) -> Tree:
+    match tree:
+        case Tree.Leaf(word):
+            return Leaf(word + 1)
+        case Tree.Node(left, right):
+            return Node(mirror(right), mirror(left))
+
+
+@batch.adt
+class Rose:
+    class rose:
+        value: int
+        below: list["Rose"]
+
+
+@batch.function
+def height(r: Rose) -> int:
+    return 1 + r.below.map(height).max(axis=0, initial=0)
+
+
+rose = Rose.rose(1, [Rose.rose(2, []), Rose.rose(3, [Rose.rose(4, [])])])
+roses = [rose, Rose.rose(5, [])]
+numbers = jnp.arange(12).reshape(3, 4)
+
+
+def error(what, kind, text, function, *arguments, run=batch.vmap):
+    checks.refused(what, kind, text, lambda: run(batch.function(function))(*arguments))
+
+
+def endless(tree: Tree):
+    return endless(tree.left if isinstance(tree, Node) else tree)
+
+
+def disagrees(tree: Tree):
+    return 1 if isinstance(tree, Leaf) else 1.0
+
+
+def forgets(tree: Tree):
+    match tree:
+        case Tree.Leaf(word):
+            return word
+
+
+def asks_truth(tree: Tree):
+    return 1 if tree else 2
+
+
+def compares(tree: Tree):
+    return 1 if tree == tree else 2
+
+
+def misspells(tree: Tree):
+    return tree.words if isinstance(tree, Leaf) else 1
+
+
+def asks_result(tree: Tree):
+    return 1 if isinstance(mirror(tree), Leaf) else 2
+
+
+def grows(tree: Tree, x=jnp.ones(1)):
+    return x.sum() if isinstance(tree, Leaf) else grows(tree.left, jnp.concatenate([x, x]))
+
+
+def iterates(r: Rose):
+    return sum(height(kid) for kid in r.below)
+
+
+def gives_rows(r: Rose):
+    return r.below.map(height)
+
+
+def makes_wrong(tree: Tree):
+    return Node(tree, 3)
+
+
+def makes_short(tree: Tree):
+    return Node(tree)
+
+
+@batch.adt
+class Checked:
+    class Checked:
+        x: float
+
+        def __post_init__(self):
+            raise ValueError("of objects")
+
+
+def makes_checked(x):
+    return Checked.Checked(x)
+
+
+def makes_float(tree: Tree):
+    return Leaf(0.5)
+
+
+def twice(tree: Tree):
+    return mirror(tree), mirror(tree)
+
+
+@batch.adt
+class Numbers:
+    class numbers:
+        xs: list[float]
+
+
+def branch_rows(n: Numbers):
+    xs = n.xs
+    return lax.cond(xs.length > 1, lambda: xs.map(lambda x: x * 2),
+                    lambda: xs.map(lambda x: x - 1)).sum()
+
+
+error("rows that leave a branch", NotImplementedError, "take the list's array before",
+      branch_rows, [Numbers.numbers([1.5, -1.0])])
+endless, grows = batch.function(endless), batch.function(grows)
+checks.refused("no path says what it gives", TypeError, "annotate it, such as `def endless",
+               lambda: batch.vmap(endless)(trees))
+checks.refused("types that grow", TypeError, "ever new types of arguments: float32[1]; float3",
+               lambda: grows(tree, jnp.ones(1)))
+error("types that differ", TypeError,
+      "disagrees gives int32[] for Leaf, and float32[] for Node", disagrees, trees)
+error("a variant that is forgotten", TypeError, "and None for Node", forgets, trees)
+error("a truth value", TypeError, "tell its variants apart", asks_truth, trees)
+error("a comparison", TypeError, "no identity", compares, trees)
+error("a field that is not there", AttributeError,
+      "Tree.Leaf has no field 'words'; its fields are word", misspells, trees)
+error("the variant of a result", TypeError, "pass it to one", asks_result, trees)
+error("a list that is iterated", TypeError, "use its map(f)", iterates, [rose])
+error("rows that are given on", NotImplementedError, "reduce over them", gives_rows, [rose])
+error("a wrong field", TypeError, "Tree.Node.right is a Tree, found 3", makes_wrong, trees)
+error("a missing field", TypeError, "Tree.Node needs its field 'right'", makes_short, trees)
+error("what objects are made with", TypeError, "Checked.Checked has a __post_init__",
+      makes_checked, jnp.ones(2))
+error("a number of another type", TypeError, "Tree.Leaf.word is int32[]", makes_float, trees)
+error("results of one data type", TypeError, "results 0 and 1 both have nodes of Tree", twice,
+      trees)
+checks.refused("under jax.jit", TypeError, "which JAX does not trace",
+               lambda: jax.jit(lambda x: scaled(tree, x))(1.0))
+checks.refused("data of inner lanes", TypeError, "a batch of data",
+               lambda: batch.vmap(batch.vmap(lambda n: Leaf(n)))(numbers))
+checks.refused("walks of inner lanes", NotImplementedError, "neither mapped nor", lambda: batch.vmap(
+    lambda r, xs: jax.vmap(lambda x: r.below.sum(lambda kid: kid.value * x))(xs))(
+        batch.forest(Rose, roses), numbers[:2]))
+checks.refused("a gradient", TypeError, "which JAX does not trace",
+               lambda: jax.grad(lambda x: scaled(tree, x))(1.0))
+checks.refused("a tree in the place of a list", TypeError, "give a list of them",
+               lambda: batch.vmap(total)(tree))
+checks.refused("a tree without an annotation", TypeError, "def f(tree: Tree)",
+               lambda: batch.vmap(lambda t: 1)(tree))
+checks.refused("one tree for all", ValueError, "its in_axes is 0",
+               lambda: batch.vmap(total, in_axes=None, axis_size=2)(trees))
+checks.refused("no variants", TypeError, "has no variant",
+               lambda: batch.adt(type("Empty", (), {})))
+checks.refused("a name that is not ASCII", TypeError, "of ASCII letters",
+               lambda: batch.adt(type("B\u00fcro", (), {"A": type("A", (), {})})))
+checks.refused("an unknown kind", ValueError, "'tree', 'sequence' or 'dag'",
+               lambda: batch.adt(kind="bush"))
+checks.refused("a type of no field", TypeError, "A: <class 'dict'> is no type of a field",
+               lambda: batch.vmap(lambda t: 1)(batch.forest(batch.adt(type("Odd", (), {
+                   "A": type("A", (), {"__annotations__": {"x": dict}})})), [1])))
+checks.refused("a type instead of a variant", TypeError, "Tree is one of Tree.Leaf, Tree.Node",
+               lambda: Tree(3))
+checks.exit()
