@@ -14,16 +14,12 @@ import jax
 import numpy
 from jax.extend import core
 from jax.extend.mlir import ir, passmanager
-from jax.extend.mlir.dialects import stablehlo
 
-from batch import _expand, _extents, _places
+from batch import _expand, _extents, _places, _stablehlo
 from batch import _linear, _random, _rules, _scatter, _sort, _special  # noqa: F401
 from batch._expand import (CONTROL, LoweringError, evaluate, open_jaxpr, place,
                            unknown_extent, variables)
 
-stablehlo.register_stablehlo_passes()
-_PASSES = ("builtin.module(inline,symbol-dce,canonicalize,func.func(chlo-legalize-to-stablehlo),"
-           "canonicalize,stablehlo-legalize-to-linalg,canonicalize,cse)")
 _INLINE = "builtin.module(inline,symbol-dce,canonicalize,cse)"
 _ELEMENTS = {"bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
              "uint8": "i8", "uint16": "i16", "uint32": "i32", "uint64": "i64",
@@ -314,7 +310,7 @@ class Lowering:
             if extents:
                 _extents.mark_broadcasts(module.operation)
             try:
-                passmanager.PassManager.parse(_PASSES).run(module.operation)
+                _stablehlo.run_passes(module.operation, inline=True)
                 if extents:  # extents are found in one function
                     passmanager.PassManager.parse(_INLINE).run(module.operation)
             except ir.MLIRError as error:
@@ -325,7 +321,7 @@ class Lowering:
 
             def visit(operation):
                 operation.location = location
-                if operation.name.split(".")[0] in ("stablehlo", "chlo", "mhlo", "sdy"):
+                if _stablehlo.is_left(operation):
                     left.add(operation.name)
                 for region in operation.regions:
                     for block in region.blocks:
@@ -356,13 +352,8 @@ class Lowering:
             text = re.sub(r'@(?:"([^"]*)"|([\w$.-]+))',
                           lambda found: renamed[found[1] or found[2]],
                           "\n".join(map(_text, functions)))
-            if not re.search(r"\bui\d+\b|xui\d+\b", text):
-                return text, order
-            # Signs are in operations. Casts from a type to itself go.
-            module = ir.Module.parse(re.sub(r"ui(8|16|32|64)>", r"i\1>", text))
-            passmanager.PassManager.parse("builtin.module(canonicalize)").run(
-                module.operation)
-            return "\n".join(map(_text, module.body.operations)), order
+            module = _stablehlo.signless(text)
+            return "\n".join(map(_text, module.body.operations)) if module else text, order
 
     # Functions.
 

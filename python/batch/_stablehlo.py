@@ -1,4 +1,5 @@
-"""From StableHLO to MLIR that the compiler reads, by jaxlib's own passes."""
+"""From StableHLO to MLIR that the compiler reads, by jaxlib's own passes: files of
+batch-import, and what _lowering.py has of JAX."""
 
 import json
 import re
@@ -10,12 +11,22 @@ from jax.interpreters.mlir import make_ir_context
 from batch._signature import TextError
 
 stablehlo.register_stablehlo_passes()
-_PASSES = ("builtin.module(symbol-dce,canonicalize,"
-           "func.func(chlo-legalize-to-stablehlo),canonicalize,"
-           "stablehlo-legalize-to-linalg,canonicalize,cse)")
+_TO_LINALG = ("builtin.module(%ssymbol-dce,canonicalize,"
+              "func.func(chlo-legalize-to-stablehlo),canonicalize,"
+              "stablehlo-legalize-to-linalg,canonicalize,cse)")
 _CLEAN = "builtin.module(canonicalize,cse)"
 _BYTECODE = b"ML\xefR"
 _DIALECTS = ("stablehlo", "chlo", "mhlo", "vhlo", "sdy")
+
+
+def run_passes(operation, inline):
+    """Makes `linalg` of a module, as far as jaxlib can."""
+    passmanager.PassManager.parse(_TO_LINALG % ("inline," if inline else "")).run(operation)
+
+
+def is_left(operation):
+    """Whether an operation is none that the compiler reads."""
+    return operation.name.partition(".")[0] in _DIALECTS
 
 
 def _place(operation, file):
@@ -133,8 +144,7 @@ def _convert(module, file):
         operation = stack.pop()
         if operation.name in _CONTROL:
             control.append(operation)
-        elif operation.name.partition(".")[0] in _DIALECTS and \
-                operation.name != "stablehlo.return":
+        elif is_left(operation) and operation.name != "stablehlo.return":
             left.setdefault(operation.name, operation)
         for name in list(operation.attributes):
             if name.partition(".")[0] in _DIALECTS + ("jax",) and "." in name:
@@ -157,10 +167,14 @@ def _hint(name):
         "docs/Python.md says"
 
 
-def _signless(text):
-    """Signs are in operations. Casts from a type to itself go."""
-    module = ir.Module.parse(re.sub(r"\bui(8|16|32|64)\b|(?<=x)ui(8|16|32|64)\b",
-                                    lambda m: "i" + (m[1] or m[2]), text))
+def signless(text):
+    """A module of text in which types have signs, without them: signs are in operations.
+    Casts from a type to itself go. None: there are no such types."""
+    changed = re.sub(r'"(?:[^"\\\n]|\\.)*"|\bui(8|16|32|64)\b|(?<=x)ui(8|16|32|64)\b',
+                     lambda m: m[0] if m[0][0] == '"' else "i" + (m[1] or m[2]), text)
+    if changed == text:
+        return None
+    module = ir.Module.parse(changed)
     passmanager.PassManager.parse("builtin.module(canonicalize)").run(module.operation)
     return module
 
@@ -174,7 +188,7 @@ def lower(data, file):
     with context:
         has_places = b" loc(" in data or data[:4] == _BYTECODE
         try:
-            passmanager.PassManager.parse(_PASSES).run(module.operation)
+            run_passes(module.operation, inline=False)
             _convert(module.operation, file)
             passmanager.PassManager.parse(_CLEAN).run(module.operation)
         except ir.MLIRError as error:
@@ -185,8 +199,7 @@ def lower(data, file):
                      for block in _blocks(function.operation) for v in block.arguments]
             names[ir.StringAttr(function.attributes["sym_name"]).value] = \
                 [name and name[1] for name in found]
-        if re.search(r"\bui\d|xui\d", str(module)):
-            module = _signless(module.operation.get_asm(enable_debug_info=True))
+        module = signless(module.operation.get_asm(enable_debug_info=True)) or module
         located = module.operation.get_asm(enable_debug_info=True).replace(
             'loc("-":', "loc(%s:" % json.dumps(file))
         return located if has_places else str(module), located, names
