@@ -30,6 +30,9 @@ using namespace batch::python;
 
 /// Deeper ones have no end: views can make nodes for ever.
 static constexpr size_t mostOpen = 1 << 22;
+/// Nodes of an instance that are read for each place of an object. More would
+/// fit, but a few objects with many paths through them have no end.
+static constexpr size_t mostUnshared = 1 << 24;
 /// Views that a node may go through.
 static constexpr int mostViews = 100;
 /// Steps of a path that are shown at each of its ends.
@@ -220,6 +223,7 @@ private:
   std::vector<int64_t> results;
   size_t checkAt = 0;   ///< so deep there may be a cycle
   uint32_t visited = 0; ///< nodes
+  size_t unshared = 0;  ///< nodes of the instance, for each place of an object
   /// The field that is being added to its column, of a node that so many of the
   /// stack lead to. -1: none is.
   int written = -1, writtenField = 0;
@@ -300,6 +304,7 @@ nb::tuple NodeWalk::read(const nb::list &values, int64_t instances) {
       begins.push_back(static_cast<int64_t>(numbers.size()));
       known.clear();
       rows.clear();
+      unshared = 0;
       while (!kept.empty()) {
         PyObject *object = kept.back();
         kept.pop_back();
@@ -409,6 +414,13 @@ void NodeWalk::open(PyObject *value, int dataType) {
       results.push_back(found->number);
       return;
     }
+  if (!type.isShared && ++unshared > mostUnshared)
+    throw nb::value_error(
+        (path(stack.size()) + ": more than " + std::to_string(mostUnshared) +
+         " nodes; " + type.name +
+         " is declared a tree or a sequence, where an "
+         "object in several places is as many nodes: declared a dag it is one")
+            .c_str());
   const size_t begin = fields.size();
   int variant = -1;
   nb::object viewed = nb::borrow(value);

@@ -188,6 +188,25 @@ error("what objects are made with", TypeError, "Checked.Checked has a __post_ini
 error("a number of another type", TypeError, "Tree.Leaf.word is int32[]", makes_float, trees)
 error("results of one data type", TypeError, "results 0 and 1 both have nodes of Tree", twice,
       trees)
+
+
+@batch.adt(kind="tree")
+class Doubled:
+    class end:
+        pass
+
+    class step:
+        left: "Doubled"
+        right: "Doubled"
+
+
+chain = ("end",)
+for _ in range(40):
+    chain = "step", chain, chain
+error("2^40 paths in a tree", ValueError,
+      "nodes; Doubled is declared a tree or a sequence, where an object in several places is "
+      "as many nodes: declared a dag it is one",
+      lambda d: 1, batch.forest(Doubled, [chain]))
 checks.refused("under jax.jit", TypeError, "which JAX does not trace",
                lambda: jax.jit(lambda x: scaled(tree, x))(1.0))
 checks.refused("data of inner lanes", TypeError, "a batch of data",
