@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Stages/PartialResults.h"
 #include "../Stages/ReductionLoops.h"
 #include "StageEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -49,69 +49,16 @@ void StageEmitter::reduceColumns(const Reduction &reduction,
   }
 }
 
-namespace {
-/// A reduction along the lanes: how partial results become one.
-struct LaneReduction {
-  explicit LaneReduction(linalg::LinalgOp op)
-      : combiner(getCombiner(op)), selection(getSelection(op)),
-        results(op->getNumResults()) {}
-
-  /// The results of the elements of `x` and of `y`.
-  CodeBuilder::Values combine(CodeBuilder &b, ValueRange x, ValueRange y) const;
-  /// Combines partial results and then lanes, pairwise, always in this order.
-  CodeBuilder::Values finish(CodeBuilder &b, int64_t lanes,
-                             ValueRange partial) const;
-
-  Operation *combiner; ///< of one result
-  std::optional<Selection> selection;
-  size_t results;
-};
-} // namespace
-
-static Value combineOne(CodeBuilder &b, Operation *combiner, Value x, Value y) {
-  if (isa<math::FmaOp>(combiner))
-    return arith::AddFOp::create(b, x, y);
-  OperationState state(b.getLoc(), combiner->getName(), ValueRange{x, y},
-                       TypeRange(x.getType()), combiner->getAttrs());
-  return b.create(state)->getResult(0);
-}
-
-CodeBuilder::Values LaneReduction::combine(CodeBuilder &b, ValueRange x,
-                                           ValueRange y) const {
-  if (combiner)
-    return {combineOne(b, combiner, x[0], y[0])};
-  // Of equal elements the first one counts. An element that no lane has taken
-  // is equal to none that is taken.
-  Value newBest = y[selection->best], best = x[selection->best];
-  Value isEqual, isBetter;
-  if (auto floats = dyn_cast<arith::CmpFOp>(selection->compare)) {
-    isBetter = arith::CmpFOp::create(b, floats.getPredicate(), newBest, best);
-    isEqual =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, newBest, best);
-  } else {
-    auto integers = cast<arith::CmpIOp>(selection->compare);
-    isBetter = arith::CmpIOp::create(b, integers.getPredicate(), newBest, best);
-    isEqual = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, newBest, best);
-  }
-  Value isEarlier =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
-                            y[selection->position], x[selection->position]);
-  Value takes = arith::OrIOp::create(
-      b, isBetter, arith::AndIOp::create(b, isEqual, isEarlier));
-  CodeBuilder::Values all;
-  for (auto [one, other] : llvm::zip_equal(x, y))
-    all.push_back(arith::SelectOp::create(b, takes, other, one));
-  return all;
-}
-
-CodeBuilder::Values LaneReduction::finish(CodeBuilder &b, int64_t lanes,
-                                          ValueRange partial) const {
+/// Combines partial results and then lanes, pairwise, always in this order.
+static CodeBuilder::Values combineAll(CodeBuilder &b, const PartialResults &how,
+                                      int64_t lanes, ValueRange partial) {
   CodeBuilder::Values all(partial);
+  size_t results = how.results;
   while (all.size() > results) {
     size_t half = all.size() / results / 2 * results;
     for (size_t i = 0; i < half; i += results)
-      llvm::copy(combine(b, ValueRange(all).slice(i, results),
-                         ValueRange(all).slice(i + half, results)),
+      llvm::copy(how.combine(b, ValueRange(all).slice(i, results),
+                             ValueRange(all).slice(i + half, results)),
                  all.begin() + i);
     all.resize(half);
   }
@@ -125,7 +72,7 @@ CodeBuilder::Values LaneReduction::finish(CodeBuilder &b, int64_t lanes,
       high.push_back(
           vector::ShuffleOp::create(b, one, one, taken.take_back(half)));
     }
-    all = combine(b, low, high);
+    all = how.combine(b, low, high);
   }
   for (Value &one : all)
     one = vector::ExtractOp::create(b, one, ArrayRef<int64_t>{0});
@@ -136,7 +83,7 @@ CodeBuilder::Values StageEmitter::reduceLanes(const Reduction &reduction,
                                               ArrayRef<Index> position) {
   linalg::LinalgOp op = reduction.op;
   Block &body = op->getRegion(0).front();
-  LaneReduction how(op);
+  PartialResults how(op);
   ReductionLoops loops(reduction);
   int64_t lanes = evaluator.getLanes();
   size_t inputs = op.getNumDpsInputs(), results = how.results;
@@ -147,19 +94,8 @@ CodeBuilder::Values StageEmitter::reduceLanes(const Reduction &reduction,
   int64_t unroll = std::max<int64_t>(reduction.lanes / lanes, 1);
   if (loops.extents.back() >= kLaneVectors * reduction.lanes)
     unroll *= kLaneVectors;
-  CodeBuilder::Values initial;
-  if (how.combiner) {
-    TypedAttr zero;
-    if (isa<math::FmaOp>(how.combiner))
-      zero = b.getFloatAttr(how.combiner->getResult(0).getType(), -0.0);
-    else
-      zero = *arith::getNeutralElement(how.combiner);
-    initial.push_back(arith::ConstantOp::create(b, zero));
-  } else {
-    for (Value start : op.getDpsInits())
-      initial.push_back(evaluator.eval(start, position));
-  }
-  if (llvm::is_contained(initial, Value()))
+  CodeBuilder::Values initial = how.ofNone(b, evaluator, position);
+  if (initial.empty())
     return {};
   for (Value &one : initial)
     one = evaluator.broadcast(one);
@@ -214,12 +150,8 @@ CodeBuilder::Values StageEmitter::reduceLanes(const Reduction &reduction,
   };
   // Elements behind a limit change nothing.
   carried = loops.nest(b, carried, dims, inner);
-  if (!how.combiner)
-    return how.finish(b, lanes, carried);
-  Value start = evaluator.eval(op.getDpsInits()[0], position);
-  if (!start)
-    return {};
-  return how.combine(b, start, how.finish(b, lanes, carried));
+  return how.addStart(b, evaluator, position,
+                      combineAll(b, how, lanes, carried));
 }
 
 void StageEmitter::emitReduction(const Reduction &reduction, Value firstRow,

@@ -24,10 +24,6 @@ WarpEmitter::WarpEmitter(const StagePlan &plan,
     : plan(plan), parameters(parameters), memory(memory), tables(tables), b(b),
       evaluator(b, plan, tables), blocks(blocks), m(b) {}
 
-int64_t WarpEmitter::getTileColumns(const Stage &stage) {
-  return std::min<int64_t>(kLanes, llvm::PowerOf2Ceil(stage.space.columns()));
-}
-
 func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   stage = &plan.getStages()[number];
   Type ptr = b.ptrType(), i64 = b.getI64Type();
@@ -57,8 +53,9 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   bool multiplies = llvm::any_of(
       stage->reductions, [](const Reduction &r) { return bool(r.packed); });
   int64_t columns = stage->space.columns();
+  LaneReductions lanes(plan, *stage);
   tileColumns =
-      multiplies ? FactorFormat::kTileColumns : getTileColumns(*stage);
+      multiplies ? FactorFormat::kTileColumns : lanes.getTileColumns();
   Columns own(m, unit, units, llvm::divideCeil(columns, tileColumns));
   rowCount = m.narrow(countRows());
   AwaitRowsOp::create(b);
@@ -66,7 +63,7 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
     if (multiplies)
       emitProducts(own);
     else
-      emitTiles(own);
+      emitTiles(own, lanes);
   };
   if (Value copies = evaluator.mustCopy(*stage))
     b.when(copies, emitAll);
@@ -100,8 +97,8 @@ WarpEmitter::Place WarpEmitter::placeAt(Value row, Value column) {
   return place;
 }
 
-void WarpEmitter::emitTiles(const Columns &own) {
-  int64_t tileRows = kLanes / tileColumns;
+void WarpEmitter::emitTiles(const Columns &own, const LaneReductions &lanes) {
+  int64_t elementLanes = lanes.getLanes(), tileRows = lanes.getTileRows();
   Value tiles = m.div(m.add(rowCount, tileRows - 1), tileRows);
   // Every so many tiles of rows of its columns are the block's; its warps share
   // out these, one column of tiles after the other.
@@ -113,10 +110,17 @@ void WarpEmitter::emitTiles(const Columns &own) {
     Value tile = m.sub(number, m.mul(turn, perColumn));
     tile = m.add(own.share, m.mul(tile, own.shares));
     Value column = m.add(own.first, m.mul(turn, own.across));
+    Value element = m.div(lane, elementLanes);
     Place place =
-        placeAt(m.add(m.mul(tile, tileRows), m.div(lane, tileColumns)),
-                m.add(m.mul(column, tileColumns), m.rem(lane, tileColumns)));
-    b.when(place.valid, [&] { emitElement(place.indices); });
+        placeAt(m.add(m.mul(tile, tileRows), m.div(element, tileColumns)),
+                m.add(m.mul(column, tileColumns), m.rem(element, tileColumns)));
+    if (elementLanes == 1) {
+      b.when(place.valid, [&] { emitElement(place.indices); });
+      return;
+    }
+    Value member = m.rem(lane, elementLanes);
+    place.valid = m.both(place.valid, m.equal(member, m.constant(0)));
+    emitSharedElement(place, lanes, member);
   });
 }
 
@@ -270,6 +274,22 @@ void WarpEmitter::emitElement(const Indices &element) {
     for (auto [result, sum] : llvm::zip(reduction.op->getResults(), sums))
       evaluator.remember(result, element, sum);
   }
+  emitStores(element);
+}
+
+void WarpEmitter::emitSharedElement(const Place &place,
+                                    const LaneReductions &lanes, Value member) {
+  const Indices &element = place.indices;
+  evaluator.prepareRow(*stage, element);
+  for (const Reduction &reduction : stage->reductions) {
+    auto results = lanes.reduce(b, evaluator, reduction, element, member);
+    for (auto [result, value] : llvm::zip(reduction.op->getResults(), results))
+      evaluator.remember(result, element, value);
+  }
+  b.when(place.valid, [&] { emitStores(element); });
+}
+
+void WarpEmitter::emitStores(const Indices &element) {
   for (auto &[value, storage] : stage->stores)
     if (Value computed = evaluator.eval(value, element))
       evaluator.store(computed, value, storage, element);

@@ -8,6 +8,7 @@
 #ifndef BATCH_CODEGEN_GPU_WARPEMITTER_H
 #define BATCH_CODEGEN_GPU_WARPEMITTER_H
 
+#include "LaneReductions.h"
 #include "ProductEmitter.h"
 
 namespace mlir::uprog {
@@ -22,9 +23,10 @@ namespace mlir::uprog {
 ///       a lane per element: adds up shares, computes everything else
 ///
 /// (ProductPlan, WorkShare). A stage without products has the last line only,
-/// for tiles of as many elements as a warp has lanes. The parameters of a tile
-/// of columns are read by the same blocks at every step, from their shared
-/// memory if they keep them.
+/// for tiles of as many elements as a warp has lanes, or of fewer of which each
+/// has several lanes (LaneReductions). The parameters of a tile of columns are
+/// read by the same blocks at every step, from their shared memory if they keep
+/// them.
 class WarpEmitter {
 public:
   static constexpr int64_t kLanes = ProductEmitter::kLanes;
@@ -39,9 +41,6 @@ public:
               const ProductMemory &memory, ModuleTables &tables, CodeBuilder &b,
               const Blocks &blocks);
 
-  /// The columns of a tile of elements in a stage without products.
-  static int64_t getTileColumns(const Stage &stage);
-
   /// Makes the function of stage `number`, f(step, packings, unit, units): the
   /// share of block `unit` of `units`.
   func::FuncOp emit(int64_t number, StringRef name);
@@ -55,7 +54,7 @@ private:
   using Slices = ProductEmitter::Slices;
 
   /// The tiles of this block's rows and columns, in a stage without products.
-  void emitTiles(const Columns &own);
+  void emitTiles(const Columns &own, const LaneReductions &lanes);
   /// A stage with products.
   void emitProducts(const Columns &columns);
   /// The products and elements of tiles whose first row is number `firstRow` of
@@ -73,6 +72,11 @@ private:
   /// Everything except products with parameters, at one of this lane's
   /// elements.
   void emitElement(const Indices &element);
+  /// The same where several lanes have the element, of which this one is number
+  /// `member`. One of them stores.
+  void emitSharedElement(const Place &place, const LaneReductions &lanes,
+                         Value member);
+  void emitStores(const Indices &element);
   /// A product's result at this lane's element, from a sum.
   void finishProduct(const Reduction &reduction, const Indices &element,
                      Value sum);

@@ -165,7 +165,7 @@ struct StageWork::Counter {
       : work(work), stage(stage), parameters(parameters), launch(launch),
         products(plan, stage, launch.blocks.precision,
                  memory.rowBytes / Rows::kQuad),
-        rowCount(rows) {
+        elements(plan, stage), rowCount(rows) {
     if (!products.products.empty()) {
       mostTiles = ProductEmitter::countTiles(products, launch.blocks.warps);
       mostQuads = ProductEmitter::countQuads(products, memory);
@@ -205,8 +205,8 @@ private:
 
   void countTiles(int64_t unit) {
     int64_t columns = stage.space.columns();
-    int64_t tileColumns = WarpEmitter::getTileColumns(stage);
-    int64_t tileRows = kLanes / tileColumns;
+    int64_t tileColumns = elements.getTileColumns();
+    int64_t tileRows = elements.getTileRows();
     Columns own(m, unit, launch.units, llvm::divideCeil(columns, tileColumns));
     int64_t tiles = llvm::divideCeil(rowCount, tileRows);
     int64_t perColumn = (tiles + own.shares - 1 - own.share) / own.shares;
@@ -312,6 +312,7 @@ private:
   const KeptParameters &parameters;
   const Launch &launch;
   ProductPlan products;
+  LaneReductions elements;
   int64_t rowCount, mostTiles = 0, mostQuads = 0;
   Block block;
   SmallVector<Warp> warps;

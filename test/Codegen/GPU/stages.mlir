@@ -97,13 +97,16 @@ uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #upr
 #r = affine_map<(r, n) -> (r)>
 #rn = affine_map<(r, n) -> (r, n)>
 
-// Other reductions run along a row, in one lane.
+// Other reductions run along a row, in 8 lanes for 20 elements; the start value
+// comes last.
 // CHECK-LABEL: func.func private @norm.rows.stage0
+// CHECK:         %[[SUM:.*]] = scf.for %{{.*}} step %c8_i64 iter_args(%[[ACC:.*]] = %cst{{.*}}) -> (f32)
+// CHECK:           math.fma %[[X:.*]], %[[X]], %[[ACC]] : f32
+// CHECK-COUNT-3: gpu.shuffle xor
+// CHECK:         arith.addf %{{.*}}, %{{.*}} : f32
 // CHECK:         scf.if
-// CHECK:           %[[SUM:.*]] = scf.for %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (f32)
-// CHECK:             math.fma %[[X:.*]], %[[X]], %[[ACC]] : f32
 // CHECK:           llvm.store %{{.*}} : f32, !llvm.ptr<1>
-// CHECK-NOT:     gpu.shuffle
+// CHECK:         return
 uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty(%n) : tensor<?xf32>

@@ -1,0 +1,164 @@
+//===- LaneReductions.cpp - Reductions that lanes share out ---------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LaneReductions.h"
+
+#include "../Stages/ReductionLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+/// What each lane reduces at least: an exchange takes as long as a few loads.
+static constexpr int64_t kLeast = 2;
+
+/// The loop that lanes share out: the longest one, of equal ones the last,
+/// along which elements lie side by side.
+static size_t findLoop(const ReductionLoops &loops) {
+  size_t longest = 0;
+  for (size_t i = 1; i < loops.dims.size(); ++i)
+    if (loops.extents[i] >= loops.extents[longest])
+      longest = i;
+  return longest;
+}
+
+int64_t LaneReductions::countLanes(const Reduction &reduction) {
+  if (!PartialResults(reduction.op).isKnown())
+    return 1;
+  ReductionLoops loops(reduction);
+  uint64_t most = loops.extents[findLoop(loops)] / kLeast;
+  return std::clamp<int64_t>(llvm::bit_floor(most), 1, kWarp);
+}
+
+/// True if the stage inserts into rows that it reads: lanes of an element do
+/// not wait for each other before one of them stores.
+static bool writesWhatItReads(const StagePlan &plan, const Stage &stage) {
+  return llvm::any_of(stage.stores, [&](auto &stored) {
+    auto &[value, storage] = stored;
+    return storage.kind == Storage::Result && plan.getRoot(storage.index) &&
+           llvm::is_contained(stage.op.getReads(),
+                              Value(plan.getRoot(storage.index)));
+  });
+}
+
+LaneReductions::LaneReductions(const StagePlan &plan, const Stage &stage)
+    : lanes(chooseLanes(plan, stage)),
+      tileColumns(std::min<int64_t>(
+          kWarp / lanes, llvm::PowerOf2Ceil(stage.space.columns()))) {}
+
+int64_t LaneReductions::chooseLanes(const StagePlan &plan,
+                                    const Stage &stage) const {
+  // With many elements lanes have enough of them, and read those of neighbours
+  // side by side unless these lie along what is reduced.
+  bool few = stage.space.leading() * stage.space.columns() < kWarp;
+  int64_t most = 1;
+  for (const Reduction &reduction : stage.reductions) {
+    if (reduction.packed || (!few && reduction.kind != ReductionKind::Lanes))
+      return 1;
+    most = std::max(most, countLanes(reduction));
+  }
+  return writesWhatItReads(plan, stage) ? 1 : most;
+}
+
+/// `value` of the lane whose number differs in the bits of `distance`. Warps
+/// exchange 32 bits at once.
+static Value exchange(CodeBuilder &b, Value value, Value distance,
+                      Value width) {
+  auto shuffle = [&](Value word) -> Value {
+    return gpu::ShuffleOp::create(b, word, distance, width,
+                                  gpu::ShuffleMode::XOR)
+        .getShuffleResult();
+  };
+  Type type = value.getType(), i32 = b.getI32Type(), i64 = b.getI64Type();
+  if (type.isF32() || type == i32)
+    return shuffle(value);
+  if (type.isIndex()) {
+    value = arith::IndexCastOp::create(b, i64, value);
+    return arith::IndexCastOp::create(b, type,
+                                      exchange(b, value, distance, width));
+  }
+  auto bits = b.getIntegerType(type.getIntOrFloatBitWidth());
+  if (type != bits) {
+    value = arith::BitcastOp::create(b, bits, value);
+    return arith::BitcastOp::create(b, type,
+                                    exchange(b, value, distance, width));
+  }
+  if (bits.getWidth() < 32) {
+    value = arith::ExtUIOp::create(b, i32, value);
+    return arith::TruncIOp::create(b, type, shuffle(value));
+  }
+  Value shift = b.constant(32);
+  Value low = shuffle(arith::TruncIOp::create(b, i32, value));
+  Value high = arith::ShRUIOp::create(b, value, shift);
+  high = shuffle(arith::TruncIOp::create(b, i32, high));
+  high = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, i64, high), shift);
+  low = arith::ExtUIOp::create(b, i64, low);
+  return arith::OrIOp::create(b, low, high);
+}
+
+CodeBuilder::Values LaneReductions::reduce(CodeBuilder &b, Evaluator &evaluator,
+                                           const Reduction &reduction,
+                                           const Indices &element,
+                                           Value member) const {
+  int64_t count = std::min(lanes, countLanes(reduction));
+  if (count == 1)
+    return evaluator.reduce(reduction, element, /*vector=*/false);
+  linalg::LinalgOp op = reduction.op;
+  Block &body = op->getRegion(0).front();
+  PartialResults how(op);
+  ReductionLoops loops(reduction);
+  size_t shared = findLoop(loops), last = loops.dims.size() - 1;
+  size_t inputs = op.getNumDpsInputs();
+  Indices dims = evaluator.loopIndices(op, element);
+  // If an element has more lanes, several do the same.
+  WordMath m(b);
+  Value first = m.widen(count < lanes ? m.rem(member, count) : member);
+
+  auto one = [&](ValueRange partial) {
+    SmallVector<Value> arguments = evaluator.evalInputs(op, dims);
+    llvm::copy(partial, arguments.begin() + inputs);
+    SmallVector<Value> next = evaluator.evalBody(body, arguments, dims, true);
+    return CodeBuilder::Values(next.size() == how.results ? ValueRange(next)
+                                                          : partial);
+  };
+  auto nest = [&](auto &self, CodeBuilder::Values partial, size_t depth) {
+    if (depth > last)
+      return one(partial);
+    SmallVector<std::pair<int64_t, int64_t>> pieces = {
+        {0, loops.extents[depth]}};
+    if (depth == last)
+      pieces = loops.pieces;
+    for (auto [begin, end] : pieces) {
+      Value from = b.constant(begin);
+      if (depth == shared)
+        from = b.add(from, first);
+      partial =
+          b.loop(from, b.constant(end), depth == shared ? count : 1, partial,
+                 [&, begin = begin, end = end](Value k, ValueRange values) {
+                   dims[loops.dims[depth]] = {k, false, -1, begin, end};
+                   return self(self, CodeBuilder::Values(values), depth + 1);
+                 });
+    }
+    return partial;
+  };
+  CodeBuilder::Values results = how.ofNone(b, evaluator, element);
+  if (results.empty())
+    return {};
+  results = nest(nest, results, 0);
+  if (evaluator.hasFailed())
+    return {};
+  Value width = m.constant(kWarp);
+  for (int64_t distance = count / 2; distance > 0; distance /= 2) {
+    CodeBuilder::Values others;
+    for (Value own : results)
+      others.push_back(exchange(b, own, m.constant(distance), width));
+    results = how.combine(b, results, others);
+  }
+  return how.addStart(b, evaluator, element, results);
+}

@@ -1,0 +1,42 @@
+//===- PartialResults.h - Results of some of the elements -------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CODEGEN_STAGES_PARTIALRESULTS_H
+#define BATCH_CODEGEN_STAGES_PARTIALRESULTS_H
+
+#include "Evaluator.h"
+
+namespace mlir::uprog {
+
+/// How the results of some elements of a reduction and those of others become
+/// one. Known for sums, products and the like, and for the first of the largest
+/// or smallest elements.
+struct PartialResults {
+  explicit PartialResults(linalg::LinalgOp op)
+      : op(op), combiner(getCombiner(op)), selection(getSelection(op)),
+        results(op->getNumResults()) {}
+
+  bool isKnown() const { return combiner || selection; }
+
+  /// The results of no elements, for those at `position`; none after an error.
+  CodeBuilder::Values ofNone(CodeBuilder &b, Evaluator &evaluator,
+                             ArrayRef<Index> position) const;
+  /// The results of the elements of `x` and of `y`, in any order.
+  CodeBuilder::Values combine(CodeBuilder &b, ValueRange x, ValueRange y) const;
+  /// The results of all elements and of the start values; none after an error.
+  CodeBuilder::Values addStart(CodeBuilder &b, Evaluator &evaluator,
+                               ArrayRef<Index> position, ValueRange all) const;
+
+  mutable linalg::LinalgOp op;
+  Operation *combiner; ///< of one result
+  std::optional<Selection> selection;
+  size_t results;
+};
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CODEGEN_STAGES_PARTIALRESULTS_H

@@ -1,0 +1,150 @@
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu=shared-memory=0 --canonicalize --cse --split-input-file | FileCheck %s
+
+#rn = affine_map<(r, n) -> (r, n)>
+#r = affine_map<(r, n) -> (r)>
+
+// The first of the largest of 100 elements: 32 lanes take every 32nd each, all of
+// them, then they exchange what they have found in five rounds. One stores.
+// CHECK-LABEL: func.func private @argmax.rows.stage0
+// CHECK:         scf.for
+// CHECK:           %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i32
+// CHECK:           arith.cmpi eq, %[[LANE]], %c0_i32
+// CHECK:           %[[FIRST:.*]] = arith.extui %[[LANE]] : i32 to i64
+// CHECK:           %[[OWN:.*]]:2 = scf.for %{{.*}} = %[[FIRST]] to %c100_i64 step %c32_i64 iter_args(
+// CHECK:             arith.cmpf ogt
+// CHECK:           %[[VALUE:.*]], %{{.*}} = gpu.shuffle xor %[[OWN]]#0, %c16_i32, %c32_i32 : f32
+// CHECK:           %[[INDEX:.*]], %{{.*}} = gpu.shuffle xor %[[OWN]]#1, %c16_i32, %c32_i32 : i32
+// CHECK:           %[[BETTER:.*]] = arith.cmpf ogt, %[[VALUE]], %[[OWN]]#0
+// CHECK:           %[[EQUAL:.*]] = arith.cmpf oeq, %[[VALUE]], %[[OWN]]#0
+// CHECK:           %[[EARLIER:.*]] = arith.cmpi slt, %[[INDEX]], %[[OWN]]#1
+// CHECK:           %[[TIE:.*]] = arith.andi %[[EQUAL]], %[[EARLIER]]
+// CHECK:           %[[TAKES:.*]] = arith.ori %[[BETTER]], %[[TIE]]
+// CHECK:           arith.select %[[TAKES]], %[[VALUE]], %[[OWN]]#0
+// CHECK-COUNT-8:   gpu.shuffle xor
+// CHECK-NOT:       gpu.shuffle
+// CHECK:           scf.if
+// CHECK-COUNT-2:     llvm.store
+// CHECK:         return
+uprog.operator @argmax.rows(%n: index, %x: tensor<?x100xf32> {uprog.operand = #uprog.operand<gather>})
+    -> (tensor<?xf32>, tensor<?xi32>) {
+  %low = arith.constant 0xFF800000 : f32
+  %none = arith.constant -1 : i32
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %ei = tensor.empty(%n) : tensor<?xi32>
+  %v = linalg.fill ins(%low : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %k = linalg.fill ins(%none : i32) outs(%ei : tensor<?xi32>) -> tensor<?xi32>
+  %y:2 = linalg.generic {indexing_maps = [#rn, #r, #r], iterator_types = ["parallel", "reduction"]}
+           ins(%x : tensor<?x100xf32>) outs(%v, %k : tensor<?xf32>, tensor<?xi32>) {
+  ^bb0(%a: f32, %best: f32, %at: i32):
+    %i = linalg.index 1 : index
+    %0 = arith.index_cast %i : index to i32
+    %more = arith.cmpf ogt, %a, %best : f32
+    %1 = arith.select %more, %a, %best : f32
+    %2 = arith.select %more, %0, %at : i32
+    linalg.yield %1, %2 : f32, i32
+  } -> (tensor<?xf32>, tensor<?xi32>)
+  uprog.yield %y#0, %y#1 : tensor<?xf32>, tensor<?xi32>
+}
+
+// -----
+
+#rnk = affine_map<(r, n, k) -> (r, n, k)>
+#rn = affine_map<(r, n, k) -> (r, n)>
+
+// Words of 64 bits go in halves. Each of 48 elements has 8 lanes: a tile has 4
+// columns.
+// CHECK-LABEL: func.func private @sums.rows.stage0
+// CHECK:         %[[LANE:.*]] = arith.remui %{{.*}}, %c8_i32
+// CHECK:         scf.for %{{.*}} to %c17_i64 step %c8_i64
+// CHECK-COUNT-6: gpu.shuffle xor %{{.*}} : i32
+// CHECK-NOT:     gpu.shuffle
+// CHECK:         scf.if
+// CHECK:           llvm.store
+// CHECK:         return
+uprog.operator @sums.rows(%n: index, %x: tensor<?x48x17xf64> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x48xf64> {
+  %zero = arith.constant 0.0 : f64
+  %e = tensor.empty(%n) : tensor<?x48xf64>
+  %start = linalg.fill ins(%zero : f64) outs(%e : tensor<?x48xf64>) -> tensor<?x48xf64>
+  %y = linalg.generic {indexing_maps = [#rnk, #rn], iterator_types = ["parallel", "parallel", "reduction"]}
+         ins(%x : tensor<?x48x17xf64>) outs(%start : tensor<?x48xf64>) {
+  ^bb0(%a: f64, %o: f64):
+    %s = arith.addf %o, %a : f64
+    linalg.yield %s : f64
+  } -> tensor<?x48xf64>
+  uprog.yield %y : tensor<?x48xf64>
+}
+
+// -----
+
+#rkn = affine_map<(r, n, k) -> (r, k, n)>
+#rn = affine_map<(r, n, k) -> (r, n)>
+
+// Columns lie side by side, and there are enough for a warp: a lane for each.
+// CHECK-LABEL: func.func private @columns.rows.stage0
+// CHECK:         scf.if
+// CHECK:           scf.for %{{.*}} to %c64_i64 step %c1_i64
+// CHECK-NOT:     gpu.shuffle
+// CHECK:         return
+uprog.operator @columns.rows(%n: index, %x: tensor<?x64x32xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?x32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %y = linalg.generic {indexing_maps = [#rkn, #rn], iterator_types = ["parallel", "parallel", "reduction"]}
+         ins(%x : tensor<?x64x32xf32>) outs(%start : tensor<?x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<?x32xf32>
+  uprog.yield %y : tensor<?x32xf32>
+}
+
+// -----
+
+#rkn = affine_map<(r, n, k) -> (r, k, n)>
+#rn = affine_map<(r, n, k) -> (r, n)>
+
+// There are few, so that lanes are left: 32 for each, whose neighbours read
+// elements that lie apart.
+// CHECK-LABEL: func.func private @few.rows.stage0
+// CHECK:         scf.for %{{.*}} to %c64_i64 step %c32_i64
+// CHECK-COUNT-5: gpu.shuffle xor %{{.*}} : f32
+// CHECK-NOT:     gpu.shuffle
+// CHECK:         return
+uprog.operator @few.rows(%n: index, %x: tensor<?x64x3xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x3xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?x3xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?x3xf32>) -> tensor<?x3xf32>
+  %y = linalg.generic {indexing_maps = [#rkn, #rn], iterator_types = ["parallel", "parallel", "reduction"]}
+         ins(%x : tensor<?x64x3xf32>) outs(%start : tensor<?x3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<?x3xf32>
+  uprog.yield %y : tensor<?x3xf32>
+}
+
+// -----
+
+#rn = affine_map<(r, n) -> (r, n)>
+#r = affine_map<(r, n) -> (r)>
+
+// Nothing is known of how parts of this one become one.
+// CHECK-LABEL: func.func private @polynomial.rows.stage0
+// CHECK:         scf.if
+// CHECK:           scf.for %{{.*}} to %c100_i64 step %c1_i64
+// CHECK-NOT:     gpu.shuffle
+// CHECK:         return
+uprog.operator @polynomial.rows(%n: index, %x: tensor<?x100xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %half = arith.constant 0.5 : f32
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %y = linalg.generic {indexing_maps = [#rn, #r], iterator_types = ["parallel", "reduction"]}
+         ins(%x : tensor<?x100xf32>) outs(%start : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %p = arith.mulf %o, %half : f32
+    %s = arith.addf %p, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  uprog.yield %y : tensor<?xf32>
+}
