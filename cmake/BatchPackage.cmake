@@ -37,8 +37,6 @@ batch-compiler: package-name-doesnt-match-sonames *
 batch-compiler: link-to-shared-library-in-wrong-package *
 # Debian has libMLIR in LLVM's own folder.
 batch-compiler: custom-library-search-path RUNPATH /usr/lib/llvm-${llvm}/lib *
-# What tools take is said by their --help, and in the folder docs.
-batch-compiler: no-manual-page *
 # CPack writes a call beside the trigger.
 batch-compiler: maintscript-calls-ldconfig *
 # README.md leads to it by its name.
