@@ -74,6 +74,19 @@ Region &Grid::locate(Thread &thread, uintptr_t address, int64_t bytes,
   return *block->shared;
 }
 
+void Grid::count(const Thread &thread, uintptr_t address, int64_t bytes,
+                 const Region &region, const Access &access) {
+  AccessCounts &counts = *launch.counts;
+  const bool isShared = &region == thread.inBlock->shared.get();
+  if (access.reads && !isShared)
+    counts.reads[region.getName()] += bytes;
+  const int64_t offset =
+      address - reinterpret_cast<uintptr_t>(thread.BatchEmulatorThread::shared);
+  if (access.writes && isShared && offset >= counts.begin &&
+      offset < counts.end)
+    counts.writes[thread.block][thread.thread / warpSize] += bytes;
+}
+
 void Grid::note(Thread &thread, uintptr_t address, int64_t bytes,
                 int64_t alignment, int64_t space, const Access &access) {
   thread.where = access.where;
@@ -83,6 +96,8 @@ void Grid::note(Thread &thread, uintptr_t address, int64_t bytes,
                 reinterpret_cast<void *>(address),
                 ", which is not a multiple of ", alignment));
   Region &region = locate(thread, address, bytes, space, access);
+  if (launch.counts)
+    count(thread, address, bytes, region, access);
   Finding finding = region.note(thread.clock, address, bytes, access);
   if (finding.kind == Finding::Nothing)
     return;

@@ -69,6 +69,11 @@ void Emulator::launch(const EmulatedLaunch &launch) {
         launch.blocks, " blocks in clusters of ", launch.clusterBlocks);
   check(launch.sharedBytes >= 0 && launch.accessPeriod >= 0,
         "negative settings");
+  if (launch.counts) {
+    launch.counts->writes.resize(launch.blocks);
+    for (std::vector<int64_t> &warps : launch.counts->writes)
+      warps.resize((launch.threads + warpSize - 1) / warpSize);
+  }
   check(state->time < UINT32_MAX / 2, "too many launches");
 
   while (state->stacks.size() <

@@ -183,6 +183,8 @@ private:
                  int64_t space, const Access &access);
   void note(Thread &thread, uintptr_t address, int64_t bytes, int64_t alignment,
             int64_t space, const Access &access);
+  void count(const Thread &thread, uintptr_t address, int64_t bytes,
+             const Region &region, const Access &access);
   uint64_t beginAtomic(Thread &thread, const void *address, int64_t bytes,
                        int64_t space, const Access &access);
   void acquire(Thread &thread, const void *address, int64_t order,

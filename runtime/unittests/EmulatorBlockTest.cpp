@@ -53,6 +53,25 @@ TEST_F(EmulatorTest, Reduction) {
   EXPECT_GT(emulator.counters().switches, 20 * 2 * 64);
 }
 
+TEST_F(EmulatorTest, CountsAccesses) {
+  int32_t in[192], out[2];
+  std::iota(std::begin(in), std::end(in), 0);
+  region(in, "in", true, RegionUse::ReadOnly);
+  region(out, "out", false);
+  settings.sharedBytes = 512;
+  AccessCounts counts;
+  // All but the first word: thread 0 writes it at the beginning and in the
+  // end, six times in all.
+  counts.begin = 4;
+  counts.end = 512;
+  settings.counts = &counts;
+  launch(2, 64, [&](Gpu gpu) { reduce(gpu, in, out, false); });
+  // 32 + 16 + 8 + 4 + 2 + 1 sums.
+  const std::vector<int64_t> warps = {4 * (31 + 63 - 6), 4 * 32};
+  EXPECT_EQ(counts.writes, (std::vector<std::vector<int64_t>>{warps, warps}));
+  EXPECT_EQ(counts.reads, (std::map<std::string, int64_t>{{"in", 4 * 128}}));
+}
+
 TEST_F(EmulatorTest, MissingBarrierIsRace) {
   int32_t in[64] = {}, out[1];
   region(in, "in");

@@ -145,10 +145,13 @@ protected:
 /// library that the environment variable BATCH_CUDA_DRIVER names.
 std::unique_ptr<Device> openCudaDevice(int ordinal = 0);
 
+struct AccessCounts; // Emulator.h
+
 struct EmulatorOptions {
   /// Blocks that run at the same time; 0: 4, or two clusters.
   int64_t blocks = 0;
-  uint64_t seed = 0; ///< of the order in which threads run
+  uint64_t seed = 0;              ///< of the order in which threads run
+  AccessCounts *counts = nullptr; ///< to be added to
 };
 
 /// A GPU emulated on the host, which finds races, deadlocks and accesses to

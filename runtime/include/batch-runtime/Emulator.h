@@ -16,10 +16,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace batchrt {
+
+/// What the threads of launches access, added up.
+struct AccessCounts {
+  /// Bytes of a block's shared memory of which writes count.
+  int64_t begin = 0, end = 0;
+  std::vector<std::vector<int64_t>> writes; ///< bytes, of blocks' warps
+  std::map<std::string, int64_t> reads;     ///< bytes, of global regions
+};
 
 /// One launch of a kernel. All blocks are resident at once.
 struct EmulatedLaunch {
@@ -33,6 +43,7 @@ struct EmulatedLaunch {
   uint64_t seed = 0;       ///< of the order in which threads run
   /// About every how many-th plain access lets another thread run; 0: none.
   int64_t accessPeriod = 256;
+  AccessCounts *counts = nullptr; ///< to be added to
   /// The most switches between threads; a kernel that takes more is an error.
   int64_t maxSwitches = 1'000'000'000;
 };

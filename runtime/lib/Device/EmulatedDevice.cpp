@@ -102,6 +102,7 @@ public:
     launch.clusterBlocks = shape.clusterSize;
     launch.sharedBytes = shape.sharedBytes;
     launch.seed = options.seed;
+    launch.counts = options.counts;
     emulator.launch(launch);
   }
 
