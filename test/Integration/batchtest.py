@@ -102,8 +102,8 @@ def tool(name):
     return path
 
 
-def call(name, *arguments, timeout=1800):
-    """Runs a tool and returns its standard output."""
+def call(name, *arguments, timeout=1800, errors=False):
+    """Runs a tool and returns its standard output, or what it says of its input."""
     command = [tool(name)] + [str(a) for a in arguments]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE,
@@ -114,7 +114,7 @@ def call(name, *arguments, timeout=1800):
         raise ToolError("%s\nended with %d:\n%s" %
                         (" ".join(command), done.returncode,
                          (done.stdout + done.stderr).decode(errors="replace")))
-    return done.stdout.decode()
+    return (done.stderr if errors else done.stdout).decode()
 
 
 def compile_model(source, output, size=None, *options):

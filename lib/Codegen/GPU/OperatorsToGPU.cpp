@@ -106,7 +106,7 @@ static void describeWork(const StagePlan &plan, OperatorOp host,
       // A launch of a few blocks may be looked at warp by warp.
       if (launch.units <= 16) {
         os << ", sums from byte " << memory.sums << " to " << memory.rows
-           << " of warps";
+           << " of " << memory.rows + memory.rowBytes << ", of warps";
         for (int64_t sums : work.sums)
           os << ' ' << sums;
       }

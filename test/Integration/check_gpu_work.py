@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""check_gpu_work.py: what the compiler counts of kernels (the remark Work) is what they do.
+
+On the emulator, with 8 blocks and hidden size 16, every warp of every block leaves as many
+sums of products in shared memory as are counted for the rows of each step: in f32 and on
+tensor cores, with weights kept or not, in one round or several, of one row up to more than
+a block has room for.
+"""
+
+import json
+import os
+
+import batchtest
+import gpu_work
+
+BLOCKS, SIZE = 8, 16
+# Numbers of trees, and so of rows of their roots' step.
+FORESTS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 40, 150)
+# Models, and options of batch-compile that are options of --gpu-persistent, too.
+CASES = [("treelstm_nary", []), ("treelstm_nary", ["shared-memory=3000"]),
+         ("treelstm_nary", ["precision=bf16"]), ("treelstm_nary", ["precision=tf32"]),
+         ("treegru_nary", []), ("treelstm_cs", [])]
+
+checks = batchtest.Checks("GPU work")
+scratch = batchtest.temporary()
+
+
+def forests(model):
+    """(name, values) for each: trees of one inner node, and one of several heights."""
+    binary = model in batchtest.BINARY
+
+    def node(*kids):
+        return ["node", *kids] if binary else ["node", list(kids)]
+
+    # All have two children: the tasks say how many rows there are of these.
+    def tree(height):
+        if height == 0:
+            return ["leaf", height]
+        return node(tree(height - 1), ["leaf", 1] if height % 2 else tree(height - 1))
+
+    for number in FORESTS:
+        yield "%d trees" % number, [tree(1)] * number
+    yield "a tall tree", [tree(5), tree(2)]
+
+
+def predict(kernels, steps):
+    """The sums of each warp, and the bytes where they lie."""
+    sums = [0] * len(next(iter(kernels.values()))[0][steps[0][1]]["sums"])
+    for kernel, tasks in steps:
+        for counts, _ in gpu_work.stages_of(kernels[kernel], tasks, 2 * tasks):
+            place = counts["place"]
+            sums = [a + b for a, b in zip(sums, counts["sums"])]
+    return sums, place
+
+
+def check(model, options):
+    source = os.path.join(batchtest.MODELS, model + ".mlir")
+    name = ", ".join([model] + options)
+    path = os.path.join(scratch, "%s%d" % (model, len(os.listdir(scratch))))
+    program = batchtest.compile_model(
+        source, path + ".so", SIZE, "--device=emulator", "--executor=device",
+        *("--" + option for option in options))
+    host = batchtest.compile_model(source, path + "-cpu.so", SIZE)
+    runs = []
+    for what, values in forests(model):
+        inputs = batchtest.write_lines("%s-%d.jsonl" % (path, len(runs)), values)
+        steps, _ = gpu_work.find_steps(host, inputs, None, path + ".json")
+        runs.append((what, inputs, steps[0]))
+    rows = {n * tasks for _, _, steps in runs for _, tasks in steps for n in (1, 2)}
+    kernels = gpu_work.count(source, SIZE, rows, " ".join(
+        ["executor=device", "blocks=%d" % BLOCKS] + options))
+    for what, inputs, steps in runs:
+        sums, place = predict(kernels, steps)
+        found = json.loads(batchtest.call("count-accesses", program, inputs, BLOCKS,
+                                          *place))
+        writes = [bytes // 4 for block in found["writes"] for bytes in block]
+        checks.equal("%s, %s: sums of each warp" % (name, what), writes, sums)
+
+
+for model, options in CASES:
+    checks.run("%s %s is counted" % (model, " ".join(options)),
+               lambda: check(model, options))
+checks.exit()

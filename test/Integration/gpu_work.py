@@ -1,0 +1,75 @@
+"""What the kernels of a model do on a GPU, as batch-opt counts it (the remark Work), and
+the steps that mini-batches take. Standard library only.
+"""
+
+import json
+import re
+
+import batchtest
+
+# Where rows are not tasks.
+TASKS, ONCE = -1, -2
+
+
+def run_opt(source, size, options):
+    """What batch-opt says of a model's kernels."""
+    sizes = " sizes=H=%d" % size if size else ""
+    return batchtest.call(
+        "batch-opt", source, "--autobatch=gpu" + sizes, "--gpu-persistent=" + options,
+        "--remark-format=emitRemark", "--remarks-filter=batch", "-o", "/dev/null", errors=True)
+
+
+def count(source, size, rows, options):
+    """{kernel: its stages}, a stage as {number of rows: {what: number}} with the domain of
+    the rows; options are those of --gpu-persistent. Counts of few blocks have "sums",
+    those of each warp, and "place": the first byte where these lie, the end, and how many
+    bytes there are."""
+    text = run_opt(source, size, "%s count-rows=%s" % (
+        options, ",".join(map(str, sorted(rows)))))
+    found = {}
+    for line in re.findall(r'Remark="work of @([^"]*)"', text):
+        head, body = line.split(": ")
+        name, stage, domain, number = re.fullmatch(
+            r"(.*)\.rows, stage (\d+), domain (-?\d+), count (\d+)", head).groups()
+        body, *warps = re.split(
+            r", sums from byte (\d+) to (\d+) of (\d+), of warps ", body)
+        counts = {what: int(value) for what, value
+                  in re.findall(r"([a-z ]+) (\d+)(?:, |$)", body)}
+        if warps:
+            counts["place"] = [int(byte) for byte in warps[:3]]
+            counts["sums"] = [int(sums) for sums in warps[3].split()]
+        stages = found.setdefault(name, {})
+        stages.setdefault(int(stage), {"domain": int(domain)})[int(number)] = counts
+    if not found:
+        raise batchtest.ToolError("batch-opt counts nothing:\n" + text)
+    return {name: [stages[number] for number in sorted(stages)]
+            for name, stages in found.items()}
+
+
+def kept_bytes(source, size, options):
+    """Of parameters, in the shared memory of a block."""
+    text = run_opt(source, size, options)
+    return int(re.search(r'Remark="(\d+) of \d+ bytes of parameters stay', text)[1])
+
+
+def find_steps(program, inputs, batch, trace, *options):
+    """[(kernel, tasks)] of each mini-batch, and how many barriers all of them have; from a
+    run of a program for the CPU, which writes the file `trace`."""
+    counts = batchtest.run_model(program, inputs, "--trace=" + trace, *options,
+                                 batch=batch, check=False)
+    with open(trace) as file:
+        events = json.load(file)["traceEvents"]
+    steps = [[] for _ in range(counts["mini_batches"])]
+    for event in events:
+        if "tasks" in event.get("args", {}):
+            steps[event["args"]["mini_batch"]].append(
+                (event["name"], event["args"]["tasks"]))
+    return steps, counts["barriers"]
+
+
+def stages_of(kernel, tasks, kids=0):
+    """(counts of a stage, rows) for each stage of a kernel, with so many tasks and rows of
+    ragged domains; a stage that runs once is counted for any number of rows."""
+    for stage in kernel:
+        rows = {TASKS: tasks, ONCE: tasks}.get(stage["domain"], kids)
+        yield stage[rows], rows
