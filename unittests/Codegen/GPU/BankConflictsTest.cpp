@@ -1,0 +1,160 @@
+//===- BankConflictsTest.cpp - Lanes read different banks -----------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Shared memory has 32 banks of 4 bytes, and gives 128 bytes at a time: of 16
+// bytes for each lane it serves eight lanes after the other, of 8 bytes 16.
+// Lanes that want different words of one bank wait for each other.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Fragments.h"
+#include "KeptParameters.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
+#include "gtest/gtest.h"
+#include <functional>
+#include <map>
+#include <set>
+
+using namespace mlir;
+using namespace mlir::uprog;
+using batch::Precision;
+
+namespace {
+constexpr int64_t kLanes = 32, kBanks = 32;
+
+/// The times that shared memory serves a warp beyond those that the bytes take.
+int64_t countConflicts(int64_t bytes, std::function<int64_t(int64_t)> address) {
+  int64_t together = std::min(kLanes, kBanks * 4 / bytes), conflicts = 0;
+  for (int64_t first = 0; first < kLanes; first += together) {
+    std::map<int64_t, std::set<int64_t>> wordsOf;
+    for (int64_t lane = first; lane < first + together; ++lane)
+      for (int64_t at = 0; at < std::max<int64_t>(bytes, 4); at += 4) {
+        int64_t word = (address(lane) + at) / 4;
+        wordsOf[word % kBanks].insert(word);
+      }
+    size_t most = 0;
+    for (const auto &[bank, words] : wordsOf)
+      most = std::max(most, words.size());
+    conflicts += most - 1;
+  }
+  return conflicts;
+}
+
+class BankConflictsTest : public ::testing::Test {
+protected:
+  BankConflictsTest() : b(UnknownLoc::get(&context), &context), m(b) {
+    context.loadDialect<arith::ArithDialect, func::FuncDialect>();
+    module = ModuleOp::create(UnknownLoc::get(&context));
+    b.setInsertionPointToEnd(module->getBody());
+    auto function = func::FuncOp::create(b, "f", b.getFunctionType({}, {}));
+    b.beginFunction(function);
+  }
+
+  int64_t number(Value value) {
+    APInt constant;
+    EXPECT_TRUE(matchPattern(value, m_ConstantInt(&constant)));
+    return constant.getSExtValue();
+  }
+
+  FactorFormat format(Precision precision, bool isDouble = false) {
+    return {isDouble ? Type(b.getF64Type()) : Type(b.getF32Type()), precision};
+  }
+
+  /// A warp that reads factors `stride` bytes apart: on tensor cores a vector
+  /// of a row or column for each lane, else all lanes of the same one.
+  int64_t countLoads(const FactorFormat &format, int64_t stride) {
+    return countConflicts(FactorFormat::kVectorBytes, [&](int64_t lane) {
+      if (!format.usesTensorCores())
+        return lane * FactorFormat::kVectorBytes;
+      Fragments fragments(b, m, m.constant(lane));
+      return number(fragments.getColumn()) * stride +
+             number(fragments.getMember()) * FactorFormat::kVectorBytes;
+    });
+  }
+
+  /// A warp that copies pieces of `bytes` to rows or columns that have `pieces`
+  /// each, `stride` bytes apart; the worst of those of a block.
+  int64_t countStores(int64_t bytes, int64_t pieces, int64_t stride) {
+    int64_t most = 0;
+    for (int64_t first = 0; first < 256; first += kLanes)
+      most = std::max(most, countConflicts(bytes, [&](int64_t lane) {
+                        int64_t i = first + lane;
+                        return i / pieces * stride + i % pieces * bytes;
+                      }));
+    return most;
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  CodeBuilder b;
+  WordMath m;
+};
+} // namespace
+
+TEST_F(BankConflictsTest, Counts) {
+  EXPECT_EQ(countConflicts(4, [](int64_t lane) { return 4 * lane; }), 0);
+  EXPECT_EQ(countConflicts(4, [](int64_t lane) { return 8 * lane; }), 1);
+  EXPECT_EQ(countConflicts(4, [](int64_t lane) { return 128 * lane; }), 31);
+  EXPECT_EQ(countConflicts(4, [](int64_t) { return 64; }), 0);
+  EXPECT_EQ(countConflicts(16, [](int64_t lane) { return 16 * lane; }), 0);
+  // Two columns' 64 bytes in the same banks, of each of four times eight lanes.
+  EXPECT_EQ(countConflicts(16,
+                           [](int64_t lane) {
+                             return lane / 4 * 1024 + lane % 4 * 16;
+                           }),
+            4);
+}
+
+TEST_F(BankConflictsTest, KeptParametersAndRowsHaveNone) {
+  for (Precision precision : {Precision::F32, Precision::TF32, Precision::BF16})
+    for (bool isDouble : {false, true}) {
+      if (isDouble && precision != Precision::F32)
+        continue;
+      FactorFormat factors = format(precision, isDouble);
+      for (int64_t depth = 1; depth <= 1100; ++depth) {
+        KeptMatrix matrix{PackedAttr(), 64, depth, factors};
+        EXPECT_EQ(matrix.stride() % FactorFormat::kVectorBytes, 0);
+        EXPECT_EQ(countLoads(factors, matrix.stride()), 0)
+            << "kept parameters, " << factors.bytes() << " bytes, k " << depth;
+        // A row is as long as all of its segments.
+        EXPECT_EQ(countLoads(factors, factors.stride(depth)), 0)
+            << "rows, " << factors.bytes() << " bytes, k " << depth;
+      }
+    }
+}
+
+// Sizes of models: copies to shared memory have none either.
+TEST_F(BankConflictsTest, CopiesHaveNone) {
+  for (Precision precision :
+       {Precision::F32, Precision::TF32, Precision::BF16}) {
+    FactorFormat factors = format(precision);
+    for (int64_t depth : {64, 128, 256, 512, 1024}) {
+      KeptMatrix matrix{PackedAttr(), 64, depth, factors};
+      int64_t share = std::min(depth, factors.share());
+      EXPECT_EQ(countStores(4 * factors.bytes(), share / 4, matrix.stride()), 0)
+          << "kept parameters, " << factors.bytes() << " bytes, k " << depth;
+      EXPECT_EQ(
+          countStores(4 * factors.bytes(), depth / 4, factors.stride(depth)), 0)
+          << "rows, " << factors.bytes() << " bytes, k " << depth;
+    }
+  }
+}
+
+// Of tensor cores' sums, lanes store every other word: each store takes two
+// turns. There are four of them for a share, beside loads for 256 of k.
+TEST_F(BankConflictsTest, SumsOfTensorCoresHaveOne) {
+  for (int64_t sum = 0; sum < 4; ++sum)
+    EXPECT_EQ(countConflicts(4,
+                             [&](int64_t lane) {
+                               Fragments fragments(b, m, m.constant(lane));
+                               return 4 * number(fragments.getElement(sum));
+                             }),
+              1);
+}
