@@ -349,13 +349,15 @@ void ProductEmitter::storeSums(const ProductPlan::Round &round, Value tile,
   int64_t perColumn = kLanes / operands.columnCount;
   int64_t perSum = perColumn / operands.rowCount;
   Value column = m.add(operands.firstColumn, m.div(lane, perColumn));
-  Value row = m.div(m.rem(lane, perColumn), perSum);
-  auto storeOwn = [&] {
-    store(sums[0], m.add(m.mul(row, FactorFormat::kTileColumns), column));
-  };
+  Value element = column;
+  if (operands.rowCount > 1) {
+    Value row = m.div(m.rem(lane, perColumn), perSum);
+    element = m.add(m.mul(row, FactorFormat::kTileColumns), column);
+  }
   if (perSum == 1)
-    return storeOwn();
-  b.when(m.less(m.rem(lane, perSum), m.constant(1)), storeOwn);
+    return store(sums[0], element);
+  Value leads = m.less(m.rem(lane, perSum), m.constant(1));
+  b.when(leads, [&] { store(sums[0], element); });
 }
 
 Value ProductEmitter::addShares(size_t number, Value tile, Value element) {

@@ -8,6 +8,7 @@
 #include "ProductPlan.h"
 
 #include "../Stages/ElementSources.h"
+#include "../Stages/ReductionLoops.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -71,18 +72,19 @@ static std::optional<bool> holds(const IndexCondition &condition, AffineMap map,
 
 /// Looks through concatenations and other views, so that rows which several
 /// products read are found wherever they lie in their operands.
-static RowSource findSource(const ProductPlan::Share &share) {
-  linalg::LinalgOp op = share.product->op;
-  OpOperand *left = op.getDpsInputOperand(share.product->left);
-  AffineMap map = getOperandMap(op, share.product->space, share.product->left);
+static RowSource findSource(const Reduction &product, int64_t begin,
+                            int64_t end) {
+  linalg::LinalgOp op = product.op;
+  OpOperand *left = op.getDpsInputOperand(product.left);
+  AffineMap map = getOperandMap(op, product.space, product.left);
   MLIRContext *context = map.getContext();
   SmallVector<AffineExpr> dims;
   for (unsigned i = 0; i < map.getNumDims(); ++i)
     dims.push_back(getAffineDimExpr(i, context));
-  dims.back() = dims.back() + share.begin;
+  dims.back() = dims.back() + begin;
   RowSource found{left->get(),
                   map.compose(AffineMap::get(dims.size(), 0, dims, context)),
-                  share.depth()};
+                  end - begin};
   while (auto result = dyn_cast<OpResult>(found.value)) {
     if (!isView(result.getOwner()))
       break;
@@ -107,6 +109,23 @@ static RowSource findSource(const ProductPlan::Share &share) {
     found.value = chosen->operand->get();
   }
   return found;
+}
+
+/// Where the factors of a share come from: piece by piece if it has several,
+/// each of which may lie beside the next one without zeros between them.
+static SmallVector<RowSource> findSources(const ProductPlan::Share &share,
+                                          const FactorFormat &format) {
+  SmallVector<RowSource> sources;
+  for (auto [begin, end] : ReductionLoops(*share.product).pieces) {
+    begin = std::max(begin, share.begin);
+    end = std::min(end, share.end);
+    if (begin >= end)
+      continue;
+    if ((end - begin) % format.step())
+      return {findSource(*share.product, share.begin, share.end)};
+    sources.push_back(findSource(*share.product, begin, end));
+  }
+  return sources;
 }
 
 /// True if two contractions multiply the same rows, element by element.
@@ -145,12 +164,11 @@ private:
   bool place(ProductPlan::Share &share) {
     ProductPlan::Round &round = plan.rounds.back();
     const FactorFormat &format = round.format;
-    RowSource source = findSource(share);
-    for (const auto &[known, at] : placed)
-      if (known == source) {
-        share.at = at;
-        return true;
-      }
+    SmallVector<RowSource> sources = findSources(share, format);
+    if (std::optional<int64_t> at = find(sources)) {
+      share.at = *at;
+      return true;
+    }
     ProductPlan::Segment next{share.product, share.begin, share.end, used};
     bool extends = false;
     if (!round.segments.empty()) {
@@ -172,8 +190,28 @@ private:
     else
       round.segments.push_back(next);
     share.at = next.at + (share.begin - next.begin) * format.bytes();
-    placed.emplace_back(source, share.at);
+    int64_t at = share.at;
+    for (const RowSource &source : sources) {
+      placed.emplace_back(source, at);
+      at += source.depth * format.bytes();
+    }
     return true;
+  }
+
+  /// Where `sources` lie in the last round one behind the other, if they do.
+  std::optional<int64_t> find(ArrayRef<RowSource> sources) const {
+    int64_t bytes = plan.rounds.back().format.bytes();
+    for (const auto &[first, begin] : placed) {
+      int64_t at = begin;
+      auto isNext = [&](const RowSource &source) {
+        bool known = llvm::is_contained(placed, std::make_pair(source, at));
+        at += source.depth * bytes;
+        return known;
+      };
+      if (llvm::all_of(sources, isNext))
+        return begin;
+    }
+    return std::nullopt;
   }
 
   ProductPlan &plan;

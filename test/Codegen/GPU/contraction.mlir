@@ -46,9 +46,26 @@
 // TILES-NEXT:    %[[HEIGHT:.*]] = arith.shrui %c8_i32, %[[SHIFT]]
 // TILES:         %[[QUADS:.*]] = arith.divui %{{.*}}, %c4_i32
 
+// If four or two times the quads are at most the blocks with these columns, they
+// divide a tile: in four slices, or two.
+// TILES-NEXT:    %[[TWICE:.*]] = arith.muli %[[QUADS]], %c2_i32
+// TILES-NEXT:    %[[MOST2:.*]] = arith.subi %[[TWICE]], %c1_i32
+// TILES-NEXT:    %[[HALVES:.*]] = arith.cmpi slt, %[[MOST2]], %[[SHARES]]
+// TILES-NEXT:    %[[ONE:.*]] = arith.extui %[[HALVES]] : i1 to i32
+// TILES-NEXT:    %[[TIMES4:.*]] = arith.muli %[[QUADS]], %c4_i32
+// TILES-NEXT:    %[[MOST4:.*]] = arith.subi %[[TIMES4]], %c1_i32
+// TILES-NEXT:    %[[QUARTERS:.*]] = arith.cmpi slt, %[[MOST4]], %[[SHARES]]
+// TILES-NEXT:    %[[DIVIDED:.*]] = arith.select %[[QUARTERS]], %c2_i32, %[[ONE]]
+// TILES-NEXT:    %[[LEFT:.*]] = arith.subi %c2_i32, %[[DIVIDED]]
+// TILES-NEXT:    %[[ROWSHARE:.*]] = arith.shrui %[[SHARE]], %[[DIVIDED]]
+// TILES-NEXT:    %[[ROWSHARES:.*]] = arith.shrui %[[SHARES]], %[[DIVIDED]]
+// TILES-NEXT:    %[[BEFORE:.*]] = arith.shli %[[ROWSHARE]], %[[DIVIDED]]
+// TILES-NEXT:    %[[MINE:.*]] = arith.subi %[[SHARE]], %[[BEFORE]]
+// TILES-NEXT:    %[[FIRSTSLICE:.*]] = arith.shli %[[MINE]], %[[LEFT]]
+
 // A block copies four rows to its memory, behind 1024 bytes of sums of eight tiles; all
 // loads of a thread are before its stores.
-// TILES-NEXT:    scf.for %[[QUAD:.*]] = %[[SHARE]] to %[[QUADS]] step %[[SHARES]]
+// TILES:         scf.for %[[QUAD:.*]] = %[[ROWSHARE]] to %[[QUADS]] step %[[ROWSHARES]]
 // TILES:           scf.for %[[I:.*]] = %[[THREAD]] to %{{.*}} step %c2048_i32
 // TILES-NEXT:        %[[OWN:.*]] = arith.divui %[[I]], %c32_i32
 // TILES:             %[[INQUAD:.*]] = arith.remui %[[OWN]], %c4_i32
@@ -75,14 +92,24 @@
 // TILES:               %[[SUMAT:.*]] = llvm.getelementptr %{{.*}} !llvm.ptr<3>
 // TILES:               %[[B:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> f32
 // TILES:               %[[SINGLE:.*]] = arith.cmpi slt, %[[ROWS]], %c2_i32
-// TILES-NEXT:          scf.if %[[SINGLE]] {
+// TILES-NEXT:          %[[IDLE:.*]] = arith.cmpi slt, %[[ALL]], %c8_i32
+// TILES-NEXT:          %[[DIVIDES:.*]] = arith.cmpi sgt, %[[DIVIDED]], %c0_i32
+// TILES-NEXT:          %[[SLICED:.*]] = arith.ori %[[IDLE]], %[[DIVIDES]]
+// TILES-NEXT:          %[[QUAD1:.*]] = arith.cmpi slt, %[[ROWS]], %c5_i32
+// TILES-NEXT:          %[[FEW:.*]] = arith.andi %[[QUAD1]], %[[SLICED]]
+// TILES-NEXT:          %[[SLICES:.*]] = arith.ori %[[SINGLE]], %[[FEW]]
+// TILES-NEXT:          scf.if %[[SLICES]] {
+// TILES-NEXT:            scf.if %[[SINGLE]] {
 
-// Of a single row, an item is two columns of a tile; a warp takes every eighth item.
-// TILES:                 %[[SLICES:.*]] = arith.muli %{{.*}}, %c4_i32
-// TILES-NEXT:            scf.for %[[ITEM:.*]] = %[[WARP]] to %[[SLICES]] step %c8_i32
-// TILES-NEXT:              %[[SLICE:.*]] = arith.remui %[[ITEM]], %c4_i32
-// TILES-NEXT:              arith.divui %[[ITEM]], %c4_i32
-// TILES:                   arith.muli %[[SLICE]], %c2_i32
+// Of a single row, and of a quad with which warps would have nothing to do, an item is
+// two columns of a tile; a warp takes every eighth item.
+// TILES-NEXT:              %[[ITEMS:.*]] = arith.shli %[[ALL]], %[[LEFT]]
+// TILES-NEXT:              scf.for %[[ITEM:.*]] = %[[WARP]] to %[[ITEMS]] step %c8_i32
+// TILES-NEXT:                %[[WHOLE:.*]] = arith.shrui %[[ITEM]], %[[LEFT]]
+// TILES:                     %[[SLICE:.*]] = arith.addi %[[FIRSTSLICE]], %{{.*}}
+// TILES-NEXT:                arith.muli %[[SLICE]], %c2_i32
+// TILES:                 } else {
+// TILES:                   scf.for %{{.*}} = %[[WARP]] to %[[ITEMS]] step %c8_i32
 // TILES:               } else {
 // TILES-NEXT:            scf.for %{{.*}} = %[[WARP]] to %[[ALL]] step %c8_i32
 
@@ -101,12 +128,18 @@
 // TILES-NEXT:          }
 
 // Lanes take four of k each, in one load, of all sums of the item, and compute no
-// product twice: 2 of one row, or 4 x 8. 128 of k need no loop. A tile at the edge
+// product twice: 2 of one row, 4 x 2, or 4 x 8. 128 of k need no loop. A tile at the edge
 // reads its last row again.
 // PRODUCTS-LABEL: func.func private @cell.rows.stage0(
 // PRODUCTS:         scf.if
 // PRODUCTS:         %[[K:.*]] = arith.muli %{{.*}}, %c16_i32
 // PRODUCTS-COUNT-2: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// PRODUCTS:         llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// PRODUCTS-COUNT-8: math.fma
+// PRODUCTS-NOT:     math.fma
+// PRODUCTS:         } else {
+// PRODUCTS-COUNT-2: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// PRODUCTS-COUNT-3: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
 // PRODUCTS:         llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
 // PRODUCTS-COUNT-8: math.fma
 // PRODUCTS-NOT:     math.fma
@@ -140,6 +173,15 @@
 // PARTS-NEXT:    %[[LEADS:.*]] = arith.cmpi slt, %[[MEMBER]], %c1_i32
 // PARTS-NEXT:    scf.if %[[LEADS]] {
 // PARTS:           llvm.store %{{.*}} f32, !llvm.ptr<3>
+// PARTS:         } else {
+// PARTS-COUNT-4: gpu.shuffle xor %{{.*}}, %c16_i32
+// PARTS-NOT:     gpu.shuffle xor %{{.*}}, %c16_i32
+// PARTS-COUNT-2: gpu.shuffle xor %{{.*}}, %c8_i32
+// PARTS:         gpu.shuffle xor %{{.*}}, %c4_i32
+// PARTS:         gpu.shuffle xor %{{.*}}, %c2_i32
+// PARTS:         gpu.shuffle xor %{{.*}}, %c1_i32
+// PARTS:         %[[OFQUAD:.*]] = arith.remui %[[LANE]], %c4_i32
+// PARTS-NEXT:    arith.cmpi slt, %[[OFQUAD]], %c1_i32
 // PARTS:         } else {
 // PARTS-COUNT-16: gpu.shuffle xor %{{.*}}, %c16_i32
 // PARTS-COUNT-8: gpu.shuffle xor %{{.*}}, %c8_i32

@@ -68,3 +68,41 @@ uprog.operator @rounds.rows(%n: index, %x: tensor<?x3000xf32> {uprog.operand = #
          outs(%start : tensor<?x8xf32>) -> tensor<?x8xf32>
   uprog.yield %y : tensor<?x8xf32>
 }
+
+// Two products by different parameters: the first multiplies a row of two children's
+// states, the second that of the right child, which is not copied again. Rows lie 2048
+// bytes apart, and the second product reads them from byte 1024 on.
+// CHECK-LABEL: func.func private @children.rows.stage0
+// CHECK:         uprog.await_rows
+// CHECK:         scf.for %[[I:.*]] = %{{.*}} step %c1024_i32
+// CHECK:           %[[OWN:.*]] = arith.divui %[[I]], %c64_i32
+// CHECK:           llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK:           arith.muli %[[OWN]], %c2048_i32
+// CHECK-COUNT-7:   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK-COUNT-8:   llvm.store %{{.*}} : vector<4xf32>, !llvm.ptr<3>
+// CHECK-NOT:       llvm.load %{{.*}} !llvm.ptr<1> -> vector<4xf32>
+// CHECK:         gpu.barrier
+// CHECK:         %[[NUMBER:.*]] = arith.remui %{{.*}}, %c2_i32
+// CHECK:         %[[AT:.*]] = arith.muli %[[NUMBER]], %c1024_i32
+// CHECK:         %[[ROW:.*]] = arith.muli %{{.*}}, %c2048_i32
+// CHECK-NEXT:    arith.addi %[[ROW]], %[[AT]]
+uprog.operator @children.rows(%n: index,
+    %left: tensor<?x256xf32> {uprog.operand = #uprog.operand<gather>},
+    %right: tensor<?x256xf32> {uprog.operand = #uprog.operand<gather>},
+    %w: tensor<64x512xf32> {uprog.operand = #uprog.operand<shared(2)>},
+    %u: tensor<64x256xf32> {uprog.operand = #uprog.operand<shared(3)>})
+    -> tensor<?x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %x = tensor.concat dim(1) %left, %right : (tensor<?x256xf32>, tensor<?x256xf32>) -> tensor<?x512xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%x, %w : tensor<?x512xf32>, tensor<64x512xf32>)
+         outs(%start : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %z = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%right, %u : tensor<?x256xf32>, tensor<64x256xf32>)
+         outs(%start : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %sum = linalg.add ins(%y, %z : tensor<?x64xf32>, tensor<?x64xf32>)
+                    outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>
+  uprog.yield %sum : tensor<?x64xf32>
+}
