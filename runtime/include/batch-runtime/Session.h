@@ -59,7 +59,9 @@ struct LockstepOptions {
   /// Keeps the results of instances that ended well if others did not.
   bool partialResults = false;
   OptionNames names = OptionNames::Tools; ///< in messages
-  BatchBlockChoice choice = BATCH_CHOICE_WORK;
+  /// Nothing: MOST on a device, where a step takes longer than most of what
+  /// its lanes compute, else WORK.
+  std::optional<BatchBlockChoice> choice;
   int64_t patience = 1024; ///< the most steps that a lane waits for its turn
   /// From this share of the lanes on, a block runs on all lanes, and the
   /// results of the others are dropped; above 1: never.

@@ -236,7 +236,7 @@ void LaneMemory::writeHead(const Unit &unit, const ImagePlaces &places) const {
   head.lanes = unit.lanes;
   head.numInstances = numInstances;
   head.nextInstance = places.there<int64_t>(counter);
-  lockstep.applyOptions(head);
+  lockstep.applyOptions(head, onDevice);
   head.instances = places.there<int64_t>(unit.laneCells);
   head.blocks = head.instances + unit.lanes;
   head.laneSteps = head.blocks + unit.lanes;

@@ -14,10 +14,11 @@
 
 using namespace batchrt;
 
-void Lockstep::applyOptions(BatchLanes &lanes) const {
+void Lockstep::applyOptions(BatchLanes &lanes, bool onDevice) const {
   lanes.stackDepth = options.stackDepth;
   lanes.maxSteps = options.maxSteps;
-  lanes.choice = options.choice;
+  lanes.choice =
+      options.choice.value_or(onDevice ? BATCH_CHOICE_MOST : BATCH_CHOICE_WORK);
   lanes.patience = options.patience;
   lanes.maskFrom = options.maskFrom <= 1
                        ? static_cast<int64_t>(options.maskFrom * lanes.lanes)

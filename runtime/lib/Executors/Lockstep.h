@@ -31,7 +31,7 @@ public:
   const Descriptor &getDescriptor() const { return descriptor; }
   const LockstepOptions &getOptions() const { return options; }
   /// Sets the options of lanes, whose number has been set.
-  void applyOptions(BatchLanes &lanes) const;
+  void applyOptions(BatchLanes &lanes, bool onDevice) const;
   const std::vector<int64_t> &blockCosts() const { return costs; }
   /// The table that a learned choice reads: cells of slots (BlockPolicy.h).
   const std::vector<int64_t> &stateTable() const { return states; }
