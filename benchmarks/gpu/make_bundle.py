@@ -180,6 +180,20 @@ def compile_objects(work, options):
         return set(filter(None, pool.map(make, work)))
 
 
+def add_estimates(models, options):
+    """Adds what kernels of executor `device` may take, by batch size (work.py)."""
+    import work
+    batches = [batch for batch in (1, 4, 10, 64) if batch <= options.instances]
+    of = argparse.Namespace(blocks=0, precision="f32", chip=options.chip,
+                            instances=options.instances)
+    for entry in models:
+        if "device" in entry["objects"]:
+            model = work.Model(entry["model"], entry["size"],
+                               os.path.join(options.output, entry["inputs"]), batches, of)
+            entry["estimate_us"] = {batch: round(model.estimate_us(batch), 1)
+                                    for batch in batches}
+
+
 def without(models, programs, failed):
     """What is left where some objects could not be made."""
     for entry in models:
@@ -269,6 +283,7 @@ def main():
             else ([], [])
         failed = compile_objects(work + more, options)
     models, found = without(models, found, failed)
+    add_estimates(models, options)
     for name, source in MODULES.items():
         shutil.copyfile(os.path.join(ROOT, source),
                         os.path.join(options.output, "lib", name))
@@ -300,4 +315,5 @@ def main():
             len(failed), len(work + more)))
 
 
-main()
+if __name__ == "__main__":
+    main()

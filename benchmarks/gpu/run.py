@@ -23,7 +23,8 @@ mini-batch, in microseconds: the kernel; the host, which inspects and schedules;
 copies of inputs, plans and all results, with the launch; in total, with the
 executor that takes least. Ratios are of pairs, peer over our total: above 1 ours is
 faster. Floor: the larger of the products at the GPU's f32 rate and the bytes that
-must move at its copy bandwidth, over the kernel. Stores JSON and draws it beside.
+must move at its copy bandwidth, over the kernel. Beside the kernel's time with executor
+`device` stands what was estimated of it from counts (work.py). Stores JSON and draws it beside.
 --add keeps what the output has already, for a run in pieces. --quick is for trying
 out: few runs, small batches.
 """
@@ -58,6 +59,7 @@ class Object:
         self.paths = {executor: os.path.join(HERE, path)
                       for executor, path in entry["objects"].items()}
         self.inputs = os.path.join(HERE, entry["inputs"])
+        self.estimates = entry.get("estimate_us", {})
         self.options = options
         with open(self.inputs) as file:
             self.values = [json.loads(line) for line in file][:options.instances]
@@ -272,6 +274,8 @@ def measure(entry, peer, options, folder):
             parts["copies"] = [time["execute"] - time["kernels"] for time in times]
             result["ours"][executor] = {**summarize(parts, count),
                                         **wanted[count * batch][executor][0]}
+        if str(batch) in entry.estimates:
+            result["estimate_us"] = entry.estimates[str(batch)]
         best = result["best"] = min(entry.paths, key=lambda executor: result[
             "ours"][executor]["median_us"]["total"])
         totals = [time["total"] for time in ours[best, batch]]
@@ -309,6 +313,9 @@ def print_result(result):
         parts["kernels"], parts["host"], parts["copies"], parts["total"])
     line += " %6.1f%%" % (100 * result["floor_share"]) if "floor_share" in result \
         else " %7s" % "-"
+    device = result["ours"].get("device")
+    line += " %9.1f %8.1f" % (device["median_us"]["kernels"], result["estimate_us"]) \
+        if device and "estimate_us" in result else " %9s %8s" % ("-", "-")
     for form, peer in result["peers"].items():
         line += "  %s %.1f (%.2fx)" % (form, peer["median_us"]["us"],
                                        peer["ratio"])
@@ -330,9 +337,9 @@ def store(record, kept, options):
 def measure_models(objects, peer, options, record, kept):
     """Fills in the record's results, and stores them model by model, so that a run that
     is interrupted keeps what it has; returns how many models failed."""
-    print("%-18s %5s %5s %-8s %9s %8s %8s %9s %7s  PyTorch, us (over ours)" % (
+    print("%-18s %5s %5s %-8s %9s %8s %8s %9s %7s %9s %8s  PyTorch, us (over ours)" % (
         "model", "size", "batch", "best", "kernel", "host", "copies", "total us",
-        "floor"))
+        "floor", "on device", "estimate"))
     failures = 0
     for entry in objects:
         with tempfile.TemporaryDirectory() as folder:

@@ -47,6 +47,10 @@ except ImportError:
     peers = set()
 flags = ["--quick", "--torch-device=cpu", "--runs=1", "--batches=3"]
 
+with open(os.path.join(os.path.dirname(bundle), "bundle.json")) as file:
+    for entry in json.load(file)["models"]:
+        checks.expect(entry["model"] + ": estimates", {"1", "4"} == set(
+            entry["estimate_us"]) and min(entry["estimate_us"].values()) > 0)
 code, text = call(bundle, "--device=emulator", *flags)
 checks.expect("it runs", code == 0, text)
 checks.expect("without PyTorch it says so", bool(peers) or "skipped: the peers "

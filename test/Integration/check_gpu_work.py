@@ -5,14 +5,26 @@ On the emulator, with 8 blocks and hidden size 16, every warp of every block lea
 sums of products in shared memory as are counted for the rows of each step: in f32 and on
 tensor cores, with weights kept or not, in one round or several, of one row up to more than
 a block has room for.
+
+With hidden size 256, 132 blocks and GUM's trees, as many of all warps have something to do
+in a level of TreeLSTM, on average, as LEAST_BUSY says.
 """
 
+import argparse
 import json
 import os
+import statistics
+import sys
 
 import batchtest
 import gpu_work
 
+sys.path.insert(0, os.path.join(batchtest.ROOT, "benchmarks", "gpu"))
+import work  # noqa: E402
+
+parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+parser.add_argument("trees", nargs="*", help="folders of trees, GUM's first")
+arguments = parser.parse_args()
 BLOCKS, SIZE = 8, 16
 # Numbers of trees, and so of rows of their roots' step.
 FORESTS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 40, 150)
@@ -20,6 +32,9 @@ FORESTS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 40, 150)
 CASES = [("treelstm_nary", []), ("treelstm_nary", ["shared-memory=3000"]),
          ("treelstm_nary", ["precision=bf16"]), ("treelstm_nary", ["precision=tf32"]),
          ("treegru_nary", []), ("treelstm_cs", [])]
+
+# The share of warps, by the trees of a mini-batch.
+LEAST_BUSY = {1: 0.25, 10: 0.6, 64: 0.9}
 
 checks = batchtest.Checks("GPU work")
 scratch = batchtest.temporary()
@@ -80,4 +95,15 @@ def check(model, options):
 for model, options in CASES:
     checks.run("%s %s is counted" % (model, " ".join(options)),
                lambda: check(model, options))
+if arguments.trees:
+    options = argparse.Namespace(
+        size=256, blocks=132, precision="f32", chip="sm_90", instances=64,
+        batches=list(LEAST_BUSY), trees=os.path.join(arguments.trees[0], "binary.txt"))
+    model, = work.load(["treelstm_nary"], options)
+    for batch, least in LEAST_BUSY.items():
+        share = statistics.mean(work.shares_of(model.levels(batch)))
+        checks.expect("batch %d: %.0f %% of the warps, at least %.0f %%" % (
+            batch, 100 * share, 100 * least), share >= least)
+else:
+    print("skipped: levels of GUM's trees, which are not there")
 checks.exit()

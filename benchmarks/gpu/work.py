@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""What a GPU's kernels have to do, counted, and how long that may take.
+
+  work.py [--build=build] [--models=a,b] [--size=256] [--batches=1,10,64]
+          [--instances=64] [--blocks=132] [--precision=f32] [--chip=sm_90a]
+          [--results=FILE]
+
+Needs no GPU. batch-opt says what the blocks of executor `device` do in each stage for
+each number of rows (the remark Work), a run on the CPU which steps mini-batches take.
+For the steps of inner nodes, levels of trees, prints medians and means: rows and warps
+that have something to do, and means: the most shares of products of a warp, what all
+blocks together copy of rows and read of weights, barriers of a block, loads behind the
+barrier of all blocks that wait for each other.
+
+Then an estimate of the time of a kernel, for each model and batch, beside the floor of
+the same GPU, the larger of its products and its bytes, and beside what was measured: of
+--results, by default benchmarks/results/gpu-2026-11-27.json, which has the barrier and
+the peaks, too. Estimates are sums over stages, and nothing is fitted to the measured
+times: CONSTANTS says where each number comes from. They leave out a kernel's launch, its
+copies of weights, and products of two tensors of a task (mvrnn).
+"""
+
+import argparse
+import collections
+import json
+import os
+import statistics
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+for folder in ("test/Integration", "benchmarks/structural"):
+    sys.path.insert(0, os.path.join(ROOT, folder))
+sys.dont_write_bytecode = True
+import batchtest  # noqa: E402
+import gpu_work  # noqa: E402
+import graphs  # noqa: E402
+import run as structural  # noqa: E402
+
+RESULTS = os.path.join(ROOT, "benchmarks", "results", "gpu-2026-11-27.json")
+
+CONSTANTS = {
+    # nvidia-smi's clocks.max.sm of the H200 that was measured.
+    "clock_ghz": 1.98,
+    # Measured by batch-barrier there (132 blocks): a barrier of all blocks, and a step
+    # without tasks.
+    "barrier_us": 1.13, "step_us": 0.48,
+    # Cycles of a load that the L2 cache answers, of one of shared memory or a shuffle, and
+    # of a barrier of a block; published measurements of this generation, rounded.
+    "l2_latency": 270, "shared_latency": 30, "block_barrier": 40,
+    # Cycles from an instruction to one that needs its result.
+    "dependent_issue": 4,
+    # Bytes a cycle from the L2 cache to a multiprocessor, as its load units take them.
+    "l2_bytes": 64,
+    # Instructions a cycle of a warp by itself, and of a multiprocessor's four schedulers.
+    # A guess: loops wait for loads of shared memory now and then.
+    "warp_ipc": 0.6, "block_ipc": 2.4,
+}
+
+
+def stage_us(work, constants=CONSTANTS):
+    """Microseconds of a stage from its counts, between two barriers of all blocks."""
+    c = constants
+    cycles = work["dependent loads"] * c["l2_latency"]
+    # Rows on their way, then the busiest of: a warp, a block's instructions, its shared
+    # memory.
+    cycles += work["most row bytes"] / c["l2_bytes"]
+    cycles += work["most weight bytes"] / c["l2_bytes"]
+    if work["weight bytes"]:
+        cycles += work["passes"] * c["l2_latency"]
+    cycles += max(work["instructions"] / c["warp_ipc"],
+                  work["block instructions"] / c["block_ipc"], work["wavefronts"])
+    # A load, and five exchanges between lanes, of each item.
+    if work["shuffles"] or work["loads"]:
+        rounds = 6 if work["shuffles"] else 1
+        cycles += work["most items"] * rounds * c["shared_latency"]
+    cycles += work["block barriers"] * c["block_barrier"]
+    # Elements: sums from shared memory, what is computed of them, stores.
+    elements = max(work["passes"], 1 if work["passes"] else work["most items"])
+    cycles += elements * (c["shared_latency"] + work["chain"] * c["dependent_issue"])
+    cycles += c["l2_latency"]
+    return cycles / c["clock_ghz"] / 1e3
+
+
+class Model:
+    """A model's counts at one size, and the steps of its mini-batches."""
+
+    def __init__(self, model, size, inputs, batches, options):
+        """With input file `inputs`, of which options.instances count; the chip,
+        precision and number of blocks of the options, 0: as many as the chip has."""
+        own = os.path.join(HERE, "models", model + ".mlir")
+        self.source = own if os.path.exists(own) else os.path.join(
+            batchtest.MODELS, model + ".mlir")
+        self.model, self.size, self.graphs = model, size, []
+        if model in structural.MODELS:
+            with open(inputs) as file:
+                self.graphs = [graphs.graph_of(json.loads(line)) for line in file]
+        nodes = [own for graph in self.graphs for own in graph[0]]
+        inners = sum(map(bool, nodes))
+        self.kids_of_inner = sum(map(len, nodes)) / inners if inners else 1
+        self.flags = "executor=device blocks=%d precision=%s chip=%s" % (
+            options.blocks, options.precision, options.chip)
+        self.steps, self.barriers = {}, {}
+        with tempfile.TemporaryDirectory() as folder:
+            program = batchtest.compile_model(
+                self.source, os.path.join(folder, "host.so"), 16)
+            for batch in batches:
+                whole = batch * batchtest.mini_batches(options.instances, batch)
+                self.steps[batch], self.barriers[batch] = gpu_work.find_steps(
+                    program, inputs, batch, os.path.join(folder, "trace.json"),
+                    "--limit=%d" % whole)
+        rows = {n for steps in self.steps.values() for plan in steps
+                for _, tasks in plan for n in (tasks, self.kids(tasks))}
+        self.kernels = gpu_work.count(self.source, size, rows, self.flags)
+
+    def kids(self, tasks):
+        """Rows of a ragged domain: as many as tasks have children on average."""
+        return max(round(self.kids_of_inner * tasks), 1)
+
+    def stages(self, kernel, tasks):
+        return list(gpu_work.stages_of(self.kernels[kernel], tasks, self.kids(tasks)))
+
+    def levels(self, batch):
+        """(counts, rows) for each step of the kernel that has most steps, that of inner
+        nodes: of its first stage with products, or the first one."""
+        steps = [step for plan in self.steps[batch] for step in plan]
+        most = collections.Counter(name for name, _ in steps).most_common(1)[0][0]
+        found = []
+        for name, tasks in steps:
+            if name == most:
+                stages = self.stages(name, tasks)
+                found.append(next((stage for stage in stages if stage[0]["passes"]),
+                                  stages[0]))
+        return found
+
+    def estimate_us(self, batch, constants=CONSTANTS):
+        """Of a mini-batch's kernel, without its launch."""
+        c, total = constants, 0
+        for plan in self.steps[batch]:
+            for kernel, tasks in plan:
+                stages = self.stages(kernel, tasks)
+                total += c["step_us"] + (len(stages) - 1) * c["barrier_us"]
+                total += sum(stage_us(work, c) for work, _ in stages)
+        total += self.barriers[batch] * c["barrier_us"]
+        return total / len(self.steps[batch])
+
+
+def shares_of(levels):
+    """Of all warps, those that have something to do in each level."""
+    return [work["busy warps"] / work["warps"] for work, _ in levels]
+
+
+def print_levels(model, options):
+    print("%s, hidden size %d, %s, %d blocks of %d warps: a step of inner nodes" % (
+        model.model, model.size, options.precision, options.blocks,
+        model.levels(options.batches[0])[0][0]["warps"] // options.blocks))
+    print("%6s %7s %14s %14s %22s %6s %7s %22s %9s %9s" % (
+        "batch", "levels", "rows", "busy warps", "share: median, mean", "items",
+        "passes", "KiB: rows, weights", "barriers", "loads"))
+    for batch in options.batches:
+        levels = model.levels(batch)
+        mean = lambda what: statistics.mean(work[what] for work, _ in levels)
+        median = lambda what: statistics.median(work[what] for work, _ in levels)
+        rows = [rows for _, rows in levels]
+        shares = shares_of(levels)
+        print("%6d %7.1f %6.0f, %6.1f %6.0f, %6.1f %11.0f %%, %5.0f %% %6.1f %7.1f "
+              "%10.0f, %10.0f %9.1f %9.1f" % (
+                  batch, len(levels) / len(model.steps[batch]), statistics.median(rows),
+                  statistics.mean(rows), median("busy warps"), mean("busy warps"),
+                  100 * statistics.median(shares), 100 * statistics.mean(shares),
+                  mean("most items"), mean("passes"), mean("row bytes") / 1024,
+                  mean("weight bytes") / 1024, mean("block barriers"),
+                  mean("dependent loads")))
+
+
+def print_estimates(models, options, record):
+    ceilings = record.get("ceilings")
+    measured = {(result["model"], result["size"], result["batch"]):
+                result["ours"]["device"]["median_us"]["kernels"]
+                for result in record["results"] if "device" in result["ours"]}
+    print("us of a mini-batch's kernel, executor device: floor of %s, estimate, measured" %
+          record.get("peer", {}).get("gpu", "the GPU"))
+    print("%-18s %6s %9s %9s %9s %19s" % (
+        "model", "batch", "floor", "estimate", "measured", "estimate/measured"))
+    for model in models:
+        for batch in options.batches:
+            mini_batches = len(model.steps[batch])
+            floor = None
+            if ceilings and model.model in structural.MODELS:
+                kids = [own for graph in model.graphs[:batch * mini_batches]
+                        for own in graph[0]]
+                leaves = sum(not own for own in kids)
+                nodes = leaves, len(kids) - leaves, sum(map(len, kids))
+                _, compute, memory = structural.floors(
+                    model.model, model.size, nodes,
+                    {"fma_gflops": ceilings[options.precision + "_gflops"],
+                     "copy_gbytes": ceilings["copy_gbytes"]}, mini_batches)
+                floor = max(compute, memory) / mini_batches * 1e6
+            took = measured.get((model.model, model.size, batch)) \
+                if options.precision == "f32" else None
+            estimate = model.estimate_us(batch)
+            text = lambda value: "%9.1f" % value if value else "%9s" % "-"
+            print("%-18s %6d %s %s %s %19s" % (
+                model.model, batch, text(floor), text(estimate), text(took),
+                "%.2f" % (estimate / took) if took else "-"))
+
+
+def load(models, options):
+    """Models with inputs as those that bundles have."""
+    import make_bundle
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        options.output = folder
+        os.makedirs(os.path.join(folder, "inputs"))
+        inputs = make_bundle.write_inputs(models, options, folder)
+        for model in models:
+            size = options.size // 4 if model == "mvrnn" else options.size
+            found.append(Model(model, size, os.path.join(folder, inputs[model]),
+                               options.batches, options))
+    return found
+
+
+def parse():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    data = os.path.join(ROOT, "..", "shared", "data", "gum_trees")
+    there = os.path.isdir(data)
+    samples = os.path.join(ROOT, "examples", "data")
+    names = lambda text: text.split(",")
+    numbers = lambda text: [int(part) for part in text.split(",")]
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
+    parser.add_argument("--models", type=names, default=["treelstm_nary"])
+    parser.add_argument("--size", type=int, default=256)
+    parser.add_argument("--batches", type=numbers, default=[1, 10, 64])
+    parser.add_argument("--instances", type=int, default=64)
+    parser.add_argument("--blocks", type=int, default=132)
+    parser.add_argument("--precision", choices=("f32", "tf32", "bf16"), default="f32")
+    parser.add_argument("--chip", default="sm_90a")
+    parser.add_argument("--length", type=int, default=100, help="words of a sequence")
+    parser.add_argument("--results", default=RESULTS)
+    options = parser.parse_args()
+    options.trees = os.path.join(*((data, "binary.txt") if there
+                                   else (samples, "trees.txt")))
+    options.nary = os.path.join(*((data, "nary.txt") if there
+                                  else (samples, "nary_trees.txt")))
+    if not there:
+        print("no %s: trees of examples/data instead" % os.path.normpath(data))
+    return options
+
+
+def main():
+    options = parse()
+    os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
+    models = load(options.models, options)
+    for model in models:
+        print_levels(model, options)
+    with open(options.results) as file:
+        print_estimates(models, options, json.load(file))
+
+
+if __name__ == "__main__":
+    main()
