@@ -462,11 +462,11 @@ ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
     return next;
   };
   // Some steps have no loop around them, so that their loads are in flight
-  // together.
+  // together, as far as registers hold them.
   Value first = m.mul(lane, width);
   int64_t step = kLanes * width, steps = 4;
   if (operands.columnCount == FactorFormat::kTileColumns)
-    steps = 2;
+    steps = bytes > 4 ? 1 : 2;
   while (operands.commonDepth % (steps * step) && steps > 1)
     steps /= 2;
   auto addSteps = [&](Value k, ValueRange partials) {

@@ -227,6 +227,12 @@ void WarpEmitter::emitPass(ProductEmitter &products,
     if (several) {
       if (&round != &productPlan.rounds.front())
         gpu::BarrierOp::create(b);
+      // What a round computes of these is not kept in registers for all.
+      auto anew = [&](Value number) {
+        number = batch::makeOpaque(b, b.getLoc(), m.widen(number));
+        return m.narrow(number);
+      };
+      products.begin(anew(thread), anew(warp), anew(lane));
       products.copyRows(round, rows);
       gpu::BarrierOp::create(b);
     }
