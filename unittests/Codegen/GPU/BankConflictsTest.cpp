@@ -105,11 +105,10 @@ TEST_F(BankConflictsTest, Counts) {
   EXPECT_EQ(countConflicts(4, [](int64_t) { return 64; }), 0);
   EXPECT_EQ(countConflicts(16, [](int64_t lane) { return 16 * lane; }), 0);
   // Two columns' 64 bytes in the same banks, of each of four times eight lanes.
-  EXPECT_EQ(countConflicts(16,
-                           [](int64_t lane) {
-                             return lane / 4 * 1024 + lane % 4 * 16;
-                           }),
-            4);
+  EXPECT_EQ(
+      countConflicts(
+          16, [](int64_t lane) { return lane / 4 * 1024 + lane % 4 * 16; }),
+      4);
 }
 
 TEST_F(BankConflictsTest, KeptParametersAndRowsHaveNone) {
