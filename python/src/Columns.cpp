@@ -434,8 +434,9 @@ bool Column::areEqual(int64_t a, int64_t b) const {
       return false;
   }
   const char *data = bytes.data();
-  return a == endA || std::memcmp(data + a * rowBytes, data + b * rowBytes,
-                                  (endA - a) * rowBytes) == 0;
+  const size_t size = (endA - a) * rowBytes;
+  return size == 0 ||
+         std::memcmp(data + a * rowBytes, data + b * rowBytes, size) == 0;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t bits) {
@@ -459,7 +460,8 @@ uint64_t Column::hash(int64_t row) const {
     result = mix(result, bits);
   }
   uint64_t bits = 0;
-  std::memcpy(&bits, at, left);
+  if (left) // or there may be no memory at all
+    std::memcpy(&bits, at, left);
   return mix(result, bits);
 }
 
