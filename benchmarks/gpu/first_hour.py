@@ -557,8 +557,10 @@ def table(hour):
 
 
 def rows_of_times(jobs, hour):
-    """Kernel and total by batch size."""
+    """Kernel and total by batch size, and what was estimated of some kernels."""
     found = {}
+    estimates = {"%s %d f32, device" % (entry["model"], entry["size"]):
+                 entry.get("estimate_us", {}) for entry in hour.bundle["models"]}
     for facts in jobs:
         name, _, batch = facts["name"].rpartition(", batch ")
         if not batch or not name:
@@ -568,8 +570,14 @@ def rows_of_times(jobs, hour):
             "%.1f (%.1f)" % (us["kernels"], us["total"]) if us else facts["state"]))
     head = "  %-34s %s" % ("us of a kernel (in total), batch", "".join(
         "%18d" % batch for batch in hour.options.batches))
-    return [head] * bool(found) + ["  %-34s %s" % (name, "".join(cells))
-                                   for name, cells in found.items()]
+    lines = [head] * bool(found)
+    for name, cells in found.items():
+        lines.append("  %-34s %s" % (name, "".join(cells)))
+        if estimates.get(name):
+            lines.append("  %-34s %s" % ("  estimated from counts", "".join(
+                "%18s" % estimates[name].get(str(batch), "-")
+                for batch in hour.options.batches)))
+    return lines
 
 
 def rows_of_barriers(jobs, hour):
