@@ -86,9 +86,9 @@ CONTROL IN LOCK STEP (models whose control depends on tensors)
                             what costs most waits for more lanes (default of a
                             CPU), program, the first in program order, most,
                             that for which most lanes wait, which takes fewest
-                            steps (default of a GPU), or learned, what a state
-                            machine says (--policy-table, --learn-policy);
-                            changes no bit of the results
+                            steps (default of a GPU), or learned, what a
+                            state machine says (--policy-table,
+                            --learn-policy); changes no bit of the results
   --patience=N              steps after which a waiting lane has its turn in any
                             case (default: 1024)
   --refill                  lanes that are done take the next instance: all

@@ -87,49 +87,150 @@ static Value pick(WordMath &m, Value number, ArrayRef<int64_t> values) {
 
 using Items = ItemShare<WordMath>;
 
-namespace {
-/// Factors of a segment that are loaded in the same way.
-struct Piece {
-  const Reduction *reader;
-  int64_t begin, end; ///< of k
-  int64_t at;         ///< bytes from the beginning of a row
-  int64_t width;      ///< elements that are loaded at once
-
-  int64_t perRow() const { return (end - begin) / width; }
-};
-} // namespace
-
-static SmallVector<Piece> splitSegment(const ProductPlan::Segment &segment,
-                                       const FactorFormat &format,
-                                       int64_t lanes) {
-  SmallVector<Piece> pieces;
-  const Reduction &reader = *segment.reader;
-  auto add = [&](int64_t begin, int64_t end) {
-    begin = std::max(begin, segment.begin);
-    end = std::min(end, segment.end);
-    if (begin >= end)
-      return;
-    bool vector =
-        reader.packed.getVectors() && begin % lanes == 0 && end % lanes == 0;
-    pieces.push_back({&reader, begin, end,
-                      segment.at + (begin - segment.begin) * format.bytes(),
-                      vector ? lanes : 1});
+SmallVector<ProductEmitter::PieceGroup, 1>
+ProductEmitter::groupPieces(const ProductPlan::Round &round) const {
+  int64_t lanes = evaluator.getLanes(), bytes = round.format.bytes();
+  SmallVector<PieceGroup, 1> groups;
+  auto add = [&](const Piece &piece) {
+    for (PieceGroup &group : groups)
+      if (group.perRow() == piece.perRow() &&
+          group.pieces.front().width == piece.width)
+        return group.pieces.push_back(piece);
+    groups.push_back({{piece}, 1});
   };
-  for (auto [begin, end] : ReductionLoops(reader).pieces)
-    add(begin, end);
-  return pieces;
+  for (const ProductPlan::Segment &segment : round.segments) {
+    const Reduction &reader = *segment.reader;
+    for (auto [begin, end] : ReductionLoops(reader).pieces) {
+      begin = std::max(begin, segment.begin);
+      end = std::min(end, segment.end);
+      if (begin >= end)
+        continue;
+      bool vector =
+          reader.packed.getVectors() && begin % lanes == 0 && end % lanes == 0;
+      add({&reader, begin, end, segment.at + (begin - segment.begin) * bytes,
+           vector ? lanes : 1});
+    }
+  }
+  for (PieceGroup &group : groups)
+    group.copies = std::max<int64_t>(kLoads / group.pieces.size(), 1);
+  return groups;
+}
+
+Value ProductEmitter::rowAt(const ProductPlan::Round &round, Value own,
+                            Value offset) {
+  return getMemory(memory.rows, m.add(m.mul(own, round.stride), offset));
+}
+
+ProductEmitter::Spot ProductEmitter::spotAt(const PieceGroup &group,
+                                            const Rows &rows, Value number,
+                                            Value total) {
+  Spot spot;
+  spot.inside = m.less(number, total);
+  number = m.min(number, m.sub(total, 1));
+  spot.own = m.div(number, group.perRow());
+  spot.k = m.mul(m.rem(number, group.perRow()), group.pieces.front().width);
+  Value row = m.widen(rows.rowAt(m, spot.own));
+  spot.out = evaluator.positionOf(stage.space, row);
+  return spot;
+}
+
+void ProductEmitter::copySpots(const ProductPlan::Round &round,
+                               const PieceGroup &group, ArrayRef<Spot> spots) {
+  const FactorFormat &format = round.format;
+  struct Loaded {
+    Value value, at, inside;
+    int64_t bytes;
+  };
+  SmallVector<Loaded> loaded;
+  for (const Spot &spot : spots) {
+    Indices out = spot.out;
+    out.push_back(evaluator.index(0));
+    for (const Piece &piece : group.pieces) {
+      linalg::LinalgOp op = piece.reader->op;
+      OpOperand *left = op.getDpsInputOperand(piece.reader->left);
+      Indices dims = evaluator.loopIndices(op, out);
+      ReductionLoops loops(*piece.reader);
+      bool vector = piece.width > 1;
+      dims[loops.dims.back()] = {m.widen(m.add(spot.k, piece.begin)), vector,
+                                 vector ? 0 : -1, piece.begin, piece.end};
+      Value value = evaluator.eval(
+          left->get(),
+          evaluator.operandIndices(op.getMatchingIndexingMap(left), dims));
+      if (!value)
+        return;
+      if (vector)
+        value = evaluator.broadcast(value);
+      Value offset = m.add(m.mul(spot.k, format.bytes()), piece.at);
+      loaded.push_back({roundFactors(b, format, value),
+                        rowAt(round, spot.own, offset), spot.inside,
+                        piece.width * format.bytes()});
+    }
+  }
+  for (const Loaded &one : loaded) {
+    auto store = [&] { b.store(one.value, one.at, one.bytes); };
+    if (one.inside)
+      b.when(one.inside, store);
+    else
+      store();
+  }
+}
+
+/// The arguments whose rows `value` reads through views.
+static void findArguments(Value value, SetVector<BlockArgument> &arguments) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    arguments.insert(argument);
+  else if (isView(value.getDefiningOp()))
+    for (Value operand : value.getDefiningOp()->getOperands())
+      findArguments(operand, arguments);
+}
+
+void ProductEmitter::findRows(const ProductPlan::Round &round, const Rows &rows,
+                              Value quads, Value rowCount) {
+  PieceGroup group = groupPieces(round).front();
+  SetVector<BlockArgument> arguments;
+  for (const Piece &piece : group.pieces) {
+    linalg::LinalgOp op = piece.reader->op;
+    findArguments(op.getDpsInputOperand(piece.reader->left)->get(), arguments);
+  }
+  StageOp op = stage.op;
+  arguments.remove_if([&](BlockArgument argument) {
+    return !llvm::is_contained(op.getReads(), argument);
+  });
+  if (arguments.empty())
+    return;
+  foundFirst = rows.first;
+  // A block without rows finds the last one and copies nothing.
+  Value one = m.constant(1), zero = m.constant(0);
+  Value mine = m.less(rows.first, quads);
+  Value total = m.choose(mine, m.mul(rows.count, group.perRow()), zero);
+  Value last = m.choose(mine, m.sub(total, one), zero);
+  int64_t threads = warps * kLanes;
+  int64_t copies = llvm::divideCeil(Rows::kQuad * group.perRow(), threads);
+  for (int64_t i = 0; i < std::min(copies, group.copies); ++i) {
+    Value number = m.add(thread, i * threads);
+    Spot spot;
+    spot.inside = m.less(number, total);
+    number = m.min(number, last);
+    spot.own = m.div(number, group.perRow());
+    spot.k = m.mul(m.rem(number, group.perRow()), group.pieces.front().width);
+    Value row = m.min(rows.rowAt(m, spot.own), m.sub(rowCount, one));
+    spot.out = evaluator.positionOf(stage.space, m.widen(row));
+    for (BlockArgument argument : arguments)
+      evaluator.rowPointer(argument, spot.out.front().base);
+    found.push_back(spot);
+  }
+}
+
+void ProductEmitter::copyFoundRows(const ProductPlan::Round &round) {
+  if (!found.empty())
+    copySpots(round, groupPieces(round).front(), found);
 }
 
 void ProductEmitter::copyRows(const ProductPlan::Round &round,
                               const Rows &rows) {
   const FactorFormat &format = round.format;
-  int64_t lanes = evaluator.getLanes(), threads = warps * kLanes;
-  auto rowAt = [&](Value own, Value offset) {
-    return getMemory(memory.rows, m.add(m.mul(own, round.stride), offset));
-  };
-  SmallVector<Piece> pieces;
+  int64_t threads = warps * kLanes;
   for (const ProductPlan::Segment &segment : round.segments) {
-    llvm::append_range(pieces, splitSegment(segment, format, lanes));
     int64_t depth = segment.end - segment.begin;
     int64_t rest = format.padded(depth) - depth;
     if (!rest)
@@ -138,66 +239,26 @@ void ProductEmitter::copyRows(const ProductPlan::Round &round,
     Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
     b.loop(thread, m.mul(rows.count, rest), m.constant(threads), [&](Value i) {
       Value k = m.mul(m.add(m.rem(i, rest), depth), format.bytes());
-      b.store(zero, rowAt(m.div(i, rest), m.add(k, segment.at)),
+      b.store(zero, rowAt(round, m.div(i, rest), m.add(k, segment.at)),
               format.bytes());
     });
   }
 
   // One loop for pieces of the same extent, so that none waits for another.
-  while (!pieces.empty()) {
-    int64_t extent = pieces.front().perRow(), width = pieces.front().width;
-    SmallVector<Piece> together, others;
-    for (const Piece &piece : pieces)
-      (piece.perRow() == extent && piece.width == width ? together : others)
-          .push_back(piece);
-    pieces = others;
-    int64_t copies = std::max<int64_t>(kLoads / together.size(), 1);
-    Value total = m.mul(rows.count, extent);
-    b.loop(thread, total, m.constant(copies * threads), [&](Value first) {
-      struct Loaded {
-        Value value, at, inside;
-      };
-      SmallVector<Loaded> loaded;
-      for (int64_t copy = 0; copy < copies; ++copy) {
-        Value i = first, inside;
-        if (copy > 0) {
-          i = m.add(first, copy * threads);
-          inside = m.less(i, total);
-          i = m.min(i, m.sub(total, 1));
-        }
-        Value own = m.div(i, extent), k = m.mul(m.rem(i, extent), width);
-        Indices out =
-            evaluator.positionOf(stage.space, m.widen(rows.rowAt(m, own)));
-        out.push_back(evaluator.index(0));
-        for (const Piece &piece : together) {
-          linalg::LinalgOp op = piece.reader->op;
-          OpOperand *left = op.getDpsInputOperand(piece.reader->left);
-          Indices dims = evaluator.loopIndices(op, out);
-          ReductionLoops loops(*piece.reader);
-          bool vector = width > 1;
-          dims[loops.dims.back()] = {m.widen(m.add(k, piece.begin)), vector,
-                                     vector ? 0 : -1, piece.begin, piece.end};
-          Value value = evaluator.eval(
-              left->get(),
-              evaluator.operandIndices(op.getMatchingIndexingMap(left), dims));
-          if (!value)
-            return;
-          if (vector)
-            value = evaluator.broadcast(value);
-          Value at = rowAt(own, m.add(m.mul(k, format.bytes()), piece.at));
-          loaded.push_back({roundFactors(b, format, value), at, inside});
-        }
-      }
-      for (const Loaded &one : loaded) {
-        auto store = [&] {
-          b.store(one.value, one.at, width * format.bytes());
-        };
-        if (one.inside)
-          b.when(one.inside, store);
-        else
-          store();
-      }
+  Value begin = thread;
+  if (!found.empty())
+    begin = m.choose(m.equal(rows.first, foundFirst),
+                     m.add(thread, found.size() * threads), thread);
+  for (const PieceGroup &group : groupPieces(round)) {
+    Value total = m.mul(rows.count, group.perRow());
+    b.loop(begin, total, m.constant(group.copies * threads), [&](Value number) {
+      SmallVector<Spot, 0> spots;
+      for (int64_t i = 0; i < group.copies; ++i)
+        spots.push_back(spotAt(group, rows, m.add(number, i * threads), total));
+      spots.front().inside = {};
+      copySpots(round, group, spots);
     });
+    begin = thread;
   }
 }
 

@@ -56,7 +56,15 @@ public:
 
   /// Starts the code of the stage.
   void begin(Value thread, Value warp, Value lane);
-  /// Copies the rows of a round to shared memory.
+  /// Finds out where those of the rows of a round lie that are copied first,
+  /// the first of which are `rows` of a stage with `quads`: that is in the
+  /// plan, and may be read before other steps have written the rows themselves.
+  /// The stage has a row at least.
+  void findRows(const ProductPlan::Round &round, const Rows &rows, Value quads,
+                Value rowCount);
+  /// Copies what was found.
+  void copyFoundRows(const ProductPlan::Round &round);
+  /// Copies the rows of a round to shared memory, but for those copied before.
   void copyRows(const ProductPlan::Round &round, const Rows &rows);
   /// The shares of a round, of the first `count` of tiles whose first row is
   /// number `firstRow` of `rows`, and whose first column of tiles is number
@@ -83,6 +91,38 @@ private:
     bool kept = false;  ///< the parameters lie in shared memory, as factors
     bool whole = false; ///< they may be read in vectors
   };
+
+  /// Factors of a row that are loaded in the same way.
+  struct Piece {
+    const Reduction *reader;
+    int64_t begin, end; ///< of k
+    int64_t at;         ///< bytes from the beginning of a row
+    int64_t width;      ///< elements that are loaded at once
+
+    int64_t perRow() const { return (end - begin) / width; }
+  };
+  /// Pieces of the same extent, which threads load side by side.
+  struct PieceGroup {
+    SmallVector<Piece, 2> pieces;
+    int64_t copies; ///< loads of a thread that are in flight together
+
+    int64_t perRow() const { return pieces.front().perRow(); }
+  };
+  /// What a thread copies of each piece of a group.
+  struct Spot {
+    Value own; ///< the row's number in shared memory
+    Value k;   ///< elements from the beginning of the piece
+    Value inside;
+    Indices out; ///< the position of the row's first element
+  };
+
+  SmallVector<PieceGroup, 1> groupPieces(const ProductPlan::Round &round) const;
+  /// The spot with number `number` of `total`.
+  Spot spotAt(const PieceGroup &group, const Rows &rows, Value number,
+              Value total);
+  void copySpots(const ProductPlan::Round &round, const PieceGroup &group,
+                 ArrayRef<Spot> spots);
+  Value rowAt(const ProductPlan::Round &round, Value own, Value offset);
 
   /// The address of an element of a share of a tile's sums.
   Value sumAt(Value tile, Value share, Value element, int64_t bytes);
@@ -116,6 +156,9 @@ private:
   int64_t warps;
   WordMath m;
   Value thread, warp, lane; ///< i32, as all numbers here
+  /// What copyFoundRows copies of the rows whose first quad is `foundFirst`.
+  SmallVector<Spot, 0> found;
+  Value foundFirst;
 };
 
 } // namespace mlir::uprog

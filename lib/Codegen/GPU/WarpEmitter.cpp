@@ -58,17 +58,20 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
       multiplies ? FactorFormat::kTileColumns : lanes.getTileColumns();
   Columns own(m, unit, units, llvm::divideCeil(columns, tileColumns));
   rowCount = m.narrow(countRows());
-  AwaitRowsOp::create(b);
+  Value copies = evaluator.mustCopy(*stage);
   auto emitAll = [&] {
     if (multiplies)
-      emitProducts(own);
-    else
-      emitTiles(own, lanes);
+      return emitProducts(own, /*waits=*/!copies);
+    if (!copies)
+      AwaitRowsOp::create(b);
+    emitTiles(own, lanes);
   };
-  if (Value copies = evaluator.mustCopy(*stage))
+  if (copies) {
+    AwaitRowsOp::create(b);
     b.when(copies, emitAll);
-  else
+  } else {
     emitAll();
+  }
   evaluator.endStage();
   func::ReturnOp::create(b);
   return function;
@@ -124,22 +127,34 @@ void WarpEmitter::emitTiles(const Columns &own, const LaneReductions &lanes) {
   });
 }
 
-void WarpEmitter::emitProducts(const Columns &columns) {
+void WarpEmitter::emitProducts(const Columns &columns, bool waits) {
   ProductPlan productPlan(plan, *stage, blocks.precision,
                           memory.rowBytes / Rows::kQuad);
   ProductEmitter products(*stage, productPlan, memory, parameters, tables, b,
                           evaluator, blocks.warps);
   products.begin(thread, warp, lane);
-  parameters.emitWait(b, *stage);
-  Tiles tiles(m, products.countTiles(), columns.count);
   Value zero = m.constant(0);
   Value quads = m.div(m.add(rowCount, Rows::kQuad - 1), Rows::kQuad);
   Slices slices(m, columns, quads, productPlan.tileRows == Rows::kQuad);
+  auto rowsFrom = [&](Value first) {
+    return Rows(m, first, slices.shares, products.countQuads(), rowCount);
+  };
+  const ProductPlan::Round &round = productPlan.rounds.front();
+  bool atOnce = productPlan.rounds.size() == 1;
+  if (waits) {
+    // Each task of a step has rows.
+    if (atOnce && stage->space.hasRows() && stage->space.domain < 0)
+      products.findRows(round, rowsFrom(slices.share), quads, rowCount);
+    AwaitRowsOp::create(b);
+  }
+  products.copyFoundRows(round);
+  parameters.emitWait(b, *stage);
+  Tiles tiles(m, products.countTiles(), columns.count);
   Value step = m.mul(slices.shares, products.countQuads());
   b.loop(slices.share, quads, step, [&](Value first) {
-    Rows rows(m, first, slices.shares, products.countQuads(), rowCount);
-    if (productPlan.rounds.size() == 1) {
-      products.copyRows(productPlan.rounds.front(), rows);
+    Rows rows = rowsFrom(first);
+    if (atOnce) {
+      products.copyRows(round, rows);
       gpu::BarrierOp::create(b);
     }
     Value rowsAtOnce = m.mul(tiles.rows, productPlan.tileRows);

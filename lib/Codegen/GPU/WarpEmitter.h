@@ -55,8 +55,8 @@ private:
 
   /// The tiles of this block's rows and columns, in a stage without products.
   void emitTiles(const Columns &own, const LaneReductions &lanes);
-  /// A stage with products.
-  void emitProducts(const Columns &columns);
+  /// A stage with products; `waits`: it has yet to wait for rows.
+  void emitProducts(const Columns &columns, bool waits);
   /// The products and elements of tiles whose first row is number `firstRow` of
   /// `rows`, and whose first column of tiles number `firstTurn` of the block's.
   void emitPass(ProductEmitter &products, const ProductPlan &productPlan,

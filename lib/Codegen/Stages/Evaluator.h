@@ -104,6 +104,8 @@ public:
   /// Computes the values that a row needs for all its columns: its address in
   /// every operand that the stage reads, its owner, and where it inserts.
   void prepareRow(const Stage &stage, ArrayRef<Index> indices);
+  /// The address of row `row` of an operand's rows.
+  Value rowPointer(BlockArgument argument, Value row);
 
   // Indices.
   Index index(Value base) { return {base}; }
@@ -162,7 +164,6 @@ private:
   Value safeDivisor(Operation *op, ValueRange operands);
   Value indexValue(const Index &index);
   Value ownerOf(int64_t domain, Value row);
-  Value rowPointer(BlockArgument argument, Value row);
   /// Where the step has the first row of a result, or the addresses of all;
   /// null: in operands' rows.
   Value resultBase(int64_t result);

@@ -41,9 +41,6 @@
 // TILES:         %[[TURNS:.*]] = arith.select
 // TILES:         %[[SHARES:.*]] = arith.select
 // TILES:         %[[COUNT:.*]] = arith.trunci
-// TILES-NEXT:    uprog.await_rows
-// TILES:         %[[WIDTH:.*]] = arith.shli %c1_i32, %[[SHIFT:.*]] : i32
-// TILES-NEXT:    %[[HEIGHT:.*]] = arith.shrui %c8_i32, %[[SHIFT]]
 // TILES:         %[[QUADS:.*]] = arith.divui %{{.*}}, %c4_i32
 
 // If four or two times the quads are at most the blocks with these columns, they
@@ -63,11 +60,32 @@
 // TILES-NEXT:    %[[MINE:.*]] = arith.subi %[[SHARE]], %[[BEFORE]]
 // TILES-NEXT:    %[[FIRSTSLICE:.*]] = arith.shli %[[MINE]], %[[LEFT]]
 
-// A block copies four rows to its memory, behind 1024 bytes of sums of eight tiles; all
-// loads of a thread are before its stores.
+// Where four rows lie is loaded before a step waits for others, the rows behind that:
+// 128 times 16 bytes, of the last row where the block has none.
+// TILES:         %[[ANY:.*]] = arith.cmpi slt, %[[ROWSHARE]], %[[QUADS]]
+// TILES-NEXT:    %[[VECTORS:.*]] = arith.muli %{{.*}}, %c32_i32
+// TILES-NEXT:    %[[TOTAL:.*]] = arith.select %[[ANY]], %[[VECTORS]], %c0_i32
+// TILES:         %[[INSIDE:.*]] = arith.cmpi slt, %[[THREAD]], %[[TOTAL]]
+// TILES:         %[[MINE:.*]] = arith.muli %{{.*}}, %c4_i64
+// TILES-NEXT:    llvm.getelementptr %{{.*}}[%[[MINE]]]
+// TILES-NEXT:    %[[SLOT:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> i32
+// TILES-NOT:     llvm.load
+// TILES:         uprog.await_rows
+// TILES:         %[[ROW:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// TILES:         scf.if %[[INSIDE]] {
+// TILES-NEXT:      llvm.store %[[ROW]], %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
+// TILES-NEXT:    }
+// TILES:         %[[WIDTH:.*]] = arith.shli %c1_i32, %[[SHIFT:.*]] : i32
+// TILES-NEXT:    %[[HEIGHT:.*]] = arith.shrui %c8_i32, %[[SHIFT]]
+
+// A block copies its other rows to its memory, behind 1024 bytes of sums of eight tiles;
+// all loads of a thread are before its stores.
 // TILES:         scf.for %[[QUAD:.*]] = %[[ROWSHARE]] to %[[QUADS]] step %[[ROWSHARES]]
-// TILES:           scf.for %[[I:.*]] = %[[THREAD]] to %{{.*}} step %c2048_i32
-// TILES-NEXT:        %[[OWN:.*]] = arith.divui %[[I]], %c32_i32
+// TILES:           %[[NEXT:.*]] = arith.addi %[[THREAD]], %c256_i32
+// TILES-NEXT:      %[[IS:.*]] = arith.cmpi eq, %[[QUAD]], %[[ROWSHARE]]
+// TILES-NEXT:      %[[BEGIN:.*]] = arith.select %[[IS]], %[[NEXT]], %[[THREAD]]
+// TILES:           scf.for %[[I:.*]] = %[[BEGIN]] to %{{.*}} step %c2048_i32
+// TILES:             %[[OWN:.*]] = arith.divui %{{.*}}, %c32_i32
 // TILES:             %[[INQUAD:.*]] = arith.remui %[[OWN]], %c4_i32
 // TILES-COUNT-8:     llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // TILES-NOT:         vector<4xf32>, !llvm.ptr<1>

@@ -11,7 +11,7 @@
 // enough. A tile takes eight columns of 64 factors of two bytes, in 192 bytes each.
 // CHECK-LABEL: func.func private @cell.rows.stage0
 // CHECK:         uprog.await_rows
-// CHECK-NEXT:    nvvm.cp.async.wait.group 0
+// CHECK:         nvvm.cp.async.wait.group 0
 // CHECK:         gpu.barrier
 // CHECK:         %[[EARLY:.*]] = arith.cmpi slt, %[[TURN:.*]], %c2_i32
 // CHECK-NEXT:    %[[SUMS:.*]]:4 = scf.if %[[EARLY]] -> (f32, f32, f32, f32)

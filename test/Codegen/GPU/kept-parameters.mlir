@@ -19,8 +19,8 @@
 // CHECK-LABEL:   func.func private @cell.rows.stage0(
 // CHECK:           %[[MEMORY:.*]] = llvm.mlir.addressof @block_memory : !llvm.ptr<3>
 // CHECK:           uprog.await_rows
-// CHECK-NEXT:      nvvm.cp.async.wait.group 0
 // CHECK:           llvm.getelementptr %[[MEMORY]][9216]
+// CHECK:           nvvm.cp.async.wait.group 0
 // CHECK:           gpu.barrier
 // CHECK:           %[[SUMS:.*]] = llvm.getelementptr %[[MEMORY]][8192]
 // CHECK:           scf.if %{{.*}} {

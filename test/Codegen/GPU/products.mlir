@@ -75,7 +75,7 @@ uprog.operator @rounds.rows(%n: index, %x: tensor<?x3000xf32> {uprog.operand = #
 // CHECK-LABEL: func.func private @children.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         scf.for %[[I:.*]] = %{{.*}} step %c1024_i32
-// CHECK:           %[[OWN:.*]] = arith.divui %[[I]], %c64_i32
+// CHECK:           %[[OWN:.*]] = arith.divui %{{.*}}, %c64_i32
 // CHECK:           llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // CHECK:           arith.muli %[[OWN]], %c2048_i32
 // CHECK-COUNT-7:   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
