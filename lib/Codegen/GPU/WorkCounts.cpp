@@ -253,8 +253,7 @@ private:
                  const Tiles &tiles, const Rows &rows, int64_t firstTurn,
                  int64_t firstRow) {
     ++block.passes;
-    int64_t left =
-        llvm::divideCeil(rows.count - firstRow, products.tileRows);
+    int64_t left = llvm::divideCeil(rows.count - firstRow, products.tileRows);
     int64_t count = std::min(tiles.rows, left) * tiles.across;
     bool several = products.rounds.size() > 1;
     for (const ProductPlan::Round &round : products.rounds) {
@@ -293,14 +292,14 @@ private:
       warp.instructions += own.instructions;
       // Of parameters that are not kept, every column in all of k.
       const KeptMatrix *kept = parameters.find(*share.product);
-      int64_t bytes = width * share.depth() *
-                      batch::elementBytes(round.format.element);
+      int64_t bytes =
+          width * share.depth() * batch::elementBytes(round.format.element);
       bool global = !kept || turn >= kept->kept;
       if (global)
         block.weightBytes += bytes;
       // A warp's loads of 16 bytes are four turns each, a shuffle is one.
-      int64_t rowsOnly = divides ? own.loads * height / (height + width)
-                                 : own.loads * 2 / 3;
+      int64_t rowsOnly =
+          divides ? own.loads * height / (height + width) : own.loads * 2 / 3;
       block.wavefronts += 4 * (global ? rowsOnly : own.loads) + own.shuffles +
                           llvm::divideCeil(own.sums, kLanes);
     }

@@ -66,6 +66,7 @@
 // TILES-NEXT:    %[[VECTORS:.*]] = arith.muli %{{.*}}, %c32_i32
 // TILES-NEXT:    %[[TOTAL:.*]] = arith.select %[[ANY]], %[[VECTORS]], %c0_i32
 // TILES:         %[[INSIDE:.*]] = arith.cmpi slt, %[[THREAD]], %[[TOTAL]]
+// TILES:         %[[LASTROW:.*]] = arith.subi %[[COUNT]], %c1_i32
 // TILES:         %[[MINE:.*]] = arith.muli %{{.*}}, %c4_i64
 // TILES-NEXT:    llvm.getelementptr %{{.*}}[%[[MINE]]]
 // TILES-NEXT:    %[[SLOT:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> i32
@@ -103,8 +104,7 @@
 // TILES-NEXT:          %[[END:.*]] = arith.subi %[[ALL]], %c1_i32
 // TILES-NEXT:          %[[TILE:.*]] = arith.minsi %[[WARP]], %[[END]]
 // TILES-NEXT:          arith.shrui %[[TILE]], %[[SHIFT]]
-// TILES:               %[[LASTROW:.*]] = arith.subi %[[COUNT]], %c1_i32
-// TILES-NEXT:          arith.minsi %{{.*}}, %[[LASTROW]]
+// TILES:               arith.minsi %{{.*}}, %[[LASTROW]]
 // TILES:               arith.minsi %{{.*}}, %c63_i32
 // TILES:               %[[VALID:.*]] = arith.andi
 // TILES:               %[[SUMAT:.*]] = llvm.getelementptr %{{.*}} !llvm.ptr<3>
