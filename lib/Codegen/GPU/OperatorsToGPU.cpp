@@ -50,6 +50,16 @@ static DenseSet<Attribute> findKernelsOfOneStep(ModuleOp module) {
   return known;
 }
 
+/// True if the kernel runs stages from programs, whose control has values that
+/// stay in registers around them, and not from plans alone.
+static bool runsPrograms(ModuleOp module) {
+  return module
+      .walk([](RunOp run) {
+        return run.getStep() ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Makes the functions of a staged operator, and records their needs on `host`,
 /// the operator that it is a copy of.
 static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
@@ -63,10 +73,18 @@ static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
   b.setInsertionPointToEnd(module.getBody());
   WarpEmitter emitter(plan, parameters, memory, tables, b, blocks);
   int64_t count = plan.getStages().size();
+  bool isCalled = runsPrograms(host->getParentOfType<ModuleOp>());
   for (int64_t s = 0; s < count; ++s) {
-    emitter.emit(s, batch::getStageName(host.getSymName(), s));
+    func::FuncOp function =
+        emitter.emit(s, batch::getStageName(host.getSymName(), s));
     if (emitter.hasFailed())
       return failure();
+    // Products take all registers: inlined, they would spill control's.
+    ArrayRef<Reduction> reductions = plan.getStages()[s].reductions;
+    if (isCalled && llvm::any_of(reductions, [](const Reduction &reduction) {
+          return bool(reduction.packed);
+        }))
+      function->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
   }
   host->setAttr(kCodeAttr,
                 CodeAttr::get(b.getContext(), count, plan.getTaskScratch(),
