@@ -248,7 +248,7 @@ def main(arguments):
                 check_ptxas(checks, model, 256, chip, " executor=device")
             for precision in MMA:
                 check_ptxas(checks, model, 256, "sm_80",
-                            " executor=device precision=" + precision, spills=4)
+                            " executor=device precision=" + precision)
         for precision in MMA:
             check_ptxas(checks, "treelstm_nary", 256, "sm_90a",
                         " executor=device precision=" + precision)
