@@ -27,6 +27,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
+/// The bytes of shared memory that a block of any chip may have.
+static constexpr int64_t kLeastSharedMemory = 48 * 1024;
 /// The room for a quad of rows that products multiply, unless they need less.
 static constexpr int64_t kFewRowBytes = 24 * 1024;
 /// The most room for such rows.
@@ -153,6 +155,18 @@ struct ConvertOperatorsToGPUPass
     return levels.size() == 1 ? std::optional(*levels.begin()) : std::nullopt;
   }
 
+  /// True if programs run steps of plans only, so that stages may wait for the
+  /// rows of other blocks themselves.
+  bool runsOnlySteps() {
+    WalkResult others = getOperation()->walk([](Operation *op) {
+      auto run = dyn_cast<RunOp>(op);
+      return isa<CompactOp>(op) || (run && (!run.getStep() || run.getLevel()))
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    return !others.wasInterrupted();
+  }
+
   /// The bytes of a block's shared memory that its control takes.
   int64_t getControlBytes() {
     int64_t bytes = 0;
@@ -174,15 +188,18 @@ struct ConvertOperatorsToGPUPass
                             KeptParameters &parameters, int64_t room) {
     constexpr int64_t quad = RowShare<NumberMath>::kQuad;
     int64_t sums = 0, few = 0, many = 0;
-    for (const auto &plan : plans)
+    largest = 0;
+    for (const auto &[number, plan] : llvm::enumerate(plans))
       for (const Stage &stage : plan->getStages()) {
         ProductPlan products(*plan, stage, precision);
         if (products.products.empty())
           continue;
         int64_t tiles = ProductEmitter::countTiles(
             products, blockSize / WarpEmitter::kLanes);
-        sums = std::max<int64_t>(sums, tiles * products.shares.size() *
-                                           products.sumBytes);
+        int64_t own = tiles * products.shares.size() * products.sumBytes;
+        if (own > sums)
+          largest = number;
+        sums = std::max(sums, own);
         int64_t row = products.rowBytes();
         few = std::max(few, std::min(quad * row, kFewRowBytes));
         many = std::max(
@@ -228,7 +245,8 @@ struct ConvertOperatorsToGPUPass
     });
     // A block keeps its share of the columns, which depends on the level.
     std::optional<Level> level = findSharingLevel();
-    WarpEmitter::Blocks warps{blockSize / WarpEmitter::kLanes, precision};
+    WarpEmitter::Blocks warps{blockSize / WarpEmitter::kLanes, precision,
+                              level && runsOnlySteps()};
     for (OperatorOp op : operators) {
       auto staged = device ? device.lookupSymbol<OperatorOp>(op.getSymName())
                            : OperatorOp();
@@ -247,6 +265,15 @@ struct ConvertOperatorsToGPUPass
         parameters.add(*plan);
     ProductMemory memory =
         placeMemory(plans, parameters, sharedMemory - getControlBytes());
+    int64_t bytes = memory.rows + memory.rowBytes;
+    int64_t most = std::max<int64_t>(sharedMemory, kLeastSharedMemory);
+    if (bytes > most) {
+      operators[largest]->emitError(
+          "products of this operator are so deep that "
+          "their sums need ")
+          << bytes << " bytes of a block's shared memory, which has " << most;
+      return signalPassFailure();
+    }
     ModuleTables tables(module, device, kGlobalMemory);
     for (auto [plan, op] : llvm::zip_equal(plans, operators)) {
       parameters.describe(*plan);
@@ -260,7 +287,7 @@ struct ConvertOperatorsToGPUPass
     parameters.describe(module.getLoc());
     CodeBuilder builder(module.getLoc(), module.getContext());
     builder.addressSpace = kGlobalMemory;
-    if (int64_t bytes = memory.rows + memory.rowBytes)
+    if (bytes)
       KeptParameters::addMemory(device, builder, bytes);
     if (level)
       parameters.emitLoad(device, tables, builder, blockSize, *level);
@@ -268,6 +295,8 @@ struct ConvertOperatorsToGPUPass
     for (const std::unique_ptr<StagePlan> &plan : plans)
       plan->getOperator().erase();
   }
+
+  size_t largest = 0; ///< the operator whose sums need most memory
 
   /// The number of blocks that share a stage, as far as is known.
   int64_t getUnits(Level level) {

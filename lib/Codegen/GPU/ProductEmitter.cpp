@@ -8,6 +8,7 @@
 #include "ProductEmitter.h"
 
 #include "../Stages/ReductionLoops.h"
+#include "../UnitThreads.h"
 #include "Fragments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -184,46 +185,75 @@ static void findArguments(Value value, SetVector<BlockArgument> &arguments) {
       findArguments(operand, arguments);
 }
 
-void ProductEmitter::findRows(const ProductPlan::Round &round, const Rows &rows,
-                              Value quads, Value rowCount) {
-  PieceGroup group = groupPieces(round).front();
-  SetVector<BlockArgument> arguments;
-  for (const Piece &piece : group.pieces) {
-    linalg::LinalgOp op = piece.reader->op;
-    findArguments(op.getDpsInputOperand(piece.reader->left)->get(), arguments);
-  }
-  StageOp op = stage.op;
-  arguments.remove_if([&](BlockArgument argument) {
-    return !llvm::is_contained(op.getReads(), argument);
-  });
-  if (arguments.empty())
-    return;
-  foundFirst = rows.first;
-  // A block without rows finds the last one and copies nothing.
-  Value one = m.constant(1), zero = m.constant(0);
-  Value mine = m.less(rows.first, quads);
-  Value total = m.choose(mine, m.mul(rows.count, group.perRow()), zero);
-  Value last = m.choose(mine, m.sub(total, one), zero);
-  int64_t threads = warps * kLanes;
-  int64_t copies = llvm::divideCeil(Rows::kQuad * group.perRow(), threads);
-  for (int64_t i = 0; i < std::min(copies, group.copies); ++i) {
-    Value number = m.add(thread, i * threads);
-    Spot spot;
-    spot.inside = m.less(number, total);
-    number = m.min(number, last);
-    spot.own = m.div(number, group.perRow());
-    spot.k = m.mul(m.rem(number, group.perRow()), group.pieces.front().width);
-    Value row = m.min(rows.rowAt(m, spot.own), m.sub(rowCount, one));
-    spot.out = evaluator.positionOf(stage.space, m.widen(row));
-    for (BlockArgument argument : arguments)
-      evaluator.rowPointer(argument, spot.out.front().base);
-    found.push_back(spot);
-  }
+ProductEmitter::Spot ProductEmitter::foundSpot(const FoundRows &found,
+                                               Value number) {
+  // A block without such rows finds the stage's last one and copies nothing.
+  const PieceGroup &group = found.group;
+  Value zero = m.constant(0);
+  Value total =
+      m.choose(found.mine, m.mul(found.rows.count, group.perRow()), zero);
+  Spot spot;
+  spot.inside = m.less(number, total);
+  number = m.choose(found.mine, m.min(number, m.sub(total, 1)), zero);
+  spot.own = m.div(number, group.perRow());
+  spot.k = m.mul(m.rem(number, group.perRow()), group.pieces.front().width);
+  Value row = m.min(found.rows.rowAt(m, spot.own), m.sub(found.rowCount, 1));
+  spot.out = evaluator.positionOf(stage.space, m.widen(row));
+  return spot;
 }
 
-void ProductEmitter::copyFoundRows(const ProductPlan::Round &round) {
-  if (!found.empty())
-    copySpots(round, groupPieces(round).front(), found);
+void ProductEmitter::findRows(const ProductPlan::Round &round, const Rows &rows,
+                              Value quads, Value rowCount) {
+  FoundRows own{&round, groupPieces(round).front(), {}, {}, rows, {}, rowCount};
+  for (const Piece &piece : own.group.pieces) {
+    linalg::LinalgOp op = piece.reader->op;
+    findArguments(op.getDpsInputOperand(piece.reader->left)->get(),
+                  own.arguments);
+  }
+  StageOp op = stage.op;
+  own.arguments.remove_if([&](BlockArgument argument) {
+    return !llvm::is_contained(op.getReads(), argument);
+  });
+  if (own.arguments.empty())
+    return;
+  own.mine = m.less(rows.first, quads);
+  int64_t threads = warps * kLanes, perRow = own.group.perRow();
+  int64_t spots = std::min(llvm::divideCeil(Rows::kQuad * perRow, threads),
+                           uint64_t(own.group.copies));
+  SmallVector<Type> types(spots * own.arguments.size(), b.ptrType());
+  Value null = LLVM::ZeroOp::create(b, b.ptrType());
+  own.pointers = b.select(
+      m.less(m.constant(0), rowCount), types,
+      [&] {
+        CodeBuilder::Values pointers;
+        for (int64_t i = 0; i < spots; ++i) {
+          Spot spot = foundSpot(own, m.add(thread, i * threads));
+          for (BlockArgument argument : own.arguments)
+            pointers.push_back(
+                evaluator.rowPointer(argument, spot.out.front().base));
+        }
+        return pointers;
+      },
+      [&] { return CodeBuilder::Values(types.size(), null); });
+  found = std::move(own);
+}
+
+void ProductEmitter::copyFoundRows() {
+  if (!found)
+    return;
+  // Of what was found only the addresses stay in registers until then.
+  Value first = m.narrow(batch::makeOpaque(b, b.getLoc(), m.widen(thread)));
+  SmallVector<Spot, 0> spots;
+  ArrayRef<Value> pointers = found->pointers;
+  for (int64_t i = 0; i < found->spots(); ++i) {
+    spots.push_back(foundSpot(*found, m.add(first, i * warps * kLanes)));
+    for (BlockArgument argument : found->arguments) {
+      evaluator.rememberRow(argument, spots.back().out.front().base,
+                            pointers.front());
+      pointers = pointers.drop_front();
+    }
+  }
+  b.when(found->mine, [&] { copySpots(*found->round, found->group, spots); });
 }
 
 void ProductEmitter::copyRows(const ProductPlan::Round &round,
@@ -246,9 +276,9 @@ void ProductEmitter::copyRows(const ProductPlan::Round &round,
 
   // One loop for pieces of the same extent, so that none waits for another.
   Value begin = thread;
-  if (!found.empty())
-    begin = m.choose(m.equal(rows.first, foundFirst),
-                     m.add(thread, found.size() * threads), thread);
+  if (found)
+    begin = m.choose(m.equal(rows.first, found->rows.first),
+                     m.add(thread, found->spots() * threads), thread);
   for (const PieceGroup &group : groupPieces(round)) {
     Value total = m.mul(rows.count, group.perRow());
     b.loop(begin, total, m.constant(group.copies * threads), [&](Value number) {

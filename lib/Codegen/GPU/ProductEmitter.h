@@ -56,14 +56,13 @@ public:
 
   /// Starts the code of the stage.
   void begin(Value thread, Value warp, Value lane);
-  /// Finds out where those of the rows of a round lie that are copied first,
-  /// the first of which are `rows` of a stage with `quads`: that is in the
-  /// plan, and may be read before other steps have written the rows themselves.
-  /// The stage has a row at least.
+  /// Finds out where the rows lie that are copied first, of `rows` of a stage
+  /// with `quads`: that is in the plan, and may be read before other steps have
+  /// written the rows themselves.
   void findRows(const ProductPlan::Round &round, const Rows &rows, Value quads,
                 Value rowCount);
   /// Copies what was found.
-  void copyFoundRows(const ProductPlan::Round &round);
+  void copyFoundRows();
   /// Copies the rows of a round to shared memory, but for those copied before.
   void copyRows(const ProductPlan::Round &round, const Rows &rows);
   /// The shares of a round, of the first `count` of tiles whose first row is
@@ -116,10 +115,24 @@ private:
     Indices out; ///< the position of the row's first element
   };
 
+  /// What was found: the addresses of `arguments` for each of a thread's spots.
+  struct FoundRows {
+    const ProductPlan::Round *round;
+    PieceGroup group;
+    SetVector<BlockArgument> arguments;
+    SmallVector<Value> pointers;
+    Rows rows;
+    Value mine, rowCount; ///< the block has such rows; all of the stage
+
+    int64_t spots() const { return pointers.size() / arguments.size(); }
+  };
+
   SmallVector<PieceGroup, 1> groupPieces(const ProductPlan::Round &round) const;
   /// The spot with number `number` of `total`.
   Spot spotAt(const PieceGroup &group, const Rows &rows, Value number,
               Value total);
+  /// A spot of those that are found first; the block may have none.
+  Spot foundSpot(const FoundRows &found, Value number);
   void copySpots(const ProductPlan::Round &round, const PieceGroup &group,
                  ArrayRef<Spot> spots);
   Value rowAt(const ProductPlan::Round &round, Value own, Value offset);
@@ -156,9 +169,8 @@ private:
   int64_t warps;
   WordMath m;
   Value thread, warp, lane; ///< i32, as all numbers here
-  /// What copyFoundRows copies of the rows whose first quad is `foundFirst`.
-  SmallVector<Spot, 0> found;
-  Value foundFirst;
+
+  std::optional<FoundRows> found;
 };
 
 } // namespace mlir::uprog

@@ -142,12 +142,12 @@ void WarpEmitter::emitProducts(const Columns &columns, bool waits) {
   const ProductPlan::Round &round = productPlan.rounds.front();
   bool atOnce = productPlan.rounds.size() == 1;
   if (waits) {
-    // Each task of a step has rows.
-    if (atOnce && stage->space.hasRows() && stage->space.domain < 0)
+    if (blocks.wait && atOnce && stage->space.hasRows() &&
+        stage->space.domain < 0)
       products.findRows(round, rowsFrom(slices.share), quads, rowCount);
     AwaitRowsOp::create(b);
   }
-  products.copyFoundRows(round);
+  products.copyFoundRows();
   parameters.emitWait(b, *stage);
   Tiles tiles(m, products.countTiles(), columns.count);
   Value step = m.mul(slices.shares, products.countQuads());

@@ -35,6 +35,7 @@ public:
   struct Blocks {
     int64_t warps; ///< of each
     batch::Precision precision;
+    bool wait = false; ///< for each other in stages, at `uprog.await_rows`
   };
 
   WarpEmitter(const StagePlan &plan, const KeptParameters &parameters,

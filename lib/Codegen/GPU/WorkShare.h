@@ -82,9 +82,12 @@ struct SliceShare {
         share(columns.share), shares(columns.shares) {
     if (!divides)
       return;
+    // Without rows there are blocks that share them all the same.
+    Number one = m.constant(1);
+    quads = m.choose(m.less(quads, one), one, quads);
     for (int64_t n = 1, next = 2; next <= kSlices; ++n, next *= 2) {
-      auto few = m.less(m.sub(m.mul(quads, m.constant(next)), m.constant(1)),
-                        columns.shares);
+      auto few =
+          m.less(m.sub(m.mul(quads, m.constant(next)), one), columns.shares);
       shift = m.choose(few, m.constant(n), shift);
     }
     left = m.sub(m.constant(bits(kSlices)), shift);

@@ -378,6 +378,11 @@ Value Evaluator::getOffset(int64_t domain, Value position) {
   return arith::ExtSIOp::create(b, b.getI64Type(), loaded);
 }
 
+void Evaluator::rememberRow(BlockArgument argument, Value row, Value pointer) {
+  Key key{argument.getAsOpaquePointer(), row.getAsOpaquePointer(), &stage};
+  scopes.back()[key] = pointer;
+}
+
 Value Evaluator::rowPointer(BlockArgument argument, Value row) {
   Key key{argument.getAsOpaquePointer(), row.getAsOpaquePointer(), &stage};
   if (Value *known = find(key))

@@ -106,6 +106,8 @@ public:
   void prepareRow(const Stage &stage, ArrayRef<Index> indices);
   /// The address of row `row` of an operand's rows.
   Value rowPointer(BlockArgument argument, Value row);
+  /// Says what it is.
+  void rememberRow(BlockArgument argument, Value row, Value pointer);
 
   // Indices.
   Index index(Value base) { return {base}; }

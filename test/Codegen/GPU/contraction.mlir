@@ -45,11 +45,13 @@
 
 // If four or two times the quads are at most the blocks with these columns, they
 // divide a tile: in four slices, or two.
-// TILES-NEXT:    %[[TWICE:.*]] = arith.muli %[[QUADS]], %c2_i32
+// TILES-NEXT:    %[[NONE:.*]] = arith.cmpi slt, %[[QUADS]], %c1_i32
+// TILES-NEXT:    %[[SOME:.*]] = arith.select %[[NONE]], %c1_i32, %[[QUADS]]
+// TILES-NEXT:    %[[TWICE:.*]] = arith.muli %[[SOME]], %c2_i32
 // TILES-NEXT:    %[[MOST2:.*]] = arith.subi %[[TWICE]], %c1_i32
 // TILES-NEXT:    %[[HALVES:.*]] = arith.cmpi slt, %[[MOST2]], %[[SHARES]]
 // TILES-NEXT:    %[[ONE:.*]] = arith.extui %[[HALVES]] : i1 to i32
-// TILES-NEXT:    %[[TIMES4:.*]] = arith.muli %[[QUADS]], %c4_i32
+// TILES-NEXT:    %[[TIMES4:.*]] = arith.muli %[[SOME]], %c4_i32
 // TILES-NEXT:    %[[MOST4:.*]] = arith.subi %[[TIMES4]], %c1_i32
 // TILES-NEXT:    %[[QUARTERS:.*]] = arith.cmpi slt, %[[MOST4]], %[[SHARES]]
 // TILES-NEXT:    %[[DIVIDED:.*]] = arith.select %[[QUARTERS]], %c2_i32, %[[ONE]]
@@ -63,18 +65,19 @@
 // Where four rows lie is loaded before a step waits for others, the rows behind that:
 // 128 times 16 bytes, of the last row where the block has none.
 // TILES:         %[[ANY:.*]] = arith.cmpi slt, %[[ROWSHARE]], %[[QUADS]]
-// TILES-NEXT:    %[[VECTORS:.*]] = arith.muli %{{.*}}, %c32_i32
-// TILES-NEXT:    %[[TOTAL:.*]] = arith.select %[[ANY]], %[[VECTORS]], %c0_i32
-// TILES:         %[[INSIDE:.*]] = arith.cmpi slt, %[[THREAD]], %[[TOTAL]]
-// TILES:         %[[LASTROW:.*]] = arith.subi %[[COUNT]], %c1_i32
-// TILES:         %[[MINE:.*]] = arith.muli %{{.*}}, %c4_i64
-// TILES-NEXT:    llvm.getelementptr %{{.*}}[%[[MINE]]]
-// TILES-NEXT:    %[[SLOT:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> i32
-// TILES-NOT:     llvm.load
+// TILES:         %[[FULL:.*]] = arith.cmpi sgt, %[[COUNT]], %c0_i32
+// TILES-NEXT:    %[[PLACE:.*]] = scf.if %[[FULL]] -> (!llvm.ptr<1>) {
+// TILES:           %[[LASTROW:.*]] = arith.subi %[[COUNT]], %c1_i32
+// TILES:           arith.minsi %{{.*}}, %[[LASTROW]]
+// TILES:           llvm.load %{{.*}} : !llvm.ptr<1> -> i32
+// TILES-NOT:       llvm.load
+// TILES:           scf.yield
 // TILES:         uprog.await_rows
-// TILES:         %[[ROW:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
-// TILES:         scf.if %[[INSIDE]] {
-// TILES-NEXT:      llvm.store %[[ROW]], %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
+// TILES:         scf.if %[[ANY]] {
+// TILES:           %[[ROW:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// TILES:           scf.if
+// TILES-NEXT:        llvm.store %[[ROW]], %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
+// TILES-NEXT:      }
 // TILES-NEXT:    }
 // TILES:         %[[WIDTH:.*]] = arith.shli %c1_i32, %[[SHIFT:.*]] : i32
 // TILES-NEXT:    %[[HEIGHT:.*]] = arith.shrui %c8_i32, %[[SHIFT]]
@@ -104,7 +107,8 @@
 // TILES-NEXT:          %[[END:.*]] = arith.subi %[[ALL]], %c1_i32
 // TILES-NEXT:          %[[TILE:.*]] = arith.minsi %[[WARP]], %[[END]]
 // TILES-NEXT:          arith.shrui %[[TILE]], %[[SHIFT]]
-// TILES:               arith.minsi %{{.*}}, %[[LASTROW]]
+// TILES:               %[[LAST:.*]] = arith.subi %[[COUNT]], %c1_i32
+// TILES:               arith.minsi %{{.*}}, %[[LAST]]
 // TILES:               arith.minsi %{{.*}}, %c63_i32
 // TILES:               %[[VALID:.*]] = arith.andi
 // TILES:               %[[SUMAT:.*]] = llvm.getelementptr %{{.*}} !llvm.ptr<3>

@@ -1,0 +1,18 @@
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="shared-memory=232448 precision=bf16" --verify-diagnostics
+
+// Each of 512 shares of k has a tile of sums of its own until they are added up.
+#x = affine_map<(r, n, k) -> (r, k)>
+#w = affine_map<(r, n, k) -> (n, k)>
+#y = affine_map<(r, n, k) -> (r, n)>
+// expected-error @+1 {{products of this operator are so deep that their sums need 286720 bytes of a block's shared memory, which has 232448}}
+uprog.operator @deep.rows(%n: index, %x: tensor<?x131072xf32> {uprog.operand = #uprog.operand<gather>},
+                          %w: tensor<8x131072xf32> {uprog.operand = #uprog.operand<shared(0)>})
+    -> tensor<?x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x8xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%x, %w : tensor<?x131072xf32>, tensor<8x131072xf32>)
+         outs(%start : tensor<?x8xf32>) -> tensor<?x8xf32>
+  uprog.yield %y : tensor<?x8xf32>
+}
