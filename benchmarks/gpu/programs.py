@@ -130,9 +130,14 @@ def control(options):
         for way, flags in ways(model, options.executors).items():
             if way in EXECUTORS:
                 continue
-            yield ({"part": "control", "name": "%s, %s" % (model, way),
-                    "options": ["--params=random:1",
-                                "--inputs=random:1,%d" % options.instances],
-                    "checks": ["--check-unbatched=1e-4"], "checked": checked,
-                    "singles": 8, "sanitized": False},
-                   os.path.join(batchtest.MODELS, model + ".mlir"), flags + sizes)
+            # On a GPU the next block is by default the one that most lanes wait for.
+            choices = ["", "work"] if way == "lock step" else [""]
+            for choice in choices:
+                given = ["--block-choice=" + choice] if choice else []
+                name = ", ".join(filter(None, [model, way, choice]))
+                yield ({"part": "control", "name": name,
+                        "options": ["--params=random:1",
+                                    "--inputs=random:1,%d" % options.instances] + given,
+                        "checks": ["--check-unbatched=1e-4"], "checked": checked,
+                        "singles": 8, "sanitized": False},
+                       os.path.join(batchtest.MODELS, model + ".mlir"), flags + sizes)
