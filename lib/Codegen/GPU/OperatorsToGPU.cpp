@@ -52,14 +52,16 @@ static DenseSet<Attribute> findKernelsOfOneStep(ModuleOp module) {
   return known;
 }
 
-/// True if the kernel runs stages from programs, whose control has values that
-/// stay in registers around them, and not from plans alone.
-static bool runsPrograms(ModuleOp module) {
-  return module
-      .walk([](RunOp run) {
-        return run.getStep() ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+/// True if the kernel only runs steps of plans; otherwise its control has
+/// values that stay in registers around stages.
+static bool runsOnlyPlans(ModuleOp module) {
+  WalkResult others = module.walk([](Operation *op) {
+    auto run = dyn_cast<RunOp>(op);
+    return isa<CompactOp>(op) || (run && (!run.getStep() || run.getLevel()))
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return !others.wasInterrupted();
 }
 
 /// Makes the functions of a staged operator, and records their needs on `host`,
@@ -75,13 +77,15 @@ static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
   b.setInsertionPointToEnd(module.getBody());
   WarpEmitter emitter(plan, parameters, memory, tables, b, blocks);
   int64_t count = plan.getStages().size();
-  bool isCalled = runsPrograms(host->getParentOfType<ModuleOp>());
+  bool isCalled = blocks.precision != batch::Precision::F32 ||
+                  !runsOnlyPlans(host->getParentOfType<ModuleOp>());
   for (int64_t s = 0; s < count; ++s) {
     func::FuncOp function =
         emitter.emit(s, batch::getStageName(host.getSymName(), s));
     if (emitter.hasFailed())
       return failure();
-    // Products take all registers: inlined, they would spill control's.
+    // Products take all registers, of which there are half on tensor cores:
+    // inlined, they would spill control's.
     ArrayRef<Reduction> reductions = plan.getStages()[s].reductions;
     if (isCalled && llvm::any_of(reductions, [](const Reduction &reduction) {
           return bool(reduction.packed);
@@ -153,18 +157,6 @@ struct ConvertOperatorsToGPUPass
     if (levels.empty())
       return Level::Device;
     return levels.size() == 1 ? std::optional(*levels.begin()) : std::nullopt;
-  }
-
-  /// True if programs run steps of plans only, so that stages may wait for the
-  /// rows of other blocks themselves.
-  bool runsOnlySteps() {
-    WalkResult others = getOperation()->walk([](Operation *op) {
-      auto run = dyn_cast<RunOp>(op);
-      return isa<CompactOp>(op) || (run && (!run.getStep() || run.getLevel()))
-                 ? WalkResult::interrupt()
-                 : WalkResult::advance();
-    });
-    return !others.wasInterrupted();
   }
 
   /// The bytes of a block's shared memory that its control takes.
@@ -246,7 +238,7 @@ struct ConvertOperatorsToGPUPass
     // A block keeps its share of the columns, which depends on the level.
     std::optional<Level> level = findSharingLevel();
     WarpEmitter::Blocks warps{blockSize / WarpEmitter::kLanes, precision,
-                              level && runsOnlySteps()};
+                              level && runsOnlyPlans(module)};
     for (OperatorOp op : operators) {
       auto staged = device ? device.lookupSymbol<OperatorOp>(op.getSymName())
                            : OperatorOp();
@@ -267,11 +259,12 @@ struct ConvertOperatorsToGPUPass
         placeMemory(plans, parameters, sharedMemory - getControlBytes());
     int64_t bytes = memory.rows + memory.rowBytes;
     int64_t most = std::max<int64_t>(sharedMemory, kLeastSharedMemory);
-    if (bytes > most) {
+    if (bytes + getControlBytes() > most) {
       operators[largest]->emitError(
           "products of this operator are so deep that "
-          "their sums need ")
-          << bytes << " bytes of a block's shared memory, which has " << most;
+          "sums and rows need ")
+          << bytes + getControlBytes()
+          << " bytes of a block's shared memory, which has " << most;
       return signalPassFailure();
     }
     ModuleTables tables(module, device, kGlobalMemory);

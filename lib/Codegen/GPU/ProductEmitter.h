@@ -115,7 +115,8 @@ private:
     Indices out; ///< the position of the row's first element
   };
 
-  /// What was found: the addresses of `arguments` for each of a thread's spots.
+  /// What was found: the addresses of `arguments` for each of a thread's spots,
+  /// null if the stage has no rows.
   struct FoundRows {
     const ProductPlan::Round *round;
     PieceGroup group;

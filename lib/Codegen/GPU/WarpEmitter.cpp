@@ -142,7 +142,7 @@ void WarpEmitter::emitProducts(const Columns &columns, bool waits) {
   const ProductPlan::Round &round = productPlan.rounds.front();
   bool atOnce = productPlan.rounds.size() == 1;
   if (waits) {
-    if (blocks.wait && atOnce && stage->space.hasRows() &&
+    if (blocks.stagesWait && atOnce && stage->space.hasRows() &&
         stage->space.domain < 0)
       products.findRows(round, rowsFrom(slices.share), quads, rowCount);
     AwaitRowsOp::create(b);

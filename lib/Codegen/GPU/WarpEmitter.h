@@ -35,7 +35,8 @@ public:
   struct Blocks {
     int64_t warps; ///< of each
     batch::Precision precision;
-    bool wait = false; ///< for each other in stages, at `uprog.await_rows`
+    /// Stages may wait for the rows of other blocks, at `uprog.await_rows`.
+    bool stagesWait = false;
   };
 
   WarpEmitter(const StagePlan &plan, const KeptParameters &parameters,

@@ -124,7 +124,8 @@ struct RowShare {
   static constexpr int64_t kQuad = 4;
 
   /// The rows of quads `first`, first + shares, ..., of `most` at most, of a
-  /// stage with `rows`, which has the first of them.
+  /// stage with `rows`. If it does not have the first of them, `count` means
+  /// nothing.
   RowShare(Math &m, Number first, Number shares, int64_t most, Number rows)
       : first(first), shares(shares) {
     Number one = m.constant(1), quad = m.constant(kQuad);

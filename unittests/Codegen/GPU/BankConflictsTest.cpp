@@ -111,6 +111,7 @@ TEST_F(BankConflictsTest, Counts) {
       4);
 }
 
+// In f32 and f64 lanes read a column or row side by side, whatever the stride.
 TEST_F(BankConflictsTest, KeptParametersAndRowsHaveNone) {
   for (Precision precision : {Precision::F32, Precision::TF32, Precision::BF16})
     for (bool isDouble : {false, true}) {

@@ -147,9 +147,6 @@ TEST(WorkShareTest, ItemsCoverWhatABlockComputes) {
         for (bool takesSlices : {false, true}) {
           Columns columns(m, unit, units, kTiles);
           Slices slices(m, columns, quads, true);
-          // A block that has a quad alone has what else there is of it.
-          ASSERT_EQ(slices.share < quads,
-                    unit / kTiles >> slices.shift < quads);
           Items items(m, /*tiles=*/3, /*shares=*/5, slices, takesSlices);
           std::set<std::vector<int64_t>> places;
           for (int64_t item = 0; item < items.count; ++item) {
@@ -193,4 +190,28 @@ TEST(WorkShareTest, FewRowsOccupyManyWarps) {
   EXPECT_GE(countWarps(12), 70);
   for (int64_t rows : {16, 32, 64})
     EXPECT_GE(countWarps(rows), 90) << rows;
+}
+
+// All blocks that divide a tile for a quad are there, and have all of its
+// slices.
+TEST(WorkShareTest, BlocksOfAQuadHaveAllSlices) {
+  NumberMath m;
+  for (int64_t tiles : {1, 5, 32})
+    for (int64_t units = 1; units <= 300; ++units)
+      for (int64_t quads : {1, 2, 3, 5}) {
+        // By tile and quad, how many blocks have each slice.
+        std::vector<int> counts(tiles * quads * Slices::kSlices);
+        for (int64_t unit = 0; unit < units; ++unit) {
+          Columns columns(m, unit, units, tiles);
+          Slices slices(m, columns, quads, true);
+          EXPECT_GT(slices.shares, 0);
+          for (int64_t quad = slices.share; quad < quads; quad += slices.shares)
+            for (int64_t tile : getTiles(unit, units, tiles))
+              for (int64_t slice = 0; slice < Slices::kSlices; ++slice)
+                counts[(tile * quads + quad) * Slices::kSlices + slice] +=
+                    slices.hasColumn(m, slice, Slices::kSlices);
+        }
+        ASSERT_EQ(counts, std::vector<int>(counts.size(), 1))
+            << units << " blocks, " << tiles << " tiles, " << quads << " quads";
+      }
 }
