@@ -77,17 +77,15 @@ static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
   b.setInsertionPointToEnd(module.getBody());
   WarpEmitter emitter(plan, parameters, memory, tables, b, blocks);
   int64_t count = plan.getStages().size();
-  bool isCalled = blocks.precision != batch::Precision::F32 ||
-                  !runsOnlyPlans(host->getParentOfType<ModuleOp>());
   for (int64_t s = 0; s < count; ++s) {
     func::FuncOp function =
         emitter.emit(s, batch::getStageName(host.getSymName(), s));
     if (emitter.hasFailed())
       return failure();
-    // Products take all registers, of which there are half on tensor cores:
-    // inlined, they would spill control's.
+    // Products take all registers: inlined, they would spill those of the
+    // program around them.
     ArrayRef<Reduction> reductions = plan.getStages()[s].reductions;
-    if (isCalled && llvm::any_of(reductions, [](const Reduction &reduction) {
+    if (llvm::any_of(reductions, [](const Reduction &reduction) {
           return bool(reduction.packed);
         }))
       function->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));

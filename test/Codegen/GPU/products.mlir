@@ -9,7 +9,9 @@
 
 // Of 1100, shares have 512, 512 and 76: each is a sum of its own, and they are added
 // in order. All fit in one round: one barrier for rows, one for sums.
+// The function is called, so that it has all registers to itself.
 // CHECK-LABEL: func.func private @shares.rows.stage0
+// CHECK-SAME:  passthrough = ["noinline"]
 // CHECK:         uprog.await_rows
 // CHECK:         gpu.barrier
 // CHECK:         arith.muli %{{.*}}, %c3_i32
