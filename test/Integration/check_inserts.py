@@ -147,7 +147,11 @@ for strategy in ("linearize", "lockstep", "mask"):
     alone = alone or bits
     checks.equal(strategy + ": the same bits", bits, alone)
     if strategy != "mask":  # its calls need the host's stack
+        # Lanes of a GPU share out sums of columns.
+        reference.tolerances = dict.fromkeys(
+            ("summed", "other", "cache", "attended"), 1e-5)
         reference.check_emulator(MODEL, strategy, check_errors)
+        reference.tolerances = {}
 
 
 # A cache of S rows that T steps fill: only the first step of an instance copies, or
