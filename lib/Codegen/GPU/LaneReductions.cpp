@@ -8,8 +8,8 @@
 #include "LaneReductions.h"
 
 #include "../Stages/ReductionLoops.h"
+#include "WarpExchange.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -66,42 +66,6 @@ int64_t LaneReductions::chooseLanes(const StagePlan &plan,
   return writesWhatItReads(plan, stage) ? 1 : most;
 }
 
-/// `value` of the lane whose number differs in the bits of `distance`. Warps
-/// exchange 32 bits at once.
-static Value exchange(CodeBuilder &b, Value value, Value distance,
-                      Value width) {
-  auto shuffle = [&](Value word) -> Value {
-    return gpu::ShuffleOp::create(b, word, distance, width,
-                                  gpu::ShuffleMode::XOR)
-        .getShuffleResult();
-  };
-  Type type = value.getType(), i32 = b.getI32Type(), i64 = b.getI64Type();
-  if (type.isF32() || type == i32)
-    return shuffle(value);
-  if (type.isIndex()) {
-    value = arith::IndexCastOp::create(b, i64, value);
-    return arith::IndexCastOp::create(b, type,
-                                      exchange(b, value, distance, width));
-  }
-  auto bits = b.getIntegerType(type.getIntOrFloatBitWidth());
-  if (type != bits) {
-    value = arith::BitcastOp::create(b, bits, value);
-    return arith::BitcastOp::create(b, type,
-                                    exchange(b, value, distance, width));
-  }
-  if (bits.getWidth() < 32) {
-    value = arith::ExtUIOp::create(b, i32, value);
-    return arith::TruncIOp::create(b, type, shuffle(value));
-  }
-  Value shift = b.constant(32);
-  Value low = shuffle(arith::TruncIOp::create(b, i32, value));
-  Value high = arith::ShRUIOp::create(b, value, shift);
-  high = shuffle(arith::TruncIOp::create(b, i32, high));
-  high = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, i64, high), shift);
-  low = arith::ExtUIOp::create(b, i64, low);
-  return arith::OrIOp::create(b, low, high);
-}
-
 CodeBuilder::Values LaneReductions::reduce(CodeBuilder &b, Evaluator &evaluator,
                                            const Reduction &reduction,
                                            const Indices &element,
@@ -153,11 +117,10 @@ CodeBuilder::Values LaneReductions::reduce(CodeBuilder &b, Evaluator &evaluator,
   results = nest(nest, results, 0);
   if (evaluator.hasFailed())
     return {};
-  Value width = m.constant(kWarp);
   for (int64_t distance = count / 2; distance > 0; distance /= 2) {
     CodeBuilder::Values others;
     for (Value own : results)
-      others.push_back(exchange(b, own, m.constant(distance), width));
+      others.push_back(exchange(b, own, m.constant(distance)));
     results = how.combine(b, results, others);
   }
   return how.addStart(b, evaluator, element, results);

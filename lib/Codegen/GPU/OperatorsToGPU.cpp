@@ -172,29 +172,39 @@ struct ConvertOperatorsToGPUPass
     return bytes;
   }
 
+  /// The bytes of a block's shared memory for an operator's sums of products.
+  int64_t getSumBytes(const StagePlan &plan) {
+    int64_t most = 0;
+    for (const Stage &stage : plan.getStages()) {
+      ProductPlan products(plan, stage, precision);
+      if (products.products.empty())
+        continue;
+      int64_t tiles =
+          ProductEmitter::countTiles(products, blockSize / WarpEmitter::kLanes);
+      most = std::max<int64_t>(most, tiles * products.shares.size() *
+                                         products.sumBytes);
+    }
+    return most;
+  }
+
   /// Shares out a block's shared memory: sums, a few of the rows that products
   /// multiply, parameters, and in what is left more of the rows.
   ProductMemory placeMemory(ArrayRef<std::unique_ptr<StagePlan>> plans,
                             KeptParameters &parameters, int64_t room) {
     constexpr int64_t quad = RowShare<NumberMath>::kQuad;
     int64_t sums = 0, few = 0, many = 0;
-    largest = 0;
-    for (const auto &[number, plan] : llvm::enumerate(plans))
+    for (const auto &plan : plans) {
+      sums = std::max(sums, getSumBytes(*plan));
       for (const Stage &stage : plan->getStages()) {
         ProductPlan products(*plan, stage, precision);
         if (products.products.empty())
           continue;
-        int64_t tiles = ProductEmitter::countTiles(
-            products, blockSize / WarpEmitter::kLanes);
-        int64_t own = tiles * products.shares.size() * products.sumBytes;
-        if (own > sums)
-          largest = number;
-        sums = std::max(sums, own);
         int64_t row = products.rowBytes();
         few = std::max(few, std::min(quad * row, kFewRowBytes));
         many = std::max(
             many, std::min(ProductMemory::kMostRows * row, kManyRowBytes));
       }
+    }
     int64_t kept = parameters.place(std::max<int64_t>(room - sums - few, 0));
     ProductMemory memory;
     memory.sums = llvm::alignTo(kept, FactorFormat::kVectorBytes);
@@ -258,7 +268,10 @@ struct ConvertOperatorsToGPUPass
     int64_t bytes = memory.rows + memory.rowBytes;
     int64_t most = std::max<int64_t>(sharedMemory, kLeastSharedMemory);
     if (bytes + getControlBytes() > most) {
-      operators[largest]->emitError(
+      auto deepest = llvm::max_element(plans, [&](auto &a, auto &b) {
+        return getSumBytes(*a) < getSumBytes(*b);
+      });
+      operators[deepest - plans.begin()]->emitError(
           "products of this operator are so deep that "
           "sums and rows need ")
           << bytes + getControlBytes()
@@ -286,8 +299,6 @@ struct ConvertOperatorsToGPUPass
     for (const std::unique_ptr<StagePlan> &plan : plans)
       plan->getOperator().erase();
   }
-
-  size_t largest = 0; ///< the operator whose sums need most memory
 
   /// The number of blocks that share a stage, as far as is known.
   int64_t getUnits(Level level) {

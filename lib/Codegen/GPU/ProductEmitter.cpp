@@ -10,6 +10,7 @@
 #include "../Stages/ReductionLoops.h"
 #include "../UnitThreads.h"
 #include "Fragments.h"
+#include "WarpExchange.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -185,26 +186,9 @@ static void findArguments(Value value, SetVector<BlockArgument> &arguments) {
       findArguments(operand, arguments);
 }
 
-ProductEmitter::Spot ProductEmitter::foundSpot(const FoundRows &found,
-                                               Value number) {
-  // A block without such rows finds the stage's last one and copies nothing.
-  const PieceGroup &group = found.group;
-  Value zero = m.constant(0);
-  Value total =
-      m.choose(found.mine, m.mul(found.rows.count, group.perRow()), zero);
-  Spot spot;
-  spot.inside = m.less(number, total);
-  number = m.choose(found.mine, m.min(number, m.sub(total, 1)), zero);
-  spot.own = m.div(number, group.perRow());
-  spot.k = m.mul(m.rem(number, group.perRow()), group.pieces.front().width);
-  Value row = m.min(found.rows.rowAt(m, spot.own), m.sub(found.rowCount, 1));
-  spot.out = evaluator.positionOf(stage.space, m.widen(row));
-  return spot;
-}
-
 void ProductEmitter::findRows(const ProductPlan::Round &round, const Rows &rows,
-                              Value quads, Value rowCount) {
-  FoundRows own{&round, groupPieces(round).front(), {}, {}, rows, {}, rowCount};
+                              Value quads) {
+  FoundRows own{&round, groupPieces(round).front(), {}, {}, rows, {}};
   for (const Piece &piece : own.group.pieces) {
     linalg::LinalgOp op = piece.reader->op;
     findArguments(op.getDpsInputOperand(piece.reader->left)->get(),
@@ -223,11 +207,13 @@ void ProductEmitter::findRows(const ProductPlan::Round &round, const Rows &rows,
   SmallVector<Type> types(spots * own.arguments.size(), b.ptrType());
   Value null = LLVM::ZeroOp::create(b, b.ptrType());
   own.pointers = b.select(
-      m.less(m.constant(0), rowCount), types,
+      own.mine, types,
       [&] {
         CodeBuilder::Values pointers;
+        Value total = m.mul(rows.count, perRow);
         for (int64_t i = 0; i < spots; ++i) {
-          Spot spot = foundSpot(own, m.add(thread, i * threads));
+          Spot spot =
+              spotAt(own.group, rows, m.add(thread, i * threads), total);
           for (BlockArgument argument : own.arguments)
             pointers.push_back(
                 evaluator.rowPointer(argument, spot.out.front().base));
@@ -243,17 +229,21 @@ void ProductEmitter::copyFoundRows() {
     return;
   // Of what was found only the addresses stay in registers until then.
   Value first = m.narrow(batch::makeOpaque(b, b.getLoc(), m.widen(thread)));
-  SmallVector<Spot, 0> spots;
-  ArrayRef<Value> pointers = found->pointers;
-  for (int64_t i = 0; i < found->spots(); ++i) {
-    spots.push_back(foundSpot(*found, m.add(first, i * warps * kLanes)));
-    for (BlockArgument argument : found->arguments) {
-      evaluator.rememberRow(argument, spots.back().out.front().base,
-                            pointers.front());
-      pointers = pointers.drop_front();
+  b.when(found->mine, [&] {
+    Value total = m.mul(found->rows.count, found->group.perRow());
+    ArrayRef<Value> pointers = found->pointers;
+    SmallVector<Spot, 0> spots;
+    for (int64_t i = 0; i < found->spots(); ++i) {
+      Value number = m.add(first, i * warps * kLanes);
+      spots.push_back(spotAt(found->group, found->rows, number, total));
+      for (BlockArgument argument : found->arguments) {
+        evaluator.rememberRow(argument, spots.back().out.front().base,
+                              pointers.front());
+        pointers = pointers.drop_front();
+      }
     }
-  }
-  b.when(found->mine, [&] { copySpots(*found->round, found->group, spots); });
+    copySpots(*found->round, found->group, spots);
+  });
 }
 
 void ProductEmitter::copyRows(const ProductPlan::Round &round,
@@ -618,28 +608,6 @@ ProductEmitter::multiplyFragments(const ProductPlan::Round &round,
   return sums;
 }
 
-/// The value of the lane whose number differs in the bits of `distance`. Warps
-/// exchange 32 bits at once.
-static Value exchange(CodeBuilder &b, Value value, Value distance,
-                      Value width) {
-  auto shuffle = [&](Value word) -> Value {
-    return gpu::ShuffleOp::create(b, word, distance, width,
-                                  gpu::ShuffleMode::XOR)
-        .getShuffleResult();
-  };
-  Type type = value.getType();
-  if (type.getIntOrFloatBitWidth() == 32)
-    return shuffle(value);
-  Type i64 = b.getI64Type(), i32 = b.getI32Type();
-  Value bits = arith::BitcastOp::create(b, i64, value), shift = b.constant(32);
-  Value low = shuffle(arith::TruncIOp::create(b, i32, bits));
-  Value high = shuffle(
-      arith::TruncIOp::create(b, i32, arith::ShRUIOp::create(b, bits, shift)));
-  high = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, i64, high), shift);
-  low = arith::ExtUIOp::create(b, i64, low);
-  return arith::BitcastOp::create(b, type, arith::OrIOp::create(b, low, high));
-}
-
 /// In a step, a lane sends half of the partial sums that it holds, half of the
 /// columns as long as it has several, to the lane that keeps these, and adds
 /// what it receives to the others. Of a single sum each lane has the same in
@@ -647,11 +615,10 @@ static Value exchange(CodeBuilder &b, Value value, Value distance,
 /// any number of rows.
 Value ProductEmitter::addUp(ArrayRef<Value> partials, size_t columns) {
   SmallVector<Value> sums(partials);
-  Value width = m.constant(kLanes);
   for (int64_t distance = kLanes / 2; distance > 0; distance /= 2) {
     Value with = m.constant(distance);
     if (sums.size() == 1) {
-      Value other = exchange(b, sums[0], with, width);
+      Value other = exchange(b, sums[0], with);
       sums[0] = arith::AddFOp::create(b, sums[0], other);
       continue;
     }
@@ -663,7 +630,7 @@ Value ProductEmitter::addUp(ArrayRef<Value> partials, size_t columns) {
       for (size_t i = first; i < first + run; ++i) {
         Value keep = m.choose(upper, sums[i + run], sums[i]);
         Value send = m.choose(upper, sums[i], sums[i + run]);
-        Value other = exchange(b, send, with, width);
+        Value other = exchange(b, send, with);
         kept.push_back(arith::AddFOp::create(b, keep, other));
       }
     sums = kept;

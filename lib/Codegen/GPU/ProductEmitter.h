@@ -59,8 +59,7 @@ public:
   /// Finds out where the rows lie that are copied first, of `rows` of a stage
   /// with `quads`: that is in the plan, and may be read before other steps have
   /// written the rows themselves.
-  void findRows(const ProductPlan::Round &round, const Rows &rows, Value quads,
-                Value rowCount);
+  void findRows(const ProductPlan::Round &round, const Rows &rows, Value quads);
   /// Copies what was found.
   void copyFoundRows();
   /// Copies the rows of a round to shared memory, but for those copied before.
@@ -116,14 +115,14 @@ private:
   };
 
   /// What was found: the addresses of `arguments` for each of a thread's spots,
-  /// null if the stage has no rows.
+  /// null if the block has no rows.
   struct FoundRows {
     const ProductPlan::Round *round;
     PieceGroup group;
     SetVector<BlockArgument> arguments;
     SmallVector<Value> pointers;
     Rows rows;
-    Value mine, rowCount; ///< the block has such rows; all of the stage
+    Value mine; ///< whether the block has rows
 
     int64_t spots() const { return pointers.size() / arguments.size(); }
   };
@@ -132,8 +131,6 @@ private:
   /// The spot with number `number` of `total`.
   Spot spotAt(const PieceGroup &group, const Rows &rows, Value number,
               Value total);
-  /// A spot of those that are found first; the block may have none.
-  Spot foundSpot(const FoundRows &found, Value number);
   void copySpots(const ProductPlan::Round &round, const PieceGroup &group,
                  ArrayRef<Spot> spots);
   Value rowAt(const ProductPlan::Round &round, Value own, Value offset);

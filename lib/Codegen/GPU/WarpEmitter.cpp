@@ -144,7 +144,7 @@ void WarpEmitter::emitProducts(const Columns &columns, bool waits) {
   if (waits) {
     if (blocks.stagesWait && atOnce && stage->space.hasRows() &&
         stage->space.domain < 0)
-      products.findRows(round, rowsFrom(slices.share), quads, rowCount);
+      products.findRows(round, rowsFrom(slices.share), quads);
     AwaitRowsOp::create(b);
   }
   products.copyFoundRows();

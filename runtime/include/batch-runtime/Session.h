@@ -59,8 +59,7 @@ struct LockstepOptions {
   /// Keeps the results of instances that ended well if others did not.
   bool partialResults = false;
   OptionNames names = OptionNames::Tools; ///< in messages
-  /// Nothing: MOST on a device, where a step takes longer than most of what
-  /// its lanes compute, else WORK.
+  /// Nothing: MOST on a device, for the fewest steps, else WORK.
   std::optional<BatchBlockChoice> choice;
   int64_t patience = 1024; ///< the most steps that a lane waits for its turn
   /// From this share of the lanes on, a block runs on all lanes, and the

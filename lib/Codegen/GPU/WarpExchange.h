@@ -1,0 +1,22 @@
+//===- WarpExchange.h - Values of other lanes -----------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CODEGEN_GPU_WARPEXCHANGE_H
+#define BATCH_CODEGEN_GPU_WARPEXCHANGE_H
+
+#include "../Stages/CodeBuilder.h"
+
+namespace mlir::uprog {
+
+/// `value`, a number of up to 64 bits, of the lane whose number differs in the
+/// bits of `distance`, an i32. Warps exchange 32 bits at once; all lanes of a
+/// warp get there.
+Value exchange(CodeBuilder &b, Value value, Value distance);
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CODEGEN_GPU_WARPEXCHANGE_H
