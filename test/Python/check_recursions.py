@@ -19,34 +19,14 @@ import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 from jax import lax  # noqa: E402
+from word_trees import Leaf, Node, Tree, mirror, total, tree  # noqa: E402
 
 checks = batchtest.Checks("recursion")
 
 # --- what functions may ask and make -----------------------------------------------------
 
 
-@batch.adt
-class Tree:
-    class Leaf:
-        word: int
-
-    class Node:
-        left: "Tree"
-        right: "Tree"
-
-
-Leaf, Node = Tree.Leaf, Tree.Node
-tree = Node(Leaf(1), Node(Leaf(2), Leaf(3)))
 trees = [tree, Leaf(4), Node(tree, tree), Node(Leaf(5), Leaf(2))]
-
-
-@batch.function
-def total(tree: Tree):
-    match tree:
-        case Tree.Leaf(word):
-            return word
-        case Tree.Node(left, right):
-            return total(left) + total(right)
 
 
 @batch.function
@@ -68,15 +48,6 @@ def below(tree: Tree, depth):
     if isinstance(tree, Tree.Leaf):
         return depth * tree.word
     return below(tree.left, depth + 1) + below(tree.right, depth + 1)
-
-
-@batch.function
-def mirror(tree: Tree) -> Tree:
-    match tree:
-        case Tree.Leaf(word):
-            return Leaf(word + 1)
-        case Tree.Node(left, right):
-            return Node(mirror(right), mirror(left))
 
 
 @batch.function

@@ -18,46 +18,17 @@ import batch  # noqa: E402
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
+from word_trees import Leaf, Node, Tree, mirror, total, tree  # noqa: E402
 
 checks = batchtest.Checks("errors of recursion")
 
 
-@batch.adt
-class Tree:
-    class Leaf:
-        word: int
-
-    class Node:
-        left: "Tree"
-        right: "Tree"
-
-
-Leaf, Node = Tree.Leaf, Tree.Node
-tree = Node(Leaf(1), Node(Leaf(2), Leaf(3)))
 trees = [tree, Leaf(4)]
-
-
-@batch.function
-def total(tree: Tree):
-    match tree:
-        case Tree.Leaf(word):
-            return word
-        case Tree.Node(left, right):
-            return total(left) + total(right)
 
 
 @batch.function
 def scaled(tree: Tree, x):
     return total(tree) * x
-
-
-@batch.function
-def mirror(tree: Tree) -> Tree:
-    match tree:
-        case Tree.Leaf(word):
-            return Leaf(word + 1)
-        case Tree.Node(left, right):
-            return Node(mirror(right), mirror(left))
 
 
 @batch.adt
