@@ -25,14 +25,12 @@ Value uprog::exchange(CodeBuilder &b, Value value, Value distance) {
     return shuffle(value);
   if (type.isIndex()) {
     value = arith::IndexCastOp::create(b, i64, value);
-    return arith::IndexCastOp::create(b, type,
-                                      exchange(b, value, distance));
+    return arith::IndexCastOp::create(b, type, exchange(b, value, distance));
   }
   auto bits = b.getIntegerType(type.getIntOrFloatBitWidth());
   if (type != bits) {
     value = arith::BitcastOp::create(b, bits, value);
-    return arith::BitcastOp::create(b, type,
-                                    exchange(b, value, distance));
+    return arith::BitcastOp::create(b, type, exchange(b, value, distance));
   }
   if (bits.getWidth() < 32) {
     value = arith::ExtUIOp::create(b, i32, value);
