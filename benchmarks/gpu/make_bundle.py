@@ -149,7 +149,7 @@ def first_hour(entries, options, scratch):
     import programs
     found, work = [], []
     for program, source, flags in itertools.chain(
-            programs.cases(options, scratch), programs.precisions(options, entries),
+            programs.cases(options, scratch), programs.variants(options, entries),
             programs.control(options)):
         program["object"] = "objects/%s-%d.so" % (program["part"], len(found))
         found.append(program)

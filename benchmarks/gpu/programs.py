@@ -99,26 +99,30 @@ def cases(options, scratch):
                        ["--executor=" + executor, "--precision=" + precision] + sizes)
 
 
-def precisions(options, entries):
-    """The same of a tree model on tensor cores, at the sizes that run.py measures."""
+def variants(options, entries):
+    """The same of a tree model at the sizes that run.py measures: on tensor cores, and in
+    clusters of 16 blocks, which hold more weights."""
+    executors = [(executor, ["--executor=" + executor]) for executor in options.executors]
+    wide = [("cluster of 16", ["--executor=cluster", "--cluster-size=16"])] \
+        if "cluster" in options.executors else []
     for entry in entries:
         if entry["model"] != TREES:
             continue
         with open(os.path.join(options.output, entry["inputs"])) as file:
             trees = [json.loads(line) for line in file]
-        for precision in ROUNDING:
-            for executor in options.executors:
+        for precision in ("f32", *ROUNDING):
+            checks = bound(precision, trees) if precision in ROUNDING \
+                else ["--check-unbatched=1e-4"]
+            for way, flags in (executors if precision in ROUNDING else []) + wide:
                 row = "%s %d %s" % (TREES, entry["size"], precision)
-                yield ({"part": "times", "row": row,
-                        "name": "%s, %s" % (row, executor),
+                yield ({"part": "times", "row": row, "name": "%s, %s" % (row, way),
                         "options": ["--params=random:1",
                                     "--inputs=" + entry["inputs"]],
-                        "checks": bound(precision, trees),
+                        "checks": checks,
                         "checked": len(trees), "singles": len(trees),
                         "sanitized": False},
                        os.path.join(batchtest.MODELS, TREES + ".mlir"),
-                       ["--size=H=%d" % entry["size"], "--executor=" + executor,
-                        "--precision=" + precision])
+                       ["--size=H=%d" % entry["size"], "--precision=" + precision] + flags)
 
 
 def control(options):

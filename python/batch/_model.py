@@ -233,8 +233,10 @@ class Model:
         self.arguments = self._model.arguments
         self.outputs = self._model.outputs
         self._variants = self._model.variants
-        self._unshared = {adt["name"] for adt in json.loads(self._model.descriptor)["adts"]
-                          if adt.get("kind") in ("tree", "sequence")}
+        # Of data types: whether no node has two parents, and the arity, or -1.
+        self._declared = {adt["name"]: (adt.get("kind") in ("tree", "sequence"),
+                                        adt.get("arity", -1))
+                          for adt in json.loads(self._model.descriptor)["adts"]}
         # Gives what the compiler decided, and the name of the text that it read.
         self.decisions = lambda: ([], os.fspath(path))
 
@@ -286,7 +288,7 @@ def structures(model, given, reading, instances):
     roots, nodes = _runtime.read_nodes(
         model._variants,
         [[(field.dtype, field.description) for field in own] for own in reading.fields],
-        model._unshared, reading,
+        model._declared, reading,
         [(given[field.name][1], field.data_type, field.lists, given[field.name][2])
          for field in fields],
         [given[field.name][0] for field in fields], instances)

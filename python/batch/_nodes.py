@@ -109,7 +109,8 @@ class Arrays:
         order, self.begins = _runtime.order_nodes(
             numbers.astype(numpy.int32),
             [(repr(variant), self.data.index(variant._adt)) for variant in self.variants],
-            [(data.__name__, data._kind or "") for data in self.data],
+            [(data.__name__, data._kind or "", -1 if data._arity is None else data._arity)
+             for data in self.data],
             [[(name, self.data.index(_adt.element_of(kind).adt), array, _begins(levels))
               for (name, kind), (array, levels) in zip(own, column)
               if isinstance(_adt.element_of(kind), Data)]

@@ -13,6 +13,24 @@ _CLOSES = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _NAME = re.compile(r"[^\s\"\\\x00-\x1f]+(?: [^\s\"\\\x00-\x1f]+)*")
 
 
+def _tokens(text, at=0):
+    for match in _TOKEN.finditer(text, at):
+        token = match[0]
+        if not token.isspace() and not token.startswith("//"):
+            yield match.start(), token
+
+
+def _on_a_line(text):
+    """The same text without comments and ends of lines."""
+    parts, at = [], 0
+    for position, token in _tokens(text):
+        if text[at:position]:
+            parts.append(" ")
+        parts.append(token)
+        at = position + len(token)
+    return "".join(parts).strip()
+
+
 class TextError(Exception):
     """A module's text cannot be read; the message says where and why."""
 
@@ -31,10 +49,7 @@ class Text:
 
     def tokens(self, at=0):
         """(position, token), from a position on, without white space and comments."""
-        for match in _TOKEN.finditer(self.text, at):
-            token = match[0]
-            if not token.isspace() and not token.startswith("//"):
-                yield match.start(), token
+        return _tokens(self.text, at)
 
     def next(self, at):
         """The position of the next token, and the token; at the end, "" """
@@ -68,7 +83,7 @@ class Text:
             if token == ",":
                 parts.append((first, position))
                 first = at
-        if self.text[first:end - 1].strip():
+        if self.next(first)[0] < end - 1:
             parts.append((first, end - 1))
         return parts
 
@@ -90,7 +105,7 @@ def _attributes(text, start, end):
     """The attributes of a dictionary: name → text, with its name."""
     found = {}
     for first, last in text.split(start, end):
-        part = " ".join(text.text[first:last].split("\n")).strip()
+        part = _on_a_line(text.text[first:last])
         name = re.match(r'"([^"]*)"|[^\s=]+', part)
         if not name:
             raise text.error(first, "an attribute has no name")
@@ -231,7 +246,10 @@ def functions(text):
             found.append(Function(text, position + len(token)))
         elif token == "module":
             at, token = text.next(position + len(token))
-            if token.startswith("@"):
+            if token == "@":  # @"a name"
+                at, token = text.next(at + 1)
+                at, token = text.next(at + len(token))
+            elif token.startswith("@"):
                 at, token = text.next(at + len(token))
             if token != "attributes":
                 continue

@@ -84,6 +84,13 @@ def aval_of(leaf):
             raise TypeError("an argument is a %s: say so where the function is defined, `def "
                             "f(tree: %s)`, or give a batch.forest" % (
                                 type(leaf)._adt, type(leaf)._adt)) from None
+        if hasattr(leaf, "__dlpack__"):
+            gradient = getattr(leaf, "requires_grad", False)
+            raise TypeError("an argument is a %s, but those of a mapped function are arrays "
+                            "of NumPy or JAX: give numpy.asarray(x%s)%s" % (
+                                type(leaf).__name__, ".detach()" if gradient else "",
+                                "; its gradient would not be passed on" if gradient
+                                else "")) from None
         raise TypeError("Argument %r of type %s is not a valid JAX type" % (
             leaf, type(leaf))) from None
 

@@ -160,7 +160,7 @@ def _entry(text, functions, wanted):
 
 def _position(text, argument, names, option):
     """Of an argument that an option names."""
-    if argument.isdigit() and int(argument) < len(names[0]):
+    if argument.isdecimal() and int(argument) < len(names[0]):
         return int(argument)
     for known in names:
         if known.count(argument) == 1:
@@ -202,8 +202,9 @@ def _names_of_arguments(text, entry, known, options):
         shared.add(_position(text, argument.strip(), [before, names], "--shared"))
     _check_names(text, "argument", entry.arguments, names)
     if len(shared) == len(names):
-        raise text.error(entry.place, "all arguments of '%s' are shared: an entry has one "
-                         "that differs from instance to instance" % entry.name)
+        raise text.error(entry.place, "%s: an entry has one that differs from instance to "
+                         "instance" % ("all arguments of '%s' are shared" % entry.name
+                                       if names else "'%s' has no arguments" % entry.name))
     return names, shared
 
 

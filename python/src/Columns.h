@@ -50,6 +50,10 @@ public:
          std::string description);
 
   bool isOfNodes() const { return element.kind == Element::Node; }
+  /// Those of all lists, in all rows.
+  int64_t elements() const {
+    return static_cast<int64_t>(bytes.size() / rowBytes);
+  }
   int lists() const { return static_cast<int>(offsets.size()); }
 
   /// Adds a value that has no nodes.
@@ -103,6 +107,9 @@ nanobind::object elementsOf(nanobind::handle list);
 
 /// Whether elementsOf() takes it for a list.
 bool isList(nanobind::handle object);
+
+/// What a message says of a node that has more children than are declared.
+std::string tooMany(int64_t children, const std::string &type, int64_t arity);
 
 /// An array that takes the memory over.
 nanobind::object asArray(std::vector<int64_t> numbers);

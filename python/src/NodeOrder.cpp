@@ -37,6 +37,7 @@ struct OrderedVariant {
 
 struct OrderedType {
   std::string name, kind;
+  int64_t arity; ///< the most children of this type; -1: any number
   bool isUnshared() const { return kind == "tree" || kind == "sequence"; }
 };
 
@@ -64,6 +65,7 @@ private:
   void push(int64_t node);
   void enter(Open &top);
   void check(const ChildField &field, int64_t parent, int64_t child);
+  void checkArity(int64_t node) const;
 
   const int32_t *variantOf;
   int64_t count;
@@ -75,6 +77,12 @@ private:
   std::vector<Open> stack;
 };
 } // namespace
+
+std::string batch::python::tooMany(int64_t children, const std::string &type,
+                                   int64_t arity) {
+  return std::to_string(children) + " children of type " + type +
+         ", which is declared with arity " + std::to_string(arity);
+}
 
 static std::string nodeName(int64_t node) {
   return "node " + std::to_string(node);
@@ -131,6 +139,21 @@ void NodeOrder::check(const ChildField &field, int64_t parent, int64_t child) {
                               .c_str());
 }
 
+void NodeOrder::checkArity(int64_t node) const {
+  const OrderedVariant &variant = variants[variantOf[node]];
+  const OrderedType &type = types[variant.dataType];
+  int64_t children = 0;
+  for (const ChildField &field : variant.fields)
+    if (field.dataType == variant.dataType)
+      children += field.begins
+                      ? field.begins[rows[node] + 1] - field.begins[rows[node]]
+                      : 1;
+  if (type.arity >= 0 && children > type.arity)
+    throw nb::value_error((nodeName(node) + ", a " + variant.name + ", has " +
+                           tooMany(children, type.name, type.arity))
+                              .c_str());
+}
+
 void NodeOrder::add(int64_t root, int64_t instance) {
   const auto number = static_cast<int32_t>(instance);
   auto needsVisit = [&](int64_t node) {
@@ -152,6 +175,7 @@ void NodeOrder::add(int64_t root, int64_t instance) {
     const std::vector<ChildField> &fields =
         variants[variantOf[top.node]].fields;
     if (top.field == fields.size()) {
+      checkArity(top.node);
       states[top.node] = number;
       order.push_back(top.node);
       stack.pop_back();
@@ -184,7 +208,7 @@ void NodeOrder::checkAll() const {
 static nb::tuple orderNodes(
     const Array<int32_t> &variants,
     const std::vector<std::tuple<std::string, int>> &names,
-    const std::vector<std::tuple<std::string, std::string>> &types,
+    const std::vector<std::tuple<std::string, std::string, int64_t>> &types,
     const std::vector<std::vector<std::tuple<std::string, int, Array<int64_t>,
                                              std::optional<Array<int64_t>>>>>
         &fields,
@@ -198,8 +222,8 @@ static nb::tuple orderNodes(
           {field, child, values.data(), lists ? lists->data() : nullptr});
   }
   std::vector<OrderedType> all;
-  for (const auto &[name, kind] : types)
-    all.push_back({name, kind});
+  for (const auto &[name, kind, arity] : types)
+    all.push_back({name, kind, arity});
   const auto count = static_cast<int64_t>(variants.shape(0));
   const int32_t *variantOf = variants.data();
   NodeOrder order(variantOf, count, own, all);

@@ -113,9 +113,10 @@ struct Reader {
 
 struct DataType {
   std::string name;
-  bool isShared;
-  std::vector<int> variants;
-  std::unordered_map<PyTypeObject *, Reader> readers;
+  bool isShared = true;
+  int64_t arity = -1; ///< the most children of this type; -1: any number
+  std::vector<int> variants = {};
+  std::unordered_map<PyTypeObject *, Reader> readers = {};
   PyTypeObject *last = nullptr; ///< class, whose reader is `lastReader`
   const Reader *lastReader = nullptr;
 };
@@ -158,7 +159,7 @@ struct Open {
 class NodeWalk final : public ColumnUser {
 public:
   NodeWalk(const std::vector<Variant> &given, const nb::list &described,
-           const nb::set &unshared, nb::object reading,
+           const nb::dict &declared, nb::object reading,
            const nb::list &arguments);
   ~NodeWalk() override;
 
@@ -243,12 +244,12 @@ int NodeWalk::dataTypeOf(const std::string &name) {
   for (size_t i = 0; i < types.size(); ++i)
     if (types[i].name == name)
       return static_cast<int>(i);
-  types.push_back({name, true, {}, {}});
+  types.push_back({name});
   return static_cast<int>(types.size()) - 1;
 }
 
 NodeWalk::NodeWalk(const std::vector<Variant> &given, const nb::list &described,
-                   const nb::set &unshared, nb::object reading,
+                   const nb::dict &declared, nb::object reading,
                    const nb::list &arguments)
     : reading(std::move(reading)) {
   for (size_t v = 0; v < given.size(); ++v) {
@@ -272,8 +273,12 @@ NodeWalk::NodeWalk(const std::vector<Variant> &given, const nb::list &described,
           {field.name, child, Column(element, field.shape, field.lists, text)});
     }
   }
-  for (DataType &type : types)
-    type.isShared = !unshared.contains(nb::str(type.name.c_str()));
+  for (DataType &type : types) {
+    auto [isUnshared, arity] = nb::cast<std::tuple<bool, int64_t>>(
+        declared[nb::str(type.name.c_str())]);
+    type.isShared = !isUnshared;
+    type.arity = arity;
+  }
   for (nb::handle each : arguments) {
     auto [where, type, lists, merges] =
         nb::cast<std::tuple<std::string, std::string, int, bool>>(each);
@@ -488,17 +493,26 @@ void NodeWalk::finish(PyObject *value, int dataType, int variant, size_t begin,
 
 int64_t NodeWalk::addRow(int number, size_t begin, size_t children, size_t at) {
   NodeVariant &variant = variants[number];
+  const DataType &type = types[variant.dataType];
   const int64_t *child = results.data() + children;
+  int64_t parts = 0;
   for (size_t f = 0; f < variant.fields.size(); ++f) {
     NodeField &field = variant.fields[f];
     if (field.dataType >= 0) {
+      const int64_t before = field.column.elements();
       child = field.column.addNodes(child);
+      if (field.dataType == variant.dataType)
+        parts += field.column.elements() - before;
       continue;
     }
     written = number, writtenField = static_cast<int>(f), writtenAt = at;
     field.column.add(fields[begin + f], *this);
     written = -1;
   }
+  if (type.arity >= 0 && parts > type.arity)
+    throw nb::value_error((path(at) + ": '" + variant.name.c_str() + "' has " +
+                           tooMany(parts, type.name, type.arity))
+                              .c_str());
   const int64_t row = variant.rows++;
   const auto node = static_cast<int64_t>(numbers.size());
   if (argument->merges) {
@@ -725,16 +739,16 @@ void NodeWalk::addNote(nb::python_error &error) const {
 }
 
 static nb::tuple readNodes(const std::vector<Variant> &variants,
-                           const nb::list &described, const nb::set &unshared,
+                           const nb::list &described, const nb::dict &declared,
                            nb::object reading, const nb::list &arguments,
                            const nb::list &values, int64_t instances) {
-  return NodeWalk(variants, described, unshared, std::move(reading), arguments)
+  return NodeWalk(variants, described, declared, std::move(reading), arguments)
       .read(values, instances);
 }
 
 void batch::python::defineNodes(nb::module_ &module) {
   module.def("shown", shown);
   module.def("read_nodes", readNodes, nb::arg("variants"), nb::arg("described"),
-             nb::arg("unshared"), nb::arg("reading"), nb::arg("arguments"),
+             nb::arg("declared"), nb::arg("reading"), nb::arg("arguments"),
              nb::arg("values"), nb::arg("instances"));
 }

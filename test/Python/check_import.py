@@ -222,6 +222,26 @@ if model:
         model.bind({"w": W[0]})(xs)["y"], 2 * xs * W[0]))
     checks.equal("lines stay where they are", len(MODULE.splitlines()),
                  len(batchtest.contents(path("model.mlir")).splitlines()))
+model = imported("comments within attributes", """module @"a b" attributes {mhlo.x = 1 : i32, // why
+    batch.sizes = {H = 4 : index} // last
+} {
+  func.func @f(%x: tensor<4xf32> { // the first
+        batch.name = "a" }, %w: tensor<4xf32> {jax.q = {p = 1, // within
+        q = "// not"}, batch.name = "b" // last
+      } // of all
+      ) -> (tensor<4xf32> { // its name:
+        batch.name = "y"}) attributes {u, // c
+      jax.k = 1} {
+    %y = arith.addf %x, %w : tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+}
+""", "--shared=b")
+if model:
+    checks.equal("names between comments", str(model), "Model(a: tensor<4xf32>) -> (y: tensor<"
+                 "4xf32>) with parameters (b: tensor<4xf32>)")
+    checks.expect("nothing of front ends is left", not re.search(
+        "mhlo|jax", batchtest.contents(path("model.mlir")).decode()))
 plain = MODULE.replace("llvm.x", "x").replace("jax.buffer = 1 : i64,", "").replace(
     'torch.debug = "a \\" } func.func @no(", x.keep', "")
 subprocess.run([batchtest.tool("batch-opt"), "-", "--emit-bytecode", "-o", path("b.mlirbc")],
@@ -261,11 +281,14 @@ for what, data, text, options in [
         ("an unknown argument", BAD, "no argument 'q'; there are: 0 (x), 1 (y)",
          ["--shared=q"]),
         ("a position too many", BAD, "no argument '2'", ["--name=2=z"]),
+        ("a position in other digits", BAD, "no argument '\u00b2'", ["--name=\u00b2=z"]),
         ("a name for none", BAD, "write --name=ARG=NAME", ["--name=z"]),
         ("one name for two", BAD, "both called 'y'; --name=1=NAME", ["--name=0=y"]),
         ("a name that is none", BAD, ":1:14: error: argument 0 cannot be called 'a\"'",
          ['--name=0=a"']),
         ("all shared", BAD, "all arguments of 'f' are shared", ["--shared=0,1"]),
+        ("no arguments", "func.func @f() -> tensor<4xf32> {\n  %y = arith.constant dense<1.0> :"
+         " tensor<4xf32>\n  return %y : tensor<4xf32>\n}\n", "'f' has no arguments", []),
         ("names of results", BAD, "names 2 results, 'f' has 1", ["--outputs=a,b"]),
         ("no results", "func.func @f(%x: i32) {\n  return\n}\n", "has no results", []),
         ("no resources", BAD, "no values of dense_resource", ["--params=w.npz"]),

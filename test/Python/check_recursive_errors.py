@@ -178,6 +178,39 @@ error("2^40 paths in a tree", ValueError,
       "nodes; Doubled is declared a tree or a sequence, where an object in several places is "
       "as many nodes: declared a dag it is one",
       lambda d: 1, batch.forest(Doubled, [chain]))
+
+
+@batch.adt(kind="tree", arity=2)
+class Pairs:
+    class tip:
+        x: int
+
+    class fork:
+        kids: list[list["Pairs"]]
+        other: Rose
+
+
+tip = Pairs.tip(1)
+wide = Pairs.fork([[tip], [], [tip, tip]], rose)
+fits = Pairs.fork([[tip], [], [Pairs.fork([], rose)]], rose)
+for form, given in [("objects", Pairs.fork([[], [tip, wide]], rose)),
+                    ("tuples", ("fork", [[], [tip, ("fork", [[tip], [], [tip, tip]], rose)]],
+                                rose))]:
+    error("more children than declared, " + form, ValueError,
+          "values[1].kids[1][1]: 'fork' has 3 children of type Pairs, which is declared "
+          "with arity 2", lambda p: 1, batch.forest(Pairs, [fits, given]))
+
+
+@batch.adt(arity=1)
+class Row:
+    class word:
+        before: list["Row"]
+
+
+checks.refused("more children than declared, arrays", ValueError,
+               "node 2, a Row.word, has 2 children of type Row, which is declared with arity 1",
+               lambda: batch.Forest.of_arrays(Row, [0, 0, 0], {
+                   "word.before": batch.Ragged([0, 1], [0, 0, 0, 2])}, [2]))
 checks.refused("under jax.jit", TypeError, "which JAX does not trace",
                lambda: jax.jit(lambda x: scaled(tree, x))(1.0))
 checks.refused("data of inner lanes", TypeError, "a batch of data",

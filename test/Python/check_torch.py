@@ -90,6 +90,10 @@ for what, error, text, action in [
         ("a sparse tensor", TypeError, "'x'", lambda: f(rows, x.to_sparse(), n)),
         ("complex numbers", TypeError, "elements are bool",
          lambda: f(rows, x.to(torch.complex64), n)),
+        ("a tensor in the place of JAX's arrays", TypeError, "give numpy.asarray(x)",
+         lambda: batch.vmap(abs)(x)),
+        ("one that needs a gradient", TypeError, "give numpy.asarray(x.detach()); its gradient",
+         lambda: batch.vmap(abs)(x.clone().requires_grad_())),
 ]:
     refused(what, error, text, action)
 checks.expect("a call after that", torch.equal(torch.from_dlpack(f(rows, x, n)["y"]),

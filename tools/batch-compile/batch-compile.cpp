@@ -60,6 +60,10 @@ struct Flags {
       cl::desc("What runs a mini-batch, or a share of it, on a GPU: 'device' "
                "(all blocks together), 'cluster', 'block' or 'auto' (a choice "
                "by the model)")};
+  cl::opt<int64_t> clusterSize{
+      "cluster-size", cl::init(8), cl::cat(category), cl::value_desc("blocks"),
+      cl::desc("Blocks of a cluster, 1 to 16; not all chips that have clusters "
+               "have some of more than 8")};
   cl::opt<batch::Precision> precision{
       "precision", cl::init(batch::Precision::F32), cl::cat(category),
       cl::desc("What a GPU rounds the factors of products with parameters to: "
@@ -149,6 +153,7 @@ struct Flags {
     options.sizes.assign(sizes.begin(), sizes.end());
     options.device = device;
     options.executor = executor;
+    options.clusterSize = clusterSize;
     options.precision = precision;
     options.chip = chip;
     options.sharedMemory = sharedMemory;

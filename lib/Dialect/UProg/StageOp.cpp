@@ -165,3 +165,17 @@ LogicalResult StageOp::verifyRegions() {
           "uprog-stage-operators");
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// AwaitRowsOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult AwaitRowsOp::verify() {
+  if (!isa<FunctionOpInterface>((*this)->getParentOp()))
+    return emitOpError("must be in the function of a stage, in none of its "
+                       "branches and loops, so that all threads come to it");
+  for (Operation *op = (*this)->getPrevNode(); op; op = op->getPrevNode())
+    if (isa<AwaitRowsOp>(op))
+      return emitOpError("is the second one of a function, which waits once");
+  return success();
+}

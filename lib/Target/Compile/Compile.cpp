@@ -163,6 +163,7 @@ static LogicalResult addDevicePasses(OpPassManager &pm, ModuleOp module,
               "instrumented, and the emulator finds races by itself";
   GPUPersistentOptions gpu;
   gpu.executor = options.executor;
+  gpu.clusterSize = options.clusterSize;
   gpu.sharedMemory = options.sharedMemory;
   gpu.precision = options.precision;
   if (options.device == Device::Emulator) {
@@ -202,7 +203,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
   autobatch.tuning = options.tuning;
   autobatch.gpu = options.device != Device::CPU;
   if (options.device == Device::CUDA && getChipFacts(options.chip).clusters)
-    autobatch.clusterSize = GPUPersistentOptions().clusterSize;
+    autobatch.clusterSize = options.clusterSize;
   autobatch.policy = options.policy;
   autobatch.policyTable = options.policyTable;
   autobatch.sizes = ArrayRef<std::string>(options.sizes);

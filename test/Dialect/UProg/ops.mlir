@@ -292,10 +292,8 @@ uprog.operator @insert.rows(
 
 // The function of a stage says where it reads rows of earlier steps.
 // CHECK-LABEL: func.func private @cell.rows.stage0(
-// CHECK-NEXT:    uprog.await_rows
 // CHECK-NEXT:    uprog.await_rows {mark}
 func.func private @cell.rows.stage0(%step: !llvm.ptr<1>) {
-  uprog.await_rows
   uprog.await_rows {mark}
   return
 }

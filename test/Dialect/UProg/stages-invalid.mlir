@@ -444,3 +444,23 @@ func.func private @f() attributes {a = #uprog.gathered<left = 0, panels = <param
 
 // expected-error @+1 {{left_stride and run must be at least 1}}
 func.func private @f() attributes {a = #uprog.gathered<left = 0, panels = <parameters = [0], n = 4, k = 4, width = 1>, left_stride = 4, run = 0>}
+
+// -----
+
+// All threads of a block come to the barrier of its stage.
+func.func private @k.rows.stage0(%some: i1) {
+  scf.if %some {
+    // expected-error @+1 {{must be in the function of a stage, in none of its branches and loops, so that all threads come to it}}
+    uprog.await_rows
+  }
+  return
+}
+
+// -----
+
+func.func private @k.rows.stage0() {
+  uprog.await_rows
+  // expected-error @+1 {{is the second one of a function, which waits once}}
+  uprog.await_rows
+  return
+}

@@ -634,13 +634,18 @@ def UProg_AwaitRowsOp : UProg_Op<"await_rows", [MemoryEffects<[MemWrite]>]> {
     In the function of a stage, behind all that depends on the plan alone: where a
     kernel waits at the barrier between this stage and what it reads, if the code
     that calls the function leaves that to it. Loads before it are on their way
-    while blocks wait for each other.
+    while blocks wait for each other. A function has one at most, in none of its
+    branches and loops: all threads come to a barrier.
 
     ```mlir
-    uprog.await_rows
+    func.func private @cell.rows.stage0(%step: !llvm.ptr<1>) {
+      uprog.await_rows
+      return
+    }
     ```
   }];
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 
 include "Batch/Dialect/UProg/UProgInstanceOps.td"

@@ -60,6 +60,8 @@ struct CompileOptions {
   Device device = Device::CPU;
   /// What runs a mini-batch or a share of it on a device other than the CPU.
   Executor executor = Executor::Auto;
+  /// Blocks of a cluster, 1 to 16, where clusters run something.
+  int64_t clusterSize = 8;
   /// The precision of the factors of products with parameters on such a device.
   Precision precision = Precision::F32;
   /// Chip of a GPU, such as "sm_90"; empty: the oldest that has the features
