@@ -39,10 +39,11 @@ ALONE, CLUSTER, ONE, SET, AUTO = ("level=block", "level=cluster",
 # the loop of lstm10 hands on take forty registers.
 SPILLS = {("seq2seq", AUTO): 16, ("nasrnn", SET): 16, ("nasrnn", AUTO): 64,
           ("lstm10", CLUSTER): 16, ("lstm10", ONE): 64, ("lstm10", SET): 128,
-          ("lstm10", AUTO): 1024}
+          ("lstm10", AUTO): 1024, ("arK", ""): 64, ("kidscore_interaction", ""): 64}
 
 # Samplers, in lock step, and others.
-LANES = ("german_credit", "nuts_gauss", "nuts_logreg", WALK)
+LANES = ("arK", "blr", "eight_schools_noncentered", "german_credit", "kidscore_interaction",
+         "nuts_gauss", "nuts_logreg", WALK)
 
 
 def sizes_option(model, size):
@@ -254,12 +255,15 @@ def main(arguments):
         for precision in MMA:
             check_ptxas(checks, "treelstm_nary", 256, "sm_90a",
                         " executor=device precision=" + precision)
+        for precision in MMA:
+            check_ptxas(checks, "lstm_nmt", 256, "sm_90",
+                        " executor=cluster precision=" + precision, spills=64)
         for model in batchtest.EVERY:
             check_ptxas(checks, model, 256, "sm_90", " executor=device")
         check_ptxas(checks, "dagrnn", 256, "sm_80", " executor=block")
         check_ptxas(checks, "treelstm_nary", 256, "sm_90", " executor=cluster")
         for model in LANES:
-            check_ptxas(checks, model, None, "sm_90")
+            check_ptxas(checks, model, None, "sm_90", spills=SPILLS.get((model, ""), 0))
         for model in INSTANCES:
             for level in (ALONE, CLUSTER, ONE, SET, AUTO):
                 check_ptxas(checks, model, None, "sm_90", level=level,

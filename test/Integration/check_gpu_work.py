@@ -3,8 +3,7 @@
 
 On the emulator, with 8 blocks and hidden size 16, every warp of every block leaves as many
 sums of products in shared memory as are counted for the rows of each step: in f32 and on
-tensor cores, with weights kept or not, in one round or several, of one row up to more than
-a block has room for.
+tensor cores, with weights kept or not, of one row up to more than a block has room for.
 
 With hidden size 256, 132 blocks and GUM's trees, as many of all warps have something to do
 in a level of TreeLSTM, on average, as LEAST_BUSY says.

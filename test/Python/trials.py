@@ -164,11 +164,11 @@ class Trials:
             print(done.stderr[-3000:])
             return
         # Caches are full after half of the passes. The allocator takes large pieces at
-        # times; what trials keep shows in every pass.
+        # times, in half of the passes and more; what trials keep shows in every pass.
         last = states[passes // 2:]
         for name, step in most.items():
             steps = sorted(b[name] - a[name] for a, b in zip(last, last[1:]))
-            checks.expect("it keeps no " + name, steps[len(steps) // 2] <= step,
+            checks.expect("it keeps no " + name, steps[len(steps) // 4] <= step,
                           [s[name] for s in states])
         for name, grown in ("files", 0), ("threads", 2):
             checks.expect("it keeps no " + name, states[-1][name] - states[

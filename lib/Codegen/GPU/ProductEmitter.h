@@ -28,10 +28,11 @@ struct ProductMemory {
 
 /// Makes the products with parameters of a stage, as a ProductPlan says.
 ///
-/// Without tensor cores a warp has a tile of 4 rows by 8 columns of sums. Its
-/// lanes share out k: each adds up its share of all 32 sums with one fma per
-/// term, in vectors side by side, then lanes exchange sums until each has one.
-/// On tensor cores the tile has 16 rows, and a lane four sums.
+/// Without tensor cores a warp has a tile of 4 rows by 8 columns of sums, or a
+/// slice of 2 columns of it, of 4 rows or one. Its lanes share out k: each adds
+/// up its share of all these sums with one fma per term, in vectors side by
+/// side, then lanes exchange sums until each has one. On tensor cores the tile
+/// has 16 rows, and a lane four sums.
 class ProductEmitter {
 public:
   static constexpr int64_t kLanes = 32; ///< of a warp

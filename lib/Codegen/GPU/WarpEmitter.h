@@ -18,7 +18,7 @@ namespace mlir::uprog {
 ///
 ///   for the rows of this block, as many at a time as its memory holds:
 ///     the block copies them to shared memory; barrier
-///     for its tiles of columns, as many at a time as there are warps:
+///     for its tiles of columns, as many at a time as have room for sums:
 ///       the warps share out tiles, products and shares of k; barrier
 ///       a lane per element: adds up shares, computes everything else
 ///
