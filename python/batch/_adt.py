@@ -231,9 +231,26 @@ def fields_of(data):
                               for name in variant._names])
             except TypeError as error:
                 raise TypeError("%s: %s" % (variant.__qualname__, error)) from None
+        _check_children(data, found)
         data._fields = found
         data._scope.close()
     return data._fields
+
+
+def _check_children(data, fields):
+    """What a data type is declared to be has to be true of its variants."""
+    for variant, own in zip(data._variants, fields):
+        children = [kind for _, kind in own if element_of(kind) == Data(data)]
+        lists = any(isinstance(kind, List) for kind in children)
+        if data._kind == "sequence" and (lists or len(children) > 1):
+            raise ValueError("%s has %s, but %s is declared a sequence, whose nodes have one "
+                             "child at most: declare it a tree or a dag" % (
+                                 variant.__qualname__, "a list of children" if lists else
+                                 "%d children" % len(children), data.__name__))
+        least = sum(not isinstance(kind, List) for kind in children)
+        if data._arity is not None and least > data._arity:
+            raise ValueError("%s has %d children, but %s is declared with arity %d" % (
+                variant.__qualname__, least, data.__name__, data._arity))
 
 
 def element_of(kind):

@@ -232,6 +232,18 @@ checks.refused("a name that is not ASCII", TypeError, "of ASCII letters",
                lambda: batch.adt(type("B\u00fcro", (), {"A": type("A", (), {})})))
 checks.refused("an unknown kind", ValueError, "'tree', 'sequence' or 'dag'",
                lambda: batch.adt(kind="bush"))
+Fork = type("Fork", (), {"__annotations__": {"left": "Two", "right": "Two"}})
+Long = type("Long", (), {"__annotations__": {"all": list["Two"]}})
+for what, declared, text, variant in [
+        ("two children in a sequence", {"kind": "sequence"},
+         "Fork has 2 children, but Two is declared a sequence", Fork),
+        ("a list in a sequence", {"kind": "sequence"},
+         "Long has a list of children, but Two is declared a sequence", Long),
+        ("more fields than the arity", {"arity": 1},
+         "Fork has 2 children, but Two is declared with arity 1", Fork)]:
+    two = batch.adt(type("Two", (), {"F": variant}), **declared)
+    checks.refused(what, ValueError, text,
+                   lambda: batch.vmap(lambda t: 1)(batch.forest(two, [1])))
 checks.refused("a type of no field", TypeError, "A: <class 'dict'> is no type of a field",
                lambda: batch.vmap(lambda t: 1)(batch.forest(batch.adt(type("Odd", (), {
                    "A": type("A", (), {"__annotations__": {"x": dict}})})), [1])))
