@@ -499,17 +499,19 @@ int64_t NodeWalk::addRow(int number, size_t begin, size_t children, size_t at) {
   for (size_t f = 0; f < variant.fields.size(); ++f) {
     NodeField &field = variant.fields[f];
     if (field.dataType >= 0) {
-      const int64_t before = field.column.elements();
+      const bool counts = type.arity >= 0 && field.dataType == variant.dataType;
+      if (counts)
+        parts -= field.column.elements();
       child = field.column.addNodes(child);
-      if (field.dataType == variant.dataType)
-        parts += field.column.elements() - before;
+      if (counts)
+        parts += field.column.elements();
       continue;
     }
     written = number, writtenField = static_cast<int>(f), writtenAt = at;
     field.column.add(fields[begin + f], *this);
     written = -1;
   }
-  if (type.arity >= 0 && parts > type.arity)
+  if (parts > type.arity && type.arity >= 0)
     throw nb::value_error((path(at) + ": '" + variant.name.c_str() + "' has " +
                            tooMany(parts, type.name, type.arity))
                               .c_str());
