@@ -142,13 +142,15 @@ void NodeOrder::check(const ChildField &field, int64_t parent, int64_t child) {
 void NodeOrder::checkArity(int64_t node) const {
   const OrderedVariant &variant = variants[variantOf[node]];
   const OrderedType &type = types[variant.dataType];
+  if (type.arity < 0)
+    return;
   int64_t children = 0;
   for (const ChildField &field : variant.fields)
     if (field.dataType == variant.dataType)
       children += field.begins
                       ? field.begins[rows[node] + 1] - field.begins[rows[node]]
                       : 1;
-  if (type.arity >= 0 && children > type.arity)
+  if (children > type.arity)
     throw nb::value_error((nodeName(node) + ", a " + variant.name + ", has " +
                            tooMany(children, type.name, type.arity))
                               .c_str());
