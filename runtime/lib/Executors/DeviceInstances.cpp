@@ -9,6 +9,7 @@
 #include "InstanceExecutor.h"
 #include "InstanceImage.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/StageRows.h"
 
 #include <cstring>
 
@@ -61,6 +62,7 @@ std::string DeviceInstances::describe(int64_t progress) const {
 }
 
 void DeviceInstances::run(ResultCopies copies) {
+  checkInstanceRows(info, batch.numInstances());
   const LaunchShape &shape = runs->shape();
   image.layOut(batch, shape.blocks);
   runs->begin(image.bytes(), image.outEnd(), image.regions());

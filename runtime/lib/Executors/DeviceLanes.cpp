@@ -8,6 +8,7 @@
 #include "DeviceProgram.h"
 #include "LaneExecutor.h"
 #include "LaneMemory.h"
+#include "batch-runtime/StageRows.h"
 
 #include <cstring>
 
@@ -45,6 +46,8 @@ private:
 
 void DeviceLanes::run(ResultCopies copies) {
   image.layOut(lanes.instances(), runs->shape().blocks);
+  for (const KernelInfo &kernel : descriptor().kernels)
+    checkStageRows(descriptor(), kernel, image.mostLanes());
   LaunchShape shape = runs->shape();
   shape.blocks = image.units();
   // The control words precede the image, so that one copy is enough.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/PlanSteps.h"
+#include "batch-runtime/StageRows.h"
 
 #include <algorithm>
 
@@ -20,6 +21,9 @@ void PlanSteps::build(const TaskOrder &order, const PlanRows &rows,
                       const IndexArrays &arrays, const Tables &tables) {
   makeLists(order, rows, arrays, tables);
   makeSteps(order);
+  if (descriptor.launch)
+    for (const BatchStep &step : stepList)
+      checkStageRows(descriptor, step);
   reserveScratch();
 }
 

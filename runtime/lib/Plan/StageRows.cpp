@@ -1,0 +1,62 @@
+//===- StageRows.cpp - How many rows a device counts ----------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/StageRows.h"
+#include "batch-runtime/Error.h"
+
+#include <algorithm>
+
+using namespace batchrt;
+
+/// The most rows that lie in so many bytes. A value without dimensions may be
+/// one of fewer.
+static int64_t rowsIn(int64_t bytes) {
+  return std::max<int64_t>(bytes / 64, 1);
+}
+
+/// Checks `count` times the rows of `bytes` bytes.
+static void check(const KernelInfo &kernel, int64_t count, const char *what,
+                  int64_t bytes) {
+  const int64_t rows = rowsIn(bytes);
+  // The product might be too large for any number.
+  if (count > mostStageRows / rows)
+    raise("a step of kernel '", kernel.name, "' has ", count, " ", what,
+          " with up to ", rows, " rows each, but a device counts no more than ",
+          mostStageRows, " rows; give a smaller --batch");
+}
+
+void batchrt::checkStageRows(const Descriptor &descriptor,
+                             const KernelInfo &kernel, int64_t tasks) {
+  int64_t bytes = kernel.taskScratch;
+  for (const ResultInfo &result : kernel.results)
+    bytes = std::max(bytes, descriptor.tables[result.table].ownBytes);
+  for (int64_t result : kernel.resultBytes)
+    bytes = std::max(bytes, result);
+  check(kernel, tasks, "tasks", bytes);
+}
+
+void batchrt::checkStageRows(const Descriptor &descriptor,
+                             const BatchStep &step) {
+  const KernelInfo &kernel = descriptor.kernels[step.kernel];
+  checkStageRows(descriptor, kernel, step.count);
+  for (const RaggedScratch &ragged : kernel.raggedScratch)
+    check(kernel, step.operands[ragged.operand].offsets[step.count],
+          "elements of lists", ragged.bytes);
+}
+
+void batchrt::checkInstanceRows(const ReplicateInfo &info, int64_t instances) {
+  const int64_t together =
+      std::clamp<int64_t>(instances, 1, std::max<int64_t>(info.room, 1));
+  const int64_t rows = std::max(
+      rowsIn(info.bytesBefore(instances) + info.bytesTogether(instances)),
+      together * info.tasks * rowsIn(info.nodeBytes));
+  if (rows > mostStageRows)
+    raise("what runs at the same time of ", together,
+          together == 1 ? " instance" : " instances", " has up to ", rows,
+          " rows, but a device counts no more than ", mostStageRows,
+          " rows; give a smaller --batch");
+}
