@@ -18,8 +18,8 @@ import batchtest
 import residual_models
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-parser.add_argument("--long", action="store_true", help="10 seeds instead of 1")
-seeds = 10 if parser.parse_args().long else 1
+parser.add_argument("--long", action="store_true", help="20 seeds instead of 1")
+seeds = 20 if parser.parse_args().long else 1
 checks = batchtest.Checks("single instances on the emulator")
 file = batchtest.temporary_paths()
 
