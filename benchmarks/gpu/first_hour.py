@@ -14,11 +14,11 @@ times      a tree model and an LSTM at batch 1, 10 and 64 with each executor, th
            bit
 barriers   run.py's barriers and ceilings
 sanitizer  small golden cases under compute-sanitizer: memcheck, racecheck, synccheck
-control    a decoder, attention and a sampler at their own sizes
-profile    the tree model's kernels under Nsight Compute (ncu), at batch 1 and 64: why
-           warps wait, and at which instructions
+control    a decoder, attention, a sampler and ten layers at their own sizes
+profile    the tree model's kernels under Nsight Compute (ncu), at batch 1 and 64, and
+           those of control at batch 1: why warps wait, and at which instructions
 peers      run.py on the same two models: PyTorch, CUDA graphs, cuDNN
-sizes      the results of all other models that run.py measures, at their sizes
+sizes      all other models that run.py measures, at their sizes, as times
 compiled   PyTorch's TorchInductor on the tree model
 
 Each command has a time limit; it and all that it has started are killed when that is over.
@@ -57,8 +57,8 @@ sys.dont_write_bytecode = True
 import run as measuring  # noqa: E402
 
 SANITIZERS = ("memcheck", "racecheck", "synccheck")
-# Of the models that run.py measures: what is timed here, and what is profiled.
-TIMED, PROFILED = ("treelstm_nary", "lstm"), "treelstm_nary"
+# Of the models that part `times` measures.
+PROFILED = "treelstm_nary"
 SECTIONS = ("SpeedOfLight", "WarpStateStats", "SourceCounters", "LaunchStats")
 HOT = 40  # instructions of a profile
 
@@ -281,7 +281,7 @@ def all_programs(bundle):
     """Those of the bundle; what run.py measures is timed or only compared."""
     for entry in bundle["models"]:
         for executor, path in entry["objects"].items():
-            yield {"part": "times" if entry["model"] in TIMED else "sizes",
+            yield {"part": "times" if entry["model"] in bundle["timed"] else "sizes",
                    "row": "%s %d f32" % (entry["model"], entry["size"]),
                    "name": "%s %d f32, %s" % (entry["model"], entry["size"], executor),
                    "object": path,
@@ -381,9 +381,7 @@ def timed(hour, part, runs):
 
 
 def sizes(hour):
-    jobs = [WithResults(hour, program, hour.bundle["instances"])
-            for program in hour.few(hour.of("sizes"))]
-    compare_bits(hour, jobs, hour.do_all("sizes", jobs, hour.workers))
+    timed(hour, "sizes", 5)
 
 
 def barriers(hour):
@@ -448,17 +446,22 @@ def profile(hour):
     chosen = [program for program in hour.of("times")
               if program["name"].startswith(PROFILED) and " f32," in program["name"]
               and program["name"].split(", ")[1] in ("device", "cluster")]
-    for batch in hour.options.batches[:1] + hour.options.batches[-1:]:
-        for program in chosen:
-            profile_one(hour, program, batch, raw)
-            with tarfile.open(hour.path("profile.tar.gz"), "w:gz") as file:
-                file.add(raw, "profile")
+    work = [(program, batch) for batch in hour.options.batches[:1] +
+            hour.options.batches[-1:] for program in chosen]
+    work += [(program, 1) for program in hour.of("control")
+             if program["name"].split(", ")[1:] in (["replicate device"], ["lock step"])]
+    for program, batch in work:
+        profile_one(hour, program, batch, raw)
+        with tarfile.open(hour.path("profile.tar.gz"), "w:gz") as file:
+            file.add(raw, "profile")
 
 
 def middle_one(hour, program):
-    """The number of the input that is neither long nor short."""
+    """The number of the input that is neither long nor short; of random ones the first."""
     path = next(option.split("=")[1] for option in program["options"]
                 if option.startswith("--inputs="))
+    if path.startswith("random:"):
+        return 0
     with open(os.path.join(HERE, path)) as file:
         lines = file.read().splitlines()[:hour.bundle["instances"]]
     return sorted(range(len(lines)), key=lambda i: len(lines[i]))[len(lines) // 2]
@@ -618,9 +621,10 @@ def rows_of_profile(jobs, hour):
 # In the order of what is most worth, with shares of the budget.
 PARTS = {"answers": (answers, 0.2), "times": (times, 0.25), "barriers": (barriers, 0.12),
          "sanitizer": (sanitizer, 0.2), "control": (control, 0.15),
-         "profile": (profile, 0.25), "peers": (peers, 0.3), "sizes": (sizes, 0.15),
+         "profile": (profile, 0.25), "peers": (peers, 0.3), "sizes": (sizes, 0.25),
          "compiled": (compiled, 0.35)}
-ROWS = {"times": rows_of_times, "control": rows_of_times, "barriers": rows_of_barriers,
+ROWS = {"times": rows_of_times, "control": rows_of_times, "sizes": rows_of_times,
+        "barriers": rows_of_barriers,
         "peers": rows_of_peers, "compiled": rows_of_peers, "profile": rows_of_profile}
 
 

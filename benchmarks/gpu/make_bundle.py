@@ -44,10 +44,10 @@ for folder in ("test/Integration", "benchmarks/structural"):
     sys.path.insert(0, os.path.join(ROOT, folder))
 sys.dont_write_bytecode = True
 import batchtest  # noqa: E402
+import programs  # noqa: E402
 import run as structural  # noqa: E402
 
 MOST_BYTES = 50e6
-SEQUENCES = ["lstm", "gru"]
 TOOLS = ["batch-run", "batch-barrier"]
 MODULES = {"batchtest.py": "test/Integration/batchtest.py",
            "structural.py": "benchmarks/structural/run.py",
@@ -130,9 +130,7 @@ def measured(models, inputs, options):
     the object, source, options)."""
     entries, work = [], []
     for model in models:
-        own = os.path.join(HERE, "models", model + ".mlir")
-        source = own if model in SEQUENCES else os.path.join(
-            batchtest.MODELS, model + ".mlir")
+        source = programs.source_of(model)
         for size in options.sizes:
             size = size // 4 if model == "mvrnn" else size
             objects = {executor: "objects/%s-%d-%s.so" % (model, size, executor)
@@ -146,7 +144,6 @@ def measured(models, inputs, options):
 
 def first_hour(entries, options, scratch):
     """The same for first_hour.py."""
-    import programs
     found, work = [], []
     for program, source, flags in itertools.chain(
             programs.cases(options, scratch), programs.variants(options, entries),
@@ -229,7 +226,7 @@ def parse():
     data = os.path.join(ROOT, "..", "shared", "data", "gum_trees")
     numbers = lambda text: [int(part) for part in text.split(",")]
     names = lambda text: text.split(",")
-    everything = batchtest.ALL + SEQUENCES
+    everything = batchtest.ALL + list(programs.SEQUENCES)
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--output", default="bundle")
     parser.add_argument("--device", choices=("cuda", "emulator"), default="cuda")
@@ -296,7 +293,7 @@ def main():
                 "glibc": needed_glibc(os.path.join(options.output, "bin",
                                                    "batch-run")),
                 "trees": os.path.basename(os.path.dirname(options.trees)),
-                "instances": options.instances, "models": models,
+                "instances": options.instances, "timed": programs.TIMED, "models": models,
                 "programs": found}
     with open(os.path.join(options.output, "bundle.json"), "w") as file:
         json.dump(manifest, file, indent=1)

@@ -21,25 +21,32 @@ LEVELS = ("cluster", "block", "device")
 CASES = os.path.join(batchtest.ROOT, "..", "shared", "cases")
 # What factors of products are off by when they are rounded (docs/GPU.md).
 ROUNDING = {"tf32": 2.0 ** -11, "bf16": 2.0 ** -8}
-# The model that runs on tensor cores.
+# The model that runs on tensor cores, those that part `times` measures, and those that have
+# their sources beside this file.
 TREES = "treelstm_nary"
+TIMED = (TREES, "lstm")
+SEQUENCES = ("lstm", "gru")
 # Those that run under the sanitizer: each has something that the others have not.
 SANITIZED = (TREES, "treegru_nary", "seq2seq", "nuts_gauss")
 # Those that are large, or much like others: one executor and one level will do.
 ONCE = ("bilstm_tagger_char", "lstm10", "skipnet38", "blockdrop_given", "nasrnn_add",
         "attention_masked", "seq2seq_forced")
-# A decoder, attention and a sampler: small sizes for the emulator, and how many
+# A decoder, attention, a sampler and ten layers: small sizes for the emulator, and how many
 # instances are compared with unbatched code. A decoder takes the largest of many
 # numbers: among enough instances there are two that rounding decides between.
 CONTROL = {"seq2seq": ("H=16,V=30", 8), "attention": ("HEADS=2,D=8,SLOTS=34", 64),
-           "nuts_gauss": ("D=4", 64)}
+           "nuts_gauss": ("D=4", 64), "lstm10": ("H=8", 8)}
 
 
-def ways(model, executors):
+def source_of(model):
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models") \
+        if model in SEQUENCES else batchtest.MODELS
+    return os.path.join(folder, model + ".mlir")
+
+
+def ways(model, executors, levels):
     """{name: options of batch-compile} of all that runs a model on a GPU."""
-    found, levels = {}, LEVELS
-    if model in ONCE:
-        executors, levels = executors[:1], LEVELS[:1]
+    found = {}
     if model in batchtest.EVERY + batchtest.FURTHER:
         for executor in executors:
             found[executor] = ["--strategy=linearize", "--executor=" + executor]
@@ -62,7 +69,8 @@ def cases(options, scratch):
     """(program, source, options of batch-compile) of golden cases."""
     names = sorted(os.listdir(CASES)) if os.path.isdir(CASES) else []
     for model in names:
-        found = ways(model, options.executors)
+        few = 1 if model in ONCE else len(LEVELS)
+        found = ways(model, options.executors[:few], LEVELS[:few])
         if not found or options.models and model not in options.models:
             continue
         case, folder = os.path.join(CASES, model), "cases/" + model
@@ -100,29 +108,28 @@ def cases(options, scratch):
 
 
 def variants(options, entries):
-    """The same of a tree model at the sizes that run.py measures: on tensor cores, and in
-    clusters of 16 blocks, which hold more weights."""
+    """The same of what run.py measures, at its sizes: in clusters of 16 blocks, which hold
+    more weights, and a tree model on tensor cores."""
     executors = [(executor, ["--executor=" + executor]) for executor in options.executors]
     wide = [("cluster of 16", ["--executor=cluster", "--cluster-size=16"])] \
         if "cluster" in options.executors else []
     for entry in entries:
-        if entry["model"] != TREES:
-            continue
-        with open(os.path.join(options.output, entry["inputs"])) as file:
-            trees = [json.loads(line) for line in file]
-        for precision in ("f32", *ROUNDING):
-            checks = bound(precision, trees) if precision in ROUNDING \
-                else ["--check-unbatched=1e-4"]
+        model, size = entry["model"], entry["size"]
+        for precision in ("f32", *ROUNDING) if model == TREES else ("f32",):
+            checks = ["--check-unbatched=1e-4"]
+            if precision in ROUNDING:
+                with open(os.path.join(options.output, entry["inputs"])) as file:
+                    checks = bound(precision, [json.loads(line) for line in file])
             for way, flags in (executors if precision in ROUNDING else []) + wide:
-                row = "%s %d %s" % (TREES, entry["size"], precision)
-                yield ({"part": "times", "row": row, "name": "%s, %s" % (row, way),
+                row = "%s %d %s" % (model, size, precision)
+                yield ({"part": "times" if model in TIMED else "sizes",
+                        "row": row, "name": "%s, %s" % (row, way),
                         "options": ["--params=random:1",
                                     "--inputs=" + entry["inputs"]],
-                        "checks": checks,
-                        "checked": len(trees), "singles": len(trees),
-                        "sanitized": False},
-                       os.path.join(batchtest.MODELS, TREES + ".mlir"),
-                       ["--size=H=%d" % entry["size"], "--precision=" + precision] + flags)
+                        "checks": checks, "checked": options.instances,
+                        "singles": options.instances, "sanitized": False},
+                       source_of(model),
+                       ["--size=H=%d" % size, "--precision=" + precision] + flags)
 
 
 def control(options):
@@ -131,7 +138,7 @@ def control(options):
         if options.models and model not in options.models:
             continue
         sizes = ["--size=" + small] if options.device == "emulator" else []
-        for way, flags in ways(model, options.executors).items():
+        for way, flags in ways(model, options.executors, LEVELS).items():
             if way in EXECUTORS:
                 continue
             # On a GPU the next block is by default the one that most lanes wait for.
@@ -144,4 +151,4 @@ def control(options):
                                     "--inputs=random:1,%d" % options.instances] + given,
                         "checks": ["--check-unbatched=1e-4"], "checked": checked,
                         "singles": 8, "sanitized": False},
-                       os.path.join(batchtest.MODELS, model + ".mlir"), flags + sizes)
+                       source_of(model), flags + sizes)

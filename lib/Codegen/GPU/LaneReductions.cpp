@@ -15,8 +15,9 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// What each lane reduces at least: an exchange takes as long as a few loads.
-static constexpr int64_t kLeast = 2;
+/// What each lane reduces at least. Its loads are under way together, while an
+/// exchange waits for the one before it; and a warp computes more elements.
+static constexpr int64_t kLeast = 8;
 
 /// The loop that lanes share out: the longest one, of equal ones the last,
 /// along which elements lie side by side.
@@ -82,7 +83,8 @@ CodeBuilder::Values LaneReductions::reduce(CodeBuilder &b, Evaluator &evaluator,
   Indices dims = evaluator.loopIndices(op, element);
   // If an element has more lanes, several do the same.
   WordMath m(b);
-  Value first = m.widen(count < lanes ? m.rem(member, count) : member);
+  Value own = count < lanes ? m.rem(member, count) : member;
+  Value first = m.widen(own);
 
   auto one = [&](ValueRange partial) {
     SmallVector<Value> arguments = evaluator.evalInputs(op, dims);
@@ -99,15 +101,25 @@ CodeBuilder::Values LaneReductions::reduce(CodeBuilder &b, Evaluator &evaluator,
     if (depth == last)
       pieces = loops.pieces;
     for (auto [begin, end] : pieces) {
-      Value from = b.constant(begin);
-      if (depth == shared)
-        from = b.add(from, first);
-      partial =
-          b.loop(from, b.constant(end), depth == shared ? count : 1, partial,
-                 [&, begin = begin, end = end](Value k, ValueRange values) {
-                   dims[loops.dims[depth]] = {k, false, -1, begin, end};
-                   return self(self, CodeBuilder::Values(values), depth + 1);
-                 });
+      auto at = [&, begin = begin, end = end](Value k, ValueRange values) {
+        dims[loops.dims[depth]] = {k, false, -1, begin, end};
+        return self(self, CodeBuilder::Values(values), depth + 1);
+      };
+      if (depth != shared) {
+        partial = b.loop(b.constant(begin), b.constant(end), 1, partial, at);
+        continue;
+      }
+      // As often in all lanes, so that the loop can be unrolled; then the rest.
+      int64_t rest = (end - begin) % count;
+      partial = b.loop(b.constant(begin), b.constant(end - rest), count,
+                       partial, [&](Value k, ValueRange values) {
+                         return at(b.add(k, first), values);
+                       });
+      if (rest)
+        partial = b.select(
+            m.less(own, m.constant(rest)), TypeRange(ValueRange(partial)),
+            [&] { return at(b.add(first, b.constant(end - rest)), partial); },
+            [&] { return partial; });
     }
     return partial;
   };

@@ -3,24 +3,31 @@
 #rn = affine_map<(r, n) -> (r, n)>
 #r = affine_map<(r, n) -> (r)>
 
-// The first of the largest of 100 elements: 32 lanes take every 32nd each, all of
-// them, then they exchange what they have found in five rounds. One stores.
+// The first of the largest of 100 elements: 8 lanes take every 8th each, and four of
+// them what is left; then they exchange what they have found in three rounds. One stores.
 // CHECK-LABEL: func.func private @argmax.rows.stage0
 // CHECK:         scf.for
-// CHECK:           %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i32
+// CHECK:           %[[LANE:.*]] = arith.remui %{{.*}}, %c8_i32
 // CHECK:           arith.cmpi eq, %[[LANE]], %c0_i32
 // CHECK:           %[[FIRST:.*]] = arith.extui %[[LANE]] : i32 to i64
-// CHECK:           %[[OWN:.*]]:2 = scf.for %{{.*}} = %[[FIRST]] to %c100_i64 step %c32_i64 iter_args(
+// CHECK:           %[[MOST:.*]]:2 = scf.for %[[K:.*]] = %c0_i64 to %c96_i64 step %c8_i64 iter_args(
+// CHECK:             arith.addi %[[K]], %[[FIRST]]
 // CHECK:             arith.cmpf ogt
-// CHECK:           %[[VALUE:.*]], %{{.*}} = gpu.shuffle xor %[[OWN]]#0, %c16_i32, %c32_i32 : f32
-// CHECK:           %[[INDEX:.*]], %{{.*}} = gpu.shuffle xor %[[OWN]]#1, %c16_i32, %c32_i32 : i32
+// CHECK:           %[[HAS:.*]] = arith.cmpi slt, %[[LANE]], %c4_i32
+// CHECK:           %[[OWN:.*]]:2 = scf.if %[[HAS]] -> (f32, i32)
+// CHECK:             arith.addi %[[FIRST]], %c96_i64
+// CHECK:             arith.cmpf ogt, %{{.*}}, %[[MOST]]#0
+// CHECK:           } else {
+// CHECK:             scf.yield %[[MOST]]#0, %[[MOST]]#1
+// CHECK:           %[[VALUE:.*]], %{{.*}} = gpu.shuffle xor %[[OWN]]#0, %c4_i32, %c32_i32 : f32
+// CHECK:           %[[INDEX:.*]], %{{.*}} = gpu.shuffle xor %[[OWN]]#1, %c4_i32, %c32_i32 : i32
 // CHECK:           %[[BETTER:.*]] = arith.cmpf ogt, %[[VALUE]], %[[OWN]]#0
 // CHECK:           %[[EQUAL:.*]] = arith.cmpf oeq, %[[VALUE]], %[[OWN]]#0
 // CHECK:           %[[EARLIER:.*]] = arith.cmpi slt, %[[INDEX]], %[[OWN]]#1
 // CHECK:           %[[TIE:.*]] = arith.andi %[[EQUAL]], %[[EARLIER]]
 // CHECK:           %[[TAKES:.*]] = arith.ori %[[BETTER]], %[[TIE]]
 // CHECK:           arith.select %[[TAKES]], %[[VALUE]], %[[OWN]]#0
-// CHECK-COUNT-8:   gpu.shuffle xor
+// CHECK-COUNT-4:   gpu.shuffle xor
 // CHECK-NOT:       gpu.shuffle
 // CHECK:           scf.if
 // CHECK-COUNT-2:     llvm.store
@@ -51,12 +58,13 @@ uprog.operator @argmax.rows(%n: index, %x: tensor<?x100xf32> {uprog.operand = #u
 #rnk = affine_map<(r, n, k) -> (r, n, k)>
 #rn = affine_map<(r, n, k) -> (r, n)>
 
-// Words of 64 bits go in halves. Each of 48 elements has 8 lanes: a tile has 4
+// Words of 64 bits go in halves. Each of 48 elements has 2 lanes: a tile has 16
 // columns.
 // CHECK-LABEL: func.func private @sums.rows.stage0
-// CHECK:         %[[LANE:.*]] = arith.remui %{{.*}}, %c8_i32
-// CHECK:         scf.for %{{.*}} to %c17_i64 step %c8_i64
-// CHECK-COUNT-6: gpu.shuffle xor %{{.*}} : i32
+// CHECK:         %[[LANE:.*]] = arith.remui %{{.*}}, %c2_i32
+// CHECK:         scf.for %{{.*}} to %c16_i64 step %c2_i64
+// CHECK:         scf.if
+// CHECK-COUNT-2: gpu.shuffle xor %{{.*}} : i32
 // CHECK-NOT:     gpu.shuffle
 // CHECK:         scf.if
 // CHECK:           llvm.store
@@ -103,11 +111,11 @@ uprog.operator @columns.rows(%n: index, %x: tensor<?x64x32xf32> {uprog.operand =
 #rkn = affine_map<(r, n, k) -> (r, k, n)>
 #rn = affine_map<(r, n, k) -> (r, n)>
 
-// There are few, so that lanes are left: 32 for each, whose neighbours read
+// There are few, so that lanes are left: 8 for each, whose neighbours read
 // elements that lie apart.
 // CHECK-LABEL: func.func private @few.rows.stage0
-// CHECK:         scf.for %{{.*}} to %c64_i64 step %c32_i64
-// CHECK-COUNT-5: gpu.shuffle xor %{{.*}} : f32
+// CHECK:         scf.for %{{.*}} to %c64_i64 step %c8_i64
+// CHECK-COUNT-3: gpu.shuffle xor %{{.*}} : f32
 // CHECK-NOT:     gpu.shuffle
 // CHECK:         return
 uprog.operator @few.rows(%n: index, %x: tensor<?x64x3xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x3xf32> {

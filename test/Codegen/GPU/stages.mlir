@@ -97,12 +97,13 @@ uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #upr
 #r = affine_map<(r, n) -> (r)>
 #rn = affine_map<(r, n) -> (r, n)>
 
-// Other reductions run along a row, in 8 lanes for 20 elements; the start value
+// Other reductions run along a row, in 2 lanes for 20 elements; the start value
 // comes last.
 // CHECK-LABEL: func.func private @norm.rows.stage0
-// CHECK:         %[[SUM:.*]] = scf.for %{{.*}} step %c8_i64 iter_args(%[[ACC:.*]] = %cst{{.*}}) -> (f32)
+// CHECK:         %[[SUM:.*]] = scf.for %{{.*}} step %c2_i64 iter_args(%[[ACC:.*]] = %cst{{.*}}) -> (f32)
 // CHECK:           math.fma %[[X:.*]], %[[X]], %[[ACC]] : f32
-// CHECK-COUNT-3: gpu.shuffle xor
+// CHECK-COUNT-1: gpu.shuffle xor
+// CHECK-NOT:     gpu.shuffle
 // CHECK:         arith.addf %{{.*}}, %{{.*}} : f32
 // CHECK:         scf.if
 // CHECK:           llvm.store %{{.*}} : f32, !llvm.ptr<1>
