@@ -445,7 +445,7 @@ def profile(hour):
     os.makedirs(raw, exist_ok=True)
     chosen = [program for program in hour.of("times")
               if program["name"].startswith(PROFILED) and " f32," in program["name"]
-              and program["name"].split(", ")[1] in ("device", "cluster")]
+              and program["name"].split(", ")[1] in ("device", "cluster-16")]
     work = [(program, batch) for batch in hour.options.batches[:1] +
             hour.options.batches[-1:] for program in chosen]
     work += [(program, 1) for program in hour.of("control")
@@ -467,12 +467,19 @@ def middle_one(hour, program):
     return sorted(range(len(lines)), key=lambda i: len(lines[i]))[len(lines) // 2]
 
 
+def sampling_option(hour):
+    """How often warps are looked at: the option's name depends on ncu's version."""
+    _, text, _ = hour.watch.call(["ncu", "--help"], 20)
+    return "--warp-sampling-interval" if "--warp-sampling-interval" in text \
+        else "--sampling-interval"
+
+
 def profile_one(hour, program, batch, raw):
     name = "%s, batch %d" % (program["name"], batch)
     report = os.path.join(raw, name.replace(" ", "-").replace(",", ""))
     skip = middle_one(hour, program) if batch == 1 else 0
     prefix = ["ncu", "--clock-control=none", "--cache-control=none",
-              "--sampling-interval=0", "--launch-skip=%d" % skip, "--launch-count=1",
+              sampling_option(hour) + "=0", "--launch-skip=%d" % skip, "--launch-count=1",
               "--force-overwrite", "--export=" + report]
     prefix += ["--section=" + section for section in SECTIONS]
     command = hour.batch_run(program, "--batch=%d" % batch, *hour.patience(0),

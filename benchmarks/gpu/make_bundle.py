@@ -3,7 +3,7 @@
 
   make_bundle.py [--build=build] [--output=bundle] [--device=cuda|emulator]
                  [--chip=sm_90a] [--models=a,b] [--sizes=256,512] [--instances=64]
-                 [--executors=device,cluster,block] [--length=100]
+                 [--executors=device,cluster,cluster-16,block] [--length=100]
                  [--cpu=x86-64-v3] [--tools=FOLDER] [--first-hour]
 
 It holds objects of every model over trees and DAGs of examples/models (MV-RNN at a
@@ -137,7 +137,7 @@ def measured(models, inputs, options):
                        for executor in options.executors}
             entries.append({"model": model, "size": size, "inputs": inputs[model],
                             "objects": objects})
-            work += [(name, source, ["--size=H=%d" % size, "--executor=" + executor])
+            work += [(name, source, ["--size=H=%d" % size] + programs.EXECUTORS[executor])
                      for executor, name in objects.items()]
     return entries, work
 
@@ -146,7 +146,7 @@ def first_hour(entries, options, scratch):
     """The same for first_hour.py."""
     found, work = [], []
     for program, source, flags in itertools.chain(
-            programs.cases(options, scratch), programs.variants(options, entries),
+            programs.cases(options, scratch), programs.tensor_cores(options, entries),
             programs.control(options)):
         program["object"] = "objects/%s-%d.so" % (program["part"], len(found))
         found.append(program)
@@ -233,8 +233,7 @@ def parse():
     parser.add_argument("--chip", default="sm_90a")
     parser.add_argument("--models", type=names)
     parser.add_argument("--sizes", type=numbers)
-    parser.add_argument("--executors", type=names,
-                        default=["device", "cluster", "block"])
+    parser.add_argument("--executors", type=names)
     parser.add_argument("--instances", type=int)
     parser.add_argument("--length", type=int, help="words of a sequence")
     parser.add_argument("--cpu", default="x86-64-v3" if platform.machine() ==
@@ -246,6 +245,12 @@ def parse():
     options.sizes = options.sizes or ([16] if small else [256] if options.first_hour
                                       else [256, 512])
     options.instances = options.instances or (4 if small else 64)
+    # The emulator runs 8 blocks.
+    options.executors = options.executors or [
+        name for name in programs.EXECUTORS if name != "cluster-16" or not small]
+    unknown = set(options.executors) - set(programs.EXECUTORS)
+    if unknown:
+        parser.error("unknown executor: " + ", ".join(sorted(unknown)))
     options.length = options.length or (6 if small else 100)
     options.measured = [model for model in everything
                         if not options.models or model in options.models]

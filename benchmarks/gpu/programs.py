@@ -15,7 +15,9 @@ import check_case
 import convert_case
 import graphs
 
-EXECUTORS = ("device", "cluster", "block")
+EXECUTORS = {"device": ["--executor=device"], "cluster": ["--executor=cluster"],
+             "cluster-16": ["--executor=cluster", "--cluster-size=16"],
+             "block": ["--executor=block"]}
 LEVELS = ("cluster", "block", "device")
 # Golden cases, if they are there.
 CASES = os.path.join(batchtest.ROOT, "..", "shared", "cases")
@@ -49,7 +51,7 @@ def ways(model, executors, levels):
     found = {}
     if model in batchtest.EVERY + batchtest.FURTHER:
         for executor in executors:
-            found[executor] = ["--strategy=linearize", "--executor=" + executor]
+            found[executor] = ["--strategy=linearize"] + EXECUTORS[executor]
     if model in batchtest.REPLICATED:
         for level in levels:
             found["replicate " + level] = ["--strategy=replicate", "--level=" + level]
@@ -69,8 +71,11 @@ def cases(options, scratch):
     """(program, source, options of batch-compile) of golden cases."""
     names = sorted(os.listdir(CASES)) if os.path.isdir(CASES) else []
     for model in names:
-        few = 1 if model in ONCE else len(LEVELS)
-        found = ways(model, options.executors[:few], LEVELS[:few])
+        few = 1 if model in ONCE else None
+        # Larger clusters run the same code.
+        executors = [executor for executor in options.executors
+                     if executor != "cluster-16" or model in SANITIZED]
+        found = ways(model, executors[:few], LEVELS[:few])
         if not found or options.models and model not in options.models:
             continue
         case, folder = os.path.join(CASES, model), "cases/" + model
@@ -104,32 +109,27 @@ def cases(options, scratch):
             for executor in options.executors:
                 yield (program("%s %s" % (executor, precision),
                                bound(precision, trees)), source,
-                       ["--executor=" + executor, "--precision=" + precision] + sizes)
+                       EXECUTORS[executor] + ["--precision=" + precision] + sizes)
 
 
-def variants(options, entries):
-    """The same of what run.py measures, at its sizes: in clusters of 16 blocks, which hold
-    more weights, and a tree model on tensor cores."""
-    executors = [(executor, ["--executor=" + executor]) for executor in options.executors]
-    wide = [("cluster of 16", ["--executor=cluster", "--cluster-size=16"])] \
-        if "cluster" in options.executors else []
+def tensor_cores(options, entries):
+    """The same of a tree model at the sizes that run.py measures, on tensor cores."""
     for entry in entries:
-        model, size = entry["model"], entry["size"]
-        for precision in ("f32", *ROUNDING) if model == TREES else ("f32",):
-            checks = ["--check-unbatched=1e-4"]
-            if precision in ROUNDING:
-                with open(os.path.join(options.output, entry["inputs"])) as file:
-                    checks = bound(precision, [json.loads(line) for line in file])
-            for way, flags in (executors if precision in ROUNDING else []) + wide:
-                row = "%s %d %s" % (model, size, precision)
-                yield ({"part": "times" if model in TIMED else "sizes",
-                        "row": row, "name": "%s, %s" % (row, way),
+        if entry["model"] != TREES:
+            continue
+        with open(os.path.join(options.output, entry["inputs"])) as file:
+            trees = [json.loads(line) for line in file]
+        for precision in ROUNDING:
+            for executor in options.executors:
+                row = "%s %d %s" % (TREES, entry["size"], precision)
+                yield ({"part": "times", "row": row, "name": "%s, %s" % (row, executor),
                         "options": ["--params=random:1",
                                     "--inputs=" + entry["inputs"]],
-                        "checks": checks, "checked": options.instances,
-                        "singles": options.instances, "sanitized": False},
-                       source_of(model),
-                       ["--size=H=%d" % size, "--precision=" + precision] + flags)
+                        "checks": bound(precision, trees),
+                        "checked": len(trees), "singles": len(trees),
+                        "sanitized": False}, source_of(TREES),
+                       ["--size=H=%d" % entry["size"], "--precision=" + precision] +
+                       EXECUTORS[executor])
 
 
 def control(options):

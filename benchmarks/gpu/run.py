@@ -30,6 +30,7 @@ out: few runs, small batches.
 """
 
 import argparse
+import concurrent.futures
 import ctypes
 import json
 import os
@@ -147,7 +148,7 @@ def measure_barriers(objects, options, processors):
     grids = [1 << i for i in range(16) if 1 << i < processors] + [processors]
     found = []
     for executor, path in chosen.paths.items():
-        blocks = {"device": grids, "cluster": [8]}.get(executor, [1])
+        blocks = {"device": grids, "cluster": [8], "cluster-16": [16]}.get(executor, [1])
         found += json.loads(batchtest.call("batch-barrier", path, steps, runs,
                                            *blocks))
     for result in found:
@@ -166,17 +167,23 @@ def outputs_of(path):
             if not name.endswith(".offsets")}
 
 
-def check_ours(entry, instances, options, folder):
-    """{executor: (largest error and counts, file of outputs)}, of so many instances
-    in one mini-batch."""
-    found = {}
-    for executor in entry.paths:
+def check_ours(entry, counts, options, folder):
+    """{instances: {executor: (largest error and counts, file of outputs)}}, of so many
+    instances in one mini-batch; several at once, as most of it is unbatched code."""
+    def check(job):
+        instances, executor = job
         path = os.path.join(folder, "%s-%d.safetensors" % (executor, instances))
-        counts = entry.run(executor, None, instances, "--outputs=" + path,
-                           "--check-unbatched=%g" % options.tolerance)
-        found[executor] = ({"error": counts["max_relative_error"], "counts": {
-            key: counts[key] for key in COUNTS}}, path)
-    return found
+        found = entry.run(executor, None, instances, "--outputs=" + path,
+                          "--check-unbatched=%g" % options.tolerance)
+        return {"error": found["max_relative_error"], "counts": {
+            key: found[key] for key in COUNTS}}, path
+
+    jobs = [(instances, executor) for instances in counts for executor in entry.paths]
+    workers = max(1, min(8, (os.cpu_count() or 2) // 2))
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        done = dict(zip(jobs, pool.map(check, jobs)))
+    return {instances: {executor: done[instances, executor] for executor in entry.paths}
+            for instances in counts}
 
 
 def same_files(a, b):
@@ -259,8 +266,8 @@ def summarize(parts, count):
 
 def measure(entry, peer, options, folder):
     """The lines of the table for a model at one size."""
-    wanted = {instances: check_ours(entry, instances, options, folder)
-              for instances in sorted({entry.whole(batch) for batch in options.batches})}
+    wanted = check_ours(entry, sorted({entry.whole(batch) for batch in options.batches}),
+                        options, folder)
     errors = check_peer(entry, wanted, peer, options) if peer else {}
     ours, theirs = time_all(entry, wanted, peer, errors, options, folder)
     for batch in options.batches:
@@ -416,7 +423,7 @@ def main():
         sys.exit("\n".join("missing: " + line for line in missing))
 
     record = {**batchtest.where_and_when("gpu"), "bundle": {
-        key: value for key, value in bundle.items() if key != "models"},
+        key: value for key, value in bundle.items() if key not in ("models", "programs")},
         "driver": driver(),
         "instances": options.instances, "repetitions": options.repetitions,
         "runs": options.runs, "results": []}

@@ -13,10 +13,11 @@ blocks together copy of rows and read of weights, barriers of a block, loads beh
 barrier of all blocks that wait for each other.
 
 Then an estimate of the time of a kernel, for each model and batch, beside the floor of
-the same GPU, the larger of its products and its bytes, and beside what was measured: of
+the same GPU, the larger of its products and its bytes, and beside what was measured; and
+what executor `auto` takes, beside what was fastest: of
 --results, by default benchmarks/results/gpu-2026-11-27.json, which has the barrier and
-the peaks, too. Estimates are sums over stages, and nothing is fitted to the measured
-times: CONSTANTS says where each number comes from. They leave out a kernel's launch, its
+the peaks, too. Estimates are sums over stages, of cycles that batch-opt counts, and nothing
+is fitted to the measured times (CONSTANTS, lib/Codegen/GPU/WorkCounts.cpp). They leave out a kernel's launch, its
 copies of weights, and products of two tensors of a task (mvrnn).
 """
 
@@ -46,41 +47,7 @@ CONSTANTS = {
     # Measured by batch-barrier there (132 blocks): a barrier of all blocks, and a step
     # without tasks.
     "barrier_us": 1.13, "step_us": 0.48,
-    # Cycles of a load that the L2 cache answers, of one of shared memory or a shuffle, and
-    # of a barrier of a block; published measurements of this generation, rounded.
-    "l2_latency": 270, "shared_latency": 30, "block_barrier": 40,
-    # Cycles from an instruction to one that needs its result.
-    "dependent_issue": 4,
-    # Bytes a cycle from the L2 cache to a multiprocessor, as its load units take them.
-    "l2_bytes": 64,
-    # Instructions a cycle of a warp by itself, and of a multiprocessor's four schedulers.
-    # A guess: loops wait for loads of shared memory now and then.
-    "warp_ipc": 0.6, "block_ipc": 2.4,
 }
-
-
-def stage_us(work, constants=CONSTANTS):
-    """Microseconds of a stage from its counts, between two barriers of all blocks."""
-    c = constants
-    cycles = work["dependent loads"] * c["l2_latency"]
-    # Rows on their way, then the busiest of: a warp, a block's instructions, its shared
-    # memory.
-    cycles += work["most row bytes"] / c["l2_bytes"]
-    cycles += work["most weight bytes"] / c["l2_bytes"]
-    if work["weight bytes"]:
-        cycles += work["passes"] * c["l2_latency"]
-    cycles += max(work["instructions"] / c["warp_ipc"],
-                  work["block instructions"] / c["block_ipc"], work["wavefronts"])
-    # A load, and five exchanges between lanes, of each item.
-    if work["shuffles"] or work["loads"]:
-        rounds = 6 if work["shuffles"] else 1
-        cycles += work["most items"] * rounds * c["shared_latency"]
-    cycles += work["block barriers"] * c["block_barrier"]
-    # Elements: sums from shared memory, what is computed of them, stores.
-    elements = max(work["passes"], 1 if work["passes"] else work["most items"])
-    cycles += elements * (c["shared_latency"] + work["chain"] * c["dependent_issue"])
-    cycles += c["l2_latency"]
-    return cycles / c["clock_ghz"] / 1e3
 
 
 class Model:
@@ -141,7 +108,7 @@ class Model:
             for kernel, tasks in plan:
                 stages = self.stages(kernel, tasks)
                 total += c["step_us"] + (len(stages) - 1) * c["barrier_us"]
-                total += sum(stage_us(work, c) for work, _ in stages)
+                total += sum(work["cycles"] for work, _ in stages) / c["clock_ghz"] / 1e3
         total += self.barriers[batch] * c["barrier_us"]
         return total / len(self.steps[batch])
 
@@ -206,6 +173,27 @@ def print_estimates(models, options, record):
                 "%.2f" % (estimate / took) if took else "-"))
 
 
+def print_choices(models, options, record):
+    """Of executor `auto`, told the batch size, beside what was fastest."""
+    print("executor auto: what it takes, in total and of the kernel over the fastest one")
+    print("%-18s %6s %-11s %6s %-16s %7s %s" % (
+        "model", "batch", "auto", "total", "fastest", "kernel", "fastest"))
+    for model in models:
+        for result in record["results"]:
+            if (result["model"], result["size"]) != (model.model, model.size) or \
+                    result["batch"] not in options.batches:
+                continue
+            chosen = gpu_work.choose(model.source, model.size, "chip=%s instances=%d" % (
+                options.chip, result["batch"]))
+            words = [model.model, result["batch"], chosen]
+            for part in ("total", "kernels"):
+                times = {executor: ours["median_us"][part]
+                         for executor, ours in result["ours"].items()}
+                best = min(times, key=times.get)
+                words += [times[chosen] / times[best], best]
+            print("%-18s %6d %-11s %6.2f %-16s %7.2f %s" % tuple(words))
+
+
 def load(models, options):
     """Models with inputs as those that bundles have."""
     import make_bundle
@@ -256,7 +244,10 @@ def main():
     for model in models:
         print_levels(model, options)
     with open(options.results) as file:
-        print_estimates(models, options, json.load(file))
+        record = json.load(file)
+    print_estimates(models, options, record)
+    if options.precision == "f32":
+        print_choices(models, options, record)
 
 
 if __name__ == "__main__":

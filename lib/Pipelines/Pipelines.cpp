@@ -202,32 +202,37 @@ void mlir::batch::buildGPUPersistentPipeline(
   StageOperatorsPassOptions stages;
   stages.target = uprog::StageTarget::GPU;
   pm.addPass(createStageOperatorsPass(stages));
-  ChooseExecutorPassOptions choose;
-  choose.executor = options.executor;
-  choose.chip = options.chip;
-  choose.clusterSize = options.clusterSize;
-  pm.addPass(createChooseExecutorPass(choose));
   // Tensor cores need few registers, and more warps to load for them.
   int64_t blockSize = options.blockSize;
   if (blockSize == 0)
     blockSize = options.precision == Precision::F32 ? 256 : 512;
+  ChipFacts facts = getChipFacts(options.chip);
+  int64_t sharedMemory = options.sharedMemory < 0
+                             ? facts.sharedMemory
+                             : options.sharedMemory.getValue();
+  int64_t blocks =
+      options.blocks ? options.blocks.getValue() : facts.multiprocessors;
+  ChooseExecutorPassOptions choose;
+  choose.executor = options.executor;
+  choose.chip = options.chip;
+  choose.clusterSize = options.clusterSize;
+  choose.instances = options.instances;
+  choose.blockSize = blockSize;
+  choose.sharedMemory = sharedMemory;
+  choose.blocks = blocks;
+  choose.precision = options.precision;
+  pm.addPass(createChooseExecutorPass(choose));
   ConvertOperatorsToGPUPassOptions operators;
   operators.blockSize = blockSize;
-  ChipFacts facts = getChipFacts(options.chip);
-  operators.sharedMemory = options.sharedMemory < 0
-                               ? facts.sharedMemory
-                               : options.sharedMemory.getValue();
+  operators.sharedMemory = sharedMemory;
   operators.asyncCopies = facts.asyncCopies;
-  operators.blocks =
-      options.blocks ? options.blocks.getValue() : facts.multiprocessors;
-  operators.clusterSize = options.clusterSize;
+  operators.blocks = blocks;
   operators.precision = options.precision;
   operators.countRows.assign(options.countRows.begin(),
                              options.countRows.end());
   pm.addPass(createConvertOperatorsToGPUPass(operators));
   ConvertUProgToGPUPassOptions program;
   program.blockSize = blockSize;
-  program.clusterSize = options.clusterSize;
   program.chip = options.chip;
   pm.addPass(createConvertUProgToGPUPass(program));
   if (options.chip.empty())

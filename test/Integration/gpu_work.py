@@ -52,6 +52,14 @@ def kept_bytes(source, size, options):
     return int(re.search(r'Remark="(\d+) of \d+ bytes of parameters stay', text)[1])
 
 
+def choose(source, size, options):
+    """The executor that `auto` takes, as benchmarks/gpu names them; options are those of
+    --gpu-persistent."""
+    text = run_opt(source, size, options)
+    found = re.search(r": executor ([a-z0-9 ]+), which takes least", text)[1]
+    return {"cluster of 8": "cluster", "cluster of 16": "cluster-16"}.get(found, found)
+
+
 def find_steps(program, inputs, batch, trace, *options):
     """[(kernel, tasks)] of each mini-batch, and how many barriers all of them have; from a
     run of a program for the CPU, which writes the file `trace`."""

@@ -61,9 +61,10 @@ struct Flags {
                "(all blocks together), 'cluster', 'block' or 'auto' (a choice "
                "by the model)")};
   cl::opt<int64_t> clusterSize{
-      "cluster-size", cl::init(8), cl::cat(category), cl::value_desc("blocks"),
-      cl::desc("Blocks of a cluster, 1 to 16; not all chips that have clusters "
-               "have some of more than 8")};
+      "cluster-size", cl::init(0), cl::cat(category), cl::value_desc("blocks"),
+      cl::desc("Blocks of a cluster, 1 to 16; default: 8, or 16 where executor "
+               "'auto' takes these; not all chips that have clusters have some "
+               "of more than 8")};
   cl::opt<batch::Precision> precision{
       "precision", cl::init(batch::Precision::F32), cl::cat(category),
       cl::desc("What a GPU rounds the factors of products with parameters to: "
@@ -83,9 +84,10 @@ struct Flags {
                "'lazy', 'replicate' or 'none' (unbatched)")};
   cl::opt<int64_t> instances{
       "instances", cl::init(64), cl::cat(category),
-      cl::desc("Instances that a mini-batch will have: with 1, strategy 'auto' "
-               "takes 'replicate' wherever control depends on tensors, also on "
-               "GPUs and over data structures")};
+      cl::desc(
+          "Instances that a mini-batch will have: with 1, strategy 'auto' "
+          "takes 'replicate' wherever control depends on tensors, also on "
+          "GPUs and over data structures; executor 'auto' goes by it, too")};
   cl::opt<batch::InstanceLevel> instanceLevel{
       "level", cl::init(batch::InstanceLevel::Auto), cl::cat(category),
       cl::desc(

@@ -172,19 +172,25 @@ struct CPUWorkersOptions : PassPipelineOptions<CPUWorkersOptions> {
 struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
   Option<Executor> executor{
       *this, "executor",
-      llvm::cl::desc(
-          "What runs a mini-batch or a share of it: 'device' (all "
-          "blocks, with barriers in global memory), 'cluster', "
-          "'block' or 'auto', which chooses by parameters and tasks"),
+      llvm::cl::desc("What runs a mini-batch or a share of it: 'device' (all "
+                     "blocks, with barriers in global memory), 'cluster', "
+                     "'block' or 'auto': what is estimated to be fastest"),
       llvm::cl::init(Executor::Auto)};
   Option<int64_t> blockSize{
       *this, "block-size",
       llvm::cl::desc("Threads of a block; 0: 256, or 512 "
                      "where products run on tensor cores"),
       llvm::cl::init(0)};
-  Option<int64_t> clusterSize{*this, "cluster-size",
-                              llvm::cl::desc("Blocks of a cluster"),
-                              llvm::cl::init(8)};
+  Option<int64_t> clusterSize{
+      *this, "cluster-size",
+      llvm::cl::desc("Blocks of a cluster, 1 to 16; 0: 8, or 16 where executor "
+                     "'auto' takes these"),
+      llvm::cl::init(0)};
+  Option<int64_t> instances{
+      *this, "instances",
+      llvm::cl::desc("Instances that a mini-batch will have, for executor "
+                     "'auto'"),
+      llvm::cl::init(64)};
   Option<int64_t> sharedMemory{
       *this, "shared-memory",
       llvm::cl::desc(

@@ -9,6 +9,7 @@
 #include "Batch/Target/ABI/ABILayout.h"
 #include "Batch/Target/ABI/SymbolNames.h"
 
+#include "BlockMemory.h"
 #include "WarpEmitter.h"
 #include "WorkCounts.h"
 
@@ -27,30 +28,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The bytes of shared memory that a block of any chip may have.
-static constexpr int64_t kLeastSharedMemory = 48 * 1024;
-/// The room for a quad of rows that products multiply, unless they need less.
-static constexpr int64_t kFewRowBytes = 24 * 1024;
-/// The most room for such rows.
-static constexpr int64_t kManyRowBytes = 64 * 1024;
-
 /// Rows and parameters lie in global memory; see the NVVM dialect.
 static constexpr unsigned kGlobalMemory = 1;
-
-/// The kernels whose tasks all have a known depth: they run at one step of a
-/// plan.
-static DenseSet<Attribute> findKernelsOfOneStep(ModuleOp module) {
-  DenseSet<Attribute> known, unknown;
-  module.walk([&](batch::RecordOp record) {
-    auto depth = record.getDepth().getDefiningOp<batch::DepthOp>();
-    bool constant = (depth && depth.getInputs().empty()) ||
-                    matchPattern(record.getDepth(), m_Constant());
-    (constant ? known : unknown).insert(record.getKernelAttr());
-  });
-  for (Attribute kernel : unknown)
-    known.erase(kernel);
-  return known;
-}
 
 /// True if the kernel only runs steps of plans; otherwise its control has
 /// values that stay in registers around stages.
@@ -124,7 +103,8 @@ static void describeWork(const StagePlan &plan, OperatorOp host,
          << ", loads " << work.loads << ", shuffles " << work.shuffles
          << ", instructions " << work.instructions << ", block instructions "
          << work.blockInstructions << ", wavefronts " << work.wavefronts
-         << ", chain " << code.chain;
+         << ", chain " << code.chain << ", cycles "
+         << work.estimateCycles(code);
       // A launch of a few blocks may be looked at warp by warp.
       if (launch.units <= 16) {
         os << ", sums from byte " << memory.sums << " to " << memory.rows
@@ -157,63 +137,6 @@ struct ConvertOperatorsToGPUPass
     return levels.size() == 1 ? std::optional(*levels.begin()) : std::nullopt;
   }
 
-  /// The bytes of a block's shared memory that its control takes.
-  int64_t getControlBytes() {
-    int64_t bytes = 0;
-    getOperation()->walk([&](CompactOp) {
-      bytes += batch::kListBytes;
-      return WalkResult::interrupt();
-    });
-    for (auto program : getOperation().getOps<ProgramOp>())
-      if (program.getLevel() == Level::Device) {
-        bytes += batch::kLeftBytes;
-        break;
-      }
-    return bytes;
-  }
-
-  /// The bytes of a block's shared memory for an operator's sums of products.
-  int64_t getSumBytes(const StagePlan &plan) {
-    int64_t most = 0;
-    for (const Stage &stage : plan.getStages()) {
-      ProductPlan products(plan, stage, precision);
-      if (products.products.empty())
-        continue;
-      int64_t tiles =
-          ProductEmitter::countTiles(products, blockSize / WarpEmitter::kLanes);
-      most = std::max<int64_t>(most, tiles * products.shares.size() *
-                                         products.sumBytes);
-    }
-    return most;
-  }
-
-  /// Shares out a block's shared memory: sums, a few of the rows that products
-  /// multiply, parameters, and in what is left more of the rows.
-  ProductMemory placeMemory(ArrayRef<std::unique_ptr<StagePlan>> plans,
-                            KeptParameters &parameters, int64_t room) {
-    constexpr int64_t quad = RowShare<NumberMath>::kQuad;
-    int64_t sums = 0, few = 0, many = 0;
-    for (const auto &plan : plans) {
-      sums = std::max(sums, getSumBytes(*plan));
-      for (const Stage &stage : plan->getStages()) {
-        ProductPlan products(*plan, stage, precision);
-        if (products.products.empty())
-          continue;
-        int64_t row = products.rowBytes();
-        few = std::max(few, std::min(quad * row, kFewRowBytes));
-        many = std::max(
-            many, std::min(ProductMemory::kMostRows * row, kManyRowBytes));
-      }
-    }
-    int64_t kept = parameters.place(std::max<int64_t>(room - sums - few, 0));
-    ProductMemory memory;
-    memory.sums = llvm::alignTo(kept, FactorFormat::kVectorBytes);
-    memory.rows = memory.sums + sums;
-    memory.rowBytes = std::clamp(room - memory.rows, few, std::max(few, many));
-    memory.rowBytes -= memory.rowBytes % FactorFormat::kVectorBytes;
-    return memory;
-  }
-
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<OperatorOp> operators(module.getOps<OperatorOp>());
@@ -224,9 +147,9 @@ struct ConvertOperatorsToGPUPass
       module.emitError("block-size must be a multiple of 32 up to 1024");
       return signalPassFailure();
     }
-    if (sharedMemory < 0 || blocks < 1 || clusterSize < 1) {
-      module.emitError("shared-memory must be at least 0, and blocks and "
-                       "cluster-size must be at least 1");
+    if (sharedMemory < 0 || blocks < 1) {
+      module.emitError("shared-memory must be at least 0, and blocks at "
+                       "least 1");
       return signalPassFailure();
     }
     if (llvm::any_of(countRows, [](int64_t rows) { return rows < 1; })) {
@@ -236,13 +159,6 @@ struct ConvertOperatorsToGPUPass
     auto device =
         SymbolTable(module).lookup<gpu::GPUModuleOp>(batch::kDeviceModule);
     std::vector<std::unique_ptr<StagePlan>> plans;
-    DenseSet<Attribute> once = findKernelsOfOneStep(module);
-    // A block keeps its share of all columns.
-    DenseSet<Attribute> alone;
-    module.walk([&](RunOp run) {
-      if (run.getLevel())
-        alone.insert(run.getCalleeAttr().getAttr());
-    });
     // A block keeps its share of the columns, which depends on the level.
     std::optional<Level> level = findSharingLevel();
     WarpEmitter::Blocks warps{blockSize / WarpEmitter::kLanes, precision,
@@ -257,41 +173,32 @@ struct ConvertOperatorsToGPUPass
       }
       plans.push_back(std::make_unique<StagePlan>(staged));
     }
-    KeptParameters parameters(level ? getUnits(*level) : 1, asyncCopies,
-                              precision);
-    for (auto [plan, op] : llvm::zip_equal(plans, operators))
-      if (level && !once.contains(op.getKernelAttr()) &&
-          !alone.contains(op.getSymNameAttr()))
-        parameters.add(*plan);
-    ProductMemory memory =
-        placeMemory(plans, parameters, sharedMemory - getControlBytes());
-    int64_t bytes = memory.rows + memory.rowBytes;
-    int64_t most = std::max<int64_t>(sharedMemory, kLeastSharedMemory);
-    if (bytes + getControlBytes() > most) {
-      auto deepest = llvm::max_element(plans, [&](auto &a, auto &b) {
-        return getSumBytes(*a) < getSumBytes(*b);
-      });
-      operators[deepest - plans.begin()]->emitError(
-          "products of this operator are so deep that "
-          "sums and rows need ")
-          << bytes + getControlBytes()
-          << " bytes of a block's shared memory, which has " << most;
+    if (level == Level::Cluster && !module->hasAttr(kClusterSizeAttr)) {
+      module.emitError("clusters run programs, but there is no ")
+          << kClusterSizeAttr << "; run batch-choose-executor first";
       return signalPassFailure();
     }
+    int64_t units = level ? getUnits(*level) : 0;
+    BlockMemory memory(
+        module, operators, plans,
+        {units, blockSize, sharedMemory, asyncCopies, precision});
+    if (failed(memory.verify(operators, plans)))
+      return signalPassFailure();
+    const KeptParameters &parameters = memory.parameters;
     ModuleTables tables(module, device, kGlobalMemory);
     for (auto [plan, op] : llvm::zip_equal(plans, operators)) {
       parameters.describe(*plan);
-      if (failed(convertOperator(*plan, op, parameters, memory, device, tables,
-                                 warps)))
+      if (failed(convertOperator(*plan, op, parameters, memory.products, device,
+                                 tables, warps)))
         return signalPassFailure();
       if (!countRows.empty())
-        describeWork(*plan, op, parameters, memory, device,
-                     {level ? getUnits(*level) : 1, warps}, countRows);
+        describeWork(*plan, op, parameters, memory.products, device,
+                     {std::max<int64_t>(units, 1), warps}, countRows);
     }
     parameters.describe(module.getLoc());
     CodeBuilder builder(module.getLoc(), module.getContext());
     builder.addressSpace = kGlobalMemory;
-    if (bytes)
+    if (int64_t bytes = memory.getBytes())
       KeptParameters::addMemory(device, builder, bytes);
     if (level)
       parameters.emitLoad(device, tables, builder, blockSize, *level);
@@ -302,9 +209,11 @@ struct ConvertOperatorsToGPUPass
 
   /// The number of blocks that share a stage, as far as is known.
   int64_t getUnits(Level level) {
-    return level == Level::Device    ? blocks
-           : level == Level::Cluster ? clusterSize
-                                     : 1;
+    if (level != Level::Cluster)
+      return level == Level::Device ? blocks : 1;
+    return getOperation()
+        ->getAttrOfType<IntegerAttr>(kClusterSizeAttr)
+        .getInt();
   }
 };
 } // namespace

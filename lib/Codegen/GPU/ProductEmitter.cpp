@@ -395,16 +395,15 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
   };
   if (format.usesTensorCores())
     return multiplyAll(plan.tileRows, false);
+  // A row that is alone is not multiplied as four.
+  auto multiplyRows = [&](bool takesSlices) {
+    b.when(
+        m.less(rows.count, m.constant(2)), [&] { multiplyAll(1, takesSlices); },
+        [&] { multiplyAll(plan.tileRows, takesSlices); });
+  };
   Value few =
       Items::takesSlices(m, rows.count, count, round.count, warps, slices);
-  b.when(
-      few,
-      [&] {
-        b.when(
-            m.less(rows.count, m.constant(2)), [&] { multiplyAll(1, true); },
-            [&] { multiplyAll(plan.tileRows, true); });
-      },
-      [&] { multiplyAll(plan.tileRows, false); });
+  b.when(few, [&] { multiplyRows(true); }, [&] { multiplyRows(false); });
 }
 
 Value ProductEmitter::sumAt(Value tile, Value share, Value element,

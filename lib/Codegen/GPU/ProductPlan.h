@@ -40,7 +40,7 @@ struct FactorFormat {
   /// The most k that a warp adds up for a sum. Lanes exchange sums at the end
   /// of each share, but not on tensor cores, where each step waits for the last
   /// one's sums and tiles are larger and fewer.
-  int64_t share() const { return usesTensorCores() ? 128 : 512; }
+  int64_t share() const { return usesTensorCores() ? 256 : 512; }
   /// The bytes from a row or column of `depth` factors to the next: those that
   /// lanes of a warp read at once lie in different banks.
   int64_t stride(int64_t depth) const;

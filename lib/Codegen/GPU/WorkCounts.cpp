@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::uprog;
@@ -273,7 +274,7 @@ private:
     int64_t numWarps = launch.blocks.warps;
     bool few = divides && Items::takesSlices(m, rows.count, count, round.count,
                                              numWarps, slices);
-    int64_t height = few && rows.count < 2 ? 1 : products.tileRows;
+    int64_t height = divides && rows.count < 2 ? 1 : products.tileRows;
     int64_t width = FactorFormat::kTileColumns / (few ? Slices::kSlices : 1);
     Items items(m, count, round.count, slices, few);
     for (int64_t item = 0; item < items.count; ++item) {
@@ -324,6 +325,39 @@ StageWork::StageWork(const StagePlan &plan, const Stage &stage,
   Counter counter(*this, plan, stage, parameters, memory, launch, rows);
   for (int64_t unit = 0; unit < launch.units; ++unit)
     counter.count(unit);
+}
+
+/// Cycles of a load that the L2 cache answers, of one of shared memory or a
+/// shuffle, and of a barrier of a block: published measurements of NVIDIA's
+/// Hopper and the generations before it, rounded.
+static constexpr double kL2Latency = 270, kSharedLatency = 30,
+                        kBlockBarrier = 40;
+/// Cycles from an instruction to one that needs its result, likewise.
+static constexpr double kDependentIssue = 4;
+/// Bytes a cycle from the L2 cache to a multiprocessor, as its load units take
+/// them.
+static constexpr double kL2Bytes = 64;
+/// Instructions a cycle of a warp by itself, and of a multiprocessor's four
+/// schedulers. A guess: loops wait for loads of shared memory now and then.
+static constexpr double kWarpRate = 0.6, kBlockRate = 2.4;
+
+int64_t StageWork::estimateCycles(const StageCode &code) const {
+  double cycles = code.dependentLoads * kL2Latency;
+  cycles += (mostRowBytes + mostWeightBytes) / kL2Bytes;
+  if (weightBytes)
+    cycles += passes * kL2Latency;
+  // Rows are there; then the busiest of a warp, a block's instructions and its
+  // shared memory.
+  cycles += std::max({instructions / kWarpRate, blockInstructions / kBlockRate,
+                      double(wavefronts)});
+  // A load, and five exchanges between lanes, of each item.
+  if (shuffles || loads)
+    cycles += getMostItems() * (shuffles ? 6 : 1) * kSharedLatency;
+  cycles += barriers * kBlockBarrier;
+  // Elements: sums from shared memory, what is computed of them, stores.
+  int64_t rounds = passes ? passes : getMostItems();
+  cycles += rounds * (kSharedLatency + code.chain * kDependentIssue);
+  return std::llround(cycles + kL2Latency);
 }
 
 int64_t StageWork::countBusyWarps() const {

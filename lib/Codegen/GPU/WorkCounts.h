@@ -28,14 +28,17 @@ struct ItemWork {
 
 /// What is known of a stage's function, whatever the number of rows.
 struct StageCode {
+  /// What stages have that have no functions yet: about those of the models
+  /// over trees.
+  StageCode() = default;
   explicit StageCode(func::FuncOp function);
 
   /// The most loads of global memory, behind the barrier of all blocks, each of
   /// which needs what the one before it has loaded.
-  int64_t dependentLoads = 0;
+  int64_t dependentLoads = 2;
   /// Of one element, behind the products: instructions of which each needs the
   /// one before it. Functions of `math` count as what they are expanded to.
-  int64_t chain = 0;
+  int64_t chain = 100;
 };
 
 /// What the blocks of a launch do in one stage, with so many rows: counted by
@@ -68,6 +71,10 @@ struct StageWork {
 
   int64_t countBusyWarps() const;
   int64_t getMostItems() const;
+  /// An estimate of the cycles between two barriers of those that share out the
+  /// stage, made of these counts; nothing in it is fitted to measured times.
+  /// It leaves out products of two tensors of a task.
+  int64_t estimateCycles(const StageCode &code) const;
 
 private:
   struct Counter;

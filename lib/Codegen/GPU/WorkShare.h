@@ -188,13 +188,9 @@ struct ItemShare {
   static auto takesSlices(Math &m, Number rows, Number tiles, int64_t shares,
                           int64_t warps, const SliceShare<Math> &slices) {
     constexpr int64_t quad = RowShare<Math>::kQuad;
-    // A row that is alone lets a warp do nothing else with its columns.
-    auto alone = m.less(rows, m.constant(2));
     auto idle = m.less(m.mul(tiles, m.constant(shares)), m.constant(warps));
     auto divided = m.less(m.constant(0), slices.shift);
-    auto few =
-        m.both(m.less(rows, m.constant(quad + 1)), m.either(idle, divided));
-    return m.either(alone, few);
+    return m.both(m.less(rows, m.constant(quad + 1)), m.either(idle, divided));
   }
 
   /// Of `tiles` tiles and `shares` shares of k.

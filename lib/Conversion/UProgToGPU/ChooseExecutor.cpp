@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../Codegen/Stages/StagePlan.h"
+#include "../../Codegen/GPU/BlockMemory.h"
+#include "../../Codegen/GPU/WorkCounts.h"
 #include "../UProgToSCF/ProgramPatterns.h"
 #include "Batch/Conversion/UProgToGPU/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
@@ -22,12 +23,25 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The FLOP of a block during a barrier in global memory: 1e11 FLOP/s, about a
-/// fifth of a multiprocessor's peak, for 2.6 us. An estimate.
-static constexpr int64_t kBarrierFlops = int64_t(1) << 18;
+// Cycles of an H200 (1.98 GHz): barriers of each level and a step without tasks
+// as batch-barrier measures them there (benchmarks/gpu), and what a step of a
+// plan adds to what the host does.
+static constexpr int64_t kBlockBarrier = 40, kClusterBarrier = 830,
+                         kDeviceBarrier = 2240, kStep = 950, kHostStep = 790;
+
+/// Estimates that differ by so many percent are taken for equal: then groups
+/// are as large as can be, of which a host makes fewer plans.
+static constexpr int64_t kMargin = 5;
 
 static bool isBelow(ProgramOp left, ProgramOp right) {
   return left.getLevel() < right.getLevel();
+}
+
+static std::string nameGroup(Level level, int64_t clusterBlocks) {
+  std::string name = stringifyLevel(level).str();
+  if (level == Level::Cluster)
+    name += " of " + std::to_string(clusterBlocks);
+  return name;
 }
 
 namespace {
@@ -43,11 +57,24 @@ struct ChooseExecutorPass
     SmallVector<ProgramOp> programs(module.getOps<ProgramOp>());
     if (programs.empty())
       return;
+    if (clusterSize < 0 || clusterSize > kMostClusterBlocks) {
+      programs[0].emitError("clusters have 1 to ")
+          << kMostClusterBlocks << " blocks, not the " << clusterSize.getValue()
+          << " that cluster-size says";
+      return signalPassFailure();
+    }
+    if (instances < 1 || blocks < 1 || blockSize < WarpEmitter::kLanes) {
+      programs[0].emitError("instances and blocks must be at least 1, and "
+                            "block-size at least ")
+          << WarpEmitter::kLanes;
+      return signalPassFailure();
+    }
     auto lockstep = llvm::find_if(programs, batch::hasLanes);
-    auto instances = llvm::find_if(programs, batch::runsInstances);
+    auto single = llvm::find_if(programs, batch::runsInstances);
     findLevels(programs);
     std::string why = "as the option says";
     Level group = given.value_or(Level::Device);
+    int64_t clusterBlocks = clusterSize ? clusterSize : batch::kClusterBlocks;
     if (lockstep != programs.end()) {
       if (given.value_or(Level::Block) != Level::Block) {
         lockstep->emitError("this program runs lanes, which each block has for "
@@ -57,10 +84,10 @@ struct ChooseExecutorPass
       }
       group = Level::Block;
       why = "every block runs lanes of its own";
-    } else if (instances != programs.end()) {
+    } else if (single != programs.end()) {
       if (given.value_or(Level::Device) != Level::Device) {
-        instances->emitError("this program runs single instances, on all "
-                             "blocks; use executor=device or auto, not ")
+        single->emitError("this program runs single instances, on all "
+                          "blocks; use executor=device or auto, not ")
             << stringifyLevel(*given);
         return signalPassFailure();
       }
@@ -74,7 +101,7 @@ struct ChooseExecutorPass
              "use executor=device or auto, not "
           << stringifyLevel(*given);
       return signalPassFailure();
-    } else if (!given && failed(choose(group, why))) {
+    } else if (!given && failed(choose(group, clusterBlocks, why))) {
       return signalPassFailure();
     }
     for (ProgramOp program : programs) {
@@ -83,7 +110,7 @@ struct ChooseExecutorPass
       remark::analysis(program.getLoc(),
                        remark::RemarkOpts::name("Executor").category("batch"))
           << ("program @" + program.getSymName() + ": executor " +
-              stringifyLevel(group) + ", " + why)
+              nameGroup(group, clusterBlocks) + ", " + why)
                  .str();
       program.setLevel(group);
       program.walk([&](BarrierOp barrier) {
@@ -96,10 +123,19 @@ struct ChooseExecutorPass
           run.removeLevelAttr();
       });
     }
+    if (llvm::any_of(programs, [](ProgramOp program) {
+          return program.getLevel() == Level::Cluster;
+        }))
+      module->setAttr(
+          kClusterSizeAttr,
+          IntegerAttr::get(IntegerType::get(&getContext(), 64), clusterBlocks));
   }
 
   void findLevels(MutableArrayRef<ProgramOp> programs);
-  LogicalResult choose(Level &group, std::string &why);
+  LogicalResult choose(Level &group, int64_t &clusterBlocks, std::string &why);
+  int64_t estimateStep(Level level, int64_t units,
+                       ArrayRef<OperatorOp> operators,
+                       BlockMemory::Plans plans);
 
   Level all;                  ///< of the programs that run plans
   std::optional<Level> below; ///< the highest of other programs
@@ -114,53 +150,86 @@ void ChooseExecutorPass::findLevels(MutableArrayRef<ProgramOp> programs) {
       below = std::max(below.value_or(Level::Block), program.getLevel());
 }
 
-/// The smallest group of blocks that can hold all parameters in shared memory
-/// and compute the largest stage of a task during a barrier of all blocks.
-LogicalResult ChooseExecutorPass::choose(Level &group, std::string &why) {
-  int64_t parameterBytes = 0, flops = 0;
+/// Cycles of a step of each kernel where groups of `units` blocks have a plan
+/// each, of `instances` with a task for each step, and of what the host does
+/// for these plans.
+int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
+                                         ArrayRef<OperatorOp> operators,
+                                         BlockMemory::Plans plans) {
+  // A task of a ragged domain has about two rows.
+  constexpr int64_t kRagged = 2;
+  const int64_t barrier = level == Level::Device    ? kDeviceBarrier
+                          : level == Level::Cluster ? kClusterBarrier
+                                                    : kBlockBarrier;
+  int64_t groups = std::max<int64_t>(blocks / units, 1);
+  int64_t tasks = llvm::divideCeil(instances.getValue(), groups);
+  BlockMemory memory(
+      getOperation(), operators, plans,
+      {units, blockSize, sharedMemory, /*asyncCopies=*/true, precision});
+  StageWork::Launch launch{units, {blockSize / WarpEmitter::kLanes, precision}};
+  RepeatedOperators repeated(getOperation());
+  bool any = llvm::any_of(operators,
+                          [&](OperatorOp op) { return repeated.contains(op); });
+  int64_t cycles = 0, steps = 0;
+  for (auto [plan, op] : llvm::zip_equal(plans, operators)) {
+    if (any && !repeated.contains(op))
+      continue;
+    ++steps;
+    for (const Stage &stage : plan->getStages()) {
+      int64_t rows = stage.space.leading();
+      if (stage.space.hasRows())
+        rows *= tasks * (stage.space.domain >= 0 ? kRagged : 1);
+      StageWork work(*plan, stage, memory.parameters, memory.products, launch,
+                     rows);
+      cycles += barrier + work.estimateCycles(StageCode());
+    }
+  }
+  int64_t host = kHostStep * std::min<int64_t>(groups, instances);
+  // A plan that only runs programs has steps all the same.
+  return cycles + (steps ? steps * (kStep + host) : kStep + host + barrier);
+}
+
+/// The group with which steps take least, or the largest with about as much.
+LogicalResult ChooseExecutorPass::choose(Level &group, int64_t &clusterBlocks,
+                                         std::string &why) {
+  SmallVector<OperatorOp> operators(getOperation().getOps<OperatorOp>());
+  std::vector<std::unique_ptr<StagePlan>> plans;
   auto device = SymbolTable(getOperation())
                     .lookup<gpu::GPUModuleOp>(batch::kDeviceModule);
-  for (OperatorOp op : getOperation().getOps<OperatorOp>()) {
+  for (OperatorOp op : operators) {
     auto staged = device ? device.lookupSymbol<OperatorOp>(op.getSymName())
                          : OperatorOp();
     if (!staged)
       return op.emitError("this operator has no stages for a GPU; run "
                           "uprog-stage-operators=target=gpu first");
-    ContractionCost cost = StagePlan(staged).getContractionCost();
-    parameterBytes += cost.weightBytes;
-    flops = std::max(flops, cost.stageFlops);
+    plans.push_back(std::make_unique<StagePlan>(staged));
   }
   batch::ChipFacts facts = batch::getChipFacts(chip);
+  SmallVector<std::pair<Level, int64_t>> candidates = {{Level::Block, 1}};
+  if (facts.clusters)
+    candidates.emplace_back(Level::Cluster, clusterBlocks);
+  if (facts.clusters && facts.wideClusters && !clusterSize)
+    candidates.emplace_back(Level::Cluster, batch::kWideClusterBlocks);
+  candidates.emplace_back(Level::Device, blocks);
+  llvm::erase_if(candidates, [&](auto &candidate) {
+    return below && candidate.first <= *below;
+  });
   llvm::raw_string_ostream os(why = "");
-  for (Level candidate : {Level::Block, Level::Cluster}) {
-    if (below && candidate <= *below) {
-      os << stringifyLevel(candidate) << "s run tasks of programs";
+  os << "which takes least of estimated cycles for steps of " << instances
+     << " instances, or within " << kMargin << " % of it:";
+  SmallVector<int64_t> costs;
+  for (auto [level, units] : candidates) {
+    costs.push_back(estimateStep(level, units, operators, plans));
+    os << (costs.size() == 1 ? " " : ", ") << nameGroup(level, units) << ' '
+       << costs.back();
+  }
+  int64_t least = *llvm::min_element(costs);
+  for (auto [candidate, cycles] : llvm::zip_equal(candidates, costs)) {
+    if (100 * cycles > (100 + kMargin) * least)
       continue;
-    }
-    if (candidate == Level::Cluster && !facts.clusters) {
-      os << (chip.empty() ? ", and not every chip has clusters"
-                          : ", and the chip has no clusters");
-      break;
-    }
-    int64_t blocks = candidate == Level::Cluster ? clusterSize : 1;
-    int64_t memory = blocks * facts.sharedMemory;
-    int64_t computed = blocks * kBarrierFlops;
-    StringRef name = stringifyLevel(candidate);
-    why.clear();
-    if (parameterBytes > memory) {
-      os << parameterBytes << " bytes of parameters are more than a " << name
-         << "'s " << memory << " bytes of shared memory";
-    } else if (flops > computed) {
-      os << flops << " FLOP in a task's largest stage are more than the "
-         << computed << " that a " << name
-         << " computes during a barrier in global memory";
-    } else {
-      os << parameterBytes << " bytes of parameters fit in a " << name << "'s "
-         << memory << " bytes of shared memory, and it computes the " << flops
-         << " FLOP of a task's largest stage during a barrier in global memory";
-      group = candidate;
-      break;
-    }
+    group = candidate.first;
+    if (group == Level::Cluster)
+      clusterBlocks = candidate.second;
   }
   return success();
 }

@@ -32,8 +32,6 @@ using mlir::uprog::Level;
 static constexpr unsigned kGlobalMemory = 1;
 /// The number of threads that exchange values without memory.
 static constexpr int64_t kWarp = 32;
-/// The most blocks of a cluster, on any chip.
-static constexpr int64_t kMostClusterBlocks = 16;
 
 namespace {
 
@@ -728,10 +726,11 @@ class ConvertUProgToGPUPass
     const bool usesClusters = llvm::any_of(programs, [](uprog::ProgramOp op) {
       return op.getLevel() == Level::Cluster;
     });
-    if (usesClusters && (clusterSize < 1 || clusterSize > kMostClusterBlocks)) {
-      programs[0].emitError("clusters have 1 to ")
-          << kMostClusterBlocks << " blocks, not the " << clusterSize.getValue()
-          << " that cluster-size says";
+    auto clusterSize =
+        module->getAttrOfType<IntegerAttr>(uprog::kClusterSizeAttr);
+    if (usesClusters && !clusterSize) {
+      module.emitError("clusters run programs, but there is no ")
+          << uprog::kClusterSizeAttr << "; run batch-choose-executor first";
       return signalPassFailure();
     }
     if (failed(uprog::checkFillLevels(device, usesClusters)))
@@ -746,13 +745,15 @@ class ConvertUProgToGPUPass
       Level group = program.getLevel();
       if (group == Level::Device && !barrier)
         barrier = uprog::addDeviceBarrier(device, vendor);
-      LaunchShape shape{group, blockSize, usesClusters ? clusterSize : 0};
+      LaunchShape shape{group, blockSize,
+                        usesClusters ? clusterSize.getInt() : 0};
       Kernel kernel{device,  shape, vendor, barrier, *findMachine(program),
                     {tables}};
       kernel.stagesWait = stagesWait;
       if (failed(lower(program, kernel)))
         return signalPassFailure();
     }
+    module->removeAttr(uprog::kClusterSizeAttr); // launches say it now
     for (uprog::ProgramOp program : run)
       program.erase();
     device.walk([](uprog::AwaitRowsOp op) { op.erase(); });

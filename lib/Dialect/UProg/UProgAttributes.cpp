@@ -302,6 +302,15 @@ LogicalResult UProgDialect::verifyOperationAttribute(Operation *op,
                : op->emitOpError("'uprog.level' must be \"block\", \"cluster\" "
                                  "or \"device\" on a function");
   }
+  if (name == kClusterSizeAttr) {
+    auto size = dyn_cast<IntegerAttr>(value);
+    return size && size.getType().isInteger(64) && isa<ModuleOp>(op) &&
+                   size.getInt() >= 1 && size.getInt() <= kMostClusterBlocks
+               ? success()
+               : op->emitOpError("'uprog.cluster_size' must be a module's "
+                                 "number of blocks, an i64 from 1 to ")
+                     << kMostClusterBlocks;
+  }
   if (name == kStagingAttr)
     return isa<StagingAttr>(value) && isa<OperatorOp>(op)
                ? success()

@@ -164,6 +164,7 @@ static LogicalResult addDevicePasses(OpPassManager &pm, ModuleOp module,
   GPUPersistentOptions gpu;
   gpu.executor = options.executor;
   gpu.clusterSize = options.clusterSize;
+  gpu.instances = options.instances;
   gpu.sharedMemory = options.sharedMemory;
   gpu.precision = options.precision;
   if (options.device == Device::Emulator) {
@@ -203,7 +204,8 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
   autobatch.tuning = options.tuning;
   autobatch.gpu = options.device != Device::CPU;
   if (options.device == Device::CUDA && getChipFacts(options.chip).clusters)
-    autobatch.clusterSize = options.clusterSize;
+    autobatch.clusterSize =
+        options.clusterSize ? options.clusterSize : kClusterBlocks;
   autobatch.policy = options.policy;
   autobatch.policyTable = options.policyTable;
   autobatch.sizes = ArrayRef<std::string>(options.sizes);

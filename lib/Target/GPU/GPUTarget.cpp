@@ -91,6 +91,8 @@ ChipFacts batch::getChipFacts(StringRef chip) {
   if (isNumbered && !number.consumeInteger(10, version))
     for (const Feature &feature : kFeatures)
       facts.*feature.has = version >= feature.first;
+  // Others may have them; of these two NVIDIA says so.
+  facts.wideClusters = name == "sm_90" || name == "sm_100";
   // AMD's acquire loads are as old as the chips that LLVM knows.
   if (facts.vendor->vendor == GPUVendor::AMD)
     facts.acquireLoads = true;

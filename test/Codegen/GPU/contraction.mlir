@@ -110,18 +110,17 @@
 // TILES:               %[[VALID:.*]] = arith.andi
 // TILES:               %[[SUMAT:.*]] = llvm.getelementptr %{{.*}} !llvm.ptr<3>
 // TILES:               %[[B:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> f32
-// TILES:               %[[SINGLE:.*]] = arith.cmpi slt, %[[ROWS]], %c2_i32
-// TILES-NEXT:          %[[IDLE:.*]] = arith.cmpi slt, %[[ALL]], %c8_i32
+// TILES:               %[[IDLE:.*]] = arith.cmpi slt, %[[ALL]], %c8_i32
 // TILES-NEXT:          %[[DIVIDES:.*]] = arith.cmpi sgt, %[[DIVIDED]], %c0_i32
 // TILES-NEXT:          %[[SLICED:.*]] = arith.ori %[[IDLE]], %[[DIVIDES]]
 // TILES-NEXT:          %[[QUAD1:.*]] = arith.cmpi slt, %[[ROWS]], %c5_i32
 // TILES-NEXT:          %[[FEW:.*]] = arith.andi %[[QUAD1]], %[[SLICED]]
-// TILES-NEXT:          %[[SLICES:.*]] = arith.ori %[[SINGLE]], %[[FEW]]
-// TILES-NEXT:          scf.if %[[SLICES]] {
+// TILES-NEXT:          scf.if %[[FEW]] {
+// TILES-NEXT:            %[[SINGLE:.*]] = arith.cmpi slt, %[[ROWS]], %c2_i32
 // TILES-NEXT:            scf.if %[[SINGLE]] {
 
-// Of a single row, and of a quad with which warps would have nothing to do, an item is
-// two columns of a tile; a warp takes every eighth item.
+// Of a quad or a row with which warps would have nothing to do, an item is two columns of
+// a tile; a warp takes every eighth item.
 // TILES-NEXT:              %[[ITEMS:.*]] = arith.shli %[[ALL]], %[[LEFT]]
 // TILES-NEXT:              scf.for %[[ITEM:.*]] = %[[WARP]] to %[[ITEMS]] step %c8_i32
 // TILES-NEXT:                %[[WHOLE:.*]] = arith.shrui %[[ITEM]], %[[LEFT]]
@@ -130,7 +129,11 @@
 // TILES:                 } else {
 // TILES:                   scf.for %{{.*}} = %[[WARP]] to %[[ITEMS]] step %c8_i32
 // TILES:               } else {
-// TILES-NEXT:            scf.for %{{.*}} = %[[WARP]] to %[[ALL]] step %c8_i32
+// TILES-NEXT:            %[[ROW1:.*]] = arith.cmpi slt, %[[ROWS]], %c2_i32
+// TILES-NEXT:            scf.if %[[ROW1]] {
+// TILES-NEXT:              scf.for %{{.*}} = %[[WARP]] to %[[ALL]] step %c8_i32
+// TILES:                 } else {
+// TILES-NEXT:              scf.for %{{.*}} = %[[WARP]] to %[[ALL]] step %c8_i32
 
 // Behind a barrier, a lane per element takes its sum; over the edge there is nothing to
 // do. The next tiles use the memory of sums again.
@@ -147,8 +150,8 @@
 // TILES-NEXT:          }
 
 // Lanes take four of k each, in one load, of all sums of the item, and compute no
-// product twice: 2 of one row, 4 x 2, or 4 x 8. 128 of k need no loop. A tile at the edge
-// reads its last row again.
+// product twice: 2 of one row, 4 x 2, 8 of one row, or 4 x 8. 128 of k need no loop. A tile at
+// the edge reads its last row again.
 // PRODUCTS-LABEL: func.func private @cell.rows.stage0(
 // PRODUCTS:         scf.if
 // PRODUCTS:         %[[K:.*]] = arith.muli %{{.*}}, %c16_i32
@@ -161,6 +164,11 @@
 // PRODUCTS-COUNT-3: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
 // PRODUCTS:         llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
 // PRODUCTS-COUNT-8: math.fma
+// PRODUCTS-NOT:     math.fma
+// PRODUCTS:         } else {
+// PRODUCTS-COUNT-8: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// PRODUCTS:         llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// PRODUCTS-COUNT-32: math.fma
 // PRODUCTS-NOT:     math.fma
 // PRODUCTS:         } else {
 // PRODUCTS-NOT:     vector<4xf32>
@@ -201,6 +209,13 @@
 // PARTS:         gpu.shuffle xor %{{.*}}, %c1_i32
 // PARTS:         %[[OFQUAD:.*]] = arith.remui %[[LANE]], %c4_i32
 // PARTS-NEXT:    arith.cmpi slt, %[[OFQUAD]], %c1_i32
+// PARTS:         } else {
+// PARTS-COUNT-4: gpu.shuffle xor %{{.*}}, %c16_i32
+// PARTS-COUNT-2: gpu.shuffle xor %{{.*}}, %c8_i32
+// PARTS:         gpu.shuffle xor %{{.*}}, %c4_i32
+// PARTS:         gpu.shuffle xor %{{.*}}, %c2_i32
+// PARTS:         gpu.shuffle xor %{{.*}}, %c1_i32
+// PARTS-NOT:     gpu.shuffle
 // PARTS:         } else {
 // PARTS-COUNT-16: gpu.shuffle xor %{{.*}}, %c16_i32
 // PARTS-COUNT-8: gpu.shuffle xor %{{.*}}, %c8_i32

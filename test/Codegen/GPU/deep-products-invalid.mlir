@@ -4,7 +4,7 @@
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
-// expected-error @+1 {{products of this operator are so deep that sums and rows need 548864 bytes of a block's shared memory, which has 232448}}
+// expected-error @+1 {{products of this operator are so deep that sums and rows need 286720 bytes of a block's shared memory, which has 232448}}
 uprog.operator @deep.rows(%n: index, %x: tensor<?x131072xf32> {uprog.operand = #uprog.operand<gather>},
                           %w: tensor<8x131072xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?x8xf32> {

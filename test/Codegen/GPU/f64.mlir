@@ -17,6 +17,11 @@
 // CHECK:           } else {
 // CHECK-COUNT-8:     llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<2xf64>
 // CHECK:             llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<2xf64>
+// CHECK-COUNT-16:    math.fma %{{.*}} : f64
+// CHECK-NOT:         math.fma
+// CHECK:           } else {
+// CHECK-COUNT-8:     llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<2xf64>
+// CHECK:             llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<2xf64>
 // CHECK-COUNT-64:    math.fma %{{.*}} : f64
 // CHECK-NOT:         math.fma
 // CHECK:             gpu.shuffle

@@ -23,8 +23,9 @@
 // CHECK:           nvvm.cp.async.wait.group 0
 // CHECK:           gpu.barrier
 // CHECK:           %[[SUMS:.*]] = llvm.getelementptr %[[MEMORY]][8192]
-// CHECK:           scf.if %{{.*}} {
-// CHECK:           %[[KEPT:.*]] = arith.cmpi slt, %[[TURN:.*]], %c2_i32
+// CHECK:           scf.for
+// CHECK:           %[[TURN:.*]] = arith.addi
+// CHECK:           %[[KEPT:.*]] = arith.cmpi slt, %[[TURN]], %c2_i32
 // CHECK-NEXT:      scf.if %[[KEPT]] -> (f32)
 // CHECK:             %[[BYTES32:.*]] = arith.muli %[[TURN]], %c4096_i32
 // CHECK-NEXT:        %[[BYTES:.*]] = arith.extui %[[BYTES32]]
@@ -133,6 +134,7 @@ uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32> {uprog.operand = #upr
 // CHECK:         gpu.module @device attributes {batch.added_bytes = 99328 : i64
 // CHECK:           llvm.getelementptr %{{.*}}[65536] : (!llvm.ptr<3>)
 // CHECK-LABEL:   func.func private @load_parameters({{.*}}uprog.level = "cluster"
+module attributes {uprog.cluster_size = 8 : i64} {
 uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},
                           %w: tensor<1024x128xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?x1024xf32> {
@@ -154,6 +156,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
   %n = uprog.plan_size %plan
   uprog.run @task(%plan) tasks(%n) : !batch.plan
   uprog.yield
+}
 }
 
 // -----

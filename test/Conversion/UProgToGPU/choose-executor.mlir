@@ -1,23 +1,37 @@
-// RUN: batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor --split-input-file -o /dev/null \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor=instances=1 --split-input-file -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s --check-prefix=ANY
-// RUN: batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor=chip=sm_80 --split-input-file -o /dev/null \
-// RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s --check-prefix=SM80
-// RUN: batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor=chip=sm_90a --split-input-file -o /dev/null \
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --split-input-file -o /dev/null \
+// RUN:   --batch-choose-executor="instances=1 chip=sm_90a shared-memory=232448 blocks=132" \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s --check-prefix=SM90
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --split-input-file -o /dev/null \
+// RUN:   --batch-choose-executor="instances=64 chip=sm_90a shared-memory=232448 blocks=132" \
+// RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s --check-prefix=MANY
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --split-input-file -o /dev/null \
+// RUN:   --batch-choose-executor="instances=1 chip=sm_90a cluster-size=4" \
+// RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s --check-prefix=FOUR
 // RUN: batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor=executor=cluster --split-input-file -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s --check-prefix=GIVEN
-// RUN: batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor=chip=sm_90a --split-input-file | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --split-input-file \
+// RUN:   --batch-choose-executor="instances=1 chip=sm_90a shared-memory=232448 blocks=132" | FileCheck %s
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor=executor=cluster --split-input-file \
+// RUN:   | FileCheck %s --check-prefix=EIGHT
+// RUN: batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor="executor=cluster cluster-size=12" \
+// RUN:   --split-input-file | FileCheck %s --check-prefix=TWELVE
+// EIGHT: module attributes {uprog.cluster_size = 8 : i64}
+// TWELVE: module attributes {uprog.cluster_size = 12 : i64}
 
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A block holds all weights and is done with a task before all blocks have met.
-// Barriers of the whole group follow.
-// ANY:   Executor {{.*}}program @small: executor block, 16384 bytes of parameters fit in a block's 101376 bytes of shared memory, and it computes the 8192 FLOP of a task's largest stage during a barrier in global memory
-// SM80:  Executor {{.*}} @small: executor block, 16384 bytes of parameters fit in a block's 166912 bytes
-// SM90:  Executor {{.*}} @small: executor block, 16384 bytes of parameters fit in a block's 232448 bytes
-// GIVEN: Executor {{.*}}program @small: executor cluster, as the option says
+// A block holds all weights, and its barrier costs next to nothing. Barriers of the whole
+// group follow. Many instances are one plan of the device, and many plans of others.
+// ANY:   Executor {{.*}}program @small: executor block, which takes least of estimated cycles for steps of 1 instances, or within 5 % of it: block [[#]], device [[#]]"
+// SM90:  Executor {{.*}} @small: executor block, which takes least of estimated cycles for steps of 1 instances, or within 5 % of it: block [[#]], cluster of 8 [[#]], cluster of 16 [[#]], device [[#]]"
+// MANY:  Executor {{.*}} @small: executor device, which takes least of estimated cycles for steps of 64 instances, or within 5 % of it: block
+// FOUR:  Executor {{.*}} @small: executor block, {{.*}}: block [[#]], cluster of 4 [[#]], device [[#]]"
+// GIVEN: Executor {{.*}}program @small: executor cluster of 8, as the option says
+// CHECK-NOT:  uprog.cluster_size
 // CHECK:      uprog.program @small() level(block) {
 // CHECK-NEXT: uprog.barrier block
 // CHECK-NEXT: uprog.barrier block
@@ -43,9 +57,10 @@ uprog.program @small() level(device) {
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // More weights than a block can hold.
-// ANY:   Executor {{.*}} executor device, 262144 bytes of parameters are more than a block's 101376 bytes of shared memory, and not every chip has clusters
-// SM80:  Executor {{.*}} executor device, 262144 bytes of parameters are more than a block's 166912 bytes of shared memory, and the chip has no clusters
-// SM90:  Executor {{.*}} executor cluster, 262144 bytes of parameters fit in a cluster's 1859584 bytes of shared memory, and it computes the 131072 FLOP of a task's largest stage during a barrier in global memory
+// ANY:   Executor {{.*}} @medium: executor device
+// SM90:  Executor {{.*}} @medium: executor cluster of 16
+// MANY:  Executor {{.*}} @medium: executor device
+// CHECK:      module attributes {uprog.cluster_size = 16 : i64}
 // CHECK:      uprog.program @medium() level(cluster) {
 // CHECK-NEXT: uprog.barrier cluster
 // CHECK-NEXT: uprog.barrier block
@@ -70,9 +85,10 @@ uprog.program @medium() level(device) {
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// More than a cluster can.
-// SM80:  Executor {{.*}} executor device, 4194304 bytes of parameters are more than a block's
-// SM90:  Executor {{.*}} executor device, 4194304 bytes of parameters are more than a cluster's 1859584 bytes of shared memory"
+// More than a cluster can: it reads the rest at every step.
+// ANY:   Executor {{.*}} @large: executor device
+// SM90:  Executor {{.*}} @large: executor device
+// CHECK-NOT:  uprog.cluster_size
 // CHECK:      uprog.program @large() level(device) {
 // CHECK-NEXT: uprog.barrier device
 uprog.operator @k.rows(%n: index, %x: tensor<?x1024xf32> {uprog.operand = #uprog.operand<gather>},
@@ -97,8 +113,9 @@ uprog.program @large() level(device) {
 #y = affine_map<(r, m, n, k) -> (r, m, n)>
 
 // A task that is too long for one block: each is a product of two matrices.
-// SM80:  Executor {{.*}} executor device, 524288 FLOP in a task's largest stage are more than the 262144 that a block computes during a barrier in global memory, and the chip has no clusters
-// SM90:  Executor {{.*}} executor cluster, 16384 bytes of parameters fit in a cluster's
+// ANY:   Executor {{.*}} @long: executor device
+// SM90:  Executor {{.*}} @long: executor cluster of 16
+// CHECK:      module attributes {uprog.cluster_size = 16 : i64}
 // CHECK:      uprog.program @long() level(cluster)
 uprog.operator @k.rows(%n: index, %x: tensor<?x64x64xf32> {uprog.operand = #uprog.operand<gather>},
                        %w: tensor<64x64xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x64x64xf32> {
@@ -125,12 +142,13 @@ uprog.program @long() level(device) {
 // -----
 
 // Blocks run tasks of a program, so a larger group runs the plan; the program that
-// they run stays as it is.
-// ANY:   Executor {{.*}}program @main.execute: executor device, blocks run tasks of programs, and not every chip has clusters
+// they run stays as it is. There are no operators; steps and barriers count.
+// ANY:   Executor {{.*}}program @main.execute: executor device, {{.*}}: device [[#]]"
 // ANY-NOT: @one
-// SM80:  Executor {{.*}}program @main.execute: executor device, blocks run tasks of programs, and the chip has no clusters
-// SM90:  Executor {{.*}}program @main.execute: executor cluster, 0 bytes of parameters fit in a cluster's
-// GIVEN: Executor {{.*}}program @main.execute: executor cluster, as the option says
+// SM90:  Executor {{.*}}program @main.execute: executor cluster of 16, {{.*}}: cluster of 8 [[#]], cluster of 16 [[#]], device [[#]]"
+// MANY:  Executor {{.*}}program @main.execute: executor device
+// GIVEN: Executor {{.*}}program @main.execute: executor cluster of 8, as the option says
+// CHECK:      module attributes {uprog.cluster_size = 16 : i64}
 // CHECK:      uprog.program @one(%{{.*}}: index) level(block) {
 // CHECK-NEXT: uprog.barrier block
 // CHECK:      uprog.program @main.execute(%{{.*}}: !batch.plan) level(cluster) {

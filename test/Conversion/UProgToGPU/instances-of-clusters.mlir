@@ -1,4 +1,4 @@
-// RUN: batch-opt %s --convert-uprog-to-gpu=cluster-size=4 | FileCheck %s
+// RUN: batch-opt %s --batch-choose-executor="executor=device cluster-size=4" --convert-uprog-to-gpu | FileCheck %s
 
 // The blocks of a cluster run an instance together: buffers lie in the memory of the first
 // one, and a step that all share out counts as run by it, and so does a barrier.

@@ -1,7 +1,4 @@
-// RUN: batch-opt %s --convert-uprog-to-gpu=cluster-size=4 | FileCheck %s
-// RUN: not batch-opt %s --convert-uprog-to-gpu=cluster-size=0 2>&1 | FileCheck %s --check-prefix=WRONG
-// RUN: not batch-opt %s --convert-uprog-to-gpu=cluster-size=17 2>&1 | FileCheck %s --check-prefix=WRONG
-// WRONG: error: clusters have 1 to 16 blocks, not the {{0|17}} that cluster-size says
+// RUN: batch-opt %s --batch-choose-executor="executor=device cluster-size=4" --convert-uprog-to-gpu | FileCheck %s
 
 // Each cluster runs every so many of a program's tasks; its blocks share out the steps and
 // wait at the cluster's barrier, and one of them runs a step by itself. Tasks of a program

@@ -1,5 +1,5 @@
 // RUN: batch-opt %s --convert-uprog-to-gpu | FileCheck %s --check-prefixes=CHECK,DEVICE
-// RUN: batch-opt %s --batch-choose-executor=executor=cluster --convert-uprog-to-gpu=cluster-size=4 \
+// RUN: batch-opt %s --batch-choose-executor="executor=cluster cluster-size=4" --convert-uprog-to-gpu \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,CLUSTER
 
 // Each block runs every so many of a program's tasks, in the place of the run: by

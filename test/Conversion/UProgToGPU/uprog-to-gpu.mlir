@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --convert-uprog-to-gpu | FileCheck %s --check-prefixes=CHECK,DEVICE,NVIDIA
 // RUN: batch-opt %s --convert-uprog-to-gpu=chip=gfx90a | FileCheck %s --check-prefixes=CHECK,DEVICE,AMD
-// RUN: batch-opt %s --batch-choose-executor=executor=cluster --convert-uprog-to-gpu=cluster-size=4 \
+// RUN: batch-opt %s --batch-choose-executor="executor=cluster cluster-size=4" --convert-uprog-to-gpu \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,CLUSTER
 // RUN: batch-opt %s --batch-choose-executor=executor=block --convert-uprog-to-gpu=block-size=64 \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,BLOCK

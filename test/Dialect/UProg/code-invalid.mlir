@@ -46,3 +46,14 @@ func.func private @f() attributes {uprog.code = {stages = 1 : i64}}
 
 // expected-error @+1 {{'func.func' op 'uprog.level' must be "block", "cluster" or "device" on a function}}
 func.func private @f() attributes {uprog.level = "warp"}
+
+// -----
+
+// expected-error @+1 {{'builtin.module' op 'uprog.cluster_size' must be a module's number of blocks, an i64 from 1 to 16}}
+module attributes {uprog.cluster_size = 17 : i64} {
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op 'uprog.cluster_size' must be a module's number of blocks, an i64 from 1 to 16}}
+func.func private @f() attributes {uprog.cluster_size = 8 : i64}

@@ -515,7 +515,7 @@ EXAMPLE
 // OPTIONS: --batch-check-gpu-target=chip=sm_1
 EXAMPLE
 // ----- batch-choose-executor
-// OPTIONS: --uprog-stage-operators=target=gpu --batch-choose-executor=chip=sm_90
+// OPTIONS: --uprog-stage-operators=target=gpu --batch-choose-executor="chip=sm_80 instances=1"
 uprog.operator @k.rows(
     %n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>})
     -> tensor<?x64xf32> {

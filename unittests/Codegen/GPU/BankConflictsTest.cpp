@@ -148,7 +148,7 @@ TEST_F(BankConflictsTest, CopiesHaveNone) {
 }
 
 // Of tensor cores' sums, lanes store every other word: each store takes two
-// turns. There are four of them for a share, beside loads for 128 of k.
+// turns. There are four of them for a share, beside loads for 256 of k.
 TEST_F(BankConflictsTest, SumsOfTensorCoresHaveOne) {
   for (int64_t sum = 0; sum < 4; ++sum)
     EXPECT_EQ(countConflicts(4,

@@ -34,7 +34,8 @@ def ConvertOperatorsToGPUPass
     that run at one step only are not kept. First come those that most rows of a
     task are multiplied with. The level of the programs that run operators says
     how many blocks share out a stage, and so how many tiles are a block's; of all
-    blocks `blocks` is a guess. If these have several levels, nothing is kept. Where
+    blocks `blocks` is a guess, and of a cluster `uprog.cluster_size` of the module
+    is the number. If these have several levels, nothing is kept. Where
     a block has more tiles in the end, their parameters are read from global
     memory. The remark `Parameters` says what is kept. `batch.added_bytes` of the
     module is what a launch has to add: for parameters, sums and rows.
@@ -50,8 +51,8 @@ def ConvertOperatorsToGPUPass
     remark `Work` says of each stage what the blocks do that are expected to share it
     out: how many warps have something to do, the products, barriers and bytes of
     global memory of the block or warp that has most, and of up to 16 blocks how many
-    sums each warp leaves in shared memory. It counts with the functions that make
-    the code.
+    sums each warp leaves in shared memory; and an estimate of its cycles from that. It
+    counts with the functions that make the code.
 
     `uprog.await_rows` stands where a stage first reads rows of earlier steps.
 
@@ -85,8 +86,6 @@ def ConvertOperatorsToGPUPass
            "Bytes of shared memory that a block may keep parameters in; 0: none">,
     Option<"blocks", "blocks", "int64_t", /*default=*/"108",
            "Blocks of a launch, as far as is known">,
-    Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"8",
-           "Blocks of a cluster">,
     Option<"asyncCopies", "async-copies", "bool", /*default=*/"true",
            "The chip can copy to shared memory while threads do other things: "
            "sm_80 and later">,

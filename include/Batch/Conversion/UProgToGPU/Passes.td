@@ -45,16 +45,19 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
   let description = [{
     Gives programs, and their barriers, the level of the group of blocks that
     runs a plan: `device`, `cluster` or `block`. Barriers of smaller groups cost
-    less, but each reads all parameters, and a task has only the group's blocks.
+    less, and a mini-batch has a plan for each of them; but each reads all parameters,
+    and a task has only the group's blocks. Where clusters run programs, the module
+    gets `uprog.cluster_size`.
 
-    `auto` takes the smallest group that
+    `auto` takes the group with which a step of each kernel takes least, of a mini-batch
+    of `instances` with a task for each, or the largest one within 5 % of it. A kernel that runs at one step of a plan
+    only does not count, if there are others. A group has its share of the tasks. What
+    its blocks then do is counted as the remark `Work` of convert-operators-to-gpu
+    counts it, with what they keep in shared memory, so that warps without work and
+    parameters that do not fit cost what they cost; barriers between stages and steps
+    come to that, and what the host does for a step of each plan. Clusters have
+    `cluster-size` blocks; 0: 8, or 16 where the chip has such and they take less.
 
-    - can hold the parameters of all kernels in its shared memory, and
-    - computes the largest stage of a task in no more time than a barrier of all
-      blocks in global memory takes: 2¹⁸ FLOP for each of its blocks.
-
-    That is a block, else a cluster where the chip has them, else the device.
-    What contractions read and compute counts, parameters once for each kernel.
     Without a chip it counts on what all have from sm_80 on. The remark
     `Executor` says which it is and why.
 
@@ -67,7 +70,7 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
       uprog.barrier device
       uprog.yield
     }
-    // becomes, where a block can hold all parameters,
+    // becomes, with instances=1, where a step takes least on a block,
     uprog.program @main.execute() level(block) {
       uprog.barrier block
       uprog.yield
@@ -82,8 +85,19 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
            "What runs a plan: device, cluster, block or auto">,
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
            "Chip to choose for; empty: any">,
-    Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"8",
-           "Blocks of a cluster">,
+    Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"0",
+           "Blocks of a cluster; 0: 8, or 16 where `auto` takes these">,
+    Option<"instances", "instances", "int64_t", /*default=*/"64",
+           "Instances that a mini-batch will have">,
+    Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
+           "Threads of a block">,
+    Option<"sharedMemory", "shared-memory", "int64_t", /*default=*/"101376",
+           "Bytes of shared memory that a block may have">,
+    Option<"blocks", "blocks", "int64_t", /*default=*/"108",
+           "Blocks of a launch, as far as is known">,
+    Option<"precision", "precision", "::mlir::batch::Precision",
+           /*default=*/"::mlir::batch::Precision::F32",
+           "What factors of products with parameters are rounded to">,
   ];
 }
 
@@ -124,7 +138,8 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     A `uprog.run` of a program of a level below becomes a loop, in which each block,
     or each cluster, of a group runs every so many of its tasks: in these there are
     no other blocks. Where a module has programs of level `cluster`, its kernels are
-    launched in clusters, whatever the level of the program that the host starts.
+    launched in clusters of `uprog.cluster_size`, whatever the level of the program that the
+    host starts.
 
     Every block runs a program on lanes by itself, on lanes of its own: the
     kernel's arguments are then the context, which names them, and the number of
@@ -176,8 +191,6 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
   let options = [
     Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
            "Threads of a block">,
-    Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"8",
-           "Blocks of a cluster">,
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
            "Chip to make the kernel for; empty: any of NVIDIA's. AMD's have other "
            "names for scopes, and no watchdog, for want of a clock">,

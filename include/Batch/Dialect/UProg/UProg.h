@@ -45,6 +45,11 @@ inline constexpr StringLiteral kCodeAttr = "uprog.code";
 /// On the function of a gpu.module with which blocks fill their shared memory:
 /// the level of the blocks that share out what they keep, a string.
 inline constexpr StringLiteral kLevelAttr = "uprog.level";
+/// On a module with programs of level `cluster`: the blocks of a cluster, an
+/// i64.
+inline constexpr StringLiteral kClusterSizeAttr = "uprog.cluster_size";
+/// The most blocks of a cluster, on any chip.
+inline constexpr int64_t kMostClusterBlocks = 16;
 /// On an operator that consists of stages: the StagingAttr of their target.
 inline constexpr StringLiteral kStagingAttr = "uprog.staging";
 /// On a reduction in a stage: how it runs, a PackedAttr, an InPlaceAttr, a

@@ -49,7 +49,7 @@ struct OptionNames<Sanitizer> {
 /// What `compileToSharedObject` makes.
 struct CompileOptions {
   Strategy strategy = Strategy::Auto;
-  int64_t instances = 64; ///< of a mini-batch, for strategy `auto`
+  int64_t instances = 64; ///< of a mini-batch, for what is `auto`
   InstanceLevel level = InstanceLevel::Auto; ///< of strategy `replicate`
   LoopOrder order = LoopOrder::Auto;         ///< of strategy `replicate`
   /// None: the module's own, else "depth".
@@ -61,7 +61,7 @@ struct CompileOptions {
   /// What runs a mini-batch or a share of it on a device other than the CPU.
   Executor executor = Executor::Auto;
   /// Blocks of a cluster, 1 to 16, where clusters run something.
-  int64_t clusterSize = 8;
+  int64_t clusterSize = 0;
   /// The precision of the factors of products with parameters on such a device.
   Precision precision = Precision::F32;
   /// Chip of a GPU, such as "sm_90"; empty: the oldest that has the features

@@ -37,6 +37,9 @@ inline constexpr int64_t kListBytes = 16;
 /// The same for what tells the threads of a block to leave a barrier of all
 /// blocks.
 inline constexpr int64_t kLeftBytes = 16;
+/// Blocks of a cluster that every chip with clusters has, and those that some
+/// have.
+inline constexpr int64_t kClusterBlocks = 8, kWideClusterBlocks = 16;
 
 /// The vendor of a GPU, which decides its dialect: NVVM or ROCDL.
 enum class GPUVendor { NVIDIA, AMD };
@@ -63,6 +66,7 @@ struct ChipFacts {
   bool asyncCopies;        ///< to shared memory, in the background
   bool tensorCores;        ///< for tf32 and bf16
   bool clusters;           ///< of thread blocks
+  bool wideClusters;       ///< of twice as many
 };
 
 /// The facts about a chip; for one that the table lacks, what all of its kind

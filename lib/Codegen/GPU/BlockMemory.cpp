@@ -1,0 +1,120 @@
+//===- BlockMemory.cpp - What lies in a block's shared memory -------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BlockMemory.h"
+
+#include "Batch/Dialect/Batch/Batch.h"
+#include "WarpEmitter.h"
+#include "WorkShare.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::uprog;
+
+/// The bytes of shared memory that a block of any chip may have.
+static constexpr int64_t kLeastSharedMemory = 48 * 1024;
+/// The room for a quad of rows that products multiply, unless they need less.
+static constexpr int64_t kFewRowBytes = 24 * 1024;
+/// The most room for such rows.
+static constexpr int64_t kManyRowBytes = 64 * 1024;
+
+RepeatedOperators::RepeatedOperators(ModuleOp module) {
+  DenseSet<Attribute> unknown;
+  module.walk([&](batch::RecordOp record) {
+    auto depth = record.getDepth().getDefiningOp<batch::DepthOp>();
+    bool constant = (depth && depth.getInputs().empty()) ||
+                    matchPattern(record.getDepth(), m_Constant());
+    (constant ? once : unknown).insert(record.getKernelAttr());
+  });
+  for (Attribute kernel : unknown)
+    once.erase(kernel);
+  module.walk([&](RunOp run) {
+    if (run.getLevel())
+      alone.insert(run.getCalleeAttr().getAttr());
+  });
+}
+
+static int64_t getControlBytes(ModuleOp module) {
+  int64_t bytes = 0;
+  module.walk([&](CompactOp) {
+    bytes += batch::kListBytes;
+    return WalkResult::interrupt();
+  });
+  for (auto program : module.getOps<ProgramOp>())
+    if (program.getLevel() == Level::Device) {
+      bytes += batch::kLeftBytes;
+      break;
+    }
+  return bytes;
+}
+
+BlockMemory::BlockMemory(ModuleOp module, ArrayRef<OperatorOp> operators,
+                         Plans plans, const Options &options)
+    : parameters(std::max<int64_t>(options.units, 1), options.asyncCopies,
+                 options.precision),
+      controlBytes(getControlBytes(module)), options(options) {
+  RepeatedOperators repeated(module);
+  for (auto [plan, op] : llvm::zip_equal(plans, operators))
+    if (options.units && repeated.contains(op))
+      parameters.add(*plan);
+  place(plans);
+}
+
+int64_t BlockMemory::getSumBytes(const StagePlan &plan) const {
+  int64_t most = 0;
+  for (const Stage &stage : plan.getStages()) {
+    ProductPlan products(plan, stage, options.precision);
+    if (products.products.empty())
+      continue;
+    int64_t tiles = ProductEmitter::countTiles(
+        products, options.blockSize / ProductEmitter::kLanes);
+    most = std::max<int64_t>(most, tiles * products.shares.size() *
+                                       products.sumBytes);
+  }
+  return most;
+}
+
+/// Sums and a few of the rows that products multiply have their room first,
+/// then parameters; what is left is for more of the rows.
+void BlockMemory::place(Plans plans) {
+  constexpr int64_t quad = RowShare<NumberMath>::kQuad;
+  int64_t sums = 0, few = 0, many = 0;
+  for (const auto &plan : plans) {
+    sums = std::max(sums, getSumBytes(*plan));
+    for (const Stage &stage : plan->getStages()) {
+      ProductPlan of(*plan, stage, options.precision);
+      if (of.products.empty())
+        continue;
+      int64_t row = of.rowBytes();
+      few = std::max(few, std::min(quad * row, kFewRowBytes));
+      many = std::max(many,
+                      std::min(ProductMemory::kMostRows * row, kManyRowBytes));
+    }
+  }
+  int64_t room = options.sharedMemory - controlBytes;
+  int64_t kept = parameters.place(std::max<int64_t>(room - sums - few, 0));
+  products.sums = llvm::alignTo(kept, FactorFormat::kVectorBytes);
+  products.rows = products.sums + sums;
+  products.rowBytes =
+      std::clamp(room - products.rows, few, std::max(few, many));
+  products.rowBytes -= products.rowBytes % FactorFormat::kVectorBytes;
+}
+
+LogicalResult BlockMemory::verify(ArrayRef<OperatorOp> operators,
+                                  Plans plans) const {
+  int64_t most = std::max<int64_t>(options.sharedMemory, kLeastSharedMemory);
+  if (getBytes() + controlBytes <= most)
+    return success();
+  auto deepest = llvm::max_element(plans, [&](auto &a, auto &b) {
+    return getSumBytes(*a) < getSumBytes(*b);
+  });
+  OperatorOp op = operators[deepest - plans.begin()];
+  return op.emitError("products of this operator are so deep that sums and "
+                      "rows need ")
+         << getBytes() + controlBytes
+         << " bytes of a block's shared memory, which has " << most;
+}
