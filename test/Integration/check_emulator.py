@@ -129,13 +129,15 @@ found = checks.run("timed", lambda: batchtest.run_model(
     program, "random:1,3", "--bench=2", check=False))
 checks.expect("a kernel takes time", found and found["time_us"]["kernels"] > 0)
 
-# Blocks run a small model where no option says otherwise.
-program = checks.run("compile without an executor", lambda: batchtest.compile_model(
-    os.path.join(batchtest.MODELS, "treefc.mlir"),
-    os.path.join(scratch, "auto.so"), 16, "--device=emulator"))
-found = checks.run("run it", lambda: run(
-    program, (3, 3, 8), 1, os.path.join(scratch, "auto.safetensors")))
-checks.equal("a plan for each instance", found and found["plans"], 3)
+# Where no option says otherwise, all blocks run many instances of a small model together,
+# and each block few.
+for instances, plans in ((64, 1), (1, 3)):
+    program = checks.run("compile for %d" % instances, lambda: batchtest.compile_model(
+        os.path.join(batchtest.MODELS, "treefc.mlir"), os.path.join(scratch, "auto.so"), 16,
+        "--device=emulator", "--instances=%d" % instances))
+    found = checks.run("run it", lambda: run(
+        program, (3, 3, 8), 1, os.path.join(scratch, "auto.safetensors")))
+    checks.equal("plans, compiled for %d" % instances, found and found["plans"], plans)
 
 # A block that waits for too long ends the run with an error that says where.
 program = checks.run("compile for the watchdog", lambda: batchtest.compile_model(

@@ -40,7 +40,7 @@ ALONE, CLUSTER, ONE, SET, AUTO = ("level=block", "level=cluster",
 SPILLS = {("seq2seq", AUTO): (16, 16), ("nasrnn", AUTO): (64, 96),
           ("nasrnn_add", AUTO): (64, 96), ("lstm10", CLUSTER): (16, 16),
           ("lstm10", ONE): (64, 96), ("lstm10", SET): (128, 384),
-          ("lstm10", AUTO): (1024, 3584), ("arK", ""): (64, 96),
+          ("lstm10", AUTO): (1024, 3584), ("arK", ""): (64, 96), ("german_credit", ""): (48, 80),
           ("kidscore_interaction", ""): (64, 64), ("lstm_nmt", "tf32"): (64, 64),
           ("lstm_nmt", "bf16"): (16, 16)}
 NONE = (0, 0)
