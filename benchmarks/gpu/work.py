@@ -190,8 +190,9 @@ def print_choices(models, options, record):
                 times = {executor: ours["median_us"][part]
                          for executor, ours in result["ours"].items()}
                 best = min(times, key=times.get)
-                words += [times[chosen] / times[best], best]
-            print("%-18s %6d %-11s %6.2f %-16s %7.2f %s" % tuple(words))
+                words += ["%.2f" % (times[chosen] / times[best]) if chosen in times
+                          else "-", best]
+            print("%-18s %6d %-11s %6s %-16s %7s %s" % tuple(words))
 
 
 def load(models, options):

@@ -384,16 +384,13 @@ int64_t StagePlan::getWeightBytes(const Reduction &reduction) const {
 ContractionCost StagePlan::getContractionCost() const {
   ContractionCost cost;
   for (const Stage &stage : stages) {
-    int64_t flops = 0;
     for (const Reduction &reduction : stage.reductions) {
       if (!reduction.isContraction())
         continue;
-      flops +=
+      cost.taskFlops +=
           2 * reduction.depth * stage.space.leading() * stage.space.columns();
       cost.weightBytes += getWeightBytes(reduction);
     }
-    cost.taskFlops += flops;
-    cost.stageFlops = std::max(cost.stageFlops, flops);
   }
   return cost;
 }

@@ -158,7 +158,6 @@ struct Stage {
 struct ContractionCost {
   int64_t weightBytes = 0; ///< of parameters that they read
   int64_t taskFlops = 0;   ///< of all stages
-  int64_t stageFlops = 0;  ///< of the stage that has the most
 };
 
 class StagePlan {

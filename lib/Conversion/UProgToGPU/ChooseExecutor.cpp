@@ -14,6 +14,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Remarks.h"
+#include <cmath>
 
 namespace mlir::batch {
 #define GEN_PASS_DEF_CHOOSEEXECUTORPASS
@@ -28,6 +29,9 @@ using namespace mlir::uprog;
 // plan adds to what the host does.
 static constexpr int64_t kBlockBarrier = 40, kClusterBarrier = 830,
                          kDeviceBarrier = 2240, kStep = 950, kHostStep = 790;
+
+/// The rows that are counted one by one.
+static constexpr int64_t kMostRows = 8192;
 
 /// Estimates that differ by so many percent are taken for equal: then groups
 /// are as large as can be, of which a host makes fewer plans.
@@ -63,9 +67,14 @@ struct ChooseExecutorPass
           << " that cluster-size says";
       return signalPassFailure();
     }
-    if (instances < 1 || blocks < 1 || blockSize < WarpEmitter::kLanes) {
-      programs[0].emitError("instances and blocks must be at least 1, and "
-                            "block-size at least ")
+    constexpr int64_t most = std::numeric_limits<int32_t>::max();
+    if (instances < 1 || instances > most) {
+      programs[0].emitError("instances must be from 1 to ") << most;
+      return signalPassFailure();
+    }
+    if (blocks < 1 || blockSize < WarpEmitter::kLanes) {
+      programs[0].emitError("blocks must be at least 1, and block-size at "
+                            "least ")
           << WarpEmitter::kLanes;
       return signalPassFailure();
     }
@@ -74,6 +83,10 @@ struct ChooseExecutorPass
     findLevels(programs);
     std::string why = "as the option says";
     Level group = given.value_or(Level::Device);
+    // What the module says already stands.
+    auto known = module->getAttrOfType<IntegerAttr>(kClusterSizeAttr);
+    if (known && clusterSize == 0)
+      clusterSize = known.getInt();
     int64_t clusterBlocks = clusterSize ? clusterSize : batch::kClusterBlocks;
     if (lockstep != programs.end()) {
       if (given.value_or(Level::Block) != Level::Block) {
@@ -129,6 +142,8 @@ struct ChooseExecutorPass
       module->setAttr(
           kClusterSizeAttr,
           IntegerAttr::get(IntegerType::get(&getContext(), 64), clusterBlocks));
+    else
+      module->removeAttr(kClusterSizeAttr);
   }
 
   void findLevels(MutableArrayRef<ProgramOp> programs);
@@ -170,7 +185,8 @@ int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
   RepeatedOperators repeated(getOperation());
   bool any = llvm::any_of(operators,
                           [&](OperatorOp op) { return repeated.contains(op); });
-  int64_t cycles = 0, steps = 0;
+  double cycles = 0;
+  int64_t steps = 0;
   for (auto [plan, op] : llvm::zip_equal(plans, operators)) {
     if (any && !repeated.contains(op))
       continue;
@@ -180,13 +196,16 @@ int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
       if (stage.space.hasRows())
         rows *= tasks * (stage.space.domain >= 0 ? kRagged : 1);
       StageWork work(*plan, stage, memory.parameters, memory.products, launch,
-                     rows);
-      cycles += barrier + work.estimateCycles(StageCode());
+                     std::min(rows, kMostRows));
+      // Many rows take so many times what fewer do.
+      double times = std::max(double(rows) / kMostRows, 1.0);
+      cycles += barrier + work.estimateCycles(StageCode()) * times;
     }
   }
   int64_t host = kHostStep * std::min<int64_t>(groups, instances);
   // A plan that only runs programs has steps all the same.
-  return cycles + (steps ? steps * (kStep + host) : kStep + host + barrier);
+  cycles += steps ? steps * (kStep + host) : kStep + host + barrier;
+  return std::llround(std::min(cycles, 1e18));
 }
 
 /// The group with which steps take least, or the largest with about as much.
@@ -212,7 +231,8 @@ LogicalResult ChooseExecutorPass::choose(Level &group, int64_t &clusterBlocks,
     candidates.emplace_back(Level::Cluster, batch::kWideClusterBlocks);
   candidates.emplace_back(Level::Device, blocks);
   llvm::erase_if(candidates, [&](auto &candidate) {
-    return below && candidate.first <= *below;
+    auto [level, units] = candidate;
+    return (below && level <= *below) || units > blocks;
   });
   llvm::raw_string_ostream os(why = "");
   os << "which takes least of estimated cycles for steps of " << instances

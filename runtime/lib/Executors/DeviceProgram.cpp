@@ -161,8 +161,9 @@ void DeviceRuns::chooseShape(int64_t mostBlocks) {
   if (shape.clusterSize > most)
     raise("the object's clusters have ", shape.clusterSize, " blocks, but ",
           device.info().name, " runs at most ", most,
-          " in one; compile the model again with --executor=device, or "
-          "--level=device if it runs single instances");
+          " in one; compile the model again with a smaller --cluster-size, "
+          "with --executor=device, or --level=device if it runs single "
+          "instances");
   int64_t resident = device.residentBlocks(program->kernel(), shape);
   if (mostBlocks > 0)
     resident = std::min<int64_t>(resident, mostBlocks);

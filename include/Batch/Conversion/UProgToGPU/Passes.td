@@ -53,12 +53,13 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
     of `instances` with a task for each, or the largest one within 5 % of it. A kernel that runs at one step of a plan
     only does not count, if there are others. A group has its share of the tasks. What
     its blocks then do is counted as the remark `Work` of convert-operators-to-gpu
-    counts it, with what they keep in shared memory, so that warps without work and
-    parameters that do not fit cost what they cost; barriers between stages and steps
+    counts it, but for loads and instructions that wait for each other, which only code
+    has: there are two, and a hundred. With what blocks keep in shared memory, warps
+    without work and parameters that do not fit cost what they cost; products of two
+    tensors of a task are left out. Barriers between stages and steps
     come to that, and what the host does for a step of each plan. Clusters have
-    `cluster-size` blocks; 0: 8, or 16 where the chip has such and they take less.
-
-    Without a chip it counts on what all have from sm_80 on. The remark
+    `cluster-size` blocks; 0: what `uprog.cluster_size` says already, else 8, or 16
+    where the chip has such and they take less. Without a chip there are none. The remark
     `Executor` says which it is and why.
 
     A program on lanes runs on blocks, each with lanes of its own; asking for

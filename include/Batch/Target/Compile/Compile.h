@@ -60,7 +60,8 @@ struct CompileOptions {
   Device device = Device::CPU;
   /// What runs a mini-batch or a share of it on a device other than the CPU.
   Executor executor = Executor::Auto;
-  /// Blocks of a cluster, 1 to 16, where clusters run something.
+  /// Blocks of a cluster, 1 to 16, where clusters run something; 0: 8, or 16
+  /// where executor `auto` takes these.
   int64_t clusterSize = 0;
   /// The precision of the factors of products with parameters on such a device.
   Precision precision = Precision::F32;
