@@ -107,10 +107,12 @@ CONTROL IN LOCK STEP (models whose control depends on tensors)
 
 COMPILING (for a .mlir or .mlirbc; handed on to batch-compile)
   --device=cpu|cuda|emulator --executor=auto|device|cluster|block --chip=NAME
+  --cluster-size=BLOCKS     of a GPU's clusters, 1 to 16
   --sanitize=address|thread of compiled code, in a batch-run built with it
   --shared-memory=BYTES     of a GPU's block, for weights (default: all)
   --precision=f32|tf32|bf16
-  --strategy=S --level=auto|block|device --order=auto|rounds|layers|wavefront
+  --strategy=S --level=auto|block|cluster|device
+  --order=auto|rounds|layers|wavefront
   --instances=N --size=H=64 --tuning=FILE --target=TRIPLE --cpu=NAME
   --explain                 print what the compiler decided and why, pass by pass,
                             each with its line of the model; without --inputs
@@ -333,6 +335,7 @@ std::vector<Option> deviceOptions(Options &options) {
       {"precision", Option::Required, hand(options, "precision")},
       {"chip", Option::Required, hand(options, "chip")},
       {"shared-memory", Option::Required, hand(options, "shared-memory")},
+      {"cluster-size", Option::Required, hand(options, "cluster-size")},
       {"blocks", Option::Required,
        [&options](const std::string &value) {
          options.session.blocks = parseCount("blocks", value, 1);
