@@ -57,7 +57,7 @@ sys.dont_write_bytecode = True
 import run as measuring  # noqa: E402
 
 SANITIZERS = ("memcheck", "racecheck", "synccheck")
-# Of the models that part `times` measures.
+# Of the models of part `times`.
 PROFILED = "treelstm_nary"
 SECTIONS = ("SpeedOfLight", "WarpStateStats", "SourceCounters", "LaunchStats")
 HOT = 40  # instructions of a profile

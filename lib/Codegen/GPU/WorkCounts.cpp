@@ -327,11 +327,10 @@ StageWork::StageWork(const StagePlan &plan, const Stage &stage,
     counter.count(unit);
 }
 
-/// Cycles of a load that the L2 cache answers, of one of shared memory or a
-/// shuffle, and of a barrier of a block: published measurements of NVIDIA's
-/// Hopper and the generations before it, rounded.
-static constexpr double kL2Latency = 270, kSharedLatency = 30,
-                        kBlockBarrier = 40;
+/// Cycles of a load that the L2 cache answers, and of one of shared memory or a
+/// shuffle: published measurements of NVIDIA's Hopper and the generations
+/// before it, rounded.
+static constexpr double kL2Latency = 270, kSharedLatency = 30;
 /// Cycles from an instruction to one that needs its result, likewise.
 static constexpr double kDependentIssue = 4;
 /// Bytes a cycle from the L2 cache to a multiprocessor, as its load units take

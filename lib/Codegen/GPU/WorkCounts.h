@@ -44,6 +44,9 @@ struct StageCode {
 /// What the blocks of a launch do in one stage, with so many rows: counted by
 /// the functions that say who does what in the code, WorkShare.
 struct StageWork {
+  /// Cycles of a barrier of a block, rounded from published measurements.
+  static constexpr int64_t kBlockBarrier = 40;
+
   struct Launch {
     int64_t units; ///< blocks that share out the stage
     WarpEmitter::Blocks blocks;

@@ -24,11 +24,11 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-// Cycles of an H200 (1.98 GHz): barriers of each level and a step without tasks
-// as batch-barrier measures them there (benchmarks/gpu), and what a step of a
-// plan adds to what the host does.
-static constexpr int64_t kBlockBarrier = 40, kClusterBarrier = 830,
-                         kDeviceBarrier = 2240, kStep = 950, kHostStep = 790;
+// Cycles of an H200 (1.98 GHz): barriers of several blocks and a step without
+// tasks as batch-barrier measures them there (benchmarks/gpu), and what a step
+// of a plan adds to what the host does.
+static constexpr int64_t kClusterBarrier = 830, kDeviceBarrier = 2240,
+                         kStep = 950, kHostStep = 790;
 
 /// The rows that are counted one by one.
 static constexpr int64_t kMostRows = 8192;
@@ -83,11 +83,11 @@ struct ChooseExecutorPass
     findLevels(programs);
     std::string why = "as the option says";
     Level group = given.value_or(Level::Device);
-    // What the module says already stands.
+    // What the module says already stands. 0: nobody has said how many.
+    int64_t clusterBlocks = clusterSize;
     auto known = module->getAttrOfType<IntegerAttr>(kClusterSizeAttr);
-    if (known && clusterSize == 0)
-      clusterSize = known.getInt();
-    int64_t clusterBlocks = clusterSize ? clusterSize : batch::kClusterBlocks;
+    if (known && clusterBlocks == 0)
+      clusterBlocks = known.getInt();
     if (lockstep != programs.end()) {
       if (given.value_or(Level::Block) != Level::Block) {
         lockstep->emitError("this program runs lanes, which each block has for "
@@ -117,6 +117,8 @@ struct ChooseExecutorPass
     } else if (!given && failed(choose(group, clusterBlocks, why))) {
       return signalPassFailure();
     }
+    if (clusterBlocks == 0)
+      clusterBlocks = batch::kClusterBlocks;
     for (ProgramOp program : programs) {
       if (program.getLevel() != all)
         continue;
@@ -175,7 +177,7 @@ int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
   constexpr int64_t kRagged = 2;
   const int64_t barrier = level == Level::Device    ? kDeviceBarrier
                           : level == Level::Cluster ? kClusterBarrier
-                                                    : kBlockBarrier;
+                                                    : StageWork::kBlockBarrier;
   int64_t groups = std::max<int64_t>(blocks / units, 1);
   int64_t tasks = llvm::divideCeil(instances.getValue(), groups);
   BlockMemory memory(
@@ -226,8 +228,9 @@ LogicalResult ChooseExecutorPass::choose(Level &group, int64_t &clusterBlocks,
   batch::ChipFacts facts = batch::getChipFacts(chip);
   SmallVector<std::pair<Level, int64_t>> candidates = {{Level::Block, 1}};
   if (facts.clusters)
-    candidates.emplace_back(Level::Cluster, clusterBlocks);
-  if (facts.clusters && facts.wideClusters && !clusterSize)
+    candidates.emplace_back(
+        Level::Cluster, clusterBlocks ? clusterBlocks : batch::kClusterBlocks);
+  if (facts.clusters && facts.wideClusters && clusterBlocks == 0)
     candidates.emplace_back(Level::Cluster, batch::kWideClusterBlocks);
   candidates.emplace_back(Level::Device, blocks);
   llvm::erase_if(candidates, [&](auto &candidate) {

@@ -50,8 +50,8 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
     gets `uprog.cluster_size`.
 
     `auto` takes the group with which a step of each kernel takes least, of a mini-batch
-    of `instances` with a task for each, or the largest one within 5 % of it. A kernel that runs at one step of a plan
-    only does not count, if there are others. A group has its share of the tasks. What
+    of `instances` with a task for each, or the largest one within 5 % of it. A kernel
+    that runs at one step of a plan only does not count, if there are others. A group has its share of the tasks. What
     its blocks then do is counted as the remark `Work` of convert-operators-to-gpu
     counts it, but for loads and instructions that wait for each other, which only code
     has: there are two, and a hundred. With what blocks keep in shared memory, warps
