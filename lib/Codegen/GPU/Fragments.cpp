@@ -84,14 +84,17 @@ Value uprog::roundFactors(CodeBuilder &b, const FactorFormat &format,
   return toVector(b, toWords(b, format, scalars));
 }
 
-void uprog::unrollTwice(Operation *loop) {
+void uprog::unroll(Operation *loop, int64_t times) {
+  // Conversions pass it on to the branch at the end of the loop.
+  constexpr StringLiteral kAnnotation = "loop_annotation";
+  if (loop->hasAttr(kAnnotation))
+    return;
   Builder b(loop->getContext());
   auto unroll =
       LLVM::LoopUnrollAttr::get(loop->getContext(), /*disable=*/{},
-                                b.getI32IntegerAttr(2), {}, {}, {}, {}, {});
-  // Conversions pass it on to the branch at the end of the loop.
+                                b.getI32IntegerAttr(times), {}, {}, {}, {}, {});
   loop->setDiscardableAttr(
-      "loop_annotation",
+      kAnnotation,
       LLVM::LoopAnnotationAttr::get(loop->getContext(), {}, {}, {}, unroll, {},
                                     {}, {}, {}, {}, {}, {}, {}, {}, {}, {}));
 }

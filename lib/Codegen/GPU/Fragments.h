@@ -19,9 +19,10 @@ Type getFactorType(CodeBuilder &b, const FactorFormat &format);
 /// An element, or a vector of four, as it is stored there.
 Value roundFactors(CodeBuilder &b, const FactorFormat &format, Value elements);
 
-/// Makes LLVM copy the body of a loop once, so that the loads of two steps are
-/// in flight: an assembler would copy it until it has no registers left.
-void unrollTwice(Operation *loop);
+/// Makes LLVM have the body of a loop so many times, so that the loads of that
+/// many steps are in flight: an assembler would copy it until it has no
+/// registers left. What was said of a loop before stays so.
+void unroll(Operation *loop, int64_t times);
 
 /// Products of a warp's tile of 16 rows by 8 columns on tensor cores. Lanes are
 /// groups of four: all of a group take the same two rows and the same column, a

@@ -155,31 +155,29 @@ Value KeptParameters::getMemory(CodeBuilder &b, int64_t offset) {
   return b.offset(memory, b.constant(offset));
 }
 
-void KeptParameters::emitWait(CodeBuilder &b, const Stage &stage) const {
-  if (llvm::none_of(stage.reductions, [&](const Reduction &reduction) {
-        return find(reduction);
-      }))
-    return;
-  if (async)
-    NVVM::CpAsyncWaitGroupOp::create(b, 0);
+bool KeptParameters::keepsAnyOf(const Stage &stage) const {
+  return llvm::any_of(stage.reductions, [&](const Reduction &reduction) {
+    return find(reduction) != nullptr;
+  });
 }
 
-/// Copies elements from global to shared memory, as factors.
-static void emitCopy(CodeBuilder &b, const FactorFormat &format, Value from,
-                     Value to, int64_t count, bool async) {
-  int64_t bytes = count * batch::elementBytes(format.element);
-  if (async && !format.usesTensorCores()) {
-    auto cache = bytes == FactorFormat::kVectorBytes
-                     ? NVVM::LoadCacheModifierKind::CG
-                     : NVVM::LoadCacheModifierKind::CA;
-    NVVM::CpAsyncOp::create(b, to, from, bytes, cache, /*cpSize=*/Value());
+bool KeptParameters::copiesRows(const Stage &stage) const {
+  return async && (used == 0 || keepsAnyOf(stage));
+}
+
+void KeptParameters::emitCopy(CodeBuilder &b, Value from, Value to,
+                              int64_t bytes) {
+  auto cache = bytes == FactorFormat::kVectorBytes
+                   ? NVVM::LoadCacheModifierKind::CG
+                   : NVVM::LoadCacheModifierKind::CA;
+  NVVM::CpAsyncOp::create(b, to, from, bytes, cache, /*cpSize=*/Value());
+}
+
+void KeptParameters::emitWait(CodeBuilder &b, const Stage &stage) const {
+  if (!copiesRows(stage))
     return;
-  }
-  Type type = format.element;
-  if (count > 1)
-    type = VectorType::get({count}, type);
-  Value factors = roundFactors(b, format, b.load(type, from, bytes));
-  b.store(factors, to, count * format.bytes());
+  NVVM::CpAsyncCommitGroupOp::create(b);
+  NVVM::CpAsyncWaitGroupOp::create(b, 0);
 }
 
 void KeptParameters::emitLoad(const KeptMatrix &matrix, CodeBuilder &b,
@@ -225,7 +223,15 @@ void KeptParameters::emitLoad(const KeptMatrix &matrix, CodeBuilder &b,
       Value first = b.mul(b.rem(i, pieces), b.constant(width));
       Value from = b.offset(source, b.mul(column, fromColumn));
       from = b.offset(from, b.mul(first, b.constant(elementBytes)));
-      emitCopy(b, format, from, placeOf(column, first), width, async);
+      Value to = placeOf(column, first);
+      if (async && !format.usesTensorCores())
+        return emitCopy(b, from, to, width * elementBytes);
+      Type type = format.element;
+      if (width > 1)
+        type = VectorType::get({width}, type);
+      Value factors =
+          roundFactors(b, format, b.load(type, from, width * elementBytes));
+      b.store(factors, to, width * format.bytes());
     });
     if (padding) {
       Value perColumn = b.constant(padding);

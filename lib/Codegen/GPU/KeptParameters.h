@@ -58,8 +58,15 @@ public:
   void describe(const StagePlan &plan) const;
   void describe(Location loc) const;
 
-  /// Makes a thread wait for what it copied, if the stage reads kept
-  /// parameters.
+  /// True if the stage's rows are copied to shared memory in the background.
+  /// Copies are waited for in order, so that a stage that reads no kept
+  /// parameters would wait for these, too: it copies rows itself, if any are
+  /// kept.
+  bool copiesRows(const Stage &stage) const;
+  /// Begins to copy 4, 8 or 16 bytes, aligned, from global to shared memory.
+  static void emitCopy(CodeBuilder &b, Value from, Value to, int64_t bytes);
+  /// Makes a thread wait for what it copies in the background: parameters that
+  /// the stage reads, and rows.
   void emitWait(CodeBuilder &b, const Stage &stage) const;
   /// The parameters of a contraction, or null if none of them are kept.
   const KeptMatrix *find(const Reduction &reduction) const;
@@ -76,6 +83,7 @@ public:
                 int64_t threads, Level level) const;
 
 private:
+  bool keepsAnyOf(const Stage &stage) const;
   void emitLoad(const KeptMatrix &matrix, CodeBuilder &b, Value packing,
                 Value unit, Value units, Value thread, int64_t threads) const;
 

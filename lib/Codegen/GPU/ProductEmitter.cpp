@@ -22,8 +22,11 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The loads of rows of a thread that are in flight together.
-static constexpr int64_t kLoads = 8;
+/// The vectors of rows that a thread copies together, and those of a thread of
+/// many that tensor cores have, which has half the registers.
+static constexpr int64_t kCopies = 8, kRoundedCopies = 6;
+/// The most loads for these that are in flight, if several make one.
+static constexpr int64_t kLoads = 16;
 /// The most bytes for sums: fewer tiles are worked on at once instead.
 static constexpr int64_t kMostSumBytes = 16 * 1024;
 
@@ -89,6 +92,25 @@ static Value pick(WordMath &m, Value number, ArrayRef<int64_t> values) {
 
 using Items = ItemShare<WordMath>;
 
+/// The loads that make an element of `value`, up to kLoads; of a view's
+/// operands it has one.
+static int64_t countLoads(Value value, DenseMap<Value, int64_t> &known) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<StageOp>(op))
+    return 1;
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  int64_t most = 0, all = 0;
+  for (Value operand : op->getOperands()) {
+    int64_t loads = isa<RankedTensorType>(operand.getType())
+                        ? countLoads(operand, known)
+                        : 0;
+    most = std::max(most, loads);
+    all = std::min(all + loads, kLoads);
+  }
+  return known[value] = isView(op) ? most : all;
+}
+
 SmallVector<ProductEmitter::PieceGroup, 1>
 ProductEmitter::groupPieces(const ProductPlan::Round &round) const {
   int64_t lanes = evaluator.getLanes(), bytes = round.format.bytes();
@@ -113,8 +135,20 @@ ProductEmitter::groupPieces(const ProductPlan::Round &round) const {
            vector ? lanes : 1});
     }
   }
-  for (PieceGroup &group : groups)
-    group.copies = std::max<int64_t>(kLoads / group.pieces.size(), 1);
+  for (PieceGroup &group : groups) {
+    int64_t loads = 0, pieces = group.pieces.size();
+    DenseMap<Value, int64_t> known;
+    for (const Piece &piece : group.pieces) {
+      linalg::LinalgOp op = piece.reader->op;
+      loads +=
+          countLoads(op.getDpsInputOperand(piece.reader->left)->get(), known);
+    }
+    group.copies =
+        (round.format.usesTensorCores() ? kRoundedCopies : kCopies) / pieces;
+    if (loads > pieces)
+      group.copies = std::min(group.copies, kLoads / loads);
+    group.copies = std::max<int64_t>(group.copies, 1);
+  }
   return groups;
 }
 
@@ -136,14 +170,28 @@ ProductEmitter::Spot ProductEmitter::spotAt(const PieceGroup &group,
   return spot;
 }
 
+/// Where a factor lies in global memory that is what lies there, and may be
+/// copied in the background; else null. Its load, which nobody needs then, is
+/// left to those that clean up.
+Value ProductEmitter::addressOf(Value factor, int64_t bytes) {
+  auto load = factor.getDefiningOp<LLVM::LoadOp>();
+  if (!load || bytes > FactorFormat::kVectorBytes ||
+      load.getAlignment().value_or(1) < uint64_t(bytes))
+    return {};
+  auto type = cast<LLVM::LLVMPointerType>(load.getAddr().getType());
+  return type.getAddressSpace() == b.addressSpace ? load.getAddr() : Value();
+}
+
 void ProductEmitter::copySpots(const ProductPlan::Round &round,
                                const PieceGroup &group, ArrayRef<Spot> spots) {
   const FactorFormat &format = round.format;
-  struct Loaded {
-    Value value, at, inside;
+  struct Copy {
+    Value value;
+    Value from; ///< null: it is not copied in the background
+    Value at, inside;
     int64_t bytes;
   };
-  SmallVector<Loaded> loaded;
+  SmallVector<Copy> copies;
   for (const Spot &spot : spots) {
     Indices out = spot.out;
     out.push_back(evaluator.index(0));
@@ -163,17 +211,25 @@ void ProductEmitter::copySpots(const ProductPlan::Round &round,
       if (vector)
         value = evaluator.broadcast(value);
       Value offset = m.add(m.mul(spot.k, format.bytes()), piece.at);
-      loaded.push_back({roundFactors(b, format, value),
-                        rowAt(round, spot.own, offset), spot.inside,
-                        piece.width * format.bytes()});
+      value = roundFactors(b, format, value);
+      Copy copy{value, Value(), rowAt(round, spot.own, offset), spot.inside,
+                piece.width * format.bytes()};
+      if (parameters.copiesRows(stage))
+        copy.from = addressOf(value, copy.bytes);
+      copies.push_back(copy);
     }
   }
-  for (const Loaded &one : loaded) {
-    auto store = [&] { b.store(one.value, one.at, one.bytes); };
-    if (one.inside)
-      b.when(one.inside, store);
+  for (const Copy &copy : copies) {
+    auto emit = [&] {
+      if (copy.from)
+        KeptParameters::emitCopy(b, copy.from, copy.at, copy.bytes);
+      else
+        b.store(copy.value, copy.at, copy.bytes);
+    };
+    if (copy.inside)
+      b.when(copy.inside, emit);
     else
-      store();
+      emit();
   }
 }
 
@@ -559,9 +615,12 @@ ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
   if (matchPattern(operands.depth, m_ConstantInt(&depth)) &&
       depth.getSExtValue() == steps * step)
     sums = addSteps(first, sums);
-  else
+  else {
     sums =
         b.loop(first, operands.depth, m.constant(steps * step), sums, addSteps);
+    if (bytes > 4 && operands.columnCount == FactorFormat::kTileColumns)
+      unroll(sums[0].getDefiningOp(), operands.rowCount > 1 ? 1 : 2);
+  }
   return {addUp(sums, operands.columnCount)};
 }
 
@@ -603,7 +662,7 @@ ProductEmitter::multiplyFragments(const ProductPlan::Round &round,
                   }
                   return fragments.multiply(format, left, right, partials);
                 });
-  unrollTwice(sums[0].getDefiningOp());
+  unroll(sums[0].getDefiningOp(), 2);
   return sums;
 }
 

@@ -103,7 +103,7 @@ private:
   /// Pieces of the same extent, which threads load side by side.
   struct PieceGroup {
     SmallVector<Piece, 2> pieces;
-    int64_t copies; ///< loads of a thread that are in flight together
+    int64_t copies; ///< what a thread copies of each piece together
 
     int64_t perRow() const { return pieces.front().perRow(); }
   };
@@ -134,6 +134,7 @@ private:
               Value total);
   void copySpots(const ProductPlan::Round &round, const PieceGroup &group,
                  ArrayRef<Spot> spots);
+  Value addressOf(Value factor, int64_t bytes);
   Value rowAt(const ProductPlan::Round &round, Value own, Value offset);
 
   /// The address of an element of a share of a tile's sums.

@@ -8,6 +8,7 @@
 #include "WarpEmitter.h"
 
 #include "../UnitThreads.h"
+#include "Fragments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -23,6 +24,37 @@ WarpEmitter::WarpEmitter(const StagePlan &plan,
                          CodeBuilder &b, const Blocks &blocks)
     : plan(plan), parameters(parameters), memory(memory), tables(tables), b(b),
       evaluator(b, plan, tables), blocks(blocks), m(b) {}
+
+/// The most words of 32 bits that a thread loads together in a loop of a known
+/// extent, which would be unrolled whole: it has 255 registers for them.
+static constexpr int64_t kMostWords = 64;
+
+/// Limits how often loops of a region are unrolled, so that a thread has
+/// registers for what these load. Returns the words that the region loads from
+/// global memory without waiting for any of them.
+static int64_t limitLoads(Region &region, unsigned globalMemory) {
+  int64_t words = 0;
+  for (Operation &op : region.getOps()) {
+    auto load = dyn_cast<LLVM::LoadOp>(op);
+    if (load && load.getAddr().getType().getAddressSpace() == globalMemory)
+      words +=
+          llvm::divideCeil(DataLayout().getTypeSizeInBits(load.getType()), 32);
+    int64_t inside = 0;
+    for (Region &nested : op.getRegions())
+      inside += limitLoads(nested, globalMemory);
+    auto loop = dyn_cast<scf::ForOp>(op);
+    std::optional<APInt> trips =
+        loop ? loop.getStaticTripCount() : std::nullopt;
+    if (inside && trips) {
+      int64_t times = std::max<int64_t>(kMostWords / inside, 1);
+      if (trips->ugt(times))
+        unroll(loop, times);
+      inside *= trips->getLimitedValue(times);
+    }
+    words += inside;
+  }
+  return words;
+}
 
 func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   stage = &plan.getStages()[number];
@@ -74,6 +106,7 @@ func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {
   }
   evaluator.endStage();
   func::ReturnOp::create(b);
+  limitLoads(function.getBody(), b.addressSpace);
   return function;
 }
 
@@ -148,13 +181,13 @@ void WarpEmitter::emitProducts(const Columns &columns, bool waits) {
     AwaitRowsOp::create(b);
   }
   products.copyFoundRows();
-  parameters.emitWait(b, *stage);
   Tiles tiles(m, products.countTiles(), columns.count);
   Value step = m.mul(slices.shares, products.countQuads());
   b.loop(slices.share, quads, step, [&](Value first) {
     Rows rows = rowsFrom(first);
     if (atOnce) {
       products.copyRows(round, rows);
+      parameters.emitWait(b, *stage);
       gpu::BarrierOp::create(b);
     }
     Value rowsAtOnce = m.mul(tiles.rows, productPlan.tileRows);
@@ -249,6 +282,7 @@ void WarpEmitter::emitPass(ProductEmitter &products,
       };
       products.begin(anew(thread), anew(warp), anew(lane));
       products.copyRows(round, rows);
+      parameters.emitWait(b, *stage);
       gpu::BarrierOp::create(b);
     }
     products.multiply(round, rows, firstRow, columns, slices, firstTurn, tiles,

@@ -8,6 +8,7 @@
 #include "WorkCounts.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
@@ -108,6 +109,8 @@ private:
                     unsigned(batch::kSharedMemory);
       length.loads += waits && !shared;
       length.instructions = 0;
+    } else if (isa<NVVM::CpAsyncOp>(op)) {
+      length.loads += waits;
     } else if (after && op.getNumRegions() == 0) {
       length.instructions += getLatency(&op);
     }

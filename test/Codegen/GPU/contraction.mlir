@@ -62,8 +62,8 @@
 // TILES-NEXT:    %[[MINE:.*]] = arith.subi %[[SHARE]], %[[BEFORE]]
 // TILES-NEXT:    %[[FIRSTSLICE:.*]] = arith.shli %[[MINE]], %[[LEFT]]
 
-// Where four rows lie is loaded before a step waits for others, the rows behind that:
-// 128 times 16 bytes.
+// Where four rows lie is loaded before a step waits for others; the rows are copied
+// behind that, in the background: 128 times 16 bytes.
 // TILES:         %[[ANY:.*]] = arith.cmpi slt, %[[ROWSHARE]], %[[QUADS]]
 // TILES:         %[[PLACE:.*]] = scf.if %[[ANY]] -> (!llvm.ptr<1>) {
 // TILES:           llvm.load %{{.*}} : !llvm.ptr<1> -> i32
@@ -71,16 +71,16 @@
 // TILES:           scf.yield
 // TILES:         uprog.await_rows
 // TILES:         scf.if %[[ANY]] {
-// TILES:           %[[ROW:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// TILES-NOT:       llvm.load
 // TILES:           scf.if
-// TILES-NEXT:        llvm.store %[[ROW]], %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
+// TILES-NEXT:        nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg
 // TILES-NEXT:      }
 // TILES-NEXT:    }
 // TILES:         %[[WIDTH:.*]] = arith.shli %c1_i32, %[[SHIFT:.*]] : i32
 // TILES-NEXT:    %[[HEIGHT:.*]] = arith.shrui %c8_i32, %[[SHIFT]]
 
-// A block copies its other rows to its memory, behind 1024 bytes of sums of eight tiles;
-// all loads of a thread are before its stores.
+// A block copies its other rows to its memory, behind 1024 bytes of sums of eight tiles,
+// and waits for all.
 // TILES:         scf.for %[[QUAD:.*]] = %[[ROWSHARE]] to %[[QUADS]] step %[[ROWSHARES]]
 // TILES:           %[[NEXT:.*]] = arith.addi %[[THREAD]], %c256_i32
 // TILES-NEXT:      %[[IS:.*]] = arith.cmpi eq, %[[QUAD]], %[[ROWSHARE]]
@@ -88,12 +88,12 @@
 // TILES:           scf.for %[[I:.*]] = %[[BEGIN]] to %{{.*}} step %c2048_i32
 // TILES:             %[[OWN:.*]] = arith.divui %{{.*}}, %c32_i32
 // TILES:             %[[INQUAD:.*]] = arith.remui %[[OWN]], %c4_i32
-// TILES-COUNT-8:     llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
-// TILES-NOT:         vector<4xf32>, !llvm.ptr<1>
-// TILES:             llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
-// TILES-COUNT-7:     scf.if
+// TILES-NOT:         !llvm.ptr<1> -> vector<4xf32>
+// TILES-COUNT-8:     nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg
 // TILES:           }
-// TILES:           gpu.barrier
+// TILES:           nvvm.cp.async.commit.group
+// TILES-NEXT:      nvvm.cp.async.wait.group 0
+// TILES-NEXT:      gpu.barrier
 
 // It takes tiles of its columns first, then more of its rows. Elements are loaded
 // before the products, at places that there are: over the edge those of the last ones.

@@ -131,8 +131,8 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #upr
 // element of each of two. The four products are items of their own.
 // CHECK-LABEL: func.func private @gates.rows.stage0
 // CHECK:         uprog.await_rows
-// CHECK:         scf.for {{.*}} step %c1024_i32
-// CHECK-COUNT-8:   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK:         scf.for {{.*}} step %c768_i32
+// CHECK-COUNT-6:   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // CHECK:         gpu.barrier
 // CHECK:         arith.muli %{{.*}}, %c4_i32
 // CHECK:         scf.for %[[ITEM:.*]] = %{{.*}} step %c8_i32

@@ -20,8 +20,10 @@
 // CHECK:           %[[MEMORY:.*]] = llvm.mlir.addressof @block_memory : !llvm.ptr<3>
 // CHECK:           uprog.await_rows
 // CHECK:           llvm.getelementptr %[[MEMORY]][9216]
-// CHECK:           nvvm.cp.async.wait.group 0
-// CHECK:           gpu.barrier
+// CHECK:           nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg
+// CHECK:           nvvm.cp.async.commit.group
+// CHECK-NEXT:      nvvm.cp.async.wait.group 0
+// CHECK-NEXT:      gpu.barrier
 // CHECK:           %[[SUMS:.*]] = llvm.getelementptr %[[MEMORY]][8192]
 // CHECK:           scf.for
 // CHECK:           %[[TURN:.*]] = arith.addi
@@ -70,8 +72,10 @@
 // WHOLE-NOT:       !llvm.ptr<1> -> vector<4xf32>
 // WHOLE:         func.func private @load_parameters(
 
+// Rows are copied in the background here, too.
 // NONE-NOT:      load_parameters
-// NONE-NOT:      cp.async
+// NONE-LABEL:    func.func private @cell.rows.stage0(
+// NONE:            nvvm.cp.async.wait.group 0
 uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},
                           %w: tensor<64x128xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?x64xf32> {

@@ -48,12 +48,14 @@ uprog.operator @shares.rows(%n: index, %x: tensor<?x1100xf32> {uprog.operand = #
 // of the second one overwrite the first one's when all warps are done with these.
 // CHECK-LABEL: func.func private @rounds.rows.stage0
 // CHECK:         uprog.await_rows
-// CHECK:         llvm.store %{{.*}} : vector<4xf32>, !llvm.ptr<3>
-// CHECK:         gpu.barrier
+// CHECK:         nvvm.cp.async.shared.global
+// CHECK:         nvvm.cp.async.wait.group 0
+// CHECK-NEXT:    gpu.barrier
 // CHECK:         math.fma
 // CHECK:         gpu.barrier
-// CHECK:         llvm.store %{{.*}} : vector<4xf32>, !llvm.ptr<3>
-// CHECK:         gpu.barrier
+// CHECK:         nvvm.cp.async.shared.global
+// CHECK:         nvvm.cp.async.wait.group 0
+// CHECK-NEXT:    gpu.barrier
 // CHECK:         math.fma
 // CHECK:         gpu.barrier
 // CHECK-COUNT-5: arith.addf %{{.*}}, %{{.*}} : f32
@@ -78,12 +80,11 @@ uprog.operator @rounds.rows(%n: index, %x: tensor<?x3000xf32> {uprog.operand = #
 // CHECK:         uprog.await_rows
 // CHECK:         scf.for %[[I:.*]] = %{{.*}} step %c1024_i32
 // CHECK:           %[[OWN:.*]] = arith.divui %{{.*}}, %c64_i32
-// CHECK:           llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // CHECK:           arith.muli %[[OWN]], %c2048_i32
-// CHECK-COUNT-7:   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
-// CHECK-COUNT-8:   llvm.store %{{.*}} : vector<4xf32>, !llvm.ptr<3>
-// CHECK-NOT:       llvm.load %{{.*}} !llvm.ptr<1> -> vector<4xf32>
-// CHECK:         gpu.barrier
+// CHECK-COUNT-8:   nvvm.cp.async.shared.global
+// CHECK-NOT:       nvvm.cp.async.shared.global
+// CHECK:         nvvm.cp.async.wait.group 0
+// CHECK-NEXT:    gpu.barrier
 // CHECK:         %[[NUMBER:.*]] = arith.remui %{{.*}}, %c2_i32
 // CHECK:         %[[AT:.*]] = arith.muli %[[NUMBER]], %c1024_i32
 // CHECK:         %[[ROW:.*]] = arith.muli %{{.*}}, %c2048_i32
@@ -107,4 +108,34 @@ uprog.operator @children.rows(%n: index,
   %sum = linalg.add ins(%y, %z : tensor<?x64xf32>, tensor<?x64xf32>)
                     outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>
   uprog.yield %sum : tensor<?x64xf32>
+}
+
+// A row that is computed is not copied as it is: a thread loads it, four numbers for
+// each of four vectors, and stores it.
+// CHECK-LABEL: func.func private @computed.rows.stage0
+// CHECK:         uprog.await_rows
+// CHECK:         scf.for %{{.*}} step %c1024_i32
+// CHECK-COUNT-16:  llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK-NOT:       llvm.load %{{.*}} !llvm.ptr<1> -> vector<4xf32>
+// CHECK-NOT:       nvvm.cp.async.shared.global
+// CHECK-COUNT-4:   llvm.store %{{.*}} : vector<4xf32>, !llvm.ptr<3>
+// CHECK:         gpu.barrier
+uprog.operator @computed.rows(%n: index,
+    %a: tensor<?x256xf32> {uprog.operand = #uprog.operand<gather>},
+    %b: tensor<?x256xf32> {uprog.operand = #uprog.operand<gather>},
+    %c: tensor<?x256xf32> {uprog.operand = #uprog.operand<gather>},
+    %d: tensor<?x256xf32> {uprog.operand = #uprog.operand<gather>},
+    %w: tensor<64x256xf32> {uprog.operand = #uprog.operand<shared(4)>})
+    -> tensor<?x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%n) : tensor<?x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %init = tensor.empty(%n) : tensor<?x256xf32>
+  %ab = linalg.add ins(%a, %b : tensor<?x256xf32>, tensor<?x256xf32>) outs(%init : tensor<?x256xf32>) -> tensor<?x256xf32>
+  %cd = linalg.add ins(%c, %d : tensor<?x256xf32>, tensor<?x256xf32>) outs(%init : tensor<?x256xf32>) -> tensor<?x256xf32>
+  %x = linalg.mul ins(%ab, %cd : tensor<?x256xf32>, tensor<?x256xf32>) outs(%init : tensor<?x256xf32>) -> tensor<?x256xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+         ins(%x, %w : tensor<?x256xf32>, tensor<64x256xf32>)
+         outs(%start : tensor<?x64xf32>) -> tensor<?x64xf32>
+  uprog.yield %y : tensor<?x64xf32>
 }
