@@ -56,10 +56,9 @@ void KeptParameters::add(const StagePlan &plan) {
       if (known == matrices.end())
         known = matrices.insert(known, matrix);
       matrixOf[&reduction] = known - matrices.begin();
-      // A task has several ragged rows.
       if (stage.space.hasRows())
         known->heat +=
-            stage.space.leading() * (stage.space.domain >= 0 ? 2 : 1);
+            stage.space.leading() * (stage.space.domain >= 0 ? kRaggedRows : 1);
     }
 }
 

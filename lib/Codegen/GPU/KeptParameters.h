@@ -44,6 +44,9 @@ struct KeptMatrix {
 /// beyond those that are kept are read from global memory.
 class KeptParameters {
 public:
+  /// The ragged rows that a task is taken to have.
+  static constexpr int64_t kRaggedRows = 2;
+
   /// `units`: blocks that are expected to share a stage; `async`: copies can
   /// run in the background.
   KeptParameters(int64_t units, bool async, batch::Precision precision)

@@ -173,8 +173,6 @@ void ChooseExecutorPass::findLevels(MutableArrayRef<ProgramOp> programs) {
 int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
                                          ArrayRef<OperatorOp> operators,
                                          BlockMemory::Plans plans) {
-  // A task of a ragged domain has about two rows.
-  constexpr int64_t kRagged = 2;
   const int64_t barrier = level == Level::Device    ? kDeviceBarrier
                           : level == Level::Cluster ? kClusterBarrier
                                                     : StageWork::kBlockBarrier;
@@ -196,7 +194,8 @@ int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
     for (const Stage &stage : plan->getStages()) {
       int64_t rows = stage.space.leading();
       if (stage.space.hasRows())
-        rows *= tasks * (stage.space.domain >= 0 ? kRagged : 1);
+        rows *=
+            tasks * (stage.space.domain >= 0 ? KeptParameters::kRaggedRows : 1);
       StageWork work(*plan, stage, memory.parameters, memory.products, launch,
                      std::min(rows, kMostRows));
       // Many rows take so many times what fewer do.
