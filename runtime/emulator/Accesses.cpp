@@ -139,11 +139,19 @@ void Grid::access(Thread &thread, uintptr_t address, int64_t bytes,
 // Copies
 //===----------------------------------------------------------------------===//
 
+/// A copy may be done at any time until it is waited for: nobody may still read
+/// what was there, and nobody write what it copies.
 void Grid::copyAsync(Thread &thread, void *to, const void *from, int64_t bytes,
                      const char *where) {
   access(thread, reinterpret_cast<uintptr_t>(from), bytes, bytes,
          BATCH_SPACE_GLOBAL, {true, false, false, where});
-  thread.copies.push_back({to, from, bytes, where});
+  const Access write = {false, true, false, where};
+  const auto target = reinterpret_cast<uintptr_t>(to);
+  access(thread, target, bytes, bytes, BATCH_SPACE_SHARED, write);
+  locate(thread, target, bytes, BATCH_SPACE_SHARED, write)
+      .markUnwritten(target, bytes);
+  Copy &copy = thread.copies.emplace_back(Copy{to, from, bytes, where, {}});
+  std::memcpy(copy.before.data(), from, bytes);
 }
 
 void Grid::commitCopies(Thread &thread, const char *where) {
@@ -160,6 +168,10 @@ void Grid::waitCopies(Thread &thread, int64_t groups, const char *where) {
     for (const Copy &copy : thread.copyGroups.front()) {
       access(thread, reinterpret_cast<uintptr_t>(copy.to), copy.bytes,
              copy.bytes, BATCH_SPACE_SHARED, {false, true, false, copy.where});
+      if (std::memcmp(copy.before.data(), copy.from, copy.bytes) != 0)
+        fail(thread, copy.where,
+             concat("copies ", copy.bytes,
+                    " bytes that were written before the copy was waited for"));
       std::memcpy(copy.to, copy.from, copy.bytes);
     }
 }

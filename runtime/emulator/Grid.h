@@ -14,6 +14,7 @@
 #include "batch-runtime/Memory.h"
 #include "batch-runtime/Schedule/Random.h"
 
+#include <array>
 #include <deque>
 #include <optional>
 #include <unordered_map>
@@ -46,6 +47,7 @@ struct Copy {
   const void *from;
   int64_t bytes;
   const char *where;
+  std::array<char, 16> before; ///< what was there when it began
 };
 
 /// A thread's way through the cluster barrier.

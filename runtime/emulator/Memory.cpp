@@ -186,24 +186,33 @@ void Region::setWritten(Cell &cell) {
   cell.writeWhere = "the host";
 }
 
+template <class Function>
+void Region::forEachCell(uintptr_t address, size_t length, Function function) {
+  const uint64_t begin = address - base, end = begin + length;
+  for (uint64_t offset = begin; offset < end;) {
+    Cell &cell = cells[offset / 4];
+    if (offset % 4 == 0 && end - offset >= 4 &&
+        !(cell.write == Stamp::mark())) {
+      function(cell);
+      offset += 4;
+    } else {
+      function(split(cell)[offset % 4]);
+      ++offset;
+    }
+  }
+}
+
 void Region::markWritten(uintptr_t address, size_t length) {
-  uint64_t offset = address - base, end = offset + length;
   if (length == bytes) {
     reset();
     written = true;
     return;
   }
-  for (; offset < end;) {
-    Cell &cell = cells[offset / 4];
-    if (offset % 4 == 0 && end - offset >= 4 &&
-        !(cell.write == Stamp::mark())) {
-      setWritten(cell);
-      offset += 4;
-    } else {
-      setWritten(split(cell)[offset % 4]);
-      ++offset;
-    }
-  }
+  forEachCell(address, length, [&](Cell &cell) { setWritten(cell); });
+}
+
+void Region::markUnwritten(uintptr_t address, size_t length) {
+  forEachCell(address, length, [](Cell &cell) { cell.write = Stamp(); });
 }
 
 int64_t Region::findUnwritten(uintptr_t address, size_t length) const {

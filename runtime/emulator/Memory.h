@@ -51,6 +51,8 @@ public:
                const Access &access);
 
   void markWritten(uintptr_t address, size_t length);
+  /// What was there is not to be read any more.
+  void markUnwritten(uintptr_t address, size_t length);
   /// The offset of the first byte that was never written, or -1.
   int64_t findUnwritten(uintptr_t address, size_t length) const;
   /// Forgets everything.
@@ -86,6 +88,8 @@ private:
   void forgetReaders(Cell &cell);
   std::array<Cell, 4> &split(Cell &cell);
   void setWritten(Cell &cell);
+  template <class Function>
+  void forEachCell(uintptr_t address, size_t length, Function function);
 
   uintptr_t base;
   size_t bytes;

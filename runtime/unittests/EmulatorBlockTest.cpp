@@ -130,6 +130,39 @@ TEST_F(EmulatorTest, AsyncCopies) {
               {"writes 16 bytes"});
 }
 
+/// Between its beginning and the wait, a copy owns both ends.
+TEST_F(EmulatorTest, AsyncCopiesThatBeginTooEarly) {
+  int32_t in[64] = {};
+  region(in, "in");
+  settings.sharedBytes = 256;
+  // Others still read what is overwritten.
+  auto readBeforeTheWait = [&](Gpu gpu) {
+    int64_t t = gpu.thread();
+    gpu.storeShared(t, 1, "old");
+    gpu.barrier("barrier");
+    gpu.call().copyAsync(gpu.self, gpu.shared(t), in + t, 4, "copy");
+    gpu.call().commitCopies(gpu.self, "commit");
+    gpu.barrier("second barrier");
+    gpu.loadShared(63 - t, "read");
+    gpu.barrier("third barrier");
+    gpu.call().waitCopies(gpu.self, 0, "wait");
+  };
+  expectError(1, 64, readBeforeTheWait,
+              {"reads 'shared memory of block 0' + ", "never written"});
+  // What is copied is written meanwhile.
+  auto writeBeforeTheWait = [&](Gpu gpu) {
+    int64_t t = gpu.thread();
+    gpu.call().copyAsync(gpu.self, gpu.shared(t), in + t, 4, "copy");
+    gpu.call().commitCopies(gpu.self, "commit");
+    gpu.barrier("barrier");
+    gpu.store(in + 63 - t, in[63 - t] + 1, "write");
+    gpu.barrier("second barrier");
+    gpu.call().waitCopies(gpu.self, 0, "wait");
+  };
+  expectError(1, 64, writeBeforeTheWait,
+              {"copies 4 bytes that were written before"});
+}
+
 TEST_F(EmulatorTest, ReadThenWriteIsRace) {
   int32_t memory[1] = {};
   region(memory, "memory");

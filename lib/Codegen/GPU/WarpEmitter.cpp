@@ -26,34 +26,49 @@ WarpEmitter::WarpEmitter(const StagePlan &plan,
       evaluator(b, plan, tables), blocks(blocks), m(b) {}
 
 /// The most words of 32 bits that a thread loads together in a loop of a known
-/// extent, which would be unrolled whole: it has 255 registers for them.
+/// extent that would be unrolled whole: it has 255 registers for them.
 static constexpr int64_t kMostWords = 64;
+/// The most operations that are taken to be unrolled whole; other loops are
+/// left to those that know better.
+static constexpr int64_t kMostUnrolled = 1024;
+
+namespace {
+/// What a region has.
+struct Size {
+  int64_t operations = 0;
+  int64_t words = 0; ///< that it loads from global memory, waiting for none
+};
+} // namespace
 
 /// Limits how often loops of a region are unrolled, so that a thread has
-/// registers for what these load. Returns the words that the region loads from
-/// global memory without waiting for any of them.
-static int64_t limitLoads(Region &region, unsigned globalMemory) {
-  int64_t words = 0;
+/// registers for what these load.
+static Size limitLoads(Region &region, unsigned globalMemory) {
+  Size size;
   for (Operation &op : region.getOps()) {
+    Size own{1, 0};
     auto load = dyn_cast<LLVM::LoadOp>(op);
     if (load && load.getAddr().getType().getAddressSpace() == globalMemory)
-      words +=
+      own.words =
           llvm::divideCeil(DataLayout().getTypeSizeInBits(load.getType()), 32);
-    int64_t inside = 0;
-    for (Region &nested : op.getRegions())
-      inside += limitLoads(nested, globalMemory);
+    for (Region &nested : op.getRegions()) {
+      Size inside = limitLoads(nested, globalMemory);
+      own.operations += inside.operations;
+      own.words += inside.words;
+    }
     auto loop = dyn_cast<scf::ForOp>(op);
     std::optional<APInt> trips =
         loop ? loop.getStaticTripCount() : std::nullopt;
-    if (inside && trips) {
-      int64_t times = std::max<int64_t>(kMostWords / inside, 1);
+    if (own.words && trips && trips->ule(kMostUnrolled / own.operations)) {
+      int64_t times = std::max<int64_t>(kMostWords / own.words, 1);
       if (trips->ugt(times))
         unroll(loop, times);
-      inside *= trips->getLimitedValue(times);
+      times = trips->getLimitedValue(times);
+      own = {own.operations * times, own.words * times};
     }
-    words += inside;
+    size.operations += own.operations;
+    size.words += own.words;
   }
-  return words;
+  return size;
 }
 
 func::FuncOp WarpEmitter::emit(int64_t number, StringRef name) {

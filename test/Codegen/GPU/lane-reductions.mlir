@@ -162,25 +162,28 @@ uprog.operator @polynomial.rows(%n: index, %x: tensor<?x100xf32> {uprog.operand 
 #rkn = affine_map<(r, n, k) -> (r, k, n)>
 #rn = affine_map<(r, n, k) -> (r, n)>
 
-// A lane has a column to itself. Of 100 products of f64 numbers, 16 are loaded together,
-// which takes 64 registers; sums of 60 f32 numbers are unrolled whole.
+// A lane has a column to itself. Of 40 products of f64 numbers, 16 are loaded together,
+// which takes 64 registers; sums of 40 f32 numbers are unrolled whole, and none of 1000.
 // CHECK:       #[[TIMES:.*]] = #llvm.loop_unroll<count = 16 : i32>
 // CHECK:       #[[UNROLL:.*]] = #llvm.loop_annotation<unroll = #[[TIMES]]>
 // CHECK-LABEL: func.func private @products.rows.stage0
-// CHECK:         scf.for %{{.*}} = %c0_i64 to %c100_i64 step %c1_i64 iter_args
+// CHECK:         scf.for %{{.*}} = %c0_i64 to %c40_i64 step %c1_i64 iter_args
 // CHECK:         } {loop_annotation = #[[UNROLL]]}
 // CHECK-LABEL: func.func private @short.rows.stage0
-// CHECK:         scf.for %{{.*}} = %c0_i64 to %c60_i64 step %c1_i64 iter_args
+// CHECK:         scf.for %{{.*}} = %c0_i64 to %c40_i64 step %c1_i64 iter_args
+// CHECK-NOT:     loop_annotation
+// CHECK-LABEL: func.func private @long.rows.stage0
+// CHECK:         scf.for %{{.*}} = %c0_i64 to %c1000_i64 step %c1_i64 iter_args
 // CHECK-NOT:     loop_annotation
 // CHECK:         return
-uprog.operator @products.rows(%n: index, %x: tensor<?x100x64xf64> {uprog.operand = #uprog.operand<gather>},
-                             %z: tensor<?x100x64xf64> {uprog.operand = #uprog.operand<gather>})
+uprog.operator @products.rows(%n: index, %x: tensor<?x40x64xf64> {uprog.operand = #uprog.operand<gather>},
+                             %z: tensor<?x40x64xf64> {uprog.operand = #uprog.operand<gather>})
     -> tensor<?x64xf64> {
   %zero = arith.constant 0.0 : f64
   %e = tensor.empty(%n) : tensor<?x64xf64>
   %s = linalg.fill ins(%zero : f64) outs(%e : tensor<?x64xf64>) -> tensor<?x64xf64>
   %y = linalg.generic {indexing_maps = [#rkn, #rkn, #rn], iterator_types = ["parallel", "parallel", "reduction"]}
-         ins(%x, %z : tensor<?x100x64xf64>, tensor<?x100x64xf64>) outs(%s : tensor<?x64xf64>) {
+         ins(%x, %z : tensor<?x40x64xf64>, tensor<?x40x64xf64>) outs(%s : tensor<?x64xf64>) {
   ^bb0(%a: f64, %b: f64, %sum: f64):
     %0 = arith.mulf %a, %b : f64
     %1 = arith.addf %sum, %0 : f64
@@ -188,13 +191,26 @@ uprog.operator @products.rows(%n: index, %x: tensor<?x100x64xf64> {uprog.operand
   } -> tensor<?x64xf64>
   uprog.yield %y : tensor<?x64xf64>
 }
-uprog.operator @short.rows(%n: index, %x: tensor<?x60x64xf32> {uprog.operand = #uprog.operand<gather>})
+uprog.operator @short.rows(%n: index, %x: tensor<?x40x64xf32> {uprog.operand = #uprog.operand<gather>})
     -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty(%n) : tensor<?x64xf32>
   %s = linalg.fill ins(%zero : f32) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
   %y = linalg.generic {indexing_maps = [#rkn, #rn], iterator_types = ["parallel", "parallel", "reduction"]}
-         ins(%x : tensor<?x60x64xf32>) outs(%s : tensor<?x64xf32>) {
+         ins(%x : tensor<?x40x64xf32>) outs(%s : tensor<?x64xf32>) {
+  ^bb0(%a: f32, %sum: f32):
+    %1 = arith.addf %sum, %a : f32
+    linalg.yield %1 : f32
+  } -> tensor<?x64xf32>
+  uprog.yield %y : tensor<?x64xf32>
+}
+uprog.operator @long.rows(%n: index, %x: tensor<?x1000x64xf32> {uprog.operand = #uprog.operand<gather>})
+    -> tensor<?x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?x64xf32>
+  %s = linalg.fill ins(%zero : f32) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %y = linalg.generic {indexing_maps = [#rkn, #rn], iterator_types = ["parallel", "parallel", "reduction"]}
+         ins(%x : tensor<?x1000x64xf32>) outs(%s : tensor<?x64xf32>) {
   ^bb0(%a: f32, %sum: f32):
     %1 = arith.addf %sum, %a : f32
     linalg.yield %1 : f32
