@@ -168,6 +168,8 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
 
   // Math on f16 and bf16 becomes math on f32, which the next pass expands.
   pm.addPass(createExpandFloatsPass());
+  // The program's own conversions; those of expanded math are within range.
+  pm.addPass(createSaturateConversionsPass());
   // Before the conversion of math, which would call library functions.
   ExpandMathPassOptions math;
   math.share = true;
@@ -240,6 +242,7 @@ void mlir::batch::buildGPUPersistentPipeline(
 
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   device.addPass(createExpandFloatsPass());
+  device.addPass(createSaturateConversionsPass());
   // Libraries of these functions only come with a toolkit.
   device.addPass(createExpandMathPass());
   device.addPass(createMathToIntrinsicsPass());

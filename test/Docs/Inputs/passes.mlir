@@ -558,6 +558,11 @@ func.func @f(%a: f16, %b: f16) -> f16 {
   EXAMPLE
   return %c : f16
 }
+// ----- batch-saturate-conversions
+func.func @f(%x: f32) -> i8 {
+  EXAMPLE
+  return %i : i8
+}
 // ----- batch-expand-math
 func.func @f(%x: vector<8xf32>) -> vector<8xf32> {
   EXAMPLE

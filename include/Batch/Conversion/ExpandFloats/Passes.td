@@ -40,4 +40,41 @@ def ExpandFloatsPass : Pass<"batch-expand-floats"> {
                            "::mlir::math::MathDialect"];
 }
 
+def SaturateConversionsPass : Pass<"batch-saturate-conversions"> {
+  let summary = "define conversions of floats that no integer is near";
+  let description = [{
+    `arith.fptosi` and `arith.fptoui` leave open what a float becomes that is out
+    of the range of the integer type. LLVM makes a poison value of it, and each
+    processor gives another number. This pass defines it as JAX does: a float
+    above the range becomes the greatest integer, one below it the least, and a
+    NaN becomes 0. All devices run the same code, so they agree.
+
+    The float is compared with the bounds of the type. `llvm.fptosi.sat` computes
+    the same numbers. For vectors it takes four times as many instructions on
+    x86, which has them converted one by one, and GPUs have no instruction for
+    it either.
+
+    Conversions that later passes make, for example
+    [batch-expand-math](#-batch-expand-math), are within the range and remain as
+    they are. Conversions of f16 and bf16 must be those of f32 by now
+    ([batch-expand-floats](#-batch-expand-floats)): their range may be smaller
+    than that of the integer.
+
+    ```mlir
+    %i = arith.fptoui %x : f32 to i8
+    // becomes
+    %zero = arith.constant 0.000000e+00 : f32
+    %above = arith.cmpf ogt, %x, %zero : f32
+    %y = arith.select %above, %x, %zero : f32
+    %most = arith.constant 2.550000e+02 : f32
+    %below = arith.cmpf olt, %y, %most : f32
+    %z = arith.select %below, %y, %most : f32
+    %i = arith.fptoui %z : f32 to i8
+    ```
+
+    See test/Conversion/ExpandFloats/saturate-conversions.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif // BATCH_CONVERSION_EXPANDFLOATS_PASSES_TD
