@@ -135,11 +135,23 @@ def evaluate(equations, known, results):
     for equation in equations:
         bound = equation.primitive.get_bind_params(equation.params)
         functions, params = bound if isinstance(bound, tuple) else ((), bound)
-        result = equation.primitive.bind(
-            *functions, *map(read, equation.invars), **params)
+        values = list(map(read, equation.invars))
+        if _folds_wrongly(equation):
+            values = [jax.lax.optimization_barrier(values[0])]
+        result = equation.primitive.bind(*functions, *values, **params)
         known.update(zip(equation.outvars,
                          result if equation.primitive.multiple_results else [result]))
     return [read(atom) for atom in results]
+
+
+def _folds_wrongly(equation):
+    """Whether NumPy would compute a conversion while it is traced, and wrap a number around
+    that is out of range. JAX folds those of literals, which arguments of an inner jit
+    become."""
+    return equation.primitive.name == "convert_element_type" and \
+        isinstance(equation.invars[0], core.Literal) and \
+        jnp.issubdtype(equation.invars[0].aval.dtype, jnp.floating) and \
+        jnp.issubdtype(equation.params["new_dtype"], jnp.integer)
 
 
 def type_of(value):

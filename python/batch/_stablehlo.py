@@ -21,7 +21,37 @@ _DIALECTS = ("stablehlo", "chlo", "mhlo", "vhlo", "sdy")
 
 def run_passes(operation, inline):
     """Makes `linalg` of a module, as far as jaxlib can."""
+    _hide_conversions(operation)
     passmanager.PassManager.parse(_TO_LINALG % ("inline," if inline else "")).run(operation)
+    for barrier in _operations(operation, "stablehlo.optimization_barrier"):
+        for before, after in zip(barrier.operands, barrier.results):
+            after.replace_all_uses_with(before)
+        barrier.erase()
+
+
+def _operations(operation, name):
+    """The operations of a name in a module."""
+    inside = [inner.operation for block in _blocks(operation) for inner in block.operations]
+    return [inner for inner in inside if inner.name == name] + [
+        found for inner in inside for found in _operations(inner, name)]
+
+
+def _hide_conversions(operation):
+    """Puts a barrier before conversions of floats to integers: jaxlib folds those of
+    constants, and wraps numbers around that are out of range, where JAX saturates."""
+    for convert in _operations(operation, "stablehlo.convert"):
+        (value,), (result,) = convert.operands, convert.results
+        if not isinstance(_element_type(value), ir.FloatType) or \
+                not isinstance(_element_type(result), ir.IntegerType):
+            continue
+        with ir.InsertionPoint(convert), convert.location:
+            hidden = ir.Operation.create("stablehlo.optimization_barrier",
+                                         results=[value.type], operands=[value])
+        convert.operands[0] = hidden.results[0]
+
+
+def _element_type(value):
+    return ir.ShapedType(value.type).element_type
 
 
 def is_left(operation):
@@ -62,8 +92,8 @@ def _parse(data, context, file):
 
 
 def _scalar(value):
-    kind = ir.RankedTensorType(value.type).element_type
-    return ir.Operation.create("tensor.extract", results=[kind], operands=[value]).result
+    return ir.Operation.create("tensor.extract", results=[_element_type(value)],
+                               operands=[value]).result
 
 
 def _blocks(operation):

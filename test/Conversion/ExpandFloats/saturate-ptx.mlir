@@ -11,9 +11,9 @@ module attributes {gpu.container_module} {
   gpu.module @device {
     // CHECK:      .entry bounded
     // CHECK-NOT:  setp
-    // CHECK:      max.f32 %[[Y:r[0-9]+]], %{{r[0-9]+}}, 0f00000000
-    // CHECK:      min.f32 %[[Z:r[0-9]+]], %[[Y]], 0f437F0000
-    // CHECK:      cvt.rzi.u16.f32 %{{rs[0-9]+}}, %[[Z]]
+    // CHECK:      max.f32 \09%[[Y:r[0-9]+]], %{{r[0-9]+}}, 0f00000000
+    // CHECK:      min.f32 \09%[[Z:r[0-9]+]], %[[Y]], 0f437F0000
+    // CHECK:      cvt.rzi.u16.f32 \09%{{rs[0-9]+}}, %[[Z]]
     // CHECK-NOT:  setp
     // CHECK:      ret
     gpu.func @bounded(%h: !llvm.ptr<1>, %i: !llvm.ptr<1>) kernel {
@@ -23,8 +23,8 @@ module attributes {gpu.container_module} {
       gpu.return
     }
     // CHECK:      .entry chosen
-    // CHECK:      max.f32 %[[Y:r[0-9]+]], %{{r[0-9]+}}, 0fCF000000
-    // CHECK:      cvt.rzi.s32.f32 %{{r[0-9]+}}, %[[Y]]
+    // CHECK:      max.f32 \09%[[Y:r[0-9]+]], %{{r[0-9]+}}, 0fCF000000
+    // CHECK:      cvt.rzi.s32.f32 \09%{{r[0-9]+}}, %[[Y]]
     // CHECK-COUNT-2: selp
     // CHECK-NOT:  selp
     // CHECK:      ret
