@@ -246,7 +246,7 @@ for dtype in chosen or TYPES:
 
 def indexed(v, i):
     row = v[1]
-    outside = {mode: v.at[i].get(mode=mode, fill_value=7) for mode in ("clip", "fill", "wrap")}
+    outside = {mode: v.at[i].get(mode=mode, fill_value=7) for mode in ("clip", "fill")}
     return {"exact": outside | {
         "as they are": v[i], "dynamic_slice": lax.dynamic_slice(v, (i, i), (2, 3)),
         "dynamic_index": lax.dynamic_index_in_dim(row, i, keepdims=False),
@@ -257,7 +257,8 @@ def indexed(v, i):
         for name in ("set", "add") for mode in ("clip", "drop")}}
 
 
-for dtype in SIGNED + UNSIGNED if not chosen else ():
+# Not of uint64: jaxlib's lowering of dynamic_slice reads large ones as negative.
+for dtype in SIGNED + UNSIGNED[:-1] if not chosen else ():
     values = edges(dtype)
     table = numpy.arange(12.0, dtype=numpy.float32).reshape(3, 4) + values.size
     compare("an index of " + dtype, indexed, numpy.stack([table] * values.size), values)
