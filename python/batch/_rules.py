@@ -1,5 +1,8 @@
 """Rules for what moves and reduces arrays."""
 
+import itertools
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy
@@ -59,6 +62,18 @@ for _kind in _NEUTRAL:
     _reduction(_kind)
 
 
+@rule("reduce")
+def _reduce(*values, dimensions, **_):
+    """Of no axis, or of no element. What a reduction begins with changes nothing."""
+    arrays, starts = values[:len(values) // 2], values[len(values) // 2:]
+    if not dimensions:
+        return arrays
+    if not is_empty(arrays[0]):
+        return KEEP
+    shape = [n for axis, n in enumerate(arrays[0].shape) if axis not in dimensions]
+    return [jnp.full(shape, start) for start in starts]
+
+
 def _place_of(name, start, is_better, best_of):
     @rule(name)
     def _(value, *, axes, index_dtype, **_):
@@ -89,6 +104,38 @@ def _place_of(name, start, is_better, best_of):
 
 _place_of("argmax", least, lambda row, best: row > best, jnp.max)
 _place_of("argmin", greatest, lambda row, best: row < best, jnp.min)
+
+
+@rule("select_and_scatter_add")
+def _scatter_to_best(source, operand, *, select_prim, window_dimensions, window_strides,
+                     padding):
+    """Where windows overlap, or have one element: each place of a window in turn."""
+    if math.prod(window_dimensions) > 1 and all(
+            step >= n for n, step in zip(window_dimensions, window_strides)):
+        return KEEP
+    least_or_greatest = least if select_prim.name == "ge" else greatest
+    padded = lax.pad(operand, jnp.asarray(least_or_greatest(operand.dtype), operand.dtype),
+                     [(low, high, 0) for low, high in padding])
+    spans = [(n - 1) * step + 1 for n, step in zip(source.shape, window_strides)]
+    places = list(itertools.product(*map(range, window_dimensions)))
+    best, chosen = None, None
+    for number, place in enumerate(places):
+        part = lax.slice(padded, place, [at + n for at, n in zip(place, spans)],
+                         window_strides)
+        if best is None:
+            best, chosen = part, jnp.zeros(part.shape, jnp.int32)
+            continue
+        stays = select_prim.bind(best, part)
+        best = jnp.where(stays, best, part)
+        chosen = jnp.where(stays, chosen, jnp.int32(number))
+    zero = jnp.zeros((), source.dtype)
+    result = jnp.zeros(padded.shape, source.dtype)
+    for number, place in enumerate(places):
+        result = result + lax.pad(
+            jnp.where(chosen == number, source, zero), zero,
+            [(at, whole - at - n, step - 1) for at, whole, n, step in zip(
+                place, padded.shape, spans, window_strides)])
+    return lax.pad(result, zero, [(-low, -high, 0) for low, high in padding])
 
 
 # --- of arrays without elements ---------------------------------------------------------

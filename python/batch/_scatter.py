@@ -88,7 +88,7 @@ class _Rows:
         self.numbers = module.where(
             inside, number, indices.dtype.type(-1)).reshape(batch, -1)
         # No row has a number that lies outside, if there is one axis.
-        is_one = len(self.rows) == 1 and sizes[self.rows[0]] == 1
+        is_one = self.rows == list(places) and len(places) == 1 and sizes[places[0]] == 1
         self.any_numbers = self.begins[0] if is_one else self.numbers
         self.updates = updates.transpose(
             [0, 1] + [2 + axis for axis in self.order]

@@ -19,8 +19,65 @@ _BYTECODE = b"ML\xefR"
 _DIALECTS = ("stablehlo", "chlo", "mhlo", "vhlo", "sdy")
 
 
+# Operations that give one of their operands where it has the type of the result: the
+# number of that operand.
+_WHOLE = {"stablehlo.slice": 0, "stablehlo.dynamic_slice": 0,
+          "stablehlo.dynamic_update_slice": 1, "stablehlo.reshape": 0,
+          "stablehlo.real_dynamic_slice": 0, "stablehlo.dynamic_reshape": 0}
+# The same, where the result has at most one element.
+_MOVES = {"stablehlo.transpose": 0, "stablehlo.reverse": 0,
+          "stablehlo.broadcast_in_dim": 0, "stablehlo.dynamic_broadcast_in_dim": 0}
+
+
+def _same(operation):
+    """The operand that an operation gives as it is, or None."""
+    (result,) = operation.results
+    if not isinstance(result.type, ir.RankedTensorType):
+        return None
+    kind = ir.RankedTensorType(result.type)
+    if not kind.has_static_shape:
+        return None
+    operands = list(operation.operands)
+    if operation.name == "stablehlo.concatenate":
+        return next((value for value in operands if value.type == kind), None)
+    name = operation.name
+    number = _WHOLE.get(name)
+    if number is None and all(n <= 1 for n in kind.shape):
+        number = _MOVES.get(name)
+    if number is None and name == "stablehlo.pad" and not kind.shape:
+        number = 0
+    return operands[number] if number is not None and operands[number].type == kind else None
+
+
+def _reduces_nothing(operation):
+    """Whether a reduction is over no dimension: it gives its operands."""
+    return operation.name == "stablehlo.reduce" and \
+        not len(ir.DenseI64ArrayAttr(operation.attributes["dimensions"]))
+
+
+def drop_moves(operation):
+    """Replaces the results of operations that move nothing by their operands. jaxlib's
+    passes read the first of no indices, or leave such operations as they are."""
+    for block in _blocks(operation):
+        for inner in list(block.operations):
+            inner = inner.operation
+            drop_moves(inner)
+            if _reduces_nothing(inner):
+                same = list(inner.operands)[:len(inner.results)]
+            elif len(inner.results) == 1 and inner.name.startswith("stablehlo."):
+                same = [_same(inner)]
+            else:
+                continue
+            if any(value is None for value in same):
+                continue
+            for result, value in zip(inner.results, same):
+                result.replace_all_uses_with(value)
+            inner.erase()
+
+
 def run_passes(operation, inline):
     """Makes `linalg` of a module, as far as jaxlib can."""
+    drop_moves(operation)
     _hide_conversions(operation)
     passmanager.PassManager.parse(_TO_LINALG % ("inline," if inline else "")).run(operation)
     for barrier in _operations(operation, "stablehlo.optimization_barrier"):
