@@ -252,14 +252,22 @@ KernelBatcher::Slice KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op,
       return lookup(value).value;
     return number;
   };
+  // Code generators need positions as attributes. A constant that became known
+  // late, such as the index of a single round, is still an operand. The type
+  // depends on sizes only.
+  auto getStatic = [&](OpFoldResult number) -> OpFoldResult {
+    if (std::optional<int64_t> constant = getConstantIntValue(number))
+      return builder.getIndexAttr(*constant);
+    return get(number);
+  };
   for (auto [dim, offset, size, stride] : llvm::enumerate(
            op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
     // The ragged extent is taken whole.
     if (static_cast<int64_t>(dim) == extentDim)
       continue;
-    slice.offsets.push_back(get(offset));
+    slice.offsets.push_back(getStatic(offset));
     slice.sizes.push_back(get(size));
-    slice.strides.push_back(get(stride));
+    slice.strides.push_back(getStatic(stride));
   }
   return slice;
 }

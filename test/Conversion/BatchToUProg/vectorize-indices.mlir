@@ -323,3 +323,20 @@ batch.kernel @strides(%x: tensor<3xf32>, %y: tensor<7xf32>) -> tensor<7xf32> {
   batch.yield %z : tensor<7xf32>
 }
 
+
+// -----
+
+// Positions and strides that are constants, but operands, become attributes: code
+// generators take a slice of all rows at fixed positions.
+// CHECK-LABEL: uprog.operator @known.rows
+// CHECK: %[[PART:.*]] = tensor.extract_slice %{{.*}}[0, 1, 0] [%{{.*}}, 2, 4] [1, 2, 1]
+// CHECK: tensor.insert_slice %[[PART]] into %{{.*}}[0, 1, 0] [%{{.*}}, 2, 4] [1, 1, 1]
+batch.kernel @known(%x: tensor<6x4xf32>, %y: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %part = tensor.extract_slice %x[%c1, 0] [2, 4] [%c2, 1]
+    : tensor<6x4xf32> to tensor<2x4xf32>
+  %z = tensor.insert_slice %part into %y[%c1, 0] [2, 4] [1, 1]
+    : tensor<2x4xf32> into tensor<3x4xf32>
+  batch.yield %z : tensor<3x4xf32>
+}
