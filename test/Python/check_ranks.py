@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""check_ranks.py [--long] [--cases=N] [--first=N] [--seed=N] [--primitive=NAME]: single
+primitives of arrays of rank 0 to 3 with extents 0, 1 and 2 (ranks.py).
+
+batch.vmap gives what jax.vmap gives, and jaxlib's passes, which batch-import hands the
+same modules to, do not end the process. Worker processes run groups of cases; the cases of
+a group that ends its process run again one by one, so that a failure names its case.
+"""
+
+import argparse
+import os
+import sys
+import warnings
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TESTS, "Integration"))
+
+import batchtest  # noqa: E402
+import workers  # noqa: E402
+
+GROUP = 40  # cases that are compiled together
+SECONDS = 300  # for a group; an ordinary one takes ten
+# Errors by decision, whatever the rank.
+REFUSED = ("select_and_scatter_add", "select_and_gather_add")
+
+
+def case_of(number, seed, primitive):
+    names = [primitive] if primitive else sorted(ranks.MAKERS)
+    return ranks.make(names[number % len(names)], seed * 1000003 + number)
+
+
+def together(cases):
+    """One function of the arguments of all cases."""
+    counts = [len(case.arguments) for case in cases]
+
+    def function(*arguments):
+        arguments = iter(arguments)
+        return [case.function(*(next(arguments) for _ in range(count)))
+                for case, count in zip(cases, counts)]
+    return function, [value for case in cases for value in case.arguments]
+
+
+def difference(cases):
+    """What is wrong, by number of a case, and how many cases were refused by decision."""
+    refused = [case.name in REFUSED for case in cases]
+    kept = [i for i, is_refused in enumerate(refused) if not is_refused]
+    function, arguments = together([cases[i] for i in kept])
+    found = batch.vmap(function)(*arguments)
+    wanted = jax.vmap(function)(*arguments)
+    texts = {i: comparison.difference(a, b, 2e-5)
+             for i, a, b in zip(kept, found, wanted)}
+    return {i: text for i, text in texts.items() if text}
+
+
+def compare(task):
+    """[(number, text of the case, what is wrong)] of a group."""
+    numbers = range(task["first"], task["first"] + task["count"])
+    cases = [case_of(number, task["seed"], task["primitive"]) for number in numbers]
+    try:
+        problems = difference(cases)
+    except Exception:
+        problems = {}
+        for i, case in enumerate(cases):
+            try:
+                if difference([case]):
+                    problems[i] = difference([case])[0]
+            except Exception as error:
+                problems[i] = "%s: %s" % (type(error).__name__, error)
+    for i, case in enumerate(cases):
+        problem = imported(case)
+        if problem:
+            problems.setdefault(i, problem)
+    return [(numbers[i], cases[i].text, text) for i, text in sorted(problems.items())]
+
+
+def imported(case):
+    """What is wrong with the module that batch-import would make, or None."""
+    shapes = [jax.ShapeDtypeStruct(value.shape[1:], value.dtype)
+              for value in case.arguments]
+    text = jax.jit(case.function, keep_unused=True).lower(*shapes).as_text()
+    try:
+        _stablehlo.lower(text.encode(), "module.mlir")
+    except _signature.TextError as error:
+        return None if "is not supported" in str(error) else str(error)
+    return None
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--long", action="store_true", help="10,000 cases")
+parser.add_argument("--cases", type=int)
+parser.add_argument("--first", type=int, default=0)
+parser.add_argument("--seed", type=int, default=1)
+parser.add_argument("--primitive")
+parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+options = parser.parse_args()
+if options.worker:
+    warnings.filterwarnings("ignore")
+    import batch
+    import jax
+    from batch import _signature, _stablehlo
+
+    import comparison
+    import ranks
+    workers.serve(compare)
+    sys.exit()
+
+path = batchtest.temporary_paths()
+environment = dict(os.environ, JAX_PLATFORMS="cpu", XDG_CACHE_HOME=path("cache"),
+                   BATCH_COMPILE=batchtest.tool("batch-compile"))
+os.environ.update(environment)
+import ranks  # noqa: E402
+
+checks = batchtest.Checks("primitives by rank")
+end = options.first + (options.cases or (10000 if options.long else 2 * len(ranks.MAKERS)))
+tasks = [{"first": first, "count": min(GROUP, end - first), "seed": options.seed,
+          "primitive": options.primitive} for first in range(options.first, end, GROUP)]
+command = [sys.executable, os.path.abspath(__file__), "--worker"]
+while tasks:
+    left = []
+    for task, problems, error, _ in workers.run_all(command, tasks, SECONDS, environment):
+        first, count = task["first"], task["count"]
+        if isinstance(problems, str):  # a traceback
+            error = problems
+        if error and count > 1:
+            left += [dict(task, first=number, count=1)
+                     for number in range(first, first + count)]
+            continue
+        if error:
+            problems = [(first, case_of(first, options.seed, options.primitive).text, error)]
+        checks.expect("cases from %d on" % first, not problems, "\n".join(
+            "%s: %s\nrepeat it: --seed=%d --first=%d --cases=1%s" % (
+                text, why, options.seed, number,
+                options.primitive and " --primitive=" + options.primitive or "")
+            for number, text, why in problems))
+    tasks = left
+checks.exit()
