@@ -125,6 +125,8 @@ TEST(RunExplanation, Hints) {
     return text;
   };
   EXPECT_TRUE(contains(hints(1, {step(0, 1, 1)}), "nothing to batch"));
+  // One instance may have many tasks that run together, as a tree has.
+  EXPECT_EQ(hints(1, {step(0, 2, 2), step(0, 7, 7)}), "");
   EXPECT_TRUE(contains(hints(2, {}), "there are no batches"));
   const std::vector<StepTime> single(20, step(0, 1, 2));
   EXPECT_TRUE(contains(hints(2, single), "20 of the 20 batches of"));
