@@ -31,12 +31,18 @@ KINDS = ("tree", "sequence", "dag")
 
 
 def tensor(*shape, dtype="float32"):
-    """The type of a field that is an array of this shape: `h: batch.tensor(256)`."""
-    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
-        shape = tuple(shape[0])
+    """The type of a field that is an array of this shape: `h: batch.tensor(256)`, or
+    `batch.tensor((256,), dtype)` as of jax.ShapeDtypeStruct."""
+    if shape and isinstance(shape[0], (tuple, list)):
+        if len(shape) > 2:
+            raise TypeError("batch.tensor takes a shape and a dtype; found %d more" %
+                            (len(shape) - 2))
+        shape, dtype = tuple(shape[0]), shape[1] if len(shape) == 2 else dtype
     for n in shape:
         if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-            raise TypeError("batch.tensor takes extents, numbers above 0; found %r" % (n,))
+            raise TypeError("batch.tensor takes extents, numbers above 0; found %r%s" % (
+                n, "" if isinstance(n, (int, float)) else
+                ": give the type of elements by name, dtype=..."))
     return Tensor(tuple(shape), _element(dtype))
 
 

@@ -11,7 +11,8 @@ import numpy
 from jax.extend import core
 from jax.interpreters import ad, batching, mlir
 
-from batch import _arrays, _bound, _compiler, _expand, _explain, _extents, _forest, _lowering
+from batch import _arrays, _bound, _compiler, _expand, _explain, _extents, _forest, _functions
+from batch import _lowering
 from batch import _places
 from batch._arrays import UNMAPPED, for_runtime, is_plain, key_of, to_jax
 from batch._forest import Forest
@@ -43,11 +44,12 @@ class Compiled:
     """A closed jaxpr, and which of its arguments are the same for all instances.
 
     recursion: what is known of its data types (_functions.Types), if it has any.
+    failed: (path, error) of paths that raise one, as _functions.Entry has them.
     """
 
-    def __init__(self, closed, shared, options, recursion=None):
+    def __init__(self, closed, shared, options, recursion=None, failed=()):
         self.closed, self.shared, self._options = closed, list(shared), options
-        self.recursion = recursion
+        self.recursion, self._failed = recursion, failed
         self.dtypes = [_expand.words(v.aval).dtype for v in closed.jaxpr.invars]
         self.results = [atom.aval for atom in closed.jaxpr.outvars]
         self.depends = depends(closed.jaxpr, [not is_shared for is_shared in shared])
@@ -98,7 +100,7 @@ class Compiled:
                 return self
             if shared not in self._others:
                 self._others[shared] = Compiled(self.closed, shared, self._options,
-                                                self.recursion)
+                                                self.recursion, self._failed)
             return self._others[shared]
 
     def bind(self, leaves, keep=True):
@@ -211,6 +213,8 @@ class Compiled:
                                    numpy.diff(leaf.offsets))
             else:
                 values.append((for_runtime(leaf, dtype, axis), []))
+        for path, error in self._failed:
+            _functions.check_path(path, error, lengths)
         return values + [(numbers.astype(_extents.number_type().replace("i", "int")), [])
                          for numbers in lengths.values()]
 

@@ -9,6 +9,8 @@ import collections
 import functools
 import os
 import re
+import sys
+from traceback import walk_stack, walk_tb
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +22,7 @@ from batch._bound import Bound
 
 # Of functions, data types and lists (batch._functions).
 _STRUCTURE = ("batch_call", "batch_open", "batch_construct", "batch_list", "batch_map",
-              "batch_fold", "batch_length")
+              "batch_fold", "batch_length", "batch_paths")
 CONTROL = ("while", "scan", "cond", *_STRUCTURE)
 # Of primitives that only call, the parameter that has what is called.
 _CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr",
@@ -92,6 +94,20 @@ def line(equation):
     return (frame[0], int(frame[1])) if frame else None
 
 
+def here(traceback=None):
+    """Where the user's code is, for a message: of the innermost frame outside of jax and
+    batch, in a traceback if there is one."""
+    frames = [frame for frame, _ in walk_tb(traceback)][::-1] if traceback else \
+        (frame for frame, _ in walk_stack(sys._getframe(1)))
+    lines = dict((id(frame), line) for frame, line in walk_tb(traceback))
+    for frame in frames:
+        code = frame.f_code
+        if not code.co_filename.startswith(_OWN):
+            return "%s:%d (in %s): " % (code.co_filename, lines.get(id(frame), frame.f_lineno),
+                                        code.co_name)
+    return ""
+
+
 def unknown_extent(equation):
     """The error where an extent that differs from instance to instance has to be known."""
     return LoweringError("%s%s of %s is not supported where extents differ from instance to "
@@ -157,6 +173,42 @@ def _folds_wrongly(equation):
 def type_of(value):
     """The type of a constant, which may be an array of batch.bind."""
     return jax.typeof(value.value if isinstance(value, Bound) else value)
+
+
+# --- extents that differ from instance to instance ------------------------------------------
+
+def symbols_of(n):
+    """The names of the symbols in an extent, such as `floordiv(n0, 2) + 1`."""
+    return set(re.findall(r"\b[A-Za-z_]\w*\b(?!\()", str(n)))
+
+
+def extents_of(avals, equations=()):
+    """The names of the symbols in these types and in what equations read."""
+    extents = [n for aval in avals for n in aval.shape] + _extents_in(equations)
+    return {name for n in extents if jax.export.is_symbolic_dim(n) for name in symbols_of(n)}
+
+
+def _extents_in(equations):
+    found = []
+    for equation in equations:
+        is_map = equation.primitive.name == "batch_map"  # whose results have its own
+        for atom in (*equation.invars, *(() if is_map else equation.outvars)):
+            found += atom.aval.shape
+        for name, value in equation.params.items():
+            if name != "spec" and not (is_map and name == "dim"):
+                found += _parts(value)
+    return found
+
+
+def _parts(value):
+    """What a parameter of an equation is made of; of jaxprs, their extents."""
+    if isinstance(value, (core.ClosedJaxpr, core.Jaxpr)):
+        return _extents_in(open_jaxpr(value)[0].eqns)
+    if isinstance(value, (tuple, list)):
+        return [part for one in value for part in _parts(one)]
+    if hasattr(value, "arms"):  # the body of a walk
+        return _parts([arm.closed for arm in value.arms])
+    return _parts(value.closed) if hasattr(value, "closed") else (value,)
 
 
 # --- keys -------------------------------------------------------------------------------
@@ -332,6 +384,9 @@ class _Expansion:
                 closure = atoms[:params["closure"]]
                 changed = {"closure": len(_full(closure)), "body": params["body"].expanded(
                     lambda closed: expand(closed, closure))}
+            elif name == "batch_paths":
+                changed = {"arms": tuple(arm.expanded(lambda closed: expand(closed, atoms))
+                                         for arm in params["arms"])}
         elif name == "cond":
             changed = {"branches": tuple(expand(branch, atoms[1:])
                                          for branch in params["branches"])}
@@ -449,13 +504,22 @@ def _results(value):
 
 def _live(equations, results):
     """The equations that have effects or that results depend on, and the variables that
-    are read."""
+    are read. Results depend on a map over a list whose length is an extent of theirs."""
     live = set(variables(results))
-    kept = []
+    kept, extents = [], set()
+    dims = {str(equation.params["dim"]) for equation in equations
+            if equation.primitive.name == "batch_map"}
     for equation in reversed(equations):
-        if equation.effects or live.intersection(equation.outvars):
+        is_extent = equation.primitive.name == "batch_map" and \
+            str(equation.params["dim"]) in extents and \
+            any(v.aval.shape for v in equation.outvars)
+        if equation.effects or is_extent or live.intersection(equation.outvars):
             live.update(variables(equation.invars))
             kept.append(equation)
+            if equation.primitive.name == "batch_map":
+                extents.discard(str(equation.params["dim"]))
+            if dims:
+                extents.update(dims.intersection(extents_of((), [equation])))
     return kept[::-1], live
 
 

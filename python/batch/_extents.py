@@ -6,7 +6,6 @@ ragged argument, which is what the compiler knows.
 """
 
 import collections
-import re
 
 import jax
 from jax.extend.mlir import ir
@@ -41,18 +40,6 @@ def of(shapes):
     """The names of the symbols in shapes, in a fixed order."""
     return list(dict.fromkeys(str(n) for shape in shapes for n in shape
                               if not isinstance(n, int)))
-
-
-def names(avals, equations=()):
-    """The names of all symbols that extents of these types, and of equations, are made of."""
-    extents = [n for aval in avals for n in aval.shape]
-    for equation in equations:
-        for atom in (*equation.invars, *equation.outvars):
-            extents += atom.aval.shape
-        for value in equation.params.values():
-            extents += value if isinstance(value, tuple) else (value,)
-    return {name for n in extents if jax.export.is_symbolic_dim(n)
-            for name in re.findall(r"[A-Za-z_]\w*", str(n))}
 
 
 def mark_broadcasts(operation):

@@ -11,17 +11,21 @@ import copy
 import functools
 import inspect
 import itertools
+import re
 import threading
 
 import jax
 import jax.numpy as jnp
+import numpy
 from jax import lax
+from jax.extend import core
 
-from batch import _adt, _expand, _trees
+from batch import _adt, _expand, _questions, _trees
 from batch._adt import Data, List, Scalar, Tensor, describe, fields_of
 from batch._expand import LoweringError
+from batch._questions import Question
 from batch._values import (ListValue, Value, aval_of, call_p, is_value, kinds_in, open_p,
-                           value_of)
+                           paths_p, value_of)
 
 _NESTED = 6  # calls of a function within each other, each with new types of arguments
 
@@ -29,6 +33,7 @@ _NESTED = 6  # calls of a function within each other, each with new types of arg
 class _State(threading.local):
     program = None
     frames = ()  # of the functions that are being run, the innermost last
+    entries = ()  # of those that are none, of ragged arrays: (scope, frame)
 
 
 _state = _State()
@@ -60,6 +65,10 @@ class _Frame:
         self.unknown = None  # what ends this run, even if the user's code catches it
         # Of all that belongs to one function, by what the lists are.
         self.dims, self.lists, self.symbols = {}, {}, 0
+        # What the names of its symbols end with: JAX remembers what it traced for equal ones,
+        # where nothing would be asked again.
+        self.suffix = ""
+        self.extents = {}  # of arguments: those of the function by the names that they have here
 
     def know(self, value, key):
         self.keys[id(value._tracer)] = key, value._tracer
@@ -71,6 +80,19 @@ class _Frame:
             self.decided[key] = self.script[len(self.asked)]
             self.asked.append((key, data))
         return self.decided[key]
+
+    def answer(self, question):
+        """That of this path."""
+        before = [(asked, asked.answer(number)) for (_, asked), number in
+                  zip(self.asked, self.script) if isinstance(asked, Question)]
+        answer = question.decided(before)
+        if answer is None:
+            _questions.most(before)
+            answer = question.answer(self.variant(question.text, question))
+        return answer
+
+    def path(self):
+        return tuple((*asked, number) for asked, number in zip(self.asked, self.script))
 
 
 def _key_of(value):
@@ -142,9 +164,205 @@ def root():
 
 
 def _symbol(root):
-    (dim,) = jax.export.symbolic_shape("n%d" % root.symbols, scope=_state.program.scope)
+    (dim,) = jax.export.symbolic_shape("n%d%s" % (root.symbols, root.suffix),
+                                       scope=_state.program.scope)
     root.symbols += 1
     return dim
+
+
+def _suffixed(avals, suffix):
+    """Types with other names for their symbols: `n0` is `n0_3`."""
+    return [aval.update(shape=tuple(
+        n if isinstance(n, int) else jax.export.symbolic_shape(str(n) + suffix, scope=n.scope)[0]
+        for n in aval.shape)) for aval in avals]
+
+
+def without_suffix(name):
+    return name.partition("_")[0]
+
+
+# --- questions of numbers of rows ---------------------------------------------------------
+
+def _is_traced(scope):
+    return _state.program is not None and scope is _state.program.scope and \
+        bool(_state.frames) or any(scope is one for one, _ in _state.entries)
+
+
+def _answer(question):
+    scope = question.expression.scope
+    for one, frame in _state.entries:
+        if scope is one:
+            question.sources = {name: without_suffix(name) for name in question.names}
+            return frame.answer(question)
+    found = [_source(name) for name in question.names]
+    frame = found[0] and found[0][0]
+    if frame is None or any(source is None or source[0] is not frame for source in found):
+        raise LoweringError(
+            "%sthe number of elements of a list that a function makes, or numbers of rows of "
+            "several functions, are compared in Python: compare list.length, a number that "
+            "jnp.where and lax.cond take" % _expand.here())
+    question.sources = {name: key for name, (_, key) in zip(question.names, found)}
+    return frame.answer(question)
+
+
+def _source(name):
+    """The frame that has what has so many rows, and what that is: a key of its values, or the
+    name of the extent of its arguments; or None."""
+    owner = root()
+    if name in owner.extents:
+        return owner, owner.extents[name]
+    for key, (dim, _) in owner.dims.items():
+        if str(dim) == name and isinstance(key, tuple):
+            for frame in _state.frames:
+                if frame.number == key[0]:
+                    return frame, key[1]
+    return None
+
+
+@contextlib.contextmanager
+def _asked():
+    """A context in which Python's questions of numbers of rows are answered."""
+    state = _questions.state
+    before = state.is_traced, state.answer
+    state.is_traced, state.answer = _is_traced, _answer
+    try:
+        yield
+    except Exception as error:
+        refusal = _questions.refusal(error)
+        if refusal is None:
+            raise
+        raise refusal from None
+    finally:
+        state.is_traced, state.answer = before
+
+
+class Entry:
+    """A function of arrays, some of which are ragged, that is traced along all paths.
+
+    closed: what it computes.   tree: of its results.
+    failed: (path, error) of those that raise one.
+    """
+
+    def __init__(self, function, specs, scope):
+        self.failed, arms = [], []
+        leaves, tree = jax.tree.flatten(specs)
+        script, results = [], {}
+        for number in itertools.count():
+            frame = _Frame(script, None)
+            own = [jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=leaf.weak_type)
+                   for aval, leaf in zip(_suffixed(
+                       map(_argument_type, leaves), "_%d" % number if number else ""), leaves)]
+            before = _state.entries
+            _state.entries = (*before, (scope, frame))
+            try:
+                closed, result = jax.make_jaxpr(
+                    lambda *leaves: function(*jax.tree.unflatten(tree, leaves)),
+                    return_shape=True)(*own)
+            except LoweringError:
+                raise
+            except Exception as error:
+                if not frame.asked or _questions.refusal(error):
+                    raise
+                self.failed.append((frame.path(), error))
+            else:
+                arms.append(Arm(frame.path(), closed))
+                results[tuple(script)] = result
+            finally:
+                _state.entries = before
+            if not advance(script, 0, frame.asked):
+                break
+        if not arms:
+            raise self.failed[0][1]
+        self.result = next(iter(results.values()))
+        self.tree = jax.tree.structure(self.result, is_leaf=is_value)
+        for path, other in zip(arms, results.values()):
+            if jax.tree.structure(other) != jax.tree.structure(self.result):
+                raise TypeError("the function gives %s, and %s where %s: all paths give values "
+                                "of the same types" % (self.tree, jax.tree.structure(other),
+                                                       _path_text(path.path)))
+        self.closed = arms[0].closed if are_same(arms) else self._joined(leaves, arms)
+
+    def _joined(self, leaves, arms):
+        """The paths as one, whose results are of types that all of them have."""
+        avals = []
+        for outs in zip(*[arm.closed.jaxpr.outvars for arm in arms]):
+            outs = [v.aval for v in outs]
+            for arm, aval in zip(arms, outs):
+                if any(not isinstance(n, int) for n in aval.shape):
+                    raise LoweringError("a result has as many rows as a ragged argument, which "
+                                        "is not supported: reduce over them")
+                if aval.shape != outs[0].shape:
+                    raise TypeError("the function gives %s, and %s where %s: all paths give "
+                                    "values of the same types" % (
+                                        outs[0].str_short(), aval.str_short(),
+                                        _path_text(arm.path)))
+            dtype = outs[0].dtype if len({aval.dtype for aval in outs}) == 1 else \
+                jnp.result_type(*[_WEAK[aval.dtype.kind] if aval.weak_type else aval.dtype
+                                  for aval in outs])
+            avals.append(outs[0].update(dtype=dtype, weak_type=all(
+                aval.weak_type for aval in outs)))
+        arms = [Arm(arm.path, _converted(arm.closed, avals)) for arm in arms]
+        return jax.make_jaxpr(lambda *values: paths_p.bind(
+            *values, arms=tuple(arms), avals=tuple(avals)))(*leaves)
+
+
+_WEAK = {"b": bool, "i": int, "u": int, "f": float}
+
+
+def _converted(closed, avals):
+    """A closed jaxpr whose results have these types."""
+    def function(*values):
+        return [value if value.dtype == aval.dtype else
+                lax.convert_element_type(value, aval.dtype)
+                for value, aval in zip(core.jaxpr_as_fun(closed)(*values), avals)]
+
+    return jax.make_jaxpr(function)(*[jax.ShapeDtypeStruct(
+        v.aval.shape, v.aval.dtype, weak_type=v.aval.weak_type) for v in closed.jaxpr.invars])
+
+
+def _path_text(path):
+    return ", ".join(data._variants[number].__name__ for _, data, number in path)
+
+
+def check_path(path, error, lengths):
+    """Raises the error of a path that an instance takes.
+
+    lengths: for each extent those of all instances.
+    """
+    lengths = {without_suffix(name): values for name, values in lengths.items()}
+    takes = True
+    for _, question, number in path:
+        holds = question.holds({name: lengths[source] for name, source in
+                                question.sources.items()}, numpy)
+        takes &= holds == question.answer(number)
+    if numpy.any(takes):
+        error = copy.copy(error)
+        error.add_note("of instance %d, which has %s rows" % (
+            numpy.argmax(takes), ", ".join(str(values[numpy.argmax(takes)])
+                                           for values in lengths.values())))
+        raise error from None
+
+
+def are_same(arms):
+    """Whether all paths compute the same. Objects and functions, which a jaxpr's text names by
+    their addresses, may differ."""
+    texts = {re.sub(r"\b(n\d+)_\d+\b", r"\1", str(arm.closed.jaxpr)) for arm in arms}
+    first = arms[0].closed.consts
+    return len(texts) == 1 and " at 0x" not in texts.pop() and all(
+        len(arm.closed.consts) == len(first) and
+        all(a is b for a, b in zip(arm.closed.consts, first)) for arm in arms)
+
+
+def advance(script, first, asked):
+    """Makes a script that of the next path, another variant for the last one that has one;
+    False if there is none. The first numbers of it stay."""
+    counts = [len(data._variants) for _, data in asked]
+    while len(script) > first and script[-1] + 1 == counts[len(script) - 1]:
+        script.pop()
+    if len(script) == first:
+        return False
+    script[-1] += 1
+    return True
 
 
 def give_up(error):
@@ -163,6 +381,9 @@ class Arm:
 
     def __init__(self, path, closed):
         self.path, self.closed = path, closed
+
+    def expanded(self, expand):
+        return Arm(self.path, expand(self.closed))
 
 
 class Body:
@@ -193,23 +414,25 @@ class Body:
                 except BaseException:
                     self._pending += pending[position:]
                     raise
-                # The next path: another variant for the last that has one.
-                numbers = [len(data._variants) for _, data in asked]
-                while len(script) > len(first) and script[-1] + 1 == numbers[len(script) - 1]:
-                    script.pop()
-                if len(script) == len(first):
+                if not advance(script, len(first), asked):
                     break
-                script[-1] += 1
         return not self._pending
 
     def expanded(self, expand):
         """The same with other closed jaxprs."""
         body = copy.copy(self)
-        body.arms = [Arm(arm.path, expand(arm.closed)) for arm in self.arms]
+        body.arms = [arm.expanded(expand) for arm in self.arms]
         return body
 
     def _run(self, script, root):
         frame, found = _Frame(script, root), {}
+        avals = self.avals
+        if root is None:
+            frame.suffix = _state.program.suffix()
+            avals = _suffixed(avals, frame.suffix)
+            frame.extents = {str(new.shape[0]): str(old.shape[0])
+                             for new, old in zip(avals, self.avals)
+                             if old.shape and not isinstance(old.shape[0], int)}
 
         def function(*tracers):
             arguments, named = self._build(frame, tracers)
@@ -222,17 +445,22 @@ class Body:
         try:
             closed = jax.make_jaxpr(function)(*[
                 jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
-                for aval in self.avals])
+                for aval in avals])
+        except Exception as error:
+            questions = [part for part in frame.path() if isinstance(part[1], Question)]
+            if questions and not isinstance(error, LoweringError):
+                error.add_note("on the path of %s where %s, which is traced as an input may "
+                               "take it" % (self.name, _path_text(questions)))
+            raise
         finally:
             _state.frames = before
             self._asked = frame.asked
         if frame.unknown:
             raise frame.unknown
         self._check(closed)
-        path = tuple((*asked, number) for asked, number in zip(frame.asked, script))
         self._give(found["tree"], [v.aval for v in closed.jaxpr.outvars], found["kinds"],
                    frame)
-        self.arms.append(Arm(path, closed))
+        self.arms.append(Arm(frame.path(), closed))
         return frame.asked
 
     def _check(self, closed):
@@ -334,6 +562,12 @@ class Program:
         self.scope = jax.export.SymbolicScope()
         self.specs = {}
         self.constructed = set()  # data types that functions make values of
+        self._runs = itertools.count()
+
+    def suffix(self):
+        """Another one for each run of a function."""
+        number = next(self._runs)
+        return "_%d" % number if number else ""
 
     def spec(self, function, tree, avals, kinds):
         avals, symbols = _renamed(avals, self.scope)
@@ -424,7 +658,8 @@ def program():
     from batch import _walks
     _adt.tracing.construct, _adt.tracing.decide = _walks.construct, _decide
     try:
-        yield _state.program
+        with _asked():
+            yield _state.program
     except _Unknown as error:
         raise unknown(error.spec) from None
     finally:
@@ -446,6 +681,11 @@ class Defined:
             from batch import _vmap
             return _vmap.one(self, arguments, named)
         leaves, tree = _trees.flatten((arguments, named))
+        for leaf in leaves:
+            if isinstance(leaf, str):
+                raise TypeError("%s%s is called with the text %r; inside of functions a node is "
+                                "made by its variant, `Tree.Leaf(3)`, not by a tuple" % (
+                                    _expand.here(), self.__name__, leaf))
         leaves = [leaf if isinstance(leaf, jax.Array) else jnp.asarray(leaf)
                   for leaf in leaves]
         avals = list(map(jax.typeof, leaves))

@@ -278,7 +278,7 @@ class Lowering:
         """Calls what JAX makes of a function of arrays of these shapes."""
         function = "@segment%d" % len(self.functions)
         # JAX wants arguments with these extents.
-        used = _extents.names([*shapes, *avals], equations)
+        used = _expand.extents_of([*shapes, *avals], equations)
         if used.difference(self.extents):
             raise LoweringError("%srows of a list that is first walked in a branch or a loop "
                                 "are read outside of it: take the list's array before, or "

@@ -63,11 +63,17 @@ class Places:
         errors say in which operations they are."""
         if error.args and isinstance(error.args[0], str) and FILE in error.args[0]:
             text = re.sub(r"\b%s:(\d+)(?::\d+)?: error: " % FILE, self._error, error.args[0])
-            error.args = (self.translate(text), *error.args[1:])
+            error.args = (self.translate(text) + _advice(text), *error.args[1:])
 
     def _error(self, match):
         names = self.operations(int(match[1]))
         return match[0] + "in %s: " % names if names else match[0]
+
+
+def _advice(text):
+    """What to write where a row is read that is not there, as in `x[-1]` of no rows."""
+    return "; a list or a ragged array may have no rows: read one where `x.shape[0] > 0`" if \
+        re.search(r"index -\d+ is out of range for [^;]*\?|of length 0", text) else ""
 
 
 class Text:

@@ -4,8 +4,9 @@ import jax
 
 from batch import _adt, _expand, _extents, _lowering
 from batch._adt import Data, List, Scalar, Tensor
-from batch._functions import Arm
+from batch._functions import are_same, without_suffix
 from batch._lowering import element_type, lowers, tensor_type
+from batch._questions import Question
 from batch._values import dtype_of
 
 
@@ -128,8 +129,10 @@ def _paths(lowering, arms, names, types, inputs, depth=0):
     names: of values by their keys.   inputs: what the jaxprs are given.
     """
     if len(arms) == 1 and depth == len(arms[0].path):
-        return lowering.call(arms[0].closed, inputs)
+        return _leaf(lowering, arms[0].closed, inputs)
     key, data, _ = arms[0].path[depth]
+    if isinstance(data, Question):
+        return _chosen(lowering, arms, names, types, inputs, depth)
     value = names[key]
 
     def case(variant, fields):
@@ -142,6 +145,75 @@ def _paths(lowering, arms, names, types, inputs, depth=0):
     return _match(lowering, value, data, types, case)
 
 
+def _leaf(lowering, closed, inputs):
+    """The code of one path, which has names of its own for the extents of its inputs."""
+    for v, name in zip(closed.jaxpr.invars, inputs):
+        own = str(v.aval.shape[0]) if v.aval.shape else ""
+        known = lowering.extents.get(without_suffix(own))
+        if own not in lowering.extents and known:
+            lowering.extents[own] = _extents.Extent(
+                known.number, name, jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype))
+    return lowering.call(closed, inputs)
+
+
+def _chosen(lowering, arms, names, types, inputs, depth):
+    """The code of paths that differ in the answer to a question of numbers of rows."""
+    question = arms[0].path[depth][1]
+    groups = [[arm for arm in arms if question.answer(arm.path[depth][2]) is answer]
+              for answer in (True, False)]
+    if not all(groups) or all(len(group) == 1 for group in groups) and are_same(arms):
+        return _paths(lowering, groups[0] or groups[1], names, types, inputs, depth + 1)
+    holds, regions = _holds(lowering, names, question), []
+    for group in groups:
+        with lowering.aside() as lines, lowering.region():
+            given = _paths(lowering, group, names, types, inputs, depth + 1)
+            if types:
+                lowering.emit("scf.yield %s : %s", ", ".join(given), ", ".join(types))
+        regions.append(lines)
+    results = lowering.fresh(types)
+    lowering.emit("%sscf.if %s%s {", ", ".join(results) + " = " if results else "", holds,
+                  " -> (%s)" % ", ".join(types) if results else "")
+    lowering.lines += regions[0]
+    lowering.emit("} else {")
+    lowering.lines += regions[1]
+    lowering.emit("}")
+    return results
+
+
+def _holds(lowering, names, question):
+    """Whether what a question asks is so: a truth value, of no tensors where one number is
+    compared with a bound."""
+    kind = _extents.number_type()
+    numbers = [_count(lowering, names, source) for source in question.sources.values()]
+    if question.line:
+        comparison, bound = question.bound()
+        number, constant = lowering.scalar(numbers[0], kind), lowering.constant(kind, bound)
+        holds = lowering.name("s")
+        lowering.emit("%s = arith.cmpi %s, %s, %s : %s", holds, comparison, number, constant, kind)
+        return holds
+    number = jax.ShapeDtypeStruct((), kind.replace("i", "int"))
+    (holds,) = lowering.computed(
+        lambda *values: [question.holds(dict(zip(question.sources, values)))], numbers,
+        [number] * len(numbers), [jax.ShapeDtypeStruct((), bool)], [])
+    return lowering.scalar(holds, "i1")
+
+
+def _count(lowering, names, source):
+    """How many rows an argument has, or elements a list."""
+    if source in lowering.extents:
+        return lowering.extents[source].number
+    length = lowering.name("i")
+    lowering.emit("%s = rec.length %s : %s", length, names[source],
+                  lowering.types[names[source]])
+    return _array(lowering, length, "index")
+
+
+@lowers("batch_paths")
+def _all_paths(lowering, equation, values):
+    arms, avals = equation.params["arms"], [v.aval for v in equation.outvars]
+    return _paths(lowering, arms, {}, _types(lowering, [None] * len(avals), avals), values)
+
+
 def _types(lowering, kinds, avals):
     """Of results that are not empty."""
     return [lowering.data.text(kind) if kind else tensor_type(_expand.words(aval))
@@ -150,7 +222,7 @@ def _types(lowering, kinds, avals):
 
 def function(lowering, spec):
     """Writes the function of a spec."""
-    arms = [Arm(arm.path, _expand.expand(arm.closed)) for arm in spec.arms]
+    arms = [arm.expanded(_expand.expand) for arm in spec.arms]
     values = {number: lowering.name("x") for number, aval in enumerate(spec.avals)
               if not _expand.is_empty(aval)}
     names, texts = list(values.values()), _types(lowering, spec.kinds, spec.avals)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy
 from jax import lax
 
-from batch._expand import KEEP, is_empty, of_nothing, rule
+from batch._expand import KEEP, LoweringError, is_empty, of_nothing, rule
 
 
 @rule("optimization_barrier")
@@ -26,6 +26,15 @@ def _one_device(value, **_):
 def _made_of_others(*values, _prim):
     """Since JAX 0.12: such as `nonzero`, which says itself what it computes."""
     return jax.tree.leaves(_prim.expand(*jax.tree.unflatten(_prim.in_tree, values)))
+
+
+@rule("iota")
+def _positions(*_, shape, dimension, **__):
+    if isinstance(shape[dimension], int):
+        return KEEP
+    raise LoweringError("positions of rows, as of jnp.arange(n), are not supported where n differs "
+                        "from instance to instance: count them in the carry of lax.scan, or give "
+                        "them as a ragged argument")
 
 
 # --- reductions -------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax.extend import core
 
-from batch import _adt
+from batch import _adt, _expand
 from batch._adt import Data, List, Scalar, describe, fields_of
 
 # In a jaxpr a value of a data type, and a list, is a number that nobody computes with.
@@ -63,11 +63,26 @@ class ListValue:
     def __repr__(self):
         return "<%s that is traced>" % describe(self._kind)
 
-    def _refuse(self, *_):
-        raise TypeError("%s has no length that Python knows: use its map(f), fold(f, init), "
-                        "sum(f), array and length" % describe(self._kind))
+    def _refuse(self, what, advice):
+        raise TypeError("%s%s %s; %s" % (_expand.here(), describe(self._kind), what, advice))
 
-    __iter__ = __len__ = __getitem__ = __bool__ = _refuse
+    def __iter__(self):
+        self._refuse("has no elements while it is traced", "in place of a loop write list.map(f), "
+                     "which gives what f computes of each element, list.sum(f), or "
+                     "list.fold(f, init) to carry a value from one to the next")
+
+    def __len__(self):
+        self._refuse("has no length that Python knows", "in place of len(list) write "
+                     "list.length, a number to compute with")
+
+    def __getitem__(self, index):
+        self._refuse("has no elements at positions", "in place of list[i] write "
+                     "list.fold(f, init), which can carry one of its elements, or list.map(f) "
+                     "for what f computes of all")
+
+    def __bool__(self):
+        self._refuse("has no truth value", "in place of `if list` write list.length > 0 in "
+                     "jnp.where or lax.cond")
 
     @property
     def length(self):
@@ -192,4 +207,6 @@ map_p = _primitive("batch_map", lambda *_, body, closure, kinds, dim: [
     _rows(dim, kind, aval) for kind, aval in zip(body.kinds_out, body.avals_out)])
 fold_p = _primitive("batch_fold", lambda *_, body, closure, kinds: body.avals_out,
                     lambda body, **_: body.kinds_out)
+# The paths through a function of ragged arrays (_functions.Arm), of which each instance takes one.
+paths_p = _primitive("batch_paths", lambda *_, arms, avals: avals)
 length_p = _primitive("batch_length", lambda _, kind: [aval_of(Scalar("int"))])

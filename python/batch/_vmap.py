@@ -51,22 +51,13 @@ def words(leaf):
     return jax.random.key_data(leaf) if _expand.is_key(aval) else leaf
 
 
-def _here():
-    """Where the user called: the innermost frame outside of jax and batch."""
-    frame = sys._getframe()
-    while frame and frame.f_code.co_filename.startswith(_expand._OWN):
-        frame = frame.f_back
-    return "%s:%d (in %s): " % (frame.f_code.co_filename, frame.f_lineno,
-                                frame.f_code.co_name) if frame else ""
-
-
 def check_place(array):
     if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer):
         devices = array.devices()
         if len(devices) > 1 or any(d.platform != "cpu" for d in devices):
             raise ValueError("%sbatch.vmap runs on this machine's CPU, and takes arrays on "
                              "one device: move it there with jax.device_put; it is on %s" % (
-                                 _here(), ", ".join(sorted(map(str, devices)))))
+                                 _expand.here(), ", ".join(sorted(map(str, devices)))))
 
 
 def aval_of(leaf):
@@ -91,6 +82,11 @@ def aval_of(leaf):
                                 type(leaf).__name__, ".detach()" if gradient else "",
                                 "; its gradient would not be passed on" if gradient
                                 else "")) from None
+        if isinstance(leaf, str):
+            raise TypeError("an argument has the text %r, and is no array; a tuple that begins "
+                            "with the name of a variant is data where the function is "
+                            "annotated, `def f(tree: Tree)`, or in "
+                            "batch.forest(Tree, values)" % leaf) from None
         raise TypeError("Argument %r of type %s is not a valid JAX type" % (
             leaf, type(leaf))) from None
 
@@ -200,8 +196,8 @@ class _Call:
         recursion = self.compiled.recursion
         if any(isinstance(leaf, (Ragged, Forest)) for leaf in leaves) or \
                 recursion and any(recursion.results):
-            raise TypeError(_here() + "a batch of data, or a ragged one, has no form in JAX: call this "
-                            "outside of jax.jit and other transformations")
+            raise TypeError(_expand.here() + "a batch of data, or a ragged one, has no form in "
+                            "JAX: call this outside of jax.jit and other transformations")
         leaves = [leaf.__jax_array__() if isinstance(leaf, _bound.Bound) else leaf
                   for leaf in map(words, leaves)]
         how = {"compiled": self.compiled, "axes": tuple(self.axes), "size": self.size}
@@ -337,7 +333,7 @@ class Mapped:
         except LoweringError as error:  # of an argument's type, which no line has made
             if re.match(r".*:\d+ \(in ", str(error)):
                 raise
-            raise LoweringError(_here() + str(error)) from None
+            raise LoweringError(_expand.here() + str(error)) from None
         return leaves, _Call(compiled, axes, size, results, self.out_axes)
 
     def _forests(self, arguments, named):
@@ -417,9 +413,15 @@ class Mapped:
         has_data = any(kinds)
         if has_data and not isinstance(function, _functions.Defined):
             function = _functions.Defined(function, _adt.Scope(0))
+        failed = []
         with _compiled.tracing(), _compiled.without_mesh(), _functions.program() as program:
-            closed, result = jax.make_jaxpr(lambda a, k: function(*a, **k),
-                                            return_shape=True)(*specs)
+            if symbols and not has_data:
+                entry = _functions.Entry(lambda a, k: function(*a, **k), specs,
+                                         next(iter(symbols.values())).scope)
+                closed, result, failed = entry.closed, entry.result, entry.failed
+            else:
+                closed, result = jax.make_jaxpr(lambda a, k: function(*a, **k),
+                                                return_shape=True)(*specs)
             program.complete()
         for constant in closed.consts:
             check_place(constant)
@@ -428,7 +430,7 @@ class Mapped:
         if program.specs or program.constructed:
             _functions.check_results(_values.kinds_in(result))
             recursion = _functions.Types(program, kinds, _values.kinds_in(result))
-        return (_compiled.Compiled(closed, shared, self.options, recursion),
+        return (_compiled.Compiled(closed, shared, self.options, recursion, failed),
                 jax.tree.structure(result, is_leaf=_values.is_value))
 
 
@@ -439,7 +441,7 @@ def one(function, arguments, named):
         raise TypeError("%s is called outside of other functions: its arguments are given in "
                         "order" % function.__name__)
     if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(bound.args)):
-        raise TypeError(_here() + "%s is a @batch.function, which JAX does not trace: call "
+        raise TypeError(_expand.here() + "%s is a @batch.function, which JAX does not trace: call "
                         "it in what batch.vmap is given" % function.__name__)
     data, names = _data_of(function)
     is_data = tuple(name in data for name, _ in itertools.zip_longest(names, bound.args))
@@ -473,7 +475,7 @@ def vmap(f, in_axes=0, out_axes=0, axis_size=None, *, axis_name=None, lanes=0, t
         have stacks of so many.
     """
     if axis_name is not None:
-        raise LoweringError(_here() + "batch.vmap has no axis_name: lanes do not wait for "
+        raise LoweringError(_expand.here() + "batch.vmap has no axis_name: lanes do not wait for "
                             "each other; use jax.vmap for collectives")
     if not callable(f):
         raise TypeError("batch.vmap expects a function, found %r" % (f,))

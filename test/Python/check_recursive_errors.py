@@ -150,7 +150,50 @@ error("a comparison", TypeError, "no identity", compares, trees)
 error("a field that is not there", AttributeError,
       "Tree.Leaf has no field 'words'; its fields are word", misspells, trees)
 error("the variant of a result", TypeError, "pass it to one", asks_result, trees)
-error("a list that is iterated", TypeError, "use its map(f)", iterates, [rose])
+error("a list that is iterated", TypeError, "in place of a loop write list.map(f)", iterates, [rose])
+for what, text, f in [
+        ("len() of a list", "in place of len(list) write list.length", lambda r: len(r.below)),
+        ("an element by its position", "in place of list[i] write list.fold(f, init)",
+         lambda r: height(r.below[0])),
+        ("the truth of a list", "in place of `if list` write list.length > 0",
+         lambda r: 1 if not r.below else 2)]:
+    f.__annotations__ = {"r": Rose}
+    error(what, TypeError, text, f, roses)
+    error(what + ": its place", TypeError, "check_recursive_errors.py:", f, roses)
+tuples = [("rose", 1, [("rose", 2, [])])]
+checks.equal("tuples and an annotation", batch.vmap(height)(tuples).tolist(), [2])
+checks.refused("tuples without an annotation", TypeError, "where the function is annotated, `def f(",
+               lambda: batch.vmap(lambda r: height(r))(tuples))
+checks.refused("tuples without an annotation, in batch.map", TypeError,
+               "where the function is annotated, `def f(",
+               lambda: batch.map(lambda r: height(r), tuples))
+error("a tuple inside of a function", TypeError, "a node is made by its variant",
+      lambda x: height(("rose", 1, x)), jnp.ones(1))
+checks.equal("a shape and a type", [batch.tensor((3,), jnp.int32), batch.tensor([2, 4]),
+                                    batch.tensor((), dtype="bool")],
+             [batch.tensor(3, dtype="int32"), batch.tensor(2, 4), batch.tensor(dtype="bool")])
+checks.refused("a type among extents", TypeError, "by name, dtype=",
+               lambda: batch.tensor(3, jnp.int32))
+checks.refused("more than a shape and a type", TypeError, "takes a shape and a dtype",
+               lambda: batch.tensor((3,), "int32", 4))
+
+
+@batch.function
+def last(r: Rose) -> int:
+    return r.below.map(last)[-1] + r.value
+
+
+checks.refused("the last row of none", batch.Error, "read one where `x.shape[0] > 0`",
+               lambda: batch.vmap(last)(roses))
+
+
+@batch.function
+def last_if_any(r: Rose) -> int:
+    rows = r.below.map(last_if_any)
+    return (rows[-1] if rows.shape[0] > 0 else 0) + r.value
+
+
+checks.equal("the last row where there is one", batch.vmap(last_if_any)(roses).tolist(), [8, 5])
 error("rows that are given on", NotImplementedError, "reduce over them", gives_rows, [rose])
 error("a wrong field", TypeError, "Tree.Node.right is a Tree, found 3", makes_wrong, trees)
 error("a missing field", TypeError, "Tree.Node needs its field 'right'", makes_short, trees)
