@@ -250,9 +250,9 @@ std::string RunExplanation::describeRoom() const {
 }
 
 void RunExplanation::findHints() {
-  const bool isSingle = std::all_of(
-      batchList.begin(), batchList.end(),
-      [](const StepTime &step) { return step.count <= 1; });
+  const bool isSingle =
+      std::all_of(batchList.begin(), batchList.end(),
+                  [](const StepTime &step) { return step.count <= 1; });
   if (instances == 1 && isSingle) {
     hintList.push_back("a mini-batch of one instance has nothing to batch");
     return;
