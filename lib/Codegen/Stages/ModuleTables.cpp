@@ -80,7 +80,9 @@ StringRef ModuleTables::getConstant(DenseElementsAttr value) {
 }
 
 void ModuleTables::save() {
-  module->setAttr(kPackingsAttr, ArrayAttr::get(module.getContext(), packings));
+  if (!packings.empty())
+    module->setAttr(kPackingsAttr,
+                    ArrayAttr::get(module.getContext(), packings));
   if (!indices.empty())
     module->setAttr(kIndicesAttr, ArrayAttr::get(module.getContext(), indices));
 }

@@ -8,6 +8,7 @@
 #include "Batch/Analysis/InspectorWaits.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Rec/Rec.h"
+#include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Transforms/Control/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
@@ -259,6 +260,9 @@ void BlockForker::run() {
 }
 
 void ForkCallsPass::runOnOperation() {
+  // The inspectors of a program are final, with forks or without.
+  if (!getOperation().getOps<uprog::ProgramOp>().empty())
+    return;
   InspectorWaits mayWait(getOperation());
   if (!mayWait.hasFunctions())
     return;

@@ -83,6 +83,11 @@ class KeepRowsPass : public batch::impl::KeepRowsPassBase<KeepRowsPass> {
     if (llvm::none_of(getOperation().getOps<TableOp>(),
                       [](TableOp table) { return table.getTransient(); }))
       return;
+    // A module with rows that are kept has been through this pass.
+    if (getOperation()
+            .walk([](KeepOp) { return WalkResult::interrupt(); })
+            .wasInterrupted())
+      return;
     InspectorWaits mayWait(getOperation());
     SmallVector<Operation *> waits;
     getOperation().walk([&](Operation *op) {

@@ -8,6 +8,7 @@
 #include "Batch/Analysis/ControlStructure.h"
 #include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Analysis/WorkEstimate.h"
+#include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Batch/BatchInterfaces.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Transforms/Normalize/Passes.h"
@@ -77,7 +78,8 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
 
   void runOnOperation() override {
     InstanceProgram program(getOperation());
-    if (!program.getEntry())
+    // Tensor code that is in kernels stays as it was outlined.
+    if (!program.getEntry() || !getOperation().getOps<KernelOp>().empty())
       return;
     Sharedness sharedness(program);
     StructuralControl structure(program, sharedness);

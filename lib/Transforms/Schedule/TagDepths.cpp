@@ -143,6 +143,12 @@ LogicalResult DepthTagger::run() {
 namespace {
 class TagDepthsPass : public batch::impl::TagDepthsPassBase<TagDepthsPass> {
   void runOnOperation() override {
+    // An inspector has its depths.
+    if (llvm::any_of(getOperation().getOps<func::FuncOp>(),
+                     [](func::FuncOp function) {
+                       return function->hasAttr(kInspectorAttr);
+                     }))
+      return;
     if (failed(DepthTagger(getOperation()).run()))
       signalPassFailure();
   }

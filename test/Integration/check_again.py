@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""check_again.py: a pipeline run again on what it made changes nothing.
+
+batch-compile runs --autobatch on modules that batch-opt has batched. What an option of
+the first run has decided is in the IR, and the second run, which has no options, keeps
+it. Every option that batch-opt --help lists has a case here. Compared is the text of both
+modules, canonicalized: only dead constants may go.
+"""
+
+import os
+import re
+import sys
+
+import batchtest
+
+checks = batchtest.Checks("pipelines that run again")
+path = batchtest.temporary_paths()
+
+LAZY = "stackrnn", "strategy=lazy sizes=H=16"
+FORKS = "drnn", "strategy=lazy sizes=H=16"
+TREE = "treelstm_cs", "sizes=H=16"
+LOOP = "seq2seq", "strategy=replicate sizes=H=16"
+# By pipeline and option: a model with the other options of the first run, and values.
+CASES = {
+    "autobatch": {
+        "assume-finite": [(TREE, ["true"])],
+        "cluster-size": [((LOOP[0], LOOP[1] + " gpu=true level=cluster"), ["4"])],
+        "coarsen": [(LAZY, ["false"]), (TREE, ["false"])],
+        "defer": [(LAZY, ["false"])],
+        "fork": [(FORKS, ["false", "true"]), (("moe_top1", FORKS[1]), ["false"])],
+        "ghosts": [(LAZY, ["false"])],
+        "gpu": [(TREE, ["true"])],
+        "hoist": [(LAZY, ["false"]), (("bilstm_tagger", "sizes=H=16"), ["false"])],
+        "instances": [(("seq2seq", "sizes=H=16"), ["1"])],
+        "layout": [(("treelstm_nary", "sizes=H=16"), ["split(0,8)"])],
+        "layout-kernels": [(TREE, ["weights", "shapes"])],
+        "level": [(LOOP, ["block", "device"])],
+        "order": [(LOOP, ["rounds", "layers", "wavefront"])],
+        "phases": [(LAZY, ["false"]), (TREE, ["false"])],
+        "policy": [(TREE, ["agenda", "depth"])],
+        "policy-table": [(TREE, [])],  # check_policies has tables
+        "refactor": [(TREE, ["true"])],
+        "select": [(LAZY, ["false"]), (FORKS, ["false"])],
+        "sizes": [(("treelstm_cs", ""), ["H=16"])],
+        "specialize": [(TREE, ["leaf"])],
+        "strategy": [((LOOP[0], LOOP[1].split()[1]),
+                      ["lockstep", "mask", "lazy", "replicate"]),
+                     (("treelstm_cs", "sizes=H=16"), ["linearize", "none"])],
+        "tuning": [(LOOP, [])],  # choices of the same kinds as those of order and level
+        "unroll": [(TREE, ["2"])],
+    },
+    "cpu-workers": {
+        "cpu": [(TREE, ["haswell"])],
+        "features": [(TREE, ["+avx2"])],
+        "triple": [(TREE, ["x86_64-linux-gnu"])],
+        "tuning": [(TREE, [])],
+        "vector-bits": [(TREE, ["256"])],
+        "vector-registers": [(TREE, ["16"])],
+    },
+}
+
+
+def options_of(pipeline):
+    """The options that batch-opt --help lists."""
+    text = batchtest.call("batch-opt", "--help")
+    part = re.split(r"\n      --%s +- " % pipeline, text)[1]
+    part = re.split(r"\n      --", part)[0]
+    return set(re.findall(r"\n        --([a-z-]+)", part))
+
+
+def check(pipeline, model, first):
+    """Whether the second run, without options, makes what the first one has made."""
+    what = "%s --%s=%s" % (model, pipeline, first)
+    once, again = path("once.mlir"), path("again.mlir")
+    source = os.path.join(batchtest.MODELS, model + ".mlir")
+    before = [] if pipeline == "autobatch" else ["--autobatch=sizes=H=16"]
+
+    def run():
+        batchtest.call("batch-opt", source, *before,
+                       "--%s=%s" % (pipeline, first), "-o", once)
+        batchtest.call("batch-opt", once, "--" + pipeline, "-o", again)
+        return [batchtest.call("batch-opt", file, "--canonicalize")
+                for file in (once, again)]
+
+    texts = checks.run(what, run)
+    if texts:
+        differ = [lines for lines in zip(*[text.splitlines() for text in texts])
+                  if lines[0] != lines[1]]
+        checks.expect(what, texts[0] == texts[1],
+                      "\n".join("%s\n%s" % lines for lines in differ[:4]))
+
+
+names = sys.argv[1:] or list(CASES)
+for pipeline in names:
+    cases = CASES[pipeline]
+    checks.equal("options of --" + pipeline, sorted(cases), sorted(options_of(pipeline)))
+    for option, list_of in cases.items():
+        for (model, others), values in list_of:
+            for value in values:
+                check(pipeline, model, ("%s %s=%s" % (
+                    others if pipeline == "autobatch" else "", option, value)).strip())
+checks.exit()
