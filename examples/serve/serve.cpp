@@ -8,7 +8,9 @@
 // Requests are lines of standard input, each an instance as batch-run reads it.
 // An answer is a line too: the number of the request, then the outputs as JSON
 // or "error: MESSAGE". Threads take what is waiting as one mini-batch, so that
-// batches grow with the load.
+// batches grow with the load. A request has a limit of bytes and a limit of
+// steps. One that exceeds a limit gets an error, and the others of its
+// mini-batch get their answers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +18,7 @@
 #include "batch-runtime/Outputs.h"
 #include "batch-runtime/Session.h"
 
+#include <cstdlib>
 #include <iostream>
 #include <mutex>
 #include <thread>
@@ -28,21 +31,31 @@ struct Request {
   std::string text;
 };
 
+/// Limits of a request.
+struct Limits {
+  int64_t steps = 1000000; ///< rounds of loops and calls of recursions
+  size_t bytes = 1 << 20;  ///< of its line
+};
+
 /// What the threads share.
 class Server {
 public:
   Server(const char *model, const char *params, const char *vocabulary,
-         size_t most)
+         size_t most, const Limits &limits)
       : object(CompiledObject::open(model)),
         words(Vocabulary::open(vocabulary)),
         parameters(object.descriptor(), {params, words.size() - 1}),
-        reader(object.descriptor(), words), most(most) {}
+        reader(object.descriptor(), words), most(most), limits(limits) {}
 
   /// What each thread does, with a session of its own, until there are no more
   /// requests.
   void work() {
     InputTensors tensors(object.descriptor());
-    Session session(object, parameters, tensors, SessionOptions());
+    SessionOptions options;
+    options.lockstep.maxSteps = limits.steps;
+    options.lockstep.partialResults = true;
+    options.lockstep.names = OptionNames::C;
+    Session session(object, parameters, tensors, options);
     for (auto taken = take(); !taken.empty(); taken = take()) {
       answer(session, tensors, taken);
       tensors.clear();
@@ -50,15 +63,38 @@ public:
   }
 
 private:
-  /// Waits for a request and takes all that are there.
+  /// Reads a line. Of one that is too long only the number of bytes is kept.
+  bool readLine(std::string &line, size_t &bytes) {
+    constexpr int end = std::char_traits<char>::eof();
+    std::streambuf &input = *std::cin.rdbuf();
+    line.clear();
+    bytes = 0;
+    int next = input.sbumpc();
+    if (next == end)
+      return false;
+    for (; next != end && next != '\n'; next = input.sbumpc())
+      if (++bytes <= limits.bytes)
+        line += static_cast<char>(next);
+    return true;
+  }
+
+  /// Waits for a request and takes all that are there. Those that are too long
+  /// are answered at once.
   std::vector<Request> take() {
     std::lock_guard<std::mutex> guard(inputLock);
     std::vector<Request> taken;
     std::string line;
+    size_t bytes;
     while (taken.size() < most &&
            (taken.empty() || std::cin.rdbuf()->in_avail() > 0) &&
-           std::getline(std::cin, line))
-      taken.push_back({++requests, line});
+           readLine(line, bytes)) {
+      ++requests;
+      if (bytes <= limits.bytes)
+        taken.push_back({requests, line});
+      else
+        say(requests, concat("error: the request has ", bytes,
+                             " bytes; send at most ", limits.bytes));
+    }
     return taken;
   }
 
@@ -79,8 +115,11 @@ private:
         answer(session, tensors, {request});
       return;
     }
-    for (size_t i = 0; i < taken.size(); ++i)
-      say(taken[i].number, toJson(collector.outputs(), i));
+    for (size_t i = 0; i < taken.size(); ++i) {
+      const std::string why = session.failure(static_cast<int64_t>(i));
+      say(taken[i].number, why.empty() ? toJson(collector.outputs(), i)
+                                       : concat("error: ", why));
+    }
   }
 
   void say(int64_t request, const std::string &text) {
@@ -93,24 +132,31 @@ private:
   const BoundParameters parameters;
   InputReader reader;
   const size_t most;
+  const Limits limits;
   std::mutex inputLock, outputLock;
   int64_t requests = 0;
 };
 } // namespace
 
 int main(int argc, char **argv) {
-  int count = argc == 6 ? std::atoi(argv[4]) : 0;
-  int most = argc == 6 ? std::atoi(argv[5]) : 0;
-  if (count < 1 || most < 1) {
+  const bool isComplete = argc >= 6 && argc <= 8;
+  int count = isComplete ? std::atoi(argv[4]) : 0;
+  int most = isComplete ? std::atoi(argv[5]) : 0;
+  Limits limits;
+  if (argc > 6)
+    limits.steps = std::atoll(argv[6]);
+  if (argc > 7)
+    limits.bytes = std::strtoull(argv[7], nullptr, 10);
+  if (count < 1 || most < 1 || limits.steps < 1 || limits.bytes < 1) {
     std::cerr
         << "usage: serve MODEL.so FILE.safetensors|random:SEED VOCABULARY "
-           "THREADS LARGEST-BATCH\n";
+           "THREADS LARGEST-BATCH [MOST-STEPS [MOST-BYTES]]\n";
     return 1;
   }
   std::ios::sync_with_stdio(false); // or nothing is known to be waiting
   std::cin.tie(nullptr);            // readers leave std::cout to writers
   try {
-    Server server(argv[1], argv[2], argv[3], most);
+    Server server(argv[1], argv[2], argv[3], most, limits);
     std::vector<std::thread> threads;
     for (int i = 0; i < count; ++i)
       threads.emplace_back(&Server::work, &server);

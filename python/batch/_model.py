@@ -253,8 +253,8 @@ class Model:
         parameters: {"W": array, ...} or the path of a safetensors file.
         threads: workers; None: one for each core that the process may use.
         lanes: instances in progress at once in lock step; 0: all.
-        max_steps: what an instance may take of loops and recursions whose control reads
-            computed tensors.
+        max_steps: rounds of loops and calls of recursions that an instance may take, or
+            blocks in lock step; None: no limit.
         partial_results: keep the results of instances that end if others do not;
             Function.failures says which these are.
         bits: int16 stands for bfloat16, with its bits.

@@ -189,6 +189,28 @@ def mini_batches(instances, batch):
     return instances // batch
 
 
+# How often a number can be doubled until it is 10: for 0 there is no end. Control reads
+# no computed tensor.
+DOUBLING = """
+func.func @main(%x: f32 {batch.name = "x"}) -> (i32 {batch.name = "n"})
+    attributes {batch.entry} {
+  %limit = arith.constant 10.0 : f32
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %r:2 = scf.while (%v = %x, %n = %zero) : (f32, i32) -> (f32, i32) {
+    %less = arith.cmpf olt, %v, %limit : f32
+    scf.condition(%less) %v, %n : f32, i32
+  } do {
+  ^bb0(%v: f32, %n: i32):
+    %twice = arith.addf %v, %v : f32
+    %m = arith.addi %n, %one : i32
+    scf.yield %twice, %m : f32, i32
+  }
+  return %r#1 : i32
+}
+"""
+
+
 class Checks:
     """Counts checks and prints each one; leave with exit()."""
 

@@ -18,11 +18,12 @@ checks = batchtest.Checks("answers of a server")
 path = batchtest.temporary_paths()
 
 
-def ask(program, requests, vocabulary, threads, batch):
+def ask(program, requests, vocabulary, threads, batch, *limits):
     """{request number: outputs, or a message} of a server."""
     with open(requests) as file:
         done = subprocess.run(
-            [serve, program, "random:1", vocabulary, str(threads), str(batch)],
+            [serve, program, "random:1", vocabulary, str(threads), str(batch)] +
+            [str(limit) for limit in limits],
             stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             timeout=600)
     if done.returncode != 0:
@@ -117,4 +118,26 @@ for model, vocabulary, good, bad in [
         else:
             checks.expect("%s: request %d is answered" % (model, number),
                           answers[number] == wanted[number])
+
+# A request without an end, and one that is too long, are ended; their neighbours are
+# answered. The length has no end for 0, which doubling does not change.
+with open(path("doubling.mlir"), "w") as file:
+    file.write(batchtest.DOUBLING)
+doubling = batchtest.compile_model(path("doubling.mlir"), path("doubling.so"), None,
+                                   "--strategy=linearize")
+requests = batchtest.write_lines(path("requests"), [
+    '{"x": 4}', '{"x": 0}', '{"x": 5}', '{"x": 6%s}' % (" " * 100), '{"x": 6}'])
+for threads, batch in (1, 1), (1, 16), (2, 3):
+    answers = checks.run("requests with limits", lambda: ask(
+        doubling, requests, numbers, threads, batch, 1000, 50))
+    if not answers:
+        continue
+    what = "limits, %d threads, batches of %d: " % (threads, batch)
+    checks.equal(what + "neighbours", [answers[i] for i in (1, 3, 5)],
+                 [{"n": [2]}, {"n": [1]}, {"n": [1]}])
+    checks.expect(what + "without an end", answers[2].startswith(
+        "error: has run 1000 steps without an end, the last one in a loop at "
+        "doubling.mlir:"), answers[2])
+    checks.equal(what + "too long", answers[4],
+                 "error: the request has 108 bytes; send at most 50")
 checks.exit()

@@ -83,6 +83,7 @@ private:
   void watch(bool isDrawn);
   double timeKernels();
   double runUnbatched(bool collect);
+  void addFailure(const Forest &forest, int64_t instance);
   void count();
   void bench();
   void check();
@@ -151,9 +152,7 @@ PartTimes Driver::runBatched(bool first) {
       continue;
     for (int64_t i = 0; i < forest->numInstances; ++i) {
       batched.collect(session, i);
-      if (std::string why = session.failure(i); !why.empty())
-        report.failures.push_back(
-            batchrt::concat("instance ", forest->firstInstance + i, ": ", why));
+      addFailure(*forest, i);
     }
     times.collect += watch.lap();
     count();
@@ -181,6 +180,13 @@ double Driver::timeKernels() {
   return time;
 }
 
+/// Notes why an instance has no results, if so.
+void Driver::addFailure(const Forest &forest, int64_t instance) {
+  if (std::string why = session.failure(instance); !why.empty())
+    report.failures.push_back(batchrt::concat(
+        "instance ", forest.firstInstance + instance, ": ", why));
+}
+
 /// Measures the microseconds of the unbatched code alone.
 double Driver::runUnbatched(bool collect) {
   double time = 0;
@@ -190,8 +196,10 @@ double Driver::runUnbatched(bool collect) {
       Stopwatch watch;
       session.runUnbatched(i);
       time += watch.lap();
-      if (collect)
-        unbatched.collect(session, i);
+      if (!collect)
+        continue;
+      unbatched.collect(session, i);
+      addFailure(*forest, i);
     }
   }
   return time;

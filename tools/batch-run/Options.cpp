@@ -55,6 +55,12 @@ RUNNING
                             others when they are read no more (default: 1024)
   --stack-size=BYTES        stack of recursions, K, M or G may follow (default:
                             256M, of which only what is used takes memory)
+  --max-steps=N             steps that an instance may take (default: no limit):
+                            rounds of loops and calls of recursions; blocks in
+                            lock step; rounds of loops with strategy replicate
+  --partial-results         if instances run into a limit, of steps, of a stack or
+                            of calls, write zeros for them and the results of the
+                            others; the exit code is 1 all the same
   --max-fibers=N            calls of an instance that may wait for tensors beside
                             each other; more run in turn (default: 256)
   --fiber-stack=BYTES       stack of such a call (default: 256K)
@@ -94,13 +100,6 @@ CONTROL IN LOCK STEP (models whose control depends on tensors)
   --refill                  lanes that are done take the next instance: all
                             instances run in one go, on --batch=N lanes
   --stack-depth=N           calls that a lane may be in (default: 64)
-  --max-steps=N             blocks that an instance may run (default: no limit);
-                            where control waits for tensors, rounds of loops
-                            and calls of recursions; with strategy replicate,
-                            rounds of loops
-  --partial-results         if instances run into one of the two limits, write
-                            zeros for them and the results of the others; the
-                            exit code is 1 all the same
   --mask-from=SHARE         run a block on all lanes, and drop results of those
                             that wait for another, if this share of the lanes
                             waits for it (default: never; 0: always)
@@ -311,6 +310,10 @@ std::vector<Option> runOptions(Options &options) {
        [&options](const std::string &value) {
          options.session.stackSize = parseBytes("stack-size", value);
        }},
+      {"max-steps", Option::Required,
+       count("max-steps", options.session.lockstep.maxSteps, 1)},
+      {"partial-results", Option::None,
+       flag(options.session.lockstep.partialResults)},
       {"max-fibers", Option::Required,
        count("max-fibers", options.session.maxFibers, 0), Control::Waiting},
       {"fiber-stack", Option::Required,
@@ -371,11 +374,6 @@ std::vector<Option> lockstepOptions(Options &options) {
       {"stack-depth", Option::Required,
        count("stack-depth", options.session.lockstep.stackDepth, 1),
        Control::Lockstep},
-      {"max-steps", Option::Required,
-       count("max-steps", options.session.lockstep.maxSteps, 1),
-       Control::Bounded},
-      {"partial-results", Option::None,
-       flag(options.session.lockstep.partialResults), Control::Bounded},
       {"mask-from", Option::Required,
        [&options](const std::string &value) {
          options.session.lockstep.maskFrom = parseNumber("mask-from", value);
@@ -554,7 +552,7 @@ void batchrun::checkControl(const Options &options,
   const bool lockstep = descriptor.lockstep.has_value();
   const bool replicates = descriptor.replicate.has_value();
   for (const auto &[name, control] : options.given)
-    if (replicates && control != Control::Bounded && control != Control::Traced)
+    if (replicates && control != Control::Traced)
       raise(name, " is for models that make batches, but this model runs "
                   "instance by instance (strategy 'replicate'); leave it out");
     else if (lockstep && control == Control::Inspected)
@@ -563,9 +561,7 @@ void batchrun::checkControl(const Options &options,
     else if (!descriptor.waits && control == Control::Waiting)
       raise(name, " is for models whose control waits for tensors (strategy "
                   "'lazy'); leave it out");
-    else if (!lockstep && (control == Control::Lockstep ||
-                           (control == Control::Bounded && !descriptor.waits &&
-                            !replicates)))
+    else if (!lockstep && control == Control::Lockstep)
       raise(name,
             " is for models whose control runs in lock step, but this model "
             "runs batches of tasks; leave it out");

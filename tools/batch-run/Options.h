@@ -18,9 +18,8 @@
 namespace batchrun {
 
 /// The models that an option is for: all, those with tasks, those that wait for
-/// tensors, those in lock step, or those in which tensors decide how long an
-/// instance runs.
-enum class Control { Any, Inspected, Traced, Waiting, Lockstep, Bounded };
+/// tensors, or those in lock step.
+enum class Control { Any, Inspected, Traced, Waiting, Lockstep };
 
 struct Options {
   std::string model;

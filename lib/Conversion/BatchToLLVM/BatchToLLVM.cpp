@@ -234,11 +234,10 @@ void ObjectBuilder::markProgram() {
   }
 }
 
-/// Where control waits for tensors, nothing bounds how often a loop or a
-/// recursion runs: marks those of the program and of its inspectors.
+/// Marks the loops and recursions of the program and of its inspectors: numbers
+/// may decide how often they run. A traversal runs a function once for each
+/// node of the input, which bounds these calls.
 void ObjectBuilder::numberCounted() {
-  if (!layout.hasWaits())
-    return;
   SymbolTable symbols(module);
   auto mark = [&](Operation *op) {
     op->setAttr(kCountedAttr,
@@ -247,6 +246,8 @@ void ObjectBuilder::numberCounted() {
   for (func::FuncOp function : program.getFunctions()) {
     auto inspector =
         symbols.lookup<func::FuncOp>(getInspectorName(function.getSymName()));
+    bool isTraversed =
+        inspector && layout.getMemo(inspector.getSymNameAttr()) >= 0;
     for (func::FuncOp code : {function, inspector}) {
       if (!code)
         continue;
@@ -254,7 +255,7 @@ void ObjectBuilder::numberCounted() {
         if (isa<scf::WhileOp, scf::ForOp>(op))
           mark(op);
       });
-      if (program.isRecursive(function))
+      if (program.isRecursive(function) && !isTraversed)
         mark(code);
     }
   }

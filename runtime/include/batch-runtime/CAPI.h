@@ -168,8 +168,8 @@ typedef struct BatchSession BatchSession;
 typedef struct BatchSessionOptions {
   int32_t threads;  /**< workers, the caller's thread being one */
   int64_t lanes;    /**< in lock step; 0: one for each instance */
-  int64_t maxSteps; /**< that an instance may take of loops and recursions whose
-                       control reads computed tensors */
+  int64_t maxSteps; /**< that an instance may take: rounds of loops and calls of
+                       recursions, or blocks in lock step */
   int64_t stackDepth;     /**< of recursions in lock step */
   int32_t partialResults; /**< 1: keep the results of instances that end well if
                              others do not */

@@ -48,13 +48,13 @@ enum class OptionNames { Tools, C, Python };
 std::string optionName(OptionNames names, const std::string &option,
                        const std::string &value = "");
 
-/// Options of objects whose control runs in lock step; `maxSteps` serves those
-/// that wait for tensors, too.
+/// Options of objects whose control runs in lock step; `maxSteps` and
+/// `partialResults` serve all objects.
 struct LockstepOptions {
   int64_t lanes = 0;       ///< 0: one for each instance of a mini-batch
   int64_t stackDepth = 64; ///< of recursions
-  /// Blocks that an instance may run; where control waits, rounds of loops and
-  /// calls of recursions.
+  /// Blocks that an instance may run; of inspectors and unbatched code, rounds
+  /// of loops and calls of recursions.
   int64_t maxSteps = INT64_MAX;
   /// Keeps the results of instances that ended well if others did not.
   bool partialResults = false;
@@ -270,7 +270,7 @@ public:
   double executeTimed();
 
   /// Runs one instance of the mini-batch directly. Its results live until the
-  /// next call.
+  /// next call. With `partialResults`, failure() has the reason if it has none.
   void runUnbatched(int64_t instance);
 
   /// The address of a tensor of the last run: batched and collected, or

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Inspector.h"
-#include "batch-runtime/Error.h"
 #include "batch-runtime/RecordedTasks.h"
 #include "batch-runtime/TaskNumbers.h"
 
@@ -15,14 +14,19 @@
 using namespace batchrt;
 
 namespace {
+/// Inspects the instances of a part, one by one, from `instance` on.
 struct Inspection {
-  void (*inspect)(BatchContext *, int64_t, int64_t);
-  BatchContext *context;
-  int64_t begin, end;
+  Part &part;
+  int64_t instance;
 
   static void run(void *argument) {
     Inspection &call = *static_cast<Inspection *>(argument);
-    call.inspect(call.context, call.begin, call.end);
+    Part &part = call.part;
+    for (; call.instance < part.endInstance; ++call.instance) {
+      part.stepsLeft = part.owner.options.lockstep.maxSteps;
+      part.owner.object.entry().inspect(&part, call.instance,
+                                        call.instance + 1);
+    }
   }
 };
 } // namespace
@@ -39,36 +43,7 @@ void Inspector::run(int64_t groups) {
   rooms.forEachPart(numParts() > 1, [this](Part &part) { inspect(part); });
   inspectors = std::min<int64_t>(numParts(), batch.workers.size());
   planned = INT64_MAX;
-  // The first error is the one of the first instance that fails.
-  auto failed = std::find_if(inspected.begin(), inspected.end(),
-                             [](const Part *part) { return part->hasFailed; });
-  if (failed != inspected.end()) {
-    MiniBatch::checkCancelled(**failed);
-    const std::string error = batch.describeError(**failed);
-    throw Error(nameInstance(**failed) + error);
-  }
   rooms.end();
-}
-
-/// "instance N: " for the first instance of a part that fails. Compiled code
-/// does not say which, so they are inspected again, one by one.
-std::string Inspector::nameInstance(const Part &failed) {
-  const int64_t begin = failed.beginInstance, end = failed.endInstance;
-  if (end - begin > 1 && !batch.descriptor().separable)
-    return "";
-  Part &part = batch.part(0);
-  inspected.assign(1, &part);
-  list.assign(1, &part);
-  for (int64_t i = begin; i < end; ++i) {
-    batch.reset();
-    rooms.begin(inspected);
-    part.beginInstance = i;
-    part.endInstance = i + 1;
-    inspect(part);
-    if (part.hasFailed)
-      return concat("instance ", batch.forest().firstInstance + i, ": ");
-  }
-  return "";
 }
 
 /// What an instance has to inspect: one without nodes takes time, too.
@@ -126,13 +101,18 @@ void Inspector::clear(Part &part) {
   part.numTasks = firstTaskOf(part.number, numParts());
   part.flushedTasks = part.numTasks;
   part.known.clear();
+  part.failures.clear();
 }
 
 void Inspector::inspect(Part &part) {
   clear(part);
-  Inspection call{batch.object.entry().inspect, &part, part.beginInstance,
-                  part.endInstance};
-  part.run(Inspection::run, &call);
+  Inspection call{part, part.beginInstance};
+  for (;; ++call.instance) {
+    part.run(Inspection::run, &call);
+    if (!part.hasFailed)
+      return;
+    batch.endInstance(part, call.instance);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -324,8 +304,8 @@ int64_t Inspector::numEnded() const {
 
 std::string Inspector::failure(int64_t instance) const {
   for (const Part *part : inspected)
-    if (part->strands && instance >= part->beginInstance &&
-        instance < part->endInstance)
-      return part->strands->failure(instance);
+    if (auto found = part->failures.find(instance);
+        found != part->failures.end())
+      return found->second;
   return "";
 }

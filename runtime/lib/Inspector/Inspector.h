@@ -23,7 +23,8 @@ public:
   explicit Inspector(MiniBatch &batch) : batch(batch), rooms(batch) {}
 
   /// Inspects all instances: in parts for `groups` separate plans, or for one
-  /// group in a part per worker if the mini-batch is large enough.
+  /// group in a part per worker if the mini-batch is large enough. Raises the
+  /// error of the first instance that fails.
   void run(int64_t groups);
 
   /// The same in rounds, for inspectors that wait for tasks; begins anew.
@@ -74,7 +75,6 @@ private:
   /// Empties what a part records.
   void clear(Part &part);
   void inspect(Part &part);
-  std::string nameInstance(const Part &failed);
   int64_t firstDeferred(const Part &part) const;
   void shareConstant(size_t kernel, Tables &tables);
   void pinDeferred(const Part &part);

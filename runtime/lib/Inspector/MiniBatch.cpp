@@ -7,6 +7,7 @@
 
 #include "MiniBatch.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/ResultRows.h"
 
 #include <algorithm>
 #include <cstring>
@@ -115,6 +116,7 @@ void MiniBatch::reserveWorkers(size_t bytes, int64_t count) {
 void MiniBatch::load(Forest &forest) {
   loaded = &forest;
   mode = Cells::None;
+  context().failures.clear();
   context().instanceNodes = forest.instanceNodes.data();
   for (size_t i = 0; i < resultCells.size(); ++i) {
     resultCells[i].assign(std::max<int64_t>(forest.numInstances, 1), 0);
@@ -230,6 +232,7 @@ void MiniBatch::runUnbatched(int64_t instance) {
   part.rooms = nullptr;
   part.strands = nullptr;
   part.stepsLeft = options.lockstep.maxSteps;
+  part.failures.erase(instance);
   int64_t scratch = 64, worker = 64;
   for (const KernelInfo &kernel : descriptor().kernels) {
     scratch = std::max(scratch, kernel.taskScratch);
@@ -243,10 +246,8 @@ void MiniBatch::runUnbatched(int64_t instance) {
   if (indexError.place)
     raise("instance ", loaded->firstInstance + instance, ": ",
           describeIndex(std::exchange(indexError, {})));
-  checkCancelled(part);
   if (part.hasFailed)
-    raise("instance ", loaded->firstInstance + instance, ": ",
-          describeError(part));
+    endInstance(part, instance);
 }
 
 void MiniBatch::checkIndices(const std::vector<int64_t> &instances) {
@@ -257,6 +258,7 @@ void MiniBatch::checkIndices(const std::vector<int64_t> &instances) {
   // compute what they drop.
   for (int64_t instance : instances)
     runUnbatched(instance);
+  context().failures.clear();
 }
 
 void MiniBatch::addMemory(MemoryUse &use) const {
@@ -298,6 +300,29 @@ std::string MiniBatch::describeError(const Part &part) const {
   } catch (const std::exception &error) {
     return error.what();
   }
+}
+
+void MiniBatch::endInstance(Part &part, int64_t instance) {
+  checkCancelled(part);
+  const std::string why = describeError(part);
+  const bool isLimit =
+      !part.error && (part.code == BATCH_ERROR_STACK_OVERFLOW ||
+                      part.code == BATCH_ERROR_TOO_MANY_STEPS);
+  if (!isLimit || !options.lockstep.partialResults)
+    raise("instance ", loaded->firstInstance + instance, ": ", why,
+          !isLimit
+              ? ""
+              : concat(why.find("; ") == std::string::npos ? ";" : ", or",
+                       " write the results of the others with ",
+                       optionName(options.lockstep.names, "partial-results")));
+  part.failures[instance] = why;
+  for (size_t r = 0; r < resultCells.size(); ++r)
+    resultCells[r][instance] = noValue(descriptor().results[r].type);
+}
+
+std::string MiniBatch::unbatchedFailure(int64_t instance) const {
+  auto found = context().failures.find(instance);
+  return found == context().failures.end() ? "" : found->second;
 }
 
 /// The line and the field that hold index `value` in a field.

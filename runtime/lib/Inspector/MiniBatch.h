@@ -14,6 +14,7 @@
 #include <chrono>
 #include <csetjmp>
 #include <exception>
+#include <map>
 
 namespace batchrt {
 
@@ -75,6 +76,8 @@ struct alignas(64) Part : BatchContext {
   bool hasFailed = false;         ///< compiled code has
   int64_t code = 0, a = 0, b = 0; ///< of an error
   std::exception_ptr error;       ///< in the runtime itself
+  /// By instance that has run into a limit: the reason.
+  std::map<int64_t, std::string> failures;
 
   /// Runs `body(argument)` on a stack, which may leave it with an error.
   void run(void (*body)(void *), void *argument);
@@ -125,6 +128,12 @@ public:
 
   /// The text of the error that compiled code failed with.
   std::string describeError(const Part &part) const;
+  /// After compiled code has failed: raises its error, or ends only the
+  /// instance if it has run into a limit and the results of the others are
+  /// wanted.
+  void endInstance(Part &part, int64_t instance);
+  /// The reason why the unbatched code ended an instance, or empty.
+  std::string unbatchedFailure(int64_t instance) const;
   std::string describeIndex(const BatchIndexError &error) const;
 
   const Descriptor &descriptor() const { return object.descriptor(); }

@@ -7,7 +7,6 @@
 
 #include "Strands.h"
 #include "batch-runtime/Error.h"
-#include "batch-runtime/ResultRows.h"
 
 #include <algorithm>
 #include <utility>
@@ -23,7 +22,6 @@ void Strands::begin() {
         unused[strand.code != nullptr].push_back(&strand);
   instances.assign(part.endInstance - part.beginInstance,
                    {part.owner.options.lockstep.maxSteps, 0, false});
-  failures.clear();
   ended.clear();
   running = nullptr;
   alive = allEnded = 0;
@@ -112,30 +110,14 @@ void Strands::advance(Strand *strand, bool isNew) {
   instance.stepsLeft = part.stepsLeft;
 }
 
-/// Ends the run, or only the instance if that has run into a limit and the
-/// others' results are wanted.
+/// Ends the run, or only the instance.
 void Strands::fail(int64_t instance) {
-  MiniBatch::checkCancelled(part);
-  const std::string why = part.owner.describeError(part);
-  const bool isLimit =
-      !part.error && (part.code == BATCH_ERROR_STACK_OVERFLOW ||
-                      part.code == BATCH_ERROR_TOO_MANY_STEPS);
-  const LockstepOptions &options = part.owner.options.lockstep;
-  if (!isLimit || !options.partialResults)
-    raise("instance ", part.owner.forest().firstInstance + instance, ": ", why,
-          !isLimit ? ""
-                   : concat(why.find("; ") == std::string::npos ? ";" : ", or",
-                            " write the results of the others with ",
-                            optionName(options.names, "partial-results")));
+  part.owner.endInstance(part, instance);
   at(instance).hasFailed = true;
-  failures[instance] = why;
   if (!part.owner.descriptor().separable) {
     part.known.forgetBegun();
     hasStored = true; // Others may begin what it had begun.
   }
-  const std::vector<Field> &results = part.owner.descriptor().results;
-  for (size_t r = 0; r < results.size(); ++r)
-    part.owner.results(r)[instance] = noValue(results[r].type);
 }
 
 /// Frees the strands of instances that have failed.
@@ -161,11 +143,6 @@ void Strands::listKept(std::vector<int64_t> &handles) const {
         const auto *first = reinterpret_cast<const int64_t *>(frame + 1);
         handles.insert(handles.end(), first, first + frame->count);
       }
-}
-
-std::string Strands::failure(int64_t instance) const {
-  auto found = failures.find(instance);
-  return found == failures.end() ? "" : found->second;
 }
 
 /// Lets parked strands, all but the first ones, go on as long as results are
@@ -221,7 +198,7 @@ void Strands::runRound() {
                          return a->instance < b->instance;
                        });
   }
-  if (!failures.empty())
+  if (!part.failures.empty())
     dropFailed();
 }
 

@@ -11,7 +11,6 @@
 #include "MiniBatch.h"
 
 #include <deque>
-#include <map>
 #include <utility>
 
 namespace batchrt {
@@ -43,8 +42,6 @@ public:
   std::vector<int64_t> takeEnded() { return std::exchange(ended, {}); }
   /// How many have ended since begin().
   int64_t numEnded() const { return allEnded; }
-  /// Why an instance ended early, if others may go on without it; or empty.
-  std::string failure(int64_t instance) const;
 
   // For compiled code, which runs on a fiber.
 
@@ -107,7 +104,6 @@ private:
   size_t next = 0, nextStalled = 0;
   std::vector<Instance> instances;
   std::vector<int64_t> ended;
-  std::map<int64_t, std::string> failures; ///< by instance
   Strand *running = nullptr;
   int64_t alive = 0, allEnded = 0;
   bool hasBegun = false;

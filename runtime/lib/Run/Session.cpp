@@ -241,7 +241,8 @@ std::vector<int64_t> Session::blockCosts() const {
 }
 
 std::string Session::failure(int64_t instance) const {
-  return executor->failure(instance);
+  std::string why = executor->failure(instance);
+  return why.empty() ? batch->unbatchedFailure(instance) : why;
 }
 
 MemoryUse Session::memory() const {

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""check_limits.py: --max-steps holds whatever runs an instance, and ends that instance
+alone.
+
+Numbers decide how often a loop or a recursion runs, so that no strategy has a wait. The
+error names the instance and the place. With --partial-results the others have their
+results, in every mini-batch, by every worker and in unbatched code.
+"""
+
+import os
+import subprocess
+
+import batchtest
+
+checks = batchtest.Checks("limits of steps")
+path = batchtest.temporary_paths()
+
+# Calls of a recursion over numbers, which remembers none: three for each level.
+CALLS = """
+func.func private @tries(%n: index, %m: index) -> index {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %end = arith.cmpi eq, %n, %zero : index
+  %r = scf.if %end -> index {
+    scf.yield %m : index
+  } else {
+    %less = arith.subi %n, %one : index
+    %twice = arith.addi %m, %m : index
+    %odd = arith.addi %twice, %one : index
+    %a = func.call @tries(%less, %twice) : (index, index) -> index
+    %b = func.call @tries(%less, %odd) : (index, index) -> index
+    %s = arith.addi %a, %b : index
+    scf.yield %s : index
+  }
+  return %r : index
+}
+func.func @main(%x: index {batch.name = "x"}) -> (index {batch.name = "n"})
+    attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %r = func.call @tries(%x, %zero) : (index, index) -> index
+  return %r : index
+}
+"""
+# The loop runs as often as the input says, and has a task in each round.
+ROUNDS = """
+func.func @main(%x: index {batch.name = "x"}, %v: tensor<8xf32> {batch.name = "v"})
+    -> (tensor<8xf32> {batch.name = "n"}) attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %r = scf.for %i = %zero to %x step %one iter_args(%h = %v) -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    %t = linalg.tanh ins(%h : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %t : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+"""
+ROW = ', "v": [1, 2, 3, 4, 5, 6, 7, 8]'
+MODELS = {
+    "doubling": (batchtest.DOUBLING, [4, 0, 5, 6, 0, 7], "", "a loop at doubling.mlir:7:"),
+    "calls": (CALLS, [2, 60, 3, 1, 62, 0], "", "function 'tries' at calls.mlir:2:"),
+    "rounds": (ROUNDS, [2, 2 ** 31 - 1, 3, 1, 2 ** 31 - 1, 0], ROW, "a loop at rounds.mlir:6:"),
+}
+STEPS = 1000
+ENDLESS = (1, 4)
+
+
+def run(*command):
+    """The exit code and standard error of batch-run, or -1 if it has no end."""
+    try:
+        done = subprocess.run([batchtest.tool("batch-run")] + list(command),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    except subprocess.TimeoutExpired:
+        return -1, "no end"
+    return done.returncode, done.stderr.decode()
+
+
+def rows(file, count):
+    """The result of each instance, in bytes."""
+    (_, shape, values), = batchtest.read_safetensors(file).values()
+    bits = values.tobytes()
+    checks.equal("results", shape[0], count)
+    size = len(bits) // count
+    return [bits[i * size:(i + 1) * size] for i in range(count)]
+
+
+for name, (source, given, more, place) in MODELS.items():
+    with open(path(name + ".mlir"), "w") as file:
+        file.write(source)
+    lines = batchtest.write_lines(path(name + ".jsonl"),
+                                  ['{"x": %s%s}' % (x, more) for x in given])
+    good = [i for i in range(len(given)) if i not in ENDLESS]
+    few = batchtest.write_lines(path(name + "-good.jsonl"),
+                                ['{"x": %s%s}' % (given[i], more) for i in good])
+    for strategy in "linearize", "lazy", "none":
+        what = "%s, %s" % (name, strategy)
+        program = checks.run("compile " + what, lambda: batchtest.compile_model(
+            path(name + ".mlir"), path(what.replace(", ", "-") + ".so"), None,
+            "--strategy=" + strategy))
+        if not program:
+            continue
+        forms = [["--unbatched"]]
+        if strategy != "none":
+            forms += [["--threads=2", "--nodes-per-worker=1"], ["--batch=2"], []]
+        for form in forms:
+            out = path("out.safetensors")
+            what = "%s, %s %s" % (name, strategy, " ".join(form))
+            command = [program, "--max-steps=%d" % STEPS, "--outputs=" + out] + form
+            code, text = run(*command, "--inputs=" + few)
+            if not checks.expect(what + ": no limit is met", code == 0, text):
+                continue
+            wanted = rows(out, len(good))
+            code, text = run(*command, "--inputs=" + lines)
+            checks.expect(
+                what + ": the instance and the place", code == 1 and
+                "error: instance 1: has run %d steps without an end, the last one in %s"
+                % (STEPS, place) in text and "; allow more with --max-steps=N, or write "
+                "the results of the others with --partial-results\n" in text, text)
+            code, text = run(*command, "--inputs=" + lines, "--partial-results")
+            checks.expect(what + ": all that have no end", code == 1 and
+                          [line.split(": ")[2] for line in text.splitlines()] ==
+                          ["instance %d" % i for i in ENDLESS], text)
+            found = rows(out, len(given))
+            checks.expect(what + ": the others", [found[i] for i in good] == wanted)
+            checks.expect(what + ": zeros", all(not any(found[i]) for i in ENDLESS))
+checks.exit()
