@@ -456,6 +456,23 @@ for strategy, program in loops.items():
     session.run(dense_inputs())
     checks.expect(strategy + ": a run after that", same(session, program.expected(loop_json)))
 
+# Numbers make a loop endless, too, where control reads no computed tensor.
+doubling_file = batchtest.write_lines(path("doubling.mlir"), [batchtest.DOUBLING])
+for strategy in "linearize", "lazy":
+    program = Program(doubling_file, "--strategy=" + strategy)
+    requests = c_api.inputs(4, [values(F32, [4], [4, 0, 5, 6])])
+    session = program.session(maxSteps=1000, partialResults=1)
+    session.run(requests)
+    checks.equal(strategy + ": the others of a number", list(session.read(0)[0]),
+                 [2, 0, 1, 1])
+    checks.expect(strategy + ": why a number has no result",
+                  "has run 1000 steps without an end, the last one in a loop at "
+                  "doubling.mlir:" in (session.failure(1) or ""), session.failure(1))
+    checks.equal(strategy + ": others of a number", session.failure(2), None)
+    session = program.session(maxSteps=1000)
+    refused(strategy + ": a number without an end", "instance 1: has run 1000 steps",
+            lambda: session.run(requests), "failed")
+
 # --- runs that are cancelled ----------------------------------------------------------
 
 SEARCH = """

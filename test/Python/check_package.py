@@ -344,6 +344,17 @@ checks.expect("partial results", list(partial.failures) == [4] and
 refused("an instance without an end", batch.Error, "instance 4",
         lambda: loop.bind({"W": W}, max_steps=60)(x, endless))
 
+doubling = batch.compile(batchtest.write_lines(path("doubling.mlir"), [batchtest.DOUBLING]),
+                         strategy="linearize")
+numbers = numpy.array([4, 0, 5, 6], numpy.float32)
+partial = doubling.bind(max_steps=1000, partial_results=True)
+checks.expect("a number without an end ends alone",
+              partial(numbers)["n"].tolist() == [2, 0, 1, 1] and
+              list(partial.failures) == [1] and "max_steps" in partial.failures[1],
+              partial.failures)
+refused("a number without an end", batch.Error, "instance 1",
+        lambda: doubling.bind(max_steps=1000)(numbers))
+
 cancellation = batch.Cancellation()
 timer = threading.Timer(0.1, cancellation.request)
 timer.start()
