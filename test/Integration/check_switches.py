@@ -3,7 +3,7 @@
 changes a bit.
 
 The outputs of a model are the bytes of the default with each switch; batched equals
-unbatched. The parser runs as few batches as it has kernels with phases or with ghosts,
+unbatched. Without forks an instance has one fiber. The parser runs as few batches as it has kernels with phases or with ghosts,
 and more without both. Depths that the scheduler finds when tasks run are those of the
 inspector.
 """
@@ -66,6 +66,14 @@ def check_model(model, inputs):
                          late["batches"], report["batches"])
         print(model, switches, report["tasks"], report["batches"], report["flushes"])
     default = reports[""]
+    for switches, report in reports.items():
+        if "fork=false" in switches:
+            checks.expect("%s %s: fibers" % (model, switches),
+                          report["fibers_most"] <= report["instances"],
+                          "%d" % report["fibers_most"])
+    if model == "drnn":
+        checks.expect("drnn: forks", default["fibers_most"] > default["instances"] and
+                      reports["fork=false"]["flushes"] > default["flushes"])
     for switches, report in reports.items():
         checks.expect("%s %s: batches" % (model, switches),
                       report["batches"] >= default["batches"],
