@@ -9,7 +9,6 @@ import platform
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
@@ -106,7 +105,7 @@ def _shrink(folder, kept):
             state = os.stat(os.path.join(folder, name))
             if kind == ".so":
                 entries.append((state.st_mtime, state.st_size, name))
-            elif (kind == ".partial" or kind == ".lock" and base + ".so" not in names) and \
+            elif (kind != ".lock" or base + ".so" not in names) and \
                     time.time() - state.st_mtime > _LEFTOVER:
                 os.remove(os.path.join(folder, name))
     room = _most_bytes() - sum(size for _, size, _ in entries)
@@ -156,7 +155,8 @@ class _Progress:
 
 def _run(command, text, what, progress):
     """Runs the compiler, and returns what it prints; an exception, an interrupt too, ends
-    it."""
+    it, and so does the end of this process."""
+    command = [*command, "--parent=%d" % os.getpid()]
     with _Progress(what, progress):
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
@@ -249,8 +249,7 @@ def _take(kept, path, arguments, text, what, progress):
         with _locked(kept[:-3] + ".lock"):
             if os.path.exists(kept):
                 continue
-            handle, partial = tempfile.mkstemp(".partial", dir=folder)
-            os.close(handle)
+            partial = kept[:-3] + ".partial"  # the lock makes its writer the only one
             try:
                 _run([path, "-", "-o", partial, *arguments], text, what, progress)
                 model = Model(partial)

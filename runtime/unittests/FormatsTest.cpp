@@ -93,7 +93,7 @@ TEST(SafeTensors, BadFiles) {
 TEST(SafeTensors, NoPartialFile) {
   TemporaryFolder folder;
   std::string path = folder.write("out", "old");
-  EXPECT_MESSAGE("stop", writeFileAtomically(path, [](const auto &write) {
+  EXPECT_MESSAGE("stop", writeFile(path, [](const auto &write) {
                    write("new", 3);
                    raise("stop");
                  }));

@@ -7,13 +7,12 @@
 
 #include "ResourceValues.h"
 
+#include "Batch/Support/OutputFile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -85,15 +84,11 @@ LogicalResult mlir::batch::writeResourceValues(ModuleOp module,
   text.resize(llvm::alignTo(text.size(), 8), ' ');
   char length[8];
   llvm::support::endian::write64le(length, text.size());
-  std::error_code code;
-  llvm::ToolOutputFile output(file, code, llvm::sys::fs::OF_None);
-  if (code)
+  std::string bytes(length, sizeof(length));
+  bytes += text;
+  bytes += data;
+  if (llvm::Error error = writeOutputFile(file, bytes))
     return module.emitError("cannot write '")
-           << file << "': " << code.message();
-  output.os().write(length, sizeof(length)) << text << data;
-  output.os().flush();
-  if (output.os().has_error())
-    return module.emitError("cannot write '") << file << "'";
-  output.keep();
+           << file << "': " << llvm::toString(std::move(error));
   return success();
 }

@@ -6,11 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "../HideLibraryOptions.h"
+#include "../StandardOutput.h"
 #include "../Version.h"
 #include "Batch/InitAll.h"
 #include "Batch/Pipelines/Pipelines.h"
+#include "Batch/Support/OutputFile.h"
 #include "Batch/Target/Compile/Compile.h"
 #include "Explanation.h"
+#include "ParentProcess.h"
 #include "ResourceValues.h"
 #include "batch-runtime/ABI.h"
 #include "mlir/IR/AsmState.h"
@@ -22,7 +25,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 #include <optional>
 
@@ -143,6 +145,10 @@ struct Flags {
                "parameters, as safetensors for batch-run --params=FILE")};
   cl::opt<bool> emitLLVM{"emit-llvm", cl::cat(category),
                          cl::desc("Write LLVM IR instead of an object")};
+  cl::opt<int> parent{
+      "parent", cl::init(0), cl::cat(category), cl::value_desc("pid"),
+      cl::ReallyHidden,
+      cl::desc("Exit when this process ends, which needs the result")};
 
   batch::CompileOptions getOptions() const {
     batch::CompileOptions options;
@@ -164,6 +170,7 @@ struct Flags {
     options.cpu = cpu;
     options.optLevel = level;
     options.sanitizer = sanitize;
+    options.configure = applyPassManagerCLOptions;
     return options;
   }
 };
@@ -179,16 +186,14 @@ static int writeLLVMIR(ModuleOp module, const Flags &flags) {
   llvm::raw_string_ostream stream(text);
   if (failed(batch::compileToLLVMIR(module, stream, flags.getOptions())))
     return 1;
-  std::error_code code;
-  llvm::ToolOutputFile file(flags.output, code, llvm::sys::fs::OF_Text);
-  if (code)
-    return fail("cannot write '" + flags.output + "': " + code.message());
-  file.os() << text;
-  file.keep();
+  if (llvm::Error error = batch::writeOutputFile(flags.output, text))
+    return fail("cannot write '" + flags.output +
+                "': " + llvm::toString(std::move(error)));
   return 0;
 }
 
 int main(int argc, char **argv) {
+  batch::checkStandardOutput("batch-compile");
   llvm::InitLLVM init(argc, argv);
   batch::hideLibraryOptions();
   batch::setVersion("batch-compile", "objects of ABI version " +
@@ -199,6 +204,8 @@ int main(int argc, char **argv) {
   registerPassManagerCLOptions();
   cl::ParseCommandLineOptions(argc, argv, overview);
   const std::string &input = flags.input;
+  if (flags.parent != 0)
+    batch::exitWithProcess(flags.parent);
 
   DialectRegistry registry;
   mlir::registerAllDialects(registry);

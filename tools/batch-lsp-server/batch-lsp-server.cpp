@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "../HideLibraryOptions.h"
+#include "../StandardOutput.h"
 #include "../Version.h"
 #include "Batch/InitAll.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 int main(int argc, char **argv) {
+  mlir::batch::checkStandardOutput("batch-lsp-server");
   mlir::batch::hideLibraryOptions();
   mlir::batch::setVersion("batch-lsp-server");
   mlir::DialectRegistry registry;

@@ -6,12 +6,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "../HideLibraryOptions.h"
+#include "../StandardOutput.h"
 #include "../Version.h"
 #include "Batch/InitAll.h"
+#include "Batch/Support/OutputFile.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
 #ifdef BATCH_INCLUDE_TESTS
 #include "TestPasses.h"
 #endif
@@ -31,7 +36,31 @@ prints it. The passes of Batch are --batch-*, and its pipelines:
 model, and batch-run runs it.
 )";
 
+static int fail(const llvm::Twine &message) {
+  llvm::errs() << "batch-opt: error: " << message << '\n';
+  return 1;
+}
+
+/// Writes the module into a file: nothing of it before it is complete.
+static int writeFile(llvm::StringRef input, llvm::StringRef output,
+                     mlir::DialectRegistry &registry,
+                     const mlir::MlirOptMainConfig &config) {
+  std::string text, message;
+  std::unique_ptr<llvm::MemoryBuffer> source =
+      mlir::openInputFile(input, &message);
+  if (!source)
+    return fail(message);
+  llvm::raw_string_ostream stream(text);
+  if (failed(mlir::MlirOptMain(stream, std::move(source), registry, config)))
+    return 1;
+  if (llvm::Error error = mlir::batch::writeOutputFile(output, text))
+    return fail("cannot write '" + output +
+                "': " + llvm::toString(std::move(error)));
+  return 0;
+}
+
 int main(int argc, char **argv) {
+  mlir::batch::checkStandardOutput("batch-opt");
   mlir::batch::hideLibraryOptions();
   mlir::batch::setVersion("batch-opt");
   mlir::DialectRegistry registry;
@@ -43,6 +72,12 @@ int main(int argc, char **argv) {
 #ifdef BATCH_INCLUDE_TESTS
   mlir::batch::test::registerTestPasses();
 #endif
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, overview, registry));
+  auto [input, output] =
+      mlir::registerAndParseCLIOptions(argc, argv, overview, registry);
+  auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (output == "-" || config.shouldShowDialects() || config.shouldListPasses())
+    return mlir::asMainReturnCode(
+        mlir::MlirOptMain(argc, argv, input, "-", registry));
+  llvm::InitLLVM init(argc, argv);
+  return writeFile(input, output, registry, config);
 }

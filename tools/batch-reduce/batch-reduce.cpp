@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../HideLibraryOptions.h"
+#include "../StandardOutput.h"
 #include "../Version.h"
 #include "Batch/InitAll.h"
 #include "mlir/InitAllDialects.h"
@@ -13,6 +14,7 @@
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 
 int main(int argc, char **argv) {
+  mlir::batch::checkStandardOutput("batch-reduce");
   mlir::batch::hideLibraryOptions();
   mlir::batch::setVersion("batch-reduce");
   mlir::registerAllPasses();

@@ -7,6 +7,7 @@
 
 #include "Options.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/OutputFile.h"
 
 #include <cerrno>
 #include <climits>
@@ -15,11 +16,12 @@
 #include <cstring>
 #include <fstream>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 using namespace batchrun;
-using batchrt::raise;
+using namespace batchrt;
 
 extern char **environ;
 
@@ -45,57 +47,80 @@ bool batchrun::isSource(const std::string &model) {
          std::memcmp(first, "ML\xefR", sizeof(first)) == 0;
 }
 
-/// One folder at a time is enough; a signal must not leave it behind.
-static char doomedObject[PATH_MAX], doomedFolder[PATH_MAX];
-static void removeOnSignal(int signal) {
-  ::unlink(doomedObject);
-  ::rmdir(doomedFolder);
-  ::_exit(128 + signal);
+/// The running batch-compile; 0: none.
+static volatile pid_t compilerProcess = 0;
+
+static void endOnSignal(int signal) {
+  if (pid_t process = compilerProcess)
+    ::kill(process, SIGTERM);
+  removePartialFiles();
+  // The shell sees the signal.
+  std::signal(signal, SIG_DFL);
+  ::raise(signal);
 }
 
-TemporaryObject::TemporaryObject(const std::string &model,
-                                 const std::vector<std::string> &options) {
+void batchrun::installSignalHandlers() {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+    // As nohup and background jobs have it, it stays ignored.
+    if (std::signal(signal, endOnSignal) == SIG_IGN)
+      std::signal(signal, SIG_IGN);
+}
+
+MemoryFile::MemoryFile(const char *name)
+    // Without MFD_CLOEXEC: batch-compile opens it.
+    : descriptor(::memfd_create(name, 0)) {
+  if (descriptor < 0)
+    raise("cannot make a file in memory: ", std::strerror(errno));
+}
+
+MemoryFile::~MemoryFile() {
+  if (descriptor >= 0)
+    ::close(descriptor);
+}
+
+std::string MemoryFile::path() const {
+  return concat("/proc/self/fd/", descriptor);
+}
+
+CompilerOutput::CompilerOutput(const std::string &model,
+                               const std::vector<std::string> &options)
+    : object("model.so") {
   if (::access(model.c_str(), R_OK) != 0)
     raise("cannot read '", model, "': ", std::strerror(errno));
   std::string compiler = findCompiler();
-  const char *root = std::getenv("TMPDIR");
-  folder = std::string(root && *root ? root : "/tmp") + "/batch-run-XXXXXX";
-  if (!::mkdtemp(folder.data()))
-    raise("cannot make a folder for the compiled model ('", folder,
-          "'): ", std::strerror(errno), "; set TMPDIR");
-  object = folder + "/model.so";
-  if (object.size() < PATH_MAX) {
-    object.copy(doomedObject, PATH_MAX - 1);
-    folder.copy(doomedFolder, PATH_MAX - 1);
-    std::signal(SIGINT, removeOnSignal);
-    std::signal(SIGTERM, removeOnSignal);
-  }
-
-  std::vector<std::string> words{compiler, model, "-o", object};
+  std::vector<std::string> words{compiler, model, "-o", object.path(),
+                                 concat("--parent=", ::getpid())};
   words.insert(words.end(), options.begin(), options.end());
   std::vector<char *> arguments;
   for (std::string &word : words)
     arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  pid_t child = 0;
-  int problem = ::posix_spawn(&child, compiler.c_str(), nullptr, nullptr,
-                              arguments.data(), environ);
-  int status = 0;
-  if (problem == 0)
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR)
-      ;
-  if (problem != 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    ::unlink(object.c_str());
-    ::rmdir(folder.c_str());
-    if (problem != 0)
-      raise("cannot start '", compiler, "': ", std::strerror(problem));
-    if (WIFSIGNALED(status))
-      raise("batch-compile ended by signal ", WTERMSIG(status));
-    raise("batch-compile could not compile '", model, "'");
-  }
-}
 
-TemporaryObject::~TemporaryObject() {
-  ::unlink(object.c_str());
-  ::rmdir(folder.c_str());
+  // No signal comes between the start and the note of it.
+  sigset_t ending, before;
+  sigemptyset(&ending);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+    sigaddset(&ending, signal);
+  ::pthread_sigmask(SIG_BLOCK, &ending, &before);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setsigmask(&attributes, &before);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  pid_t child = 0;
+  int problem = ::posix_spawn(&child, compiler.c_str(), nullptr, &attributes,
+                              arguments.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
+  if (problem == 0)
+    compilerProcess = child;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (problem != 0)
+    raise("cannot start '", compiler, "': ", std::strerror(problem));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
+  compilerProcess = 0;
+  if (WIFSIGNALED(status))
+    raise("batch-compile ended by signal ", WTERMSIG(status));
+  if (WEXITSTATUS(status) != 0)
+    raise("batch-compile could not compile '", model, "'");
 }

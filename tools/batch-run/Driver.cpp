@@ -339,6 +339,7 @@ int Driver::run() {
     printJson(options, report, results.outputs());
   else
     printText(options, report, results.outputs());
+  // Errors come after the report; main() sees whether this failed.
   std::fflush(stdout);
   if (report.difference)
     std::fprintf(stderr,
@@ -369,7 +370,7 @@ int batchrun::run(const Options &options) {
       options.compile != std::vector<std::string>{"--device=cpu"})
     raise(options.compile.front(), " is for compiling, but '", model,
           "' is compiled already; give it to batch-compile");
-  std::optional<TemporaryObject> compiled;
+  std::optional<CompilerOutput> compiled;
   if (source)
     compiled.emplace(model, options.compile);
   if (options.input.inputs.empty()) // --explain alone

@@ -7,9 +7,9 @@
 
 #include "Options.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/OutputFile.h"
 #include "batch-runtime/Schedule/BlockPolicy.h"
 #include "batch-runtime/Schedule/Learning.h"
-#include "batch-runtime/Tensors.h"
 
 #include <cstdio>
 #include <fstream>
@@ -27,13 +27,6 @@ static StateMachine readTable(const std::string &path) {
   if (std::string wrong = stateMachine.parse(text.str(), path); !wrong.empty())
     raise(wrong);
   return stateMachine;
-}
-
-static void writeTable(const std::string &path,
-                       const StateMachine &stateMachine) {
-  std::string text = stateMachine.print();
-  writeFileAtomically(
-      path, [&](const auto &write) { write(text.data(), text.size()); });
 }
 
 namespace {
@@ -92,7 +85,7 @@ StateMachine batchrun::makeStateMachine(const Options &options,
       static_cast<long long>(learned.batches),
       static_cast<long long>(learned.bound));
   if (!options.learnPolicy.empty())
-    writeTable(options.learnPolicy, learned.stateMachine);
+    writeFile(options.learnPolicy, learned.stateMachine.print());
   return learned.stateMachine;
 }
 
@@ -144,6 +137,6 @@ StateMachine batchrun::makeBlockPolicy(const Options &options,
                learntInstances,
                static_cast<double>(learned.cost) / learned.costWithout);
   if (!options.learnPolicy.empty())
-    writeTable(options.learnPolicy, learned.stateMachine);
+    writeFile(options.learnPolicy, learned.stateMachine.print());
   return learned.stateMachine;
 }

@@ -61,18 +61,37 @@ void checkControl(const Options &options,
 /// as MLIR's bytecode does.
 bool isSource(const std::string &model);
 
-/// Compiles a model with the batch-compile beside this program; the object is
-/// removed when this is destroyed.
-class TemporaryObject {
+/// A file in memory. Its path is one of /proc, for this process and for those
+/// that it starts. It is gone when the last of them ends, however that ends.
+class MemoryFile {
 public:
-  TemporaryObject(const std::string &model,
-                  const std::vector<std::string> &options);
-  ~TemporaryObject();
-  const std::string &path() const { return object; }
+  explicit MemoryFile(const char *name);
+  MemoryFile(MemoryFile &&other) : descriptor(other.descriptor) {
+    other.descriptor = -1;
+  }
+  ~MemoryFile();
+  std::string path() const;
 
 private:
-  std::string folder, object;
+  int descriptor;
 };
+
+/// A model compiled with the batch-compile next to this program. An object that
+/// was opened by the path must be closed before this is destroyed: later files
+/// may have the same path.
+class CompilerOutput {
+public:
+  CompilerOutput(const std::string &model,
+                 const std::vector<std::string> &options);
+  std::string path() const { return object.path(); }
+
+private:
+  MemoryFile object;
+};
+
+/// Has SIGINT, SIGTERM and SIGHUP end batch-compile, if it runs, and remove
+/// partial files before they end this program.
+void installSignalHandlers();
 
 /// The policy of --policy=fsm: that of --policy-table, or the object's, or
 /// learnt from the first instances.

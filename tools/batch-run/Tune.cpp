@@ -15,6 +15,7 @@
 
 #include "Options.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/OutputFile.h"
 #include "batch-runtime/Parameters.h"
 
 #include <nlohmann/json.hpp>
@@ -22,9 +23,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <map>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -69,6 +68,7 @@ public:
 private:
   void load(Forest &forest);
 
+  CompilerOutput compiled;
   CompiledObject object;
   Inputs inputs;
   BoundParameters parameters;
@@ -102,29 +102,26 @@ static nlohmann::json toJson(const Settings &settings) {
   return {{"version", 1}, {"kernels", kernels}};
 }
 
-/// Compiles the model with these settings. Once the object is open, its file
-/// and that of the settings are removed.
-static CompiledObject compile(const Options &options,
+/// Compiles the model with these settings.
+static CompilerOutput compile(const Options &options,
                               const Settings &settings) {
-  struct TuningFile {
-    std::string path;
-    ~TuningFile() { ::unlink(path.c_str()); }
-  } file{options.tune + ".trial"};
-  std::ofstream text(file.path);
-  text << toJson(settings);
-  text.close();
-  if (!text)
-    raise("cannot write '", file.path, "'");
+  MemoryFile tuning("tuning.json");
+  writeFile(tuning.path(), toJson(settings).dump());
   std::vector<std::string> words = options.compile;
-  words.push_back("--tuning=" + file.path);
-  TemporaryObject compiled(options.model, words);
-  CompiledObject object = CompiledObject::open(compiled.path());
+  words.push_back("--tuning=" + tuning.path());
+  return CompilerOutput(options.model, words);
+}
+
+static CompiledObject openChecked(const Options &options,
+                                  const std::string &path) {
+  CompiledObject object = CompiledObject::open(path);
   checkControl(options, object.descriptor());
   return object;
 }
 
 Trial::Trial(const Options &options, const Settings &settings)
-    : object(compile(options, settings)),
+    : compiled(compile(options, settings)),
+      object(openChecked(options, compiled.path())),
       inputs(object.descriptor(), options.input),
       parameters(object.descriptor(),
                  {options.parameters, inputs.largestIndex, options.reportNan}),
@@ -247,14 +244,7 @@ void Tuner::keepIfFaster() {
 }
 
 void Tuner::write() const {
-  std::string temporary = options.tune + ".tmp";
-  std::ofstream file(temporary);
-  file << toJson(best).dump(2) << '\n';
-  file.close();
-  if (!file || std::rename(temporary.c_str(), options.tune.c_str()) != 0) {
-    ::unlink(temporary.c_str());
-    raise("cannot write '", options.tune, "'");
-  }
+  writeFile(options.tune, toJson(best).dump(2) + "\n");
 }
 
 void Tuner::print() const {

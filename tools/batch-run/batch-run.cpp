@@ -7,9 +7,13 @@
 
 #include "Options.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <fcntl.h>
 #include <new>
+#include <unistd.h>
 
 /// Prints the versions as the other tools do. batch-run itself does not use
 /// LLVM, but the batch-compile beside it does, if there is one.
@@ -22,18 +26,37 @@ static void printVersion() {
   std::printf("objects of ABI version %d\n", BATCH_ABI_VERSION);
 }
 
+/// Occupies the descriptor of a closed standard output, which the next file
+/// that is opened would get, with one that cannot be written.
+static void keepStandardOutput() {
+  if (::fcntl(STDOUT_FILENO, F_GETFD) >= 0 || errno != EBADF)
+    return;
+  int file = ::open("/dev/null", O_RDONLY);
+  if (file >= 0 && file != STDOUT_FILENO) {
+    ::dup2(file, STDOUT_FILENO);
+    ::close(file);
+  }
+}
+
+static int run(int argc, char **argv) {
+  batchrun::Options options = batchrun::parseOptions(argc, argv);
+  if (options.help) {
+    std::fputs(batchrun::helpText, stdout);
+    return 0;
+  }
+  if (options.version) {
+    printVersion();
+    return 0;
+  }
+  return batchrun::run(options);
+}
+
 int main(int argc, char **argv) {
+  keepStandardOutput();
+  batchrun::installSignalHandlers();
+  int code = 1;
   try {
-    batchrun::Options options = batchrun::parseOptions(argc, argv);
-    if (options.help) {
-      std::fputs(batchrun::helpText, stdout);
-      return 0;
-    }
-    if (options.version) {
-      printVersion();
-      return 0;
-    }
-    return batchrun::run(options);
+    code = run(argc, argv);
   } catch (const std::bad_alloc &) {
     std::fputs(
         "batch-run: error: out of memory; a smaller --batch needs less\n",
@@ -41,5 +64,11 @@ int main(int argc, char **argv) {
   } catch (const std::exception &error) {
     std::fprintf(stderr, "batch-run: error: %s\n", error.what());
   }
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout))
+    return code;
+  // An earlier flush may have failed, and its reason is gone.
+  std::fprintf(stderr, "batch-run: error: cannot write to standard output%s%s\n",
+               errno ? ": " : "", errno ? std::strerror(errno) : "");
   return 1;
 }

@@ -7,54 +7,107 @@
 
 #include "Link.h"
 
+#include "Batch/Support/OutputFile.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/CrashRecoveryContext.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cerrno>
+#include <fcntl.h>
 #include <mutex>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
 
 using namespace mlir;
 using namespace mlir::batch;
 
-namespace {
+// The linker neither reads nor writes a disk: a failed write ends it in a state
+// in which it cannot run again. Object files are memory with a file descriptor,
+// and it writes the shared object into a pipe.
 
-/// A file that is removed unless it is kept.
-class TemporaryFile {
-public:
-  TemporaryFile() = default;
-  TemporaryFile(TemporaryFile &&other) { std::swap(path, other.path); }
-  ~TemporaryFile() {
-    if (!path.empty())
-      (void)llvm::sys::fs::remove(path);
-  }
-  llvm::SmallString<128> path;
-};
+static std::string nameOf(int descriptor) {
+  return "/proc/self/fd/" + std::to_string(descriptor);
+}
 
-} // namespace
-
-static LogicalResult writeTemporary(Location loc, const ObjectFile &object,
-                                    TemporaryFile &file) {
-  int descriptor;
-  std::error_code error =
-      llvm::sys::fs::createTemporaryFile("batch", "o", descriptor, file.path);
-  if (!error) {
-    llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-    stream.write(object.data(), object.size());
-    stream.close();
-    error = stream.error();
-    stream.clear_error();
-  }
-  if (error)
-    return emitError(loc) << "cannot make a temporary file: "
-                          << error.message();
-  return success();
+static std::error_code lastError() {
+  return std::error_code(errno, std::generic_category());
 }
 
 namespace {
+
+/// Bytes in memory that have a file descriptor, and so a name.
+class MemoryFile {
+public:
+  explicit MemoryFile(ArrayRef<char> bytes)
+      : descriptor(::memfd_create("batch.o", MFD_CLOEXEC)) {
+    if (descriptor < 0) {
+      error = lastError();
+      return;
+    }
+    llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/false,
+                                /*unbuffered=*/true);
+    stream.write(bytes.data(), bytes.size());
+    error = stream.error();
+    stream.clear_error();
+  }
+  MemoryFile(const MemoryFile &) = delete;
+  ~MemoryFile() {
+    if (descriptor >= 0)
+      ::close(descriptor);
+  }
+  std::string name() const { return nameOf(descriptor); }
+
+  std::error_code error;
+
+private:
+  int descriptor;
+};
+
+/// A pipe whose bytes a thread collects while it is open.
+class CollectingPipe {
+public:
+  CollectingPipe() {
+    if (::pipe2(ends, O_CLOEXEC) != 0) {
+      error = lastError();
+      return;
+    }
+    reader = std::thread([this] {
+      char block[1 << 16];
+      while (true) {
+        ssize_t count = ::read(ends[0], block, sizeof(block));
+        if (count < 0 && errno == EINTR)
+          continue;
+        if (count <= 0)
+          return;
+        bytes.append(block, block + count);
+      }
+    });
+  }
+  CollectingPipe(const CollectingPipe &) = delete;
+  ~CollectingPipe() { close(); }
+
+  std::string name() const { return nameOf(ends[1]); }
+  /// Closes the pipe, and returns what was written into it.
+  std::string &close() {
+    if (reader.joinable()) {
+      ::close(ends[1]);
+      reader.join();
+      ::close(ends[0]);
+    }
+    return bytes;
+  }
+
+  std::error_code error;
+
+private:
+  int ends[2] = {-1, -1};
+  std::string bytes;
+  std::thread reader;
+};
 
 /// Hides LLVM's command-line options for a while: the linker sets all of them
 /// back to their defaults, those of the program around this, too.
@@ -83,53 +136,49 @@ private:
 /// Runs the linker, which is one for the whole process.
 static LogicalResult link(Location loc, ArrayRef<const char *> arguments) {
   static std::mutex mutex;
-  static bool usable = true;
   std::lock_guard<std::mutex> lock(mutex);
   std::string messages;
-  bool linked = false;
-  if (usable) {
-    HiddenOptions hidden;
-    llvm::raw_string_ostream stream(messages);
-    // With this, the linker's fatal errors come back as well.
-    llvm::CrashRecoveryContext::Enable();
-    lld::Result result =
-        lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
-    llvm::CrashRecoveryContext::Disable();
-    linked = result.retCode == 0;
-    usable = result.canRunAgain;
-  } else {
-    messages = "an earlier error ended the linker";
-  }
-  if (linked)
+  HiddenOptions hidden;
+  llvm::raw_string_ostream stream(messages);
+  // With this, the linker's fatal errors come back as well. They leave its
+  // context behind, which the next run replaces by its own.
+  llvm::CrashRecoveryContext::Enable();
+  lld::Result result =
+      lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  llvm::CrashRecoveryContext::Disable();
+  if (result.retCode == 0)
     return success();
   StringRef first = StringRef(messages).split('\n').first;
   first.consume_front("ld.lld: error: ");
-  return emitError(loc) << "cannot link the object: " << first;
+  return emitError(loc) << "cannot link the object: "
+                        << (first.empty() ? "the linker crashed" : first);
 }
 
 LogicalResult mlir::batch::linkSharedObject(Location loc,
                                             ArrayRef<ObjectFile> objects,
                                             StringRef path) {
-  std::vector<TemporaryFile> files(objects.size());
-  TemporaryFile shared;
-  for (auto [object, file] : llvm::zip(objects, files))
-    if (failed(writeTemporary(loc, object, file)))
-      return failure();
-  // Beside the result, so that the last step is a rename.
-  if (std::error_code error =
-          llvm::sys::fs::createUniqueFile(path + ".%%%%%%", shared.path))
-    return emitError(loc) << "cannot write '" << path
-                          << "': " << error.message();
+  std::vector<std::unique_ptr<MemoryFile>> files;
+  for (const ObjectFile &object : objects)
+    files.push_back(std::make_unique<MemoryFile>(object));
+  CollectingPipe shared;
+  std::error_code error = shared.error;
+  for (const auto &file : files)
+    if (!error)
+      error = file->error;
+  if (error)
+    return emitError(loc) << "cannot link the object: " << error.message();
   // One thread: an object is small.
-  SmallVector<const char *> arguments{"ld.lld", "-shared", "--threads=1", "-o",
-                                      shared.path.c_str()};
-  for (TemporaryFile &file : files)
-    arguments.push_back(file.path.c_str());
+  std::vector<std::string> words{"ld.lld", "-shared", "--threads=1", "-o",
+                                 shared.name()};
+  for (const auto &file : files)
+    words.push_back(file->name());
+  SmallVector<const char *> arguments;
+  for (const std::string &word : words)
+    arguments.push_back(word.c_str());
   if (failed(link(loc, arguments)))
     return failure();
-  if (std::error_code error = llvm::sys::fs::rename(shared.path, path))
+  if (llvm::Error error = writeOutputFile(path, shared.close()))
     return emitError(loc) << "cannot write '" << path
-                          << "': " << error.message();
-  shared.path.clear();
+                          << "': " << llvm::toString(std::move(error));
   return success();
 }

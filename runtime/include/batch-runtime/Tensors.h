@@ -131,12 +131,6 @@ struct NamedTensor {
   const char *data;
 };
 
-/// Writes a file next to `path` and renames it, so that no partial file is ever
-/// seen under the name.
-void writeFileAtomically(
-    const std::string &path,
-    const std::function<void(const std::function<void(const void *, size_t)> &)>
-        &produce);
 void writeTensorFile(const std::string &path,
                      const std::vector<NamedTensor> &tensors);
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/Error.h"
+#include "batch-runtime/OutputFile.h"
 #include "batch-runtime/Tensors.h"
 
 #include <nlohmann/json.hpp>
@@ -204,48 +205,6 @@ const TensorView *TensorFile::find(const std::string &name) const {
   return it == entries.end() ? nullptr : &it->second;
 }
 
-void batchrt::writeFileAtomically(
-    const std::string &path,
-    const std::function<void(const std::function<void(const void *, size_t)> &)>
-        &produce) {
-  std::string temporary = path + ".tmpXXXXXX";
-  Descriptor file{::mkstemp(temporary.data())};
-  if (file.fd < 0)
-    raise("cannot write '", path, "': ", std::strerror(errno));
-  try {
-    std::string buffer;
-    auto flush = [&] {
-      for (size_t done = 0; done < buffer.size();) {
-        ssize_t wrote =
-            ::write(file.fd, buffer.data() + done, buffer.size() - done);
-        if (wrote < 0 && errno == EINTR)
-          continue;
-        if (wrote <= 0)
-          raise("cannot write '", path, "': ", std::strerror(errno));
-        done += wrote;
-      }
-      buffer.clear();
-    };
-    produce([&](const void *data, size_t size) {
-      buffer.append(static_cast<const char *>(data), size);
-      if (buffer.size() > (1 << 20))
-        flush();
-    });
-    flush();
-    // mkstemp makes files private; give this one the usual rights.
-    mode_t mask = ::umask(0);
-    ::umask(mask);
-    ::fchmod(file.fd, 0666 & ~mask);
-    int fd = file.fd;
-    file.fd = -1;
-    if (::close(fd) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)
-      raise("cannot write '", path, "': ", std::strerror(errno));
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
-}
-
 void batchrt::writeTensorFile(const std::string &path,
                               const std::vector<NamedTensor> &tensors) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
@@ -264,7 +223,7 @@ void batchrt::writeTensorFile(const std::string &path,
   }
   std::string text = header.dump();
   text.append((8 - text.size() % 8) % 8, ' ');
-  writeFileAtomically(path, [&](const auto &write) {
+  writeFile(path, [&](const auto &write) {
     uint64_t length = text.size();
     write(&length, 8);
     write(text.data(), text.size());

@@ -7,6 +7,7 @@
 
 #include "batch-runtime/TaskPicture.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/OutputFile.h"
 #include "batch-runtime/Plan.h"
 
 using namespace batchrt;
@@ -78,6 +79,5 @@ void TaskPicture::write(const std::string &path,
       concat("digraph tasks {\n  rankdir=BT;\n"
              "  node [shape=box, style=filled, colorscheme=set312];\n",
              nodes, edges, "}\n");
-  writeFileAtomically(
-      path, [&](const auto &write) { write(text.data(), text.size()); });
+  writeFile(path, text);
 }

@@ -7,6 +7,7 @@
 
 #include "batch-runtime/Trace.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/OutputFile.h"
 
 #include <nlohmann/json.hpp>
 
@@ -54,8 +55,5 @@ void batchrt::writeTrace(const std::string &path, const Descriptor &descriptor,
   std::string text =
       nlohmann::ordered_json{{"traceEvents", events}, {"displayTimeUnit", "ns"}}
           .dump();
-  writeFileAtomically(path, [&](const auto &write) {
-    write(text.data(), text.size());
-    write("\n", 1);
-  });
+  writeFile(path, text + "\n");
 }

@@ -17,8 +17,13 @@
 #include "Batch/Transforms/Memory/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
+#include <functional>
 #include <string>
 #include <vector>
+
+namespace mlir {
+class PassManager;
+} // namespace mlir
 
 namespace mlir::batch {
 
@@ -84,11 +89,14 @@ struct CompileOptions {
   unsigned optLevel = 1;
   /// Only for the CPU. The object runs in a program with this sanitizer.
   Sanitizer sanitizer = Sanitizer::None;
+  /// Configures each pass manager before it runs: instrumentation, printing.
+  /// Options of the command line are read here or not at all.
+  std::function<LogicalResult(PassManager &)> configure;
 };
 
 /// Compiles a module at any stage to a shared object at `path` with the C ABI
 /// of batch-runtime/ABI.h. Emits errors at `module`'s locations; `path` is
-/// written whole or not at all. `module` is lowered in place.
+/// written as `writeOutputFile` does it. `module` is lowered in place.
 LogicalResult compileToSharedObject(ModuleOp module, llvm::StringRef path,
                                     const CompileOptions &options);
 

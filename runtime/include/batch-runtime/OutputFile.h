@@ -1,0 +1,34 @@
+//===- OutputFile.h - Files that the runtime writes -------------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_OUTPUTFILE_H
+#define BATCH_RUNTIME_OUTPUTFILE_H
+
+#include <functional>
+#include <string>
+
+namespace batchrt {
+
+/// Writes the file `path`; every file of the runtime is written by this.
+///
+/// A regular file, or one that does not exist, is written whole or not at all:
+/// under a temporary name in its folder, which is renamed at the end. A
+/// symbolic link stays, and its target is replaced. Devices, pipes and what a
+/// link of /proc names are written in place.
+void writeFile(
+    const std::string &path,
+    const std::function<void(const std::function<void(const void *, size_t)> &)>
+        &produce);
+void writeFile(const std::string &path, const std::string &text);
+
+/// Removes the temporary files that are being written. For the signal handlers
+/// of programs that end there; async-signal-safe.
+void removePartialFiles();
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_OUTPUTFILE_H
