@@ -146,7 +146,10 @@ struct Flags {
   cl::opt<bool> emitLLVM{"emit-llvm", cl::cat(category),
                          cl::desc("Write LLVM IR instead of an object")};
   cl::opt<int> parent{
-      "parent", cl::init(0), cl::cat(category), cl::value_desc("pid"),
+      "parent",
+      cl::init(0),
+      cl::cat(category),
+      cl::value_desc("pid"),
       cl::ReallyHidden,
       cl::desc("Exit when this process ends, which needs the result")};
 

@@ -68,7 +68,8 @@ int main(int argc, char **argv) {
   if (std::fflush(stdout) == 0 && !std::ferror(stdout))
     return code;
   // An earlier flush may have failed, and its reason is gone.
-  std::fprintf(stderr, "batch-run: error: cannot write to standard output%s%s\n",
+  std::fprintf(stderr,
+               "batch-run: error: cannot write to standard output%s%s\n",
                errno ? ": " : "", errno ? std::strerror(errno) : "");
   return 1;
 }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/InitAll.h"
 #include "Batch/Target/Compile/Compile.h"
+#include "Batch/InitAll.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
@@ -32,9 +32,8 @@ TEST(Compile, AfterAFailedWrite) {
   MLIRContext context(registry);
   context.loadAllAvailableDialects();
   std::string message;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    message = diagnostic.str();
-  });
+  ScopedDiagnosticHandler handler(
+      &context, [&](Diagnostic &diagnostic) { message = diagnostic.str(); });
   llvm::SmallString<128> folder;
   ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("batch-compile", folder));
   std::string path = (folder + "/model.so").str();

@@ -193,8 +193,8 @@ static FailureOr<std::unique_ptr<llvm::Module>>
 makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
                const CompileOptions &options, Target &target) {
   PassManager batching(module.getContext()), pm(module.getContext());
-  if (options.configure && (failed(options.configure(batching)) ||
-                            failed(options.configure(pm))))
+  if (options.configure &&
+      (failed(options.configure(batching)) || failed(options.configure(pm))))
     return failure();
   AutobatchOptions autobatch;
   autobatch.strategy = options.strategy;

@@ -187,6 +187,5 @@ void batchrt::writeFile(
 }
 
 void batchrt::writeFile(const std::string &path, const std::string &text) {
-  writeFile(path,
-            [&](const auto &write) { write(text.data(), text.size()); });
+  writeFile(path, [&](const auto &write) { write(text.data(), text.size()); });
 }

@@ -80,7 +80,7 @@ for command in (RUN, RUN + ["--json"], ["batch-run", "--help"], OPT, ["batch-opt
         expect("%s, standard output %s" % (" ".join(command[::len(command) - 1]), what),
                code == 1 and line in text and "LLVM ERROR" not in text, code, text)
 
-# Signals while batch-run compiles: the slowest level takes long enough.
+# Signals while batch-run compiles a large model, which takes seconds.
 os.makedirs("temporary")
 slow = ["batch-run", os.path.join(os.path.dirname(model), "skipnet101.mlir"),
         "--params=random:1", "--inputs=random:1,8"]
