@@ -319,6 +319,18 @@ def _check(text, file):
     _tool([compiler, "-", "--explain-json"], text.encode(), file)
 
 
+def _replaced(path):
+    """The regular file that a file written to `path` replaces, behind symbolic links; None
+    where it is written in place: a device, a pipe, and what a link of /proc names."""
+    for _ in range(40):
+        if not os.path.islink(path):
+            break
+        if os.path.realpath(os.path.dirname(path)).startswith("/proc/"):
+            return None
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+    return path if os.path.isfile(path) or not os.path.exists(path) else None
+
+
 @contextlib.contextmanager
 def _files(paths):
     """Files to write, which are there when all have been written."""
@@ -327,8 +339,9 @@ def _files(paths):
         try:
             for path in paths:
                 name = path
-                if not os.path.exists(path) or os.path.isfile(path):
-                    name = partial[path] = "%s.%d.partial" % (path, os.getpid())
+                replaced = _replaced(path)
+                if replaced is not None:
+                    name = partial[replaced] = "%s.%d.partial" % (replaced, os.getpid())
                 streams.append(stack.enter_context(open(name, "wb")))
             yield streams
             stack.close()
