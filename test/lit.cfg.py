@@ -9,6 +9,7 @@
 #   %integration          python with test/Integration/NAME.py and the tools' paths
 #   %tree_folders         the folders of parse trees that are there
 #   %long                 "--long" in a long run, else nothing
+#   %seeds                how many orders of threads the emulator runs, as --seeds=N
 #   %random               how many random programs and forests
 #   %recursions           how many random recursive programs
 #   %instances            how many random programs of loops and branches
@@ -20,7 +21,8 @@
 # Parameters (lit -D name=value): package_python=PATH is one that has the package, for
 # tests of the feature `package`; torch_python=PATH one that has PyTorch, too, of the
 # feature `torch`; long=1 runs the tests of the feature `long` too;
-# soak='--minutes=N --seed=M' says which random programs these make.
+# soak='--minutes=N --seed=M' gives their random programs, seeds=N their orders of threads
+# on the emulator.
 
 import os
 import shutil
@@ -128,6 +130,7 @@ config.substitutions += [
      "env PYTHONDONTWRITEBYTECODE=1 BATCH_TOOLS=%s %s" %
      (config.batch_tools_dir, torch_python)),
     ("%long", "--long" if long else ""),
+    ("%seeds", "--seeds=%s" % lit_config.params.get("seeds", 20 if long else 1)),
     ("%recursions", soak or "--programs=20"),
     ("%instances", soak or "--programs=7"),
     ("%reads", soak or "--programs=20"),

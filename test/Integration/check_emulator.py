@@ -17,11 +17,12 @@ import os
 import batchtest
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-parser.add_argument("--long", action="store_true",
-                    help="2 forests and 20 seeds instead of 1 and 1")
+parser.add_argument("--seeds", type=int, default=1,
+                    help="orders of threads to run; with more than one, two forests")
 parser.add_argument("--models", help="only these, separated by commas")
 arguments = parser.parse_args()
-forests, seeds = (2, 20) if arguments.long else (1, 1)
+seeds = arguments.seeds
+forests = 2 if seeds > 1 else 1
 models = arguments.models.split(",") if arguments.models else batchtest.ALL
 checks = batchtest.Checks("emulator")
 scratch = batchtest.temporary()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_instances_gpu.py [--long]: programs of single instances (strategy 'replicate') on
+"""check_instances_gpu.py [--seeds=N]: programs of single instances (strategy 'replicate') on
 the emulator, which raises an error for races, deadlocks and accesses to memory that is
 not there or was never written.
 
@@ -18,8 +18,8 @@ import batchtest
 import residual_models
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-parser.add_argument("--long", action="store_true", help="20 seeds instead of 1")
-seeds = 20 if parser.parse_args().long else 1
+parser.add_argument("--seeds", type=int, default=1, help="orders of threads to run")
+seeds = parser.parse_args().seeds
 checks = batchtest.Checks("single instances on the emulator")
 file = batchtest.temporary_paths()
 

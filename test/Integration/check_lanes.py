@@ -16,8 +16,9 @@ import subprocess
 import batchtest
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-parser.add_argument("--long", action="store_true", help="20 seeds for all")
-long = parser.parse_args().long
+parser.add_argument("--seeds", type=int, default=1,
+                    help="orders of threads to run, at least two")
+seeds = max(parser.parse_args().seeds, 2)
 checks = batchtest.Checks("lanes on the emulator")
 scratch = batchtest.temporary()
 generator = random.Random(6)
@@ -121,7 +122,7 @@ def check_walk():
     batchtest.write_safetensors(file, tensors)
     program = compiled(WALK, "walk", "--device=emulator")
     variants = [(seed, ["--blocks=3", "--batch=5", "--refill"])
-                for seed in range(20 if long else 2)]
+                for seed in range(seeds)]
     variants += [(1, ["--blocks=1"]), (2, ["--blocks=2", "--mask-from=0"])]
     variants = [(seed, options + ["--input-tensors=" + file])
                 for seed, options in variants]
