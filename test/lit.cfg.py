@@ -3,7 +3,7 @@
 #   batch-opt, batch-compile, batch-run, …   the built tools
 #   FileCheck, not, split-file, mlir-opt-22  LLVM's
 #   %models  %inputs      examples/models, examples/data
-#   %cases   %data        ../shared/cases and ../shared/data (features of these
+#   %cases %data %users   folders of ../shared (features of these
 #                         names; tests that need them are skipped elsewhere)
 #   %src  %build  %lib  %python  %cmake  %cxx  %ccache  %mlir_dir
 #   %integration          python with test/Integration/NAME.py and the tools' paths
@@ -78,7 +78,7 @@ if subprocess.run([config.python, "-c", "import numpy"],
                   stderr=subprocess.DEVNULL).returncode == 0:
     config.available_features.add("numpy")
 
-for name in ("cases", "data"):
+for name in ("cases", "data", "users"):
     folder = os.path.join(config.batch_shared_dir, name)
     if os.path.isdir(folder):
         config.available_features.add(name)

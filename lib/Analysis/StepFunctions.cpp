@@ -54,8 +54,8 @@ mlir::batch::findProgramObstacle(const InstanceProgram &program) {
       if (isa_and_nonnull<scf::SCFDialect>(op->getDialect()) &&
           isFunctionControl(op) && !hasGraph(op))
         obstacle = {op->getLoc(),
-                    "this op is control that no strategy supports; write it as "
-                    "'scf.for' or as tensor code"};
+                    describeOp(op) + " is control that no strategy supports; "
+                                     "write it as 'scf.for' or as tensor code"};
       else if (isa<func::CallOp>(op) && !isFunctionControl(op))
         obstacle = {
             op->getLoc(),

@@ -45,8 +45,9 @@ static std::optional<Obstacle> findObstacle(Operation *op) {
   if (isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&
       !isa<rec::PhaseOp>(op))
     return makeObstacle(op->getLoc(),
-                        "this op uses a data structure, which strategies "
-                        "'lockstep' and 'mask' do not walk");
+                        describeOp(op) +
+                            " uses a data structure, which strategies "
+                            "'lockstep' and 'mask' do not walk");
   return findDataStructure(op->getLoc(), op->getResultTypes());
 }
 
@@ -194,7 +195,8 @@ std::optional<Obstacle> StepProgram::findEffect(func::FuncOp function) const {
       if (!isa<func::CallOp>(op) && !isOpTriviallyDead(&op) &&
           !isMemoryEffectFree(&op))
         return makeObstacle(op.getLoc(),
-                            "this op has effects; strategies 'lockstep' and "
-                            "'mask' can only run code without effects");
+                            describeOp(&op) +
+                                " has effects; strategies 'lockstep' and "
+                                "'mask' can only run code without effects");
   return std::nullopt;
 }

@@ -234,7 +234,7 @@ static std::optional<Obstacle> findUnknownFlow(const InstanceProgram &program) {
   for (func::FuncOp function : program.getFunctions())
     walker.walk(function, [](Operation *, const rec::ValueFlowEdge &) {});
   if (Operation *unknown = walker.getUnknown())
-    return Obstacle{unknown->getLoc(), kUnknownFlow.str()};
+    return Obstacle{unknown->getLoc(), describeUnknownFlow(unknown)};
   return std::nullopt;
 }
 

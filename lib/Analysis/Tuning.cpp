@@ -7,6 +7,7 @@
 
 #include "Batch/Analysis/Tuning.h"
 
+#include "Batch/Support/OptionError.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -18,11 +19,11 @@ namespace json = llvm::json;
 namespace {
 /// Reads the entries of a file, and emits errors.
 struct TuningReader {
-  Operation *op;
+  MLIRContext *context;
   StringRef path;
 
   InFlightDiagnostic error(const Twine &message) const {
-    return op->emitError("tuning file '") << path << "' " << message;
+    return emitOptionError(context, "tuning file '") << path << "' " << message;
   }
 
   LogicalResult readNumber(StringRef choice, const json::Value &value,
@@ -83,11 +84,11 @@ struct TuningReader {
 };
 } // namespace
 
-LogicalResult Tuning::load(StringRef file, Operation *op) {
+LogicalResult Tuning::load(StringRef file, MLIRContext *context) {
   path = file.str();
   if (path.empty())
     return success();
-  TuningReader reader{op, path};
+  TuningReader reader{context, path};
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer)
     return reader.error("cannot be read: " + buffer.getError().message());
@@ -139,7 +140,7 @@ LogicalResult Tuning::checkKernels(ModuleOp module) const {
       names.insert(*kernel);
   for (StringRef kernel : kernels.keys())
     if (!names.contains(kernel))
-      return TuningReader{module, path}.error(
+      return TuningReader{module.getContext(), path}.error(
           "names kernel '" + kernel +
           "', which the model does not have; tune again");
   return success();
@@ -159,7 +160,7 @@ LogicalResult Tuning::checkLoops(ModuleOp module,
     names.insert(getLoopName(loop));
   for (StringRef loop : orders.keys())
     if (loop != "*" && !names.contains(loop))
-      return TuningReader{module, path}.error(
+      return TuningReader{module.getContext(), path}.error(
           "names loop '" + loop +
           "', but no loop with layers begins in this line and column");
   return success();

@@ -7,6 +7,7 @@
 
 #include "Batch/Analysis/ValueFlow.h"
 
+#include "Batch/Analysis/Obstacle.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -157,6 +158,13 @@ void ValueFlowWalker::visitPoint(RegionBranchOpInterface branch,
 // ValueFlow
 //===----------------------------------------------------------------------===//
 
+std::string mlir::batch::describeUnknownFlow(Operation *op) {
+  return describeOp(op) +
+         " has an unknown flow of values: an op that has effects, holds "
+         "control, or reads or makes lists or ADT values must implement "
+         "RegionBranchOpInterface or rec::ValueFlowOpInterface";
+}
+
 ValueFlow::ValueFlow(const InstanceProgram &program)
     : entry(program.getEntry()) {
   ValueFlowWalker walker(program);
@@ -173,7 +181,7 @@ ValueFlow::ValueFlow(const InstanceProgram &program)
 LogicalResult ValueFlow::verify() const {
   if (!unknown)
     return success();
-  return unknown->emitError(kUnknownFlow);
+  return unknown->emitError(describeUnknownFlow(unknown));
 }
 
 void ValueFlow::add(const ValueFlowEdge &edge) {

@@ -32,6 +32,7 @@ StringRef mlir::batch::getPolicyHelp() {
 
 void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
                                          const AutobatchOptions &options) {
+  pm.addPass(createVerifyInputPass());
   // A function that remains declared is an error in a later pass.
   pm.addPass(createLinkLibraryPass());
   SpecializeSizesPassOptions sizes;

@@ -184,6 +184,16 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
+/// Prints an error without a location as the tool's own: it is about an option.
+static LogicalResult printOptionError(Diagnostic &diagnostic) {
+  if (!isa<UnknownLoc>(diagnostic.getLocation()) ||
+      diagnostic.getSeverity() != DiagnosticSeverity::Error ||
+      !diagnostic.getNotes().empty())
+    return failure();
+  fail(diagnostic.str());
+  return success();
+}
+
 static int writeLLVMIR(ModuleOp module, const Flags &flags) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -222,6 +232,7 @@ int main(int argc, char **argv) {
     context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
+  ScopedDiagnosticHandler options(&context, printOptionError);
   if (input != "-" && !llvm::sys::fs::exists(input))
     return fail("no such file '" + input + "'");
   auto module = parseSourceFile<ModuleOp>(input, sources, &context);

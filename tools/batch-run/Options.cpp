@@ -155,13 +155,17 @@ EXAMPLES
 
 namespace {
 int64_t parseCount(const std::string &option, const std::string &text,
-                   int64_t least) {
+                   int64_t least,
+                   int64_t most = std::numeric_limits<int64_t>::max()) {
   char *end = nullptr;
   errno = 0;
   long long value = std::strtoll(text.c_str(), &end, 10);
   if (end == text.c_str() || *end || errno || value < least)
     raise("--", option, " takes a whole number of at least ", least,
           ", found '", text, "'");
+  if (value > most)
+    raise("--", option, " takes a whole number of at most ", most, ", found '",
+          text, "'");
   return value;
 }
 
@@ -288,7 +292,7 @@ std::vector<Option> runOptions(Options &options) {
       {"threads", Option::Required,
        [&options](const std::string &value) {
          options.session.threads = static_cast<int>(
-             std::min<int64_t>(parseCount("threads", value, 1), 4096));
+             parseCount("threads", value, 1, WorkerPool::mostWorkers));
        }},
       {"nodes-per-worker", Option::Required,
        count("nodes-per-worker", options.session.nodesPerWorker, 1),

@@ -8,7 +8,7 @@
 #ifndef BATCH_ANALYSIS_OBSTACLE_H
 #define BATCH_ANALYSIS_OBSTACLE_H
 
-#include "mlir/IR/Location.h"
+#include "mlir/IR/Operation.h"
 #include <string>
 
 namespace mlir::batch {
@@ -16,9 +16,14 @@ namespace mlir::batch {
 /// An obstacle to a transformation: where it is, and why.
 struct Obstacle {
   Location loc;
-  /// The text of an error at `loc`, such as "this op has effects".
+  /// The text of an error at `loc`, such as "'cf.assert' has effects".
   std::string text;
 };
+
+/// The name of an op in an error's text: "'cf.assert'".
+inline std::string describeOp(Operation *op) {
+  return ("'" + op->getName().getStringRef() + "'").str();
+}
 
 } // namespace mlir::batch
 

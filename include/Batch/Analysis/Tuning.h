@@ -27,9 +27,9 @@ struct KernelTuning {
 /// as `batch-run --tune` writes.
 class Tuning {
 public:
-  /// Reads `path`; an empty path means an empty file. Emits errors at `op`.
-  LogicalResult load(StringRef path, Operation *op);
-  /// Emits errors at the module for kernels that it lacks.
+  /// Reads `path`; an empty path means an empty file.
+  LogicalResult load(StringRef path, MLIRContext *context);
+  /// Emits errors for kernels that the module lacks.
   LogicalResult checkKernels(ModuleOp module) const;
   /// The same for loops, given where those of the program are.
   LogicalResult checkLoops(ModuleOp module, ArrayRef<Location> loops) const;

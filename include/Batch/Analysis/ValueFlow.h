@@ -17,10 +17,7 @@ namespace mlir::batch {
 bool carriesTensor(Type type);
 
 /// The error for an op that a ValueFlowWalker cannot follow.
-inline constexpr StringLiteral kUnknownFlow =
-    "this op does not say how values flow through it: an op that has effects, "
-    "holds control, or reads or makes lists or ADT values must implement "
-    "RegionBranchOpInterface or rec's ValueFlowOpInterface";
+std::string describeUnknownFlow(Operation *op);
 
 /// Walks the edges along which values flow through the functions of a program,
 /// as the interfaces of its ops state them: calls, RegionBranchOpInterface and

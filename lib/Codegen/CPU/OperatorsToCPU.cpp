@@ -9,6 +9,7 @@
 #include "Batch/Target/ABI/SymbolNames.h"
 
 #include "Batch/Analysis/Tuning.h"
+#include "Batch/Support/OptionError.h"
 #include "Sharing.h"
 #include "StageEmitter.h"
 
@@ -128,11 +129,12 @@ struct ConvertOperatorsToCPUPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (vectorRegisters < 8) {
-      module.emitError("vector-registers must be at least 8");
+      batch::emitOptionError(&getContext(),
+                             "vector-registers must be at least 8");
       return signalPassFailure();
     }
     batch::Tuning measured;
-    if (failed(measured.load(tuning, module)) ||
+    if (failed(measured.load(tuning, &getContext())) ||
         failed(measured.checkKernels(module)))
       return signalPassFailure();
     RegisterTiles registers(vectorRegisters);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Codegen/GPU/Passes.h"
+#include "Batch/Support/OptionError.h"
 #include "Batch/Target/ABI/ABILayout.h"
 #include "Batch/Target/ABI/SymbolNames.h"
 
@@ -144,16 +145,18 @@ struct ConvertOperatorsToGPUPass
       return;
     if (blockSize < WarpEmitter::kLanes || blockSize > 1024 ||
         blockSize % WarpEmitter::kLanes) {
-      module.emitError("block-size must be a multiple of 32 up to 1024");
+      batch::emitOptionError(&getContext(),
+                             "block-size must be a multiple of 32 up to 1024");
       return signalPassFailure();
     }
     if (sharedMemory < 0 || blocks < 1) {
-      module.emitError("shared-memory must be at least 0, and blocks at "
-                       "least 1");
+      batch::emitOptionError(&getContext(),
+                             "shared-memory must be at least 0, and blocks at "
+                             "least 1");
       return signalPassFailure();
     }
     if (llvm::any_of(countRows, [](int64_t rows) { return rows < 1; })) {
-      module.emitError("count-rows must be at least 1");
+      batch::emitOptionError(&getContext(), "count-rows must be at least 1");
       return signalPassFailure();
     }
     auto device =

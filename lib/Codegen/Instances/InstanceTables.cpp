@@ -115,8 +115,8 @@ void InstanceTables::numberIndices(ModuleOp module) {
     int64_t rank = cast<RankedTensorType>(type).getRank();
     for (int64_t dim = 0; isNew && dim < rank; ++dim)
       indices.push_back(StringAttr::get(
-          op->getContext(),
-          describeDimension(dim, parameter, type, op->getLoc())));
+          op->getContext(), describeIndexError(describeDimension(
+                                dim, parameter, type, op->getLoc()))));
     indexOf[op] = it->second;
   };
   module.walk([&](Operation *op) {

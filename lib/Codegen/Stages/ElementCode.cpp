@@ -313,8 +313,9 @@ void Evaluator::evalAssert(cf::AssertOp op,
                            llvm::function_ref<Value(Value)> lookup) {
   auto compare = op.getArg().getDefiningOp<arith::CmpIOp>();
   Value holds = lookup(op.getArg());
-  Value index = compare ? lookup(compare.getLhs()) : Value();
-  if (!holds || !index || isa<VectorType>(holds.getType())) {
+  // The number that a message may name.
+  Value number = compare ? lookup(compare.getLhs()) : b.constant(0);
+  if (!holds || !number || isa<VectorType>(holds.getType())) {
     fail(op, "is not supported in an operator yet");
     return;
   }
@@ -331,8 +332,13 @@ void Evaluator::evalAssert(cf::AssertOp op,
     Value isFirst =
         LLVM::ExtractValueOp::create(b, exchanged, ArrayRef<int64_t>{1});
     b.when(isFirst, [&] {
-      b.store(arith::IndexCastOp::create(b, b.getI64Type(), index),
-              b.offset(record, b.constant(kIndexErrorIndex.offset)),
+      Type cell = b.getI64Type();
+      auto integer = dyn_cast<IntegerType>(number.getType());
+      Value stored = !integer ? arith::IndexCastOp::create(b, cell, number)
+                     : integer.getWidth() < 64
+                         ? arith::ExtSIOp::create(b, cell, number).getResult()
+                         : number;
+      b.store(stored, b.offset(record, b.constant(kIndexErrorIndex.offset)),
               kCellBytes);
     });
   });

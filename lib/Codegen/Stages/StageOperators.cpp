@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Codegen/Stages/Passes.h"
+#include "Batch/Support/OptionError.h"
 
 #include "Staging.h"
 
@@ -235,7 +236,8 @@ struct StageOperatorsPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (vectorBits < 128 || (vectorBits & (vectorBits - 1))) {
-      module.emitError("vector-bits must be a power of two of at least 128");
+      emitOptionError(&getContext(),
+                      "vector-bits must be a power of two of at least 128");
       return signalPassFailure();
     }
     if (failed(target == StageTarget::CPU ? stageForCPU() : stageForGPU()))

@@ -57,8 +57,8 @@ void mlir::batch::numberIndices(ModuleOp module) {
     auto [it, isNew] = numbers.try_emplace({op->getLoc(), type}, places.size());
     if (isNew)
       for (int64_t dim = 0; dim < cast<RankedTensorType>(type).getRank(); ++dim)
-        places.push_back(builder.getStringAttr(
-            describeDimension(dim, getReadParameter(op), type, op->getLoc())));
+        places.push_back(builder.getStringAttr(describeIndexError(
+            describeDimension(dim, getReadParameter(op), type, op->getLoc()))));
     op->setAttr(kIndexPlaceAttr, builder.getI64IntegerAttr(it->second + 1));
   };
   for (auto function : module.getOps<func::FuncOp>())

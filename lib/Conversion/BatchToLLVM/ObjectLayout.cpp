@@ -358,7 +358,7 @@ LogicalResult ObjectLayout::describeEntry(json::Object &object,
     if (failed(type))
       return failure();
     arguments.push_back(json::Object{
-        {key::name, name ? name.str() : ("argument" + Twine(position)).str()},
+        {key::name, name ? name.str() : ("arg" + Twine(index)).str()},
         {key::type, *type}});
     ++position;
   }

@@ -144,7 +144,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
       return signalPassFailure();
     }
     Tuning choices;
-    if (failed(choices.load(tuning, getOperation())) ||
+    if (failed(choices.load(tuning, &getContext())) ||
         failed(choices.checkKernels(getOperation())))
       return signalPassFailure();
     InstancePrograms programs;

@@ -70,7 +70,7 @@ Value mlir::batch::checkIndex(OpBuilder &builder, Location loc, Value index,
                               Value limit, const Twine &what) {
   Value isInside = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::ult, index, limit);
-  cf::AssertOp::create(builder, loc, isInside, what.str());
+  cf::AssertOp::create(builder, loc, isInside, describeIndexError(what));
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   return arith::SelectOp::create(builder, loc, isInside, index, zero);
 }

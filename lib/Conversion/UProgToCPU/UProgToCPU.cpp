@@ -454,7 +454,7 @@ class ConvertUProgToCPUPass
   LogicalResult check(uprog::ProgramOp program, SymbolTable &symbols) {
     if (failed(findMachine(program)))
       return failure();
-    return checkProgram(program, "this op cannot be lowered to CPU workers",
+    return checkProgram(program, "cannot be lowered to CPU workers",
                         [&](Operation *op) {
                           auto run = dyn_cast<uprog::RunOp>(op);
                           return run ? checkRun(run, symbols) : success();

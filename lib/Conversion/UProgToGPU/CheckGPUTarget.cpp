@@ -8,6 +8,7 @@
 #include "Batch/Conversion/UProgToGPU/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/UProg/UProg.h"
+#include "Batch/Support/OptionError.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,7 +53,7 @@ LogicalResult CheckGPUTargetPass::check() {
     return failure();
   if (chip.empty()) {
     if (format != CodeFormat::LLVM)
-      return module.emitError("format '")
+      return batch::emitOptionError(&getContext(), "format '")
              << batch::getOptionName(format.getValue())
              << "' needs a chip, such as chip=sm_90";
     return success();
@@ -61,17 +62,17 @@ LogicalResult CheckGPUTargetPass::check() {
     return batch::getFirstChip(feature);
   };
   if (!batch::isKnownChip(chip))
-    return module.emitError("unknown chip '")
+    return batch::emitOptionError(&getContext(), "unknown chip '")
            << chip << "'; chips are NVIDIA's from "
            << firstWith(&ChipFacts::acquireLoads)
            << " on and AMD's, such as gfx90a and gfx942";
   ChipFacts facts = batch::getChipFacts(chip);
   if (!facts.acquireLoads)
-    return module.emitError("chip '")
+    return batch::emitOptionError(&getContext(), "chip '")
            << chip << "' has no acquire loads, which barriers need; use "
            << firstWith(&ChipFacts::acquireLoads) << " or later";
   if (executor == batch::Executor::Cluster && !facts.clusters)
-    return module.emitError("chip '")
+    return batch::emitOptionError(&getContext(), "chip '")
            << chip << "' has no clusters; use executor=device or "
            << firstWith(&ChipFacts::clusters) << " or later";
   for (auto program : module.getOps<uprog::ProgramOp>())
@@ -81,7 +82,7 @@ LogicalResult CheckGPUTargetPass::check() {
              << "' has no clusters; use level=device or level=block, or "
              << firstWith(&ChipFacts::clusters) << " or later";
   if (!facts.tensorCores && precision != batch::Precision::F32)
-    return module.emitError("chip '")
+    return batch::emitOptionError(&getContext(), "chip '")
            << chip << "' computes products in f32 only; use precision=f32, or "
            << firstWith(&ChipFacts::tensorCores) << " or later for "
            << stringifyPrecision(precision);
@@ -115,7 +116,7 @@ LogicalResult CheckGPUTargetPass::checkTools(batch::GPUVendor vendor) {
     SmallString<128> linker(ROCDL::getROCMPath());
     llvm::sys::path::append(linker, "llvm", "bin", "ld.lld");
     if (!llvm::sys::fs::can_execute(linker))
-      return module.emitError("format '")
+      return batch::emitOptionError(&getContext(), "format '")
              << name
              << "' needs the linker of ROCm, but there is no 'llvm/bin/ld.lld' "
                 "where ROCM_PATH points; use format=isa";
@@ -123,7 +124,7 @@ LogicalResult CheckGPUTargetPass::checkTools(batch::GPUVendor vendor) {
   }
   StringRef missing = batch::findMissingCUDATool(name);
   if (!missing.empty())
-    return module.emitError("format '")
+    return batch::emitOptionError(&getContext(), "format '")
            << name << "' needs '" << missing
            << "' of a CUDA toolkit, but it is neither on the PATH nor where "
               "CUDA_HOME points; use format=isa";

@@ -72,8 +72,7 @@ LogicalResult uprog::checkKernelProgram(ProgramOp program,
                              "level ")
            << stringifyLevel(program.getLevel())
            << "; let one of level device run it, by uprog.run";
-  constexpr StringLiteral error =
-      "this op cannot be lowered to a persistent kernel";
+  constexpr StringLiteral error = "cannot be lowered to a persistent kernel";
   return batch::checkProgram(
       program, error, [&](Operation *op) -> LogicalResult {
         if (auto run = dyn_cast<RunOp>(op))
@@ -83,7 +82,7 @@ LogicalResult uprog::checkKernelProgram(ProgramOp program,
                          barrier.getLevel() == Level::Block;
         auto ref = dyn_cast<RefOp>(op);
         return supported && (!ref || canCopy(ref)) ? success()
-                                                   : op->emitError(error);
+                                                   : op->emitOpError(error);
       });
 }
 

@@ -354,7 +354,7 @@ batch::checkProgram(uprog::ProgramOp program, StringRef error,
         isa<StartLanesOp, BlockKeysOp, NextBlockOp, LaneListOp, EnterBlockOp,
             LaneOpsOp, LeaveFrameOp>(op))
       return checkOp(op);
-    return op->emitError(error);
+    return op->emitOpError(error);
   };
   WalkResult result = program.getBody().walk<WalkOrder::PreOrder>(
       [&](Operation *op) { return WalkResult(check(op)); });

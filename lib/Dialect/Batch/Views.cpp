@@ -79,6 +79,10 @@ std::string mlir::batch::describeDimension(int64_t dim, StringRef parameter,
   return text;
 }
 
+std::string mlir::batch::describeIndexError(const Twine &what) {
+  return ("index {} is out of range for " + what).str();
+}
+
 StringRef mlir::batch::getParameterName(ModuleOp module, int64_t parameter) {
   FunctionOpInterface entry = batch::lookupEntry(module);
   for (unsigned i = 0, seen = 0; entry && i < entry.getNumArguments(); ++i)

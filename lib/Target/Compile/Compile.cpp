@@ -10,6 +10,7 @@
 #include "Batch/Conversion/Passes.h"
 #include "Batch/Dialect/UProg/UProg.h"
 #include "Batch/Pipelines/Pipelines.h"
+#include "Batch/Support/OptionError.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 #include "GenerateCode.h"
 #include "Link.h"
@@ -44,7 +45,7 @@ struct Target {
 
 } // namespace
 
-static FailureOr<Target> makeTarget(Location loc,
+static FailureOr<Target> makeTarget(MLIRContext *context,
                                     const CompileOptions &options) {
   llvm::InitializeAllTargetInfos();
   llvm::InitializeAllTargets();
@@ -60,16 +61,17 @@ static FailureOr<Target> makeTarget(Location loc,
   bool known = triple.getArch() == llvm::Triple::x86_64 ||
                triple.getArch() == llvm::Triple::aarch64;
   if (!known || !triple.isOSBinFormatELF())
-    return emitError(loc) << "unknown target '" << target.triple
-                          << "'; use x86_64-linux-gnu or aarch64-linux-gnu";
+    return emitOptionError(context)
+           << "unknown target '" << target.triple
+           << "'; use x86_64-linux-gnu or aarch64-linux-gnu";
   std::string message;
   const llvm::Target *llvmTarget =
       llvm::TargetRegistry::lookupTarget(triple, message);
   if (!llvmTarget)
-    return emitError(loc) << "this LLVM makes no code for '" << target.triple
-                          << "': " << message
-                          << "; it needs LLVM_TARGETS_TO_BUILD with "
-                          << (triple.isX86() ? "X86" : "AArch64");
+    return emitOptionError(context)
+           << "this LLVM makes no code for '" << target.triple
+           << "': " << message << "; it needs LLVM_TARGETS_TO_BUILD with "
+           << (triple.isX86() ? "X86" : "AArch64");
   llvm::Triple host(llvm::sys::getProcessTriple());
   target.otherArchitecture = triple.getArch() != host.getArch();
   target.cpu = !options.cpu.empty()       ? options.cpu
@@ -78,7 +80,7 @@ static FailureOr<Target> makeTarget(Location loc,
   std::string features;
   if (target.cpu == "native") {
     if (target.otherArchitecture)
-      return emitError(loc)
+      return emitOptionError(context)
              << "'native' is the CPU of this machine, " << host.getArchName()
              << ", but the target is '" << target.triple
              << "'; give a CPU of the target, or leave --cpu out";
@@ -94,16 +96,18 @@ static FailureOr<Target> makeTarget(Location loc,
   std::unique_ptr<llvm::MCSubtargetInfo> check(
       llvmTarget->createMCSubtargetInfo(triple, target.cpu, features));
   if (!check || !check->isCPUStringValid(target.cpu))
-    return emitError(loc) << "target '" << target.triple << "' has no CPU '"
-                          << target.cpu << "'; use a name that 'llc -mtriple="
-                          << target.triple << " -mcpu=help' lists";
+    return emitOptionError(context)
+           << "target '" << target.triple << "' has no CPU '" << target.cpu
+           << "'; use a name that 'llc -mtriple=" << target.triple
+           << " -mcpu=help' lists";
   target.machine.reset(llvmTarget->createTargetMachine(
       triple, target.cpu, features, targetOptions, llvm::Reloc::PIC_,
       std::nullopt,
       options.optLevel > 1 ? llvm::CodeGenOptLevel::Default
                            : llvm::CodeGenOptLevel::Less));
   if (!target.machine)
-    return emitError(loc) << "cannot make code for '" << target.triple << "'";
+    return emitOptionError(context)
+           << "cannot make code for '" << target.triple << "'";
 
   const llvm::MCSubtargetInfo &info = *target.machine->getMCSubtargetInfo();
   if (triple.isX86()) {
@@ -118,7 +122,7 @@ static FailureOr<Target> makeTarget(Location loc,
       target.vectorBits = 256;
     }
     if (!info.checkFeatures("+fma"))
-      return emitError(loc)
+      return emitOptionError(context)
              << "CPU '" << target.cpu
              << "' has no fused multiply-add, without which results would not "
                 "be the same on all paths; use --cpu=x86-64-v3 or later";
@@ -147,17 +151,17 @@ static std::string getChip(ModuleOp module, const CompileOptions &options) {
 /// the CPU.
 static LogicalResult addDevicePasses(OpPassManager &pm, ModuleOp module,
                                      const CompileOptions &options) {
-  const Location loc = module.getLoc();
+  MLIRContext *context = module.getContext();
   if (options.device == Device::CPU) {
     if (options.precision != Precision::F32)
-      return emitError(loc)
+      return emitOptionError(context)
              << "precision '" << stringifyPrecision(options.precision)
              << "' is only for --device=cuda and --device=emulator; "
                 "the CPU computes in f32";
     return success();
   }
   if (options.sanitizer != Sanitizer::None)
-    return emitError(loc)
+    return emitOptionError(context)
            << "--sanitize=" << getOptionName(options.sanitizer)
            << " is only for --device=cpu: code for a GPU cannot be "
               "instrumented, and the emulator finds races by itself";
@@ -178,7 +182,7 @@ static LogicalResult addDevicePasses(OpPassManager &pm, ModuleOp module,
     gpu.sharedMemory = getChipFacts("").sharedMemory;
   const VendorFacts *vendor = findVendor(gpu.chip);
   if (!vendor || vendor->vendor != GPUVendor::NVIDIA)
-    return emitError(loc)
+    return emitOptionError(context)
            << "'" << gpu.chip
            << "' is not an NVIDIA chip; use one such as sm_80 or sm_90";
   // Binary code and PTX with a toolkit; without one the driver compiles PTX.
@@ -254,7 +258,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
 LogicalResult mlir::batch::compileToLLVMIR(ModuleOp module,
                                            llvm::raw_ostream &output,
                                            const CompileOptions &options) {
-  FailureOr<Target> target = makeTarget(module.getLoc(), options);
+  FailureOr<Target> target = makeTarget(module.getContext(), options);
   if (failed(target))
     return failure();
   llvm::LLVMContext context;
@@ -271,7 +275,7 @@ LogicalResult
 mlir::batch::compileToSharedObject(ModuleOp module, llvm::StringRef path,
                                    const CompileOptions &options) {
   Location loc = module.getLoc();
-  FailureOr<Target> target = makeTarget(loc, options);
+  FailureOr<Target> target = makeTarget(loc.getContext(), options);
   if (failed(target))
     return failure();
   llvm::LLVMContext context;

@@ -24,7 +24,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// "model.mlir:7:10: this op has effects", for a reader without the source.
+/// "model.mlir:7:10: 'cf.assert' has effects", for a reader without the source.
 static std::string toString(const Obstacle &obstacle) {
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -28,7 +28,7 @@ class OrderLoopsPass : public batch::impl::OrderLoopsPassBase<OrderLoopsPass> {
     InstanceProgram program(getOperation());
     if (program.getStrategy() != Strategy::Replicate)
       return;
-    if (failed(choices.load(tuning, getOperation())))
+    if (failed(choices.load(tuning, &getContext())))
       return signalPassFailure();
     layered.clear();
     Sharedness sharedness(program);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Support/OptionError.h"
 #include "Batch/Transforms/Memory/Passes.h"
 #include "batch-runtime/Schedule/StateMachine.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -29,7 +30,8 @@ class AttachPolicyPass
       return;
     batchrt::Policy kind = policy.value_or(batchrt::Policy::StateMachine);
     if ((kind == batchrt::Policy::StateMachine) == table.empty()) {
-      module.emitError(
+      emitOptionError(
+          &getContext(),
           table.empty()
               ? "policy 'fsm' needs the table of a state machine, which "
                 "'batch-run --learn-policy=FILE' writes"
@@ -51,7 +53,7 @@ class AttachPolicyPass
   StringAttr readTable(ModuleOp module) {
     auto file = llvm::MemoryBuffer::getFile(table, /*IsText=*/true);
     if (!file) {
-      module.emitError("cannot read '")
+      emitOptionError(&getContext(), "cannot read '")
           << table << "': " << file.getError().message();
       return {};
     }
@@ -63,7 +65,7 @@ class AttachPolicyPass
     if (wrong.empty())
       wrong = machine.renumber(kernels);
     if (!wrong.empty()) {
-      module.emitError(wrong);
+      emitOptionError(&getContext(), wrong);
       return {};
     }
     return StringAttr::get(&getContext(), machine.print());

@@ -8,6 +8,7 @@
 #include "Sizes.h"
 
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Support/OptionError.h"
 #include "Batch/Transforms/Normalize/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -226,13 +227,15 @@ static LogicalResult readValues(ModuleOp module, ArrayRef<std::string> values,
     auto [name, number] = text.split('=');
     int64_t value;
     if (number.getAsInteger(10, value) || value < smallest || value > maxSize)
-      return module.emitError("a size must be NAME=NUMBER with a number "
-                              "from 2 to 2147483647, got '")
+      return emitOptionError(module.getContext(),
+                             "a size must be NAME=NUMBER with a number "
+                             "from 2 to 2147483647, got '")
              << text << "'";
     auto it = defaults.find(name);
     if (it == defaults.end()) {
       InFlightDiagnostic diagnostic =
-          module.emitError("the module has no size named '") << name << "'; ";
+          emitOptionError(module.getContext(), "the module has no size named '")
+          << name << "'; ";
       if (defaults.empty())
         return diagnostic << "add one to 'batch.sizes', such as {batch.sizes = "
                              "{H = 256 : index}}";

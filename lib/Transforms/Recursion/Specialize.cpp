@@ -8,6 +8,7 @@
 #include "CaseSplitter.h"
 
 #include "Batch/Dialect/Rec/AdtLookup.h"
+#include "Batch/Support/OptionError.h"
 #include "Batch/Transforms/Recursion/Passes.h"
 #include "mlir/IR/Remarks.h"
 
@@ -58,7 +59,7 @@ private:
 } // namespace
 
 /// Reads `name` or `name(name,_,...)`.
-static FailureOr<Test> parseTest(Operation *op, StringRef text) {
+static FailureOr<Test> parseTest(MLIRContext *context, StringRef text) {
   Test test;
   test.text = text.str();
   StringRef rest = text.trim();
@@ -75,12 +76,12 @@ static FailureOr<Test> parseTest(Operation *op, StringRef text) {
   };
   if (hasFields != rest.contains('(') || !isName(test.variant) ||
       !llvm::all_of(test.fields, isName))
-    return op->emitError("test '")
+    return emitOptionError(context, "test '")
            << text
            << "' is neither 'variant' nor 'variant(field,...)' with a variant "
               "or '_' for each field";
   if (hasFields && llvm::all_equal(test.fields) && test.fields[0] == "_")
-    return op->emitError("test '")
+    return emitOptionError(context, "test '")
            << text << "' tests no field; name the variant of at least one";
   return test;
 }
@@ -115,7 +116,7 @@ LogicalResult Specializer::findVariants(const Test &test) {
       if (variant.getSymName() == test.variant)
         named.push_back(variant);
   if (named.empty())
-    return module.emitError("no ADT has a variant '")
+    return emitOptionError(module.getContext(), "no ADT has a variant '")
            << test.variant << "', which test '" << test.text << "' names";
   variants.clear();
   for (rec::VariantOp variant : named)
@@ -246,7 +247,7 @@ class SpecializePass : public batch::impl::SpecializePassBase<SpecializePass> {
         decideKnownMatches(splitter, function);
     }
     for (const std::string &text : tests) {
-      FailureOr<Test> test = parseTest(getOperation(), text);
+      FailureOr<Test> test = parseTest(&getContext(), text);
       if (failed(test) ||
           failed(Specializer(getOperation(), maxCopies).run(*test)))
         return signalPassFailure();

@@ -286,8 +286,12 @@ void MiniBatch::addMemory(MemoryUse &use) const {
 std::string MiniBatch::describeIndex(const BatchIndexError &error) const {
   const std::vector<std::string> &known = descriptor().indices;
   const auto place = static_cast<size_t>(error.place - 1);
-  return concat("index ", error.index, " is out of range for ",
-                place < known.size() ? known[place] : "a tensor");
+  std::string text = place < known.size()
+                         ? known[place]
+                         : "index {} is out of range for a tensor";
+  if (const size_t number = text.find("{}"); number != std::string::npos)
+    text.replace(number, 2, std::to_string(error.index));
+  return text;
 }
 
 std::string MiniBatch::describeError(const Part &part) const {

@@ -8,7 +8,7 @@
 
 //--- block.mlir
 // A block is a number of whole warps.
-// expected-error @+1 {{block-size must be a multiple of 32 up to 1024}}
+// expected-error @unknown {{block-size must be a multiple of 32 up to 1024}}
 module {
   uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
     uprog.yield %x : tensor<?x4xf32>

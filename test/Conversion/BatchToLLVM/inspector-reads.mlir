@@ -70,5 +70,5 @@ func.func @main.inspect(%n: !batch.handle {batch.in_source = @n},
 
 // What each index is of the descriptor says: two of the instance program, and two
 // for each read of the inspector.
-// CHECK: \22indices\22:[\22dimension 0 of a tensor of type tensor<2x20xi16>, read at inspector-reads.mlir:{{[0-9]+}}:8\22,\22dimension 1 of
+// CHECK: \22indices\22:[\22index {} is out of range for dimension 0 of a tensor of type tensor<2x20xi16>, read at inspector-reads.mlir:{{[0-9]+}}:8\22,\22index {} is out of range for dimension 1 of
 // CHECK-SAME: tensor<2x20xi16>, read at inspector-reads.mlir:{{[0-9]+}}:8\22]

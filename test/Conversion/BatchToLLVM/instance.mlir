@@ -64,7 +64,7 @@ func.func @main(%t: !rec.adt<@Nat>, %w: tensor<4xf32> {batch.shared = "w"})
 // CHECK-SAME:    (%{{.*}}: !llvm.ptr, %[[N:.*]]: index) -> index
 // CHECK-NEXT:    return %[[N]]
 // CHECK:       @batch.descriptor(
-// CHECK-SAME:    \22arguments\22:[{\22name\22:\22argument0\22,\22type\22:\22index\22}]
+// CHECK-SAME:    \22arguments\22:[{\22name\22:\22arg0\22,\22type\22:\22index\22}]
 // CHECK-SAME:    \22execute\22:false,\22inspect\22:false,\22unbatched\22:true
 // CHECK-SAME:    \22results\22:[{\22name\22:\22result0\22,\22type\22:\22index\22}]
 // CHECK-SAME:    \22sizes\22:{\22H\22:4}
@@ -180,10 +180,10 @@ func.func @main(%a: tensor<11xi1>, %n: tensor<2xindex>, %c: tensor<f64> {batch.s
 // CHECK:         return
 
 // The descriptor says of which dimension each number is, and where it is read.
-// CHECK:      \22indices\22:[\22dimension 0 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ:]]:8\22
-// CHECK-SAME: ,\22dimension 1 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ]]:8\22
-// CHECK-SAME: ,\22dimension 0 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ+1]]:8\22
-// CHECK-SAME: ,\22dimension 0 of parameter 'E' of type tensor<20xf32>, read at instance.mlir:[[#READ+3]]:8\22]
+// CHECK:      \22indices\22:[\22index {} is out of range for dimension 0 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ:]]:8\22
+// CHECK-SAME: ,\22index {} is out of range for dimension 1 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ]]:8\22
+// CHECK-SAME: ,\22index {} is out of range for dimension 0 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ+1]]:8\22
+// CHECK-SAME: ,\22index {} is out of range for dimension 0 of parameter 'E' of type tensor<20xf32>, read at instance.mlir:[[#READ+3]]:8\22]
 func.func @main(%x: tensor<2x20xi16>, %i: index, %E: tensor<?x20xf32> {batch.shared = "E"})
     -> (i16, i16, i16, f32) attributes {batch.entry} {
   %c1 = arith.constant 1 : index

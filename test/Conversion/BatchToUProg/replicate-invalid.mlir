@@ -149,7 +149,7 @@ func.func @main(%n: index) -> index
 // Effects would happen on every unit.
 func.func @main(%n: index, %c: i1) -> index
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+1 {{this op does not say how values flow through it: an op that has effects, holds control, or reads or makes lists or ADT values must implement RegionBranchOpInterface or rec's ValueFlowOpInterface}}
+  // expected-error @+1 {{has an unknown flow of values: an op that has effects, holds control, or reads or makes lists or ADT values must implement RegionBranchOpInterface or rec::ValueFlowOpInterface}}
   cf.assert %c, "is not"
   return %n : index
 }

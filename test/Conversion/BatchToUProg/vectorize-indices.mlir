@@ -16,7 +16,7 @@ batch.kernel @pick(%x: tensor<8xf32>, %m: tensor<6x4xf32>, %i: index)
   // CHECK-NEXT: ^bb0(%[[P:.*]]: index, %{{.*}}: f32):
   // CHECK:   %[[ROW:.*]] = linalg.index 0
   // CHECK:   %[[IN:.*]] = arith.cmpi ult, %[[P]], %c8
-  // CHECK:   cf.assert %[[IN]], "dimension 0 of a tensor of type tensor<8xf32>, read at {{.*}}"
+  // CHECK:   cf.assert %[[IN]], "index {} is out of range for dimension 0 of a tensor of type tensor<8xf32>, read at {{.*}}"
   // CHECK:   %[[OWN:.*]] = arith.select %[[IN]], %[[P]], %c0
   // CHECK:   tensor.extract %[[X]][%[[ROW]], %[[OWN]]] : tensor<?x8xf32>
   %e = tensor.extract %x[%i] : tensor<8xf32>
@@ -24,7 +24,7 @@ batch.kernel @pick(%x: tensor<8xf32>, %m: tensor<6x4xf32>, %i: index)
   // A slice of two rows may begin at five places; its columns are constant.
   // CHECK: linalg.generic {indexing_maps = [#[[TASK3]], #[[ALL3]]], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[I]] : tensor<?xindex>) outs(%{{.*}} : tensor<?x2x2xf32>)
   // CHECK:   %[[IN:.*]] = arith.cmpi ult, %[[P:.*]], %c5
-  // CHECK:   cf.assert %[[IN]], "a slice of 2 in dimension 0 of a tensor of type tensor<6x4xf32>
+  // CHECK:   cf.assert %[[IN]], "index {} is out of range for a slice of 2 in dimension 0 of a tensor of type tensor<6x4xf32>
   // CHECK:   %[[OWN:.*]] = arith.select %[[IN]], %[[P]], %c0
   // CHECK:   %[[D1:.*]] = linalg.index 1
   // CHECK:   %[[R:.*]] = arith.addi %[[OWN]], %[[D1]]
@@ -46,7 +46,7 @@ batch.kernel @pick_shared(%e: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.
   // CHECK: %[[N:.*]] = tensor.dim %[[E]], %c0
   // CHECK: ins(%[[I]] : tensor<?xindex>) outs(%{{.*}} : tensor<?x1x4xf32>)
   // CHECK:   arith.cmpi ult, %{{.*}}, %[[N]]
-  // CHECK:   cf.assert %{{.*}}, "dimension 0 of a tensor of type tensor<?x4xf32>
+  // CHECK:   cf.assert %{{.*}}, "index {} is out of range for dimension 0 of a tensor of type tensor<?x4xf32>
   // CHECK:   %[[OWN:.*]] = arith.select
   // CHECK:   %[[D:.*]] = linalg.index 2
   // CHECK:   %[[C:.*]] = arith.addi %c0{{.*}}, %[[D]]
@@ -138,7 +138,7 @@ batch.kernel @ragged(%x: tensor<?x8xf32>, %i: index, %j: index)
   // CHECK:   %[[NEXT:.*]] = tensor.extract %[[OFFSETS]][%[[AFTER]]]
   // CHECK:   %[[COUNT:.*]] = arith.subi %[[NEXT]], %[[FIRST]]
   // CHECK:   %[[IN:.*]] = arith.cmpi ult, %[[P]], %[[COUNT]]
-  // CHECK:   cf.assert %[[IN]], "dimension 0 of a tensor of type tensor<?x8xf32>, read at vectorize-indices.mlir:{{[0-9:]+}}"
+  // CHECK:   cf.assert %[[IN]], "index {} is out of range for dimension 0 of a tensor of type tensor<?x8xf32>, read at vectorize-indices.mlir:{{[0-9:]+}}"
   // CHECK:   %[[OWN:.*]] = arith.select %[[IN]], %[[P]], %c0
   // CHECK:   %[[ROW:.*]] = arith.addi %[[FIRST]], %[[OWN]]
   // CHECK:   tensor.extract %[[X]][%[[ROW]], %{{.*}}] : tensor<?x8xf32>
@@ -149,10 +149,10 @@ batch.kernel @ragged(%x: tensor<?x8xf32>, %i: index, %j: index)
   // CHECK:   %[[D1:.*]] = linalg.index 1
   // CHECK:   %[[R:.*]] = arith.addi %[[P]], %[[D1]]
   // CHECK:   arith.cmpi ult, %[[R]], %{{.*}}
-  // CHECK:   cf.assert %{{.*}}, "dimension 0 of
+  // CHECK:   cf.assert %{{.*}}, "index {} is out of range for dimension 0 of
   // CHECK:   %[[ROW:.*]] = arith.addi
   // CHECK:   arith.cmpi ult, %[[Q]], %c4
-  // CHECK:   cf.assert %{{.*}}, "a slice of 3 in dimension 1 of
+  // CHECK:   cf.assert %{{.*}}, "index {} is out of range for a slice of 3 in dimension 1 of
   // CHECK:   %[[C:.*]] = arith.select %{{.*}}, %[[Q]]
   // CHECK:   %[[D2:.*]] = linalg.index 2
   // CHECK:   %[[ALONG:.*]] = arith.muli %[[D2]], %c2
@@ -230,7 +230,7 @@ batch.kernel @put(%x: tensor<6x19xf32>, %r: tensor<19xf32>, %w: tensor<2x4xf32>,
   // CHECK:   %[[TASKNO:.*]] = linalg.index 0
   // CHECK:   %[[D1:.*]] = linalg.index 1
   // CHECK:   %[[IN:.*]] = arith.cmpi ult, %[[P]], %c6
-  // CHECK:   cf.assert %[[IN]], "dimension 0 of a tensor of type tensor<6x19xf32>, written at {{.*}}"
+  // CHECK:   cf.assert %[[IN]], "index {} is out of range for dimension 0 of a tensor of type tensor<6x19xf32>, written at {{.*}}"
   // CHECK:   %[[FIRST:.*]] = arith.select %[[IN]], %[[P]], %c0
   // CHECK:   %[[FROM:.*]] = arith.subi %[[D1]], %[[FIRST]]
   // CHECK:   %[[HERE:.*]] = arith.cmpi ult, %[[FROM]], %c1
@@ -243,7 +243,7 @@ batch.kernel @put(%x: tensor<6x19xf32>, %r: tensor<19xf32>, %w: tensor<2x4xf32>,
   // A slice of two rows, two apart, may begin at four places, one of four
   // columns, three apart, at ten.
   // CHECK: linalg.generic {{.*}} ins(%[[X]], %[[I]], %[[J]] :
-  // CHECK:   cf.assert %{{.*}}, "a slice of 2 in dimension 0 of a tensor of type tensor<6x19xf32>, written
+  // CHECK:   cf.assert %{{.*}}, "index {} is out of range for a slice of 2 in dimension 0 of a tensor of type tensor<6x19xf32>, written
   // CHECK:   %[[FROM:.*]] = arith.subi
   // CHECK:   %[[BELOW:.*]] = arith.cmpi ult, %[[FROM]], %c3
   // CHECK:   %[[REST:.*]] = arith.remui %[[FROM]], %c2
@@ -252,7 +252,7 @@ batch.kernel @put(%x: tensor<6x19xf32>, %r: tensor<19xf32>, %w: tensor<2x4xf32>,
   // CHECK:   %[[DIV:.*]] = arith.divui %[[FROM]], %c2
   // CHECK:   %[[ROW:.*]] = arith.select %[[ROWIN]], %[[DIV]], %c0
   // CHECK:   arith.cmpi ult, %{{.*}}, %c10
-  // CHECK:   cf.assert %{{.*}}, "a slice of 4 in dimension 1 of
+  // CHECK:   cf.assert %{{.*}}, "index {} is out of range for a slice of 4 in dimension 1 of
   // CHECK:   %[[COLIN:.*]] = arith.andi
   // CHECK:   %[[COLUMN:.*]] = arith.select %[[COLIN]]
   // CHECK:   %[[BOTH:.*]] = arith.andi %[[ROWIN]], %[[COLIN]]
@@ -283,7 +283,7 @@ batch.kernel @put(%x: tensor<6x19xf32>, %r: tensor<19xf32>, %w: tensor<2x4xf32>,
 batch.kernel @cache(%x: tensor<6x4xf32>, %r: tensor<4xf32>, %c: tensor<8xi64>, %i: index)
     -> (tensor<6x4xf32>, tensor<8xi64>, tensor<4xf32>) {
   // CHECK: %[[P:.*]] = linalg.generic {{.*}} ins(%[[I]] : tensor<?xindex>)
-  // CHECK:   cf.assert %{{.*}}, "dimension 0 of a tensor of type tensor<6x4xf32>, written at
+  // CHECK:   cf.assert %{{.*}}, "index {} is out of range for dimension 0 of a tensor of type tensor<6x4xf32>, written at
   // CHECK: %[[ONE:.*]] = uprog.insert %[[R]] into %[[X]] [%[[P]], 0] sizes [1, 4] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
   %a = tensor.insert_slice %r into %x[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<6x4xf32>
   // CHECK: %[[FOUR:.*]] = tensor.extract_slice %[[R]]

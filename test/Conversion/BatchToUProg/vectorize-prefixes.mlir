@@ -11,7 +11,7 @@
 // CHECK:         %[[SIZE:.*]] = linalg.generic {{.*}} ins(%[[T]] : tensor<?xindex>)
 // CHECK-NEXT:    ^bb0(%[[OWN:.*]]: index, %{{.*}}: index):
 // CHECK-NEXT:      %[[IN:.*]] = arith.cmpi ult, %[[OWN]], %c13
-// CHECK-NEXT:      cf.assert %[[IN]], "the size of a slice of dimension 0 of a tensor of type tensor<12x4xf32>, read at {{.*}}"
+// CHECK-NEXT:      cf.assert %[[IN]], "index {} is out of range for the size of a slice of dimension 0 of a tensor of type tensor<12x4xf32>, read at {{.*}}"
 // CHECK:           arith.select %[[IN]], %[[OWN]], %c0
 // CHECK-NOT:     cf.assert
 // CHECK:         %[[ROWS:.*]] = tensor.extract_slice %[[X]][0, 0, 0] [%{{.*}}, 12, 4] [1, 1, 1]
@@ -38,7 +38,7 @@ batch.kernel @sum(%x: tensor<12x4xf32>, %t: index) -> tensor<4xf32> {
 // Two slices of one size have the rows of the shorter one.
 // CHECK-LABEL: uprog.operator @both.rows
 // CHECK:         arith.cmpi ult, %{{.*}}, %c8
-// CHECK:         cf.assert %{{.*}}, "the size of a slice of dimension 0 of a tensor of type tensor<7xf32>
+// CHECK:         cf.assert %{{.*}}, "index {} is out of range for the size of a slice of dimension 0 of a tensor of type tensor<7xf32>
 // CHECK-DAG:     tensor.extract_slice %{{.*}}[0, 2] [%{{.*}}, 7] [1, 1] : tensor<?x12xf32> to tensor<?x7xf32>
 // CHECK-DAG:     tensor.extract_slice %{{.*}}[0, 0] [%{{.*}}, 7] [1, 1] : tensor<?x7xf32> to tensor<?x7xf32>
 // CHECK:         arith.addf %{{.*}}, %{{.*}} : tensor<?x7xf32>
@@ -61,11 +61,11 @@ batch.kernel @both(%x: tensor<12xf32>, %y: tensor<7xf32>, %t: index) -> tensor<1
 
 // An element of it is compared with the size, not with the rows that there can be.
 // CHECK-LABEL: uprog.operator @last.rows
-// CHECK:         cf.assert %{{.*}}, "the size of a slice
+// CHECK:         cf.assert %{{.*}}, "index {} is out of range for the size of a slice
 // CHECK:         linalg.generic {{.*}} ins(%[[I:.*]], %[[SIZE:.*]] : tensor<?xindex>, tensor<?xindex>)
 // CHECK-NEXT:    ^bb0(%[[OWN:.*]]: index, %[[LIMIT:.*]]: index, %{{.*}}: index):
 // CHECK-NEXT:      %[[IN:.*]] = arith.cmpi ult, %[[OWN]], %[[LIMIT]]
-// CHECK-NEXT:      cf.assert %[[IN]], "dimension 0 of a tensor of type tensor<?xf32>
+// CHECK-NEXT:      cf.assert %[[IN]], "index {} is out of range for dimension 0 of a tensor of type tensor<?xf32>
 batch.kernel @last(%x: tensor<12xf32>, %t: index, %i: index) -> tensor<f32> {
   %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
   %e = tensor.extract %a[%i] : tensor<?xf32>

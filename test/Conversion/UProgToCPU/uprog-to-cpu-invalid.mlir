@@ -29,7 +29,7 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
 
 // Other operations do not run on workers.
 uprog.program @p() level(device) {
-  // expected-error @+1 {{this op cannot be lowered to CPU workers}}
+  // expected-error @+1 {{cannot be lowered to CPU workers}}
   %m = memref.alloc() : memref<4xf32>
   uprog.yield
 }

@@ -54,7 +54,7 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
 gpu.module @device {
 }
 uprog.program @p() level(device) {
-  // expected-error @+1 {{this op cannot be lowered to a persistent kernel}}
+  // expected-error @+1 {{cannot be lowered to a persistent kernel}}
   %m = memref.alloc() : memref<4xf32>
   uprog.yield
 }
@@ -65,7 +65,7 @@ uprog.program @p() level(device) {
 gpu.module @device {
 }
 uprog.program @p() level(device) {
-  // expected-error @+1 {{this op cannot be lowered to a persistent kernel}}
+  // expected-error @+1 {{cannot be lowered to a persistent kernel}}
   uprog.barrier cluster
   uprog.yield
 }
@@ -88,7 +88,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
   uprog.yield
 }
 uprog.program @p() level(device) {
-  // expected-error @+1 {{this op cannot be lowered to a persistent kernel}}
+  // expected-error @+1 {{cannot be lowered to a persistent kernel}}
   uprog.ref @p()
   uprog.yield
 }

@@ -62,7 +62,7 @@ func.func @region(%x: tensor<19xf32>) -> tensor<19xf32> attributes {batch.entry}
 func.func @forall(%x: tensor<4x6xf32>) -> tensor<4x6xf32> attributes {batch.entry} {
   %e = tensor.empty() : tensor<4x6xf32>
   // Ops: scf.forall scf.forall.in_parallel tensor.parallel_insert_slice
-  // expected-error @+1 {{this op is control that no strategy supports; write it as 'scf.for' or as tensor code}}
+  // expected-error @+1 {{is control that no strategy supports; write it as 'scf.for' or as tensor code}}
   %r = scf.forall (%k) in (4) shared_outs(%o = %e) -> (tensor<4x6xf32>) {
     %a = tensor.extract_slice %x[%k, 0] [1, 6] [1, 1] : tensor<4x6xf32> to tensor<1x6xf32>
     scf.forall.in_parallel {

@@ -24,7 +24,7 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
   %t = math.sin %x : tensor<4xf32>
   %e = tensor.extract %t[%i] : tensor<4xf32>
   %positive = arith.cmpf ogt, %e, %c : f32
-  // expected-error @+2 {{this op uses a data structure, which strategies 'lockstep' and 'mask' do not walk}}
+  // expected-error @+2 {{uses a data structure, which strategies 'lockstep' and 'mask' do not walk}}
   // expected-note @+1 {{legal strategies: 'lazy' and 'none', which runs one instance at a time}}
   %leaf = rec.construct @Tree::@leaf(%i) : (index) -> !rec.adt<@Tree>
   %r = scf.if %positive -> f32 {
@@ -39,7 +39,7 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
 
 // A history is a data structure, too.
 func.func @main(%x: tensor<4xf32>, %i: index) -> index attributes {batch.entry} {
-  // expected-error @+2 {{this op uses a data structure, which strategies 'lockstep' and 'mask' do not walk}}
+  // expected-error @+2 {{uses a data structure, which strategies 'lockstep' and 'mask' do not walk}}
   // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
   %none = rec.empty : tensor<?x4xf32>
   %rows = rec.append %none, %x : tensor<?x4xf32>
@@ -110,7 +110,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
 
 // A block may run for any lanes in any order: it only computes.
 func.func @main(%c: i1) -> i1 attributes {batch.entry} {
-  // expected-error @+1 {{this op has effects; strategies 'lockstep' and 'mask' can only run code without effects}}
+  // expected-error @+1 {{has effects; strategies 'lockstep' and 'mask' can only run code without effects}}
   cf.assert %c, "no"
   return %c : i1
 }
@@ -152,7 +152,7 @@ func.func @main(%x: tensor<2x0xi64>) -> tensor<2x0xi64> attributes {batch.entry}
 
 func.func @main(%n: index, %x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant 0.0 : f32
-  // expected-error @+1 {{this op is control that no strategy supports; write it as 'scf.for' or as tensor code}}
+  // expected-error @+1 {{is control that no strategy supports; write it as 'scf.for' or as tensor code}}
   %y = scf.forall (%i) in (%n) shared_outs(%o = %x) -> tensor<4xf32> {
     %e = tensor.splat %zero : tensor<1xf32>
     scf.forall.in_parallel {

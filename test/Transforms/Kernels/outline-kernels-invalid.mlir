@@ -26,7 +26,7 @@ func.func @main(%xs: tensor<?x4xf32>) -> !rec.adt<@Tree> attributes {batch.entry
 // takes out of it.
 func.func @main(%xs: !rec.list<tensor<4xf32>>) -> tensor<4xf32>
     attributes {batch.entry} {
-  // expected-error @+1 {{this op does not say how values flow through it: an op that has effects, holds control, or reads or makes lists or ADT values must implement RegionBranchOpInterface or rec's ValueFlowOpInterface}}
+  // expected-error @+1 {{has an unknown flow of values: an op that has effects, holds control, or reads or makes lists or ADT values must implement RegionBranchOpInterface or rec::ValueFlowOpInterface}}
   %y = builtin.unrealized_conversion_cast %xs
       : !rec.list<tensor<4xf32>> to tensor<4xf32>
   return %y : tensor<4xf32>
@@ -38,7 +38,7 @@ func.func @main(%xs: !rec.list<tensor<4xf32>>) -> tensor<4xf32>
 func.func private @f(tensor<4xf32>) -> tensor<4xf32>
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %f = constant @f : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{this op does not say how values flow through it}}
+  // expected-error @+1 {{has an unknown flow of values}}
   %y = call_indirect %f(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

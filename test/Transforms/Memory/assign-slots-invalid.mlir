@@ -55,7 +55,7 @@ func.func private @main.inspect(%xs: !rec.list<!batch.handle>) -> !batch.handle
     attributes {batch.inspector}
 func.func @main(%xs: !rec.list<tensor<4xf32>>) -> tensor<4xf32>
     attributes {batch.entry} {
-  // expected-error @+1 {{this op does not say how values flow through it}}
+  // expected-error @+1 {{has an unknown flow of values}}
   %x = builtin.unrealized_conversion_cast %xs
       : !rec.list<tensor<4xf32>> to tensor<4xf32>
   %d = batch.depth(%x) : tensor<4xf32>

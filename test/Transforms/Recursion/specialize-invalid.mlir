@@ -17,7 +17,7 @@
 // SYNTAX: error: test 'node()' is neither 'variant' nor 'variant(field,...)' with a variant or '_' for each field
 // COPIES: error: this function would get more than max-copies=3 copies of code; unroll fewer levels, test fewer variants or raise max-copies
 
-// expected-error @below {{no ADT has a variant 'twig', which test 'twig' names}}
+// expected-error @unknown {{no ADT has a variant 'twig', which test 'twig' names}}
 module {
   rec.adt @Tree kind tree {
     rec.variant @leaf()

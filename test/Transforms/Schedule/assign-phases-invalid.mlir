@@ -3,7 +3,7 @@
 // Phases depend on where every tensor comes from.
 func.func @main(%xs: !rec.list<tensor<4xf32>>) -> tensor<4xf32>
     attributes {batch.entry} {
-  // expected-error @+1 {{this op does not say how values flow through it}}
+  // expected-error @+1 {{has an unknown flow of values}}
   %y = builtin.unrealized_conversion_cast %xs
       : !rec.list<tensor<4xf32>> to tensor<4xf32>
   return %y : tensor<4xf32>

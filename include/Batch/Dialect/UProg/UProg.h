@@ -58,7 +58,7 @@ inline constexpr StringLiteral kReductionAttr = "uprog.reduction";
 /// On a module: the packings of the parameters that operators' code reads, a
 /// list of PanelsAttr and PaddedAttr.
 inline constexpr StringLiteral kPackingsAttr = "uprog.packings";
-/// A module's list of what checked indices are of, for messages.
+/// On a module: the messages of its checks. "{}" stands for the number checked.
 inline constexpr StringLiteral kIndicesAttr = "uprog.indices";
 /// On a module whose programs run single instances and have code: the `bytes`
 /// of memory that units need for an instance, and the names of `loops`.

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A phase of --autobatch ends in one of these passes. They change nothing.
+// --autobatch begins with the first of these passes, and a phase ends in one. They change nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +13,31 @@
 #define BATCH_TRANSFORMS_VERIFY_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+
+def VerifyInputPass : Pass<"batch-verify-input", "::mlir::ModuleOp"> {
+  let summary = "check that a module is one that can be batched";
+  let description = [{
+    The start of `--autobatch`. Of a module that is not lowered yet:
+
+    | rule | else |
+    |---|---|
+    | it has an entry | there is no function to batch |
+    | functions that the entry calls have no op of `affine`, `bufferization`, `memref`, `ml_program`, `shape`, `tosa`, `vector`, or of a front end | no pass lowers it |
+    | their values are no buffers, no functions, and no tensors without a rank | they cannot be batched |
+
+    Each error names the pass or tool that removes the obstacle.
+
+    ```mlir
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+      // error: 'tosa.tanh' is of dialect 'tosa', which is not batched
+      %y = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
+      return %y : tensor<4xf32>
+    }
+    ```
+
+    See test/Transforms/Verify/verify-input-invalid.mlir.
+  }];
+}
 
 def VerifyKernelsPass : Pass<"batch-verify-kernels", "::mlir::ModuleOp"> {
   let summary = "check that kernels hold all tensor code, and tasks have depths";

@@ -1,0 +1,93 @@
+//===- VerifyInput.cpp - The module is one that can be batched ------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Analysis/InstanceProgram.h"
+#include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Transforms/Verify/Passes.h"
+#include "batch-runtime/ABI.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_VERIFYINPUTPASS
+#include "Batch/Transforms/Verify/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// How to get rid of a dialect of other compilers; empty for any other dialect.
+static StringRef getRemedy(StringRef dialect) {
+  constexpr StringLiteral earlier = "take the module before that step, when it "
+                                    "computes on tensors";
+  return llvm::StringSwitch<StringRef>(dialect)
+      .Case("affine", "run 'mlir-opt --lower-affine' first")
+      .Cases({"memref", "bufferization"}, earlier)
+      .Case("vector", earlier)
+      .Case("ml_program",
+            "make the global an argument of the entry, with 'batch.shared' if "
+            "it is a parameter, and its new value a result")
+      .Case("shape", "run 'mlir-opt --convert-shape-to-std' first")
+      .Cases({"stablehlo", "chlo", "mhlo"}, "run 'batch-import' first")
+      .Case("torch",
+            "export it with torch-mlir's output type 'linalg-on-tensors'")
+      .Case("tosa", "run 'mlir-opt --pass-pipeline=\"builtin.module("
+                    "func.func(tosa-to-linalg-named,tosa-to-linalg,"
+                    "tosa-to-arith,tosa-to-tensor,tosa-to-scf))\"' first")
+      .Default("");
+}
+
+static LogicalResult verifyType(Location loc, Type type) {
+  if (isa<UnrankedTensorType>(type))
+    return emitError(loc) << "type '" << type
+                          << "' has no rank, and batching needs it; give the "
+                             "tensor a ranked type, such as tensor<?xf32>";
+  if (isa<BaseMemRefType>(type))
+    return emitError(loc) << "type '" << type
+                          << "' is a buffer, and batching needs tensors; take "
+                             "the module before bufferization";
+  if (isa<FunctionType>(type))
+    return emitError(loc) << "type '" << type
+                          << "' makes a function a value, which is not "
+                             "supported; call functions by their names";
+  return success();
+}
+
+static WalkResult verifyOperation(Operation *op) {
+  StringRef dialect = op->getName().getDialectNamespace();
+  if (StringRef remedy = getRemedy(dialect); !remedy.empty())
+    return op->emitError("'") << op->getName() << "' is of dialect '" << dialect
+                              << "', which is not batched; " << remedy;
+  for (Type type : op->getResultTypes())
+    if (failed(verifyType(op->getLoc(), type)))
+      return WalkResult::interrupt();
+  for (Region &region : op->getRegions())
+    for (BlockArgument argument : region.getArguments())
+      if (failed(verifyType(argument.getLoc(), argument.getType())))
+        return WalkResult::interrupt();
+  return WalkResult::advance();
+}
+
+namespace {
+class VerifyInputPass
+    : public batch::impl::VerifyInputPassBase<VerifyInputPass> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    ModuleOp module = getOperation();
+    InstanceProgram program(module);
+    Operation *object = SymbolTable(module).lookup(BATCH_OBJECT_SYMBOL);
+    const bool isLowered = object && !isa<func::FuncOp>(object);
+    if (!isLowered && !lookupEntry(module)) {
+      module.emitError("the module has no entry: mark the function for one "
+                       "instance with 'attributes {batch.entry}'");
+      return signalPassFailure();
+    }
+    for (func::FuncOp function : program.getFunctions())
+      if (function->walk<WalkOrder::PreOrder>(verifyOperation).wasInterrupted())
+        return signalPassFailure();
+  }
+};
+} // namespace

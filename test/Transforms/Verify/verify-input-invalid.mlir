@@ -1,0 +1,108 @@
+// RUN: batch-opt %s --batch-verify-input --split-input-file --verify-diagnostics
+// RUN: batch-opt %s --autobatch --split-input-file --verify-diagnostics
+
+// A module without an entry is not batched.
+// expected-error @below {{the module has no entry: mark the function for one instance with 'attributes {batch.entry}'}}
+module {
+  func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+// Ops that no pass lowers are refused with the pass that removes them,
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
+  // expected-error @below {{'tosa.tanh' is of dialect 'tosa', which is not batched; run 'mlir-opt --pass-pipeline="builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor,tosa-to-scf))"' first}}
+  %y = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// also in what the entry calls,
+func.func private @f(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  // expected-error @below {{'affine.for' is of dialect 'affine', which is not batched; run 'mlir-opt --lower-affine' first}}
+  %y = affine.for %i = 0 to %n iter_args(%z = %x) -> tensor<4xf32> {
+    affine.yield %z : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32>
+    attributes {batch.entry} {
+  %y = call @f(%x, %n) : (tensor<4xf32>, index) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// and global variables with what takes their place.
+ml_program.global private mutable @seed(dense<0> : tensor<i64>) : tensor<i64>
+func.func @main() -> tensor<i64> attributes {batch.entry} {
+  // expected-error @below {{'ml_program.global_load' is of dialect 'ml_program', which is not batched; make the global an argument of the entry, with 'batch.shared' if it is a parameter, and its new value a result}}
+  %s = ml_program.global_load @seed : tensor<i64>
+  return %s : tensor<i64>
+}
+
+// -----
+
+func.func @main(%n: index) -> index attributes {batch.entry} {
+  // expected-error @below {{'memref.alloc' is of dialect 'memref', which is not batched; take the module before that step, when it computes on tensors}}
+  %m = memref.alloc(%n) : memref<?xf32>
+  return %n : index
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
+  %c = arith.constant 0 : index
+  %p = arith.constant 0.0 : f32
+  // expected-error @below {{'vector.transfer_read' is of dialect 'vector', which is not batched; take the module before that step, when it computes on tensors}}
+  %v = vector.transfer_read %x[%c], %p : tensor<4xf32>, vector<4xf32>
+  return %p : f32
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> index attributes {batch.entry} {
+  %c = arith.constant 0 : index
+  // expected-error @below {{'shape.shape_of' is of dialect 'shape', which is not batched; run 'mlir-opt --convert-shape-to-std' first}}
+  %s = shape.shape_of %x : tensor<4xf32> -> tensor<?xindex>
+  return %c : index
+}
+
+// -----
+
+// Functions are no values,
+// expected-error @below {{type '(f32) -> f32' makes a function a value, which is not supported; call functions by their names}}
+func.func @main(%f: (f32) -> f32, %x: f32) -> f32 attributes {batch.entry} {
+  return %x : f32
+}
+
+// -----
+
+func.func private @f(%x: f32) -> f32
+func.func @main(%x: f32) -> f32 attributes {batch.entry} {
+  // expected-error @below {{type '(f32) -> f32' makes a function a value, which is not supported; call functions by their names}}
+  %f = constant @f : (f32) -> f32
+  return %x : f32
+}
+
+// -----
+
+// and arguments are no buffers.
+// expected-error @below {{type 'memref<4xf32>' is a buffer, and batching needs tensors; take the module before bufferization}}
+func.func @main(%x: memref<4xf32>) -> index attributes {batch.entry} {
+  %c = arith.constant 0 : index
+  return %c : index
+}
+
+// -----
+
+// Tensors have a rank.
+func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> attributes {batch.entry} {
+  // expected-error @below {{type 'tensor<*xf32>' has no rank, and batching needs it; give the tensor a ranked type, such as tensor<?xf32>}}
+  %u = tensor.cast %x : tensor<1xf32> to tensor<*xf32>
+  %y = tensor.cast %u : tensor<*xf32> to tensor<1xf32>
+  return %y : tensor<1xf32>
+}

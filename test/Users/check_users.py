@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""check_users.py USERS PREFIX: programs of outside users, which failed once.
+
+USERS is shared/users, PREFIX an installed Batch that embedders' programs are built
+against. Each program prints its right value or the message that is right; those of OPEN
+are known to fail.
+"""
+
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+# Programs that fail still.
+OPEN = {"tree": ["attention", "control_reads", "dp_ints", "grad", "mlir_shared_forest",
+                 "quick", "rows_ops", "shared_forest", "tree_result_shape"],
+        "jax": ["1_", "2_", "3_", "4_", "5_", "6_", "7_", "8_", "11_", "13_", "17_", "18_"]}
+WRONG = ("WRONG", "DIFFERS", "refused", "Error", "Traceback", "NO ")
+
+users, prefix = sys.argv[1:]
+scratch = tempfile.mkdtemp()
+tools = os.environ["BATCH_TOOLS"]
+failed = []
+
+
+def expect(name, holds, output=""):
+    print("%s %s" % ("ok    " if holds else "FAILED", name))
+    if not holds:
+        failed.append(name)
+        print(str(output)[-2000:])
+
+
+def run(*command, folder=scratch, timeout=600, **variables):
+    environment = dict(os.environ, PATH=tools + os.pathsep + os.environ["PATH"],
+                       PYTHONDONTWRITEBYTECODE="1", XDG_CACHE_HOME=scratch, **variables)
+    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=timeout)
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def program(folder, name, *parts, wrong=WRONG):
+    """Runs a program of Python, which prints `parts` and nothing of `wrong`."""
+    code, output = run(sys.executable, "-W", "ignore", name + ".py",
+                       folder=os.path.join(users, folder), PYTHONPATH=".")
+    expect("%s/%s" % (folder, name), code == 0 and all(p in output for p in parts) and
+           not any(w in output for w in wrong), output)
+
+
+def refused(name, *parts):
+    """batch-compile refuses a module of embed/ with a located message."""
+    code, output = run("batch-compile", os.path.join(users, "embed", name + ".mlir"),
+                       "-o", "refused.so")
+    expect("embed/" + name, code == 1 and ".mlir:" in output and
+           all(p in output for p in parts) and not os.path.exists(
+               os.path.join(scratch, "refused.so")), output)
+
+
+def check_tree():
+    program("tree", "fail_empty_guard", "same  mean6", "tree: [3.] expected [3.]")
+    program("tree", "fail_kids_count", "[2. 4.] expected [2. 4.]\n[2. 4.] expected")
+    code, output = run(sys.executable, "fail_hint.py",
+                       folder=os.path.join(users, "tree"), PYTHONPATH=".")
+    expect("tree/fail_hint", code == 0 and "nothing to batch" not in output, output)
+    program("tree", "fail_softmax_x64", "same")
+    # Indexing comes later; the message does not.
+    code, output = run(sys.executable, "fail_list_index.py",
+                       folder=os.path.join(users, "tree"), PYTHONPATH=".")
+    expect("tree/fail_list_index", code == 0 and "same  descend by fold" in output and
+           "descend by index" in output and ".fold(" in output, output)
+
+
+def check_jax():
+    program("jax", "fail_14_rank0_slice", "[1 2 3 4]\n[7 7 7 7]")
+    program("jax", "fail_15_config", "same")
+    program("jax", "fail_19_large_arguments", "same")
+    program("jax", "fail_20_float_to_int", "same")
+    model = os.path.join(users, "jax", "fail_16_scan_rows.mlir")
+    inputs = os.path.join(scratch, "rows.jsonl")
+    with open(inputs, "w") as file:
+        json.dump({"a0": 0.5, "a1": 0.0, "a2": [[1.0, -2.0, 3.0, -4.0]], "a3": 2}, file)
+    code, output = run("batch-run", model, "--inputs=" + inputs, "--json")
+    code2, values = run("batch-run", model, "--inputs=" + inputs,
+                        "--check-unbatched", "--print")
+    expect("jax/fail_16_scan_rows", code == 0 and code2 == 0, output + values)
+
+
+def check_messages():
+    refused("heir_affine", "memref", "before bufferization")
+    refused("indirect", "call functions by their names")
+    refused("ml_program_global", "ml_program", "batch.shared")
+    refused("mlir_unranked", "has no rank")
+    refused("tosa", "tosa", "tosa-to-linalg")
+    # What the entry does not call may be anything.
+    code, output = run("batch-compile", os.path.join(users, "embed", "other_memref.mlir"),
+                       "-o", "other.so")
+    expect("embed/other_memref", code == 0, output)
+
+
+def check_tools():
+    embed = os.path.join(users, "embed")
+    code, output = run("batch-compile", os.path.join(embed, "name_object.mlir"),
+                       "-o", "name.so")
+    expect("embed/name_object", code == 0 or "'batch_object'" in output, output)
+
+    models = os.path.join(prefix, "share/doc/batch-compiler/examples")
+    run("batch-compile", models + "/models/treelstm_nary.mlir", "--size=H=16", "-o", "m.so")
+    with open(os.path.join(scratch, "m.so"), "rb") as file:
+        whole = file.read()
+    with open(os.path.join(scratch, "cut.so"), "wb") as file:
+        file.write(whole[:5000])
+    code, output = run("batch-run", "cut.so", "--params=random:1",
+                       "--inputs=%s/data/trees.txt" % models)
+    expect("embed/truncated", code == 1 and "damaged" in output, output)
+
+    lines = os.path.join(scratch, "requests.jsonl")
+    with open(lines, "w") as file:
+        file.write("4\n0\n5\n6\n")
+    code, output = run("batch-run", os.path.join(embed, "nanctl.mlir"),
+                       "--inputs=" + lines, "--max-steps=1000")
+    expect("embed/nanctl", code == 1 and "instance 1" in output and "steps" in output,
+           output)
+
+    # A signal ends a tool that compiles; nothing stays behind.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        folder = tempfile.mkdtemp()
+        process = subprocess.Popen(
+            [os.path.join(tools, "batch-run"), models + "/models/skipnet101.mlir",
+             "--params=random:1", "--inputs=random:1,8"], stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, env=dict(os.environ, TMPDIR=folder),
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        time.sleep(1)
+        process.send_signal(number)
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        expect("embed/sig, signal %d" % number, process.returncode in (
+            -number, 128 + number) and not os.listdir(folder),
+               "%s %s" % (process.returncode, os.listdir(folder)))
+
+
+def check_embedding():
+    source = os.path.join(scratch, "own")
+    shutil.copytree(os.path.join(users, "embed"), source)
+    subprocess.run(["chmod", "-R", "u+w", source], check=True)
+    with open(os.path.join(source, "CMakeLists.txt"), "a") as file:
+        file.write("add_executable(poison poison.cpp)\n"
+                   "target_link_libraries(poison PRIVATE Batch::Pipelines Batch::Compile)\n"
+                   "target_compile_options(poison PRIVATE -fno-rtti)\n")
+    build = os.path.join(scratch, "build")
+    for command in (["cmake", "-S", source, "-B", build, "-G", "Ninja",
+                     "-DCMAKE_PREFIX_PATH=" + prefix], ["cmake", "--build", build]):
+        code, output = run(*command)
+        if code:
+            return expect("embed: build", False, output)
+    code, output = run(build + "/own", "own.so")
+    expect("embed/own", code == 0 and "made own.so" in output, output)
+    code, output = run(build + "/poison", "/nonexistent/a.so", "good.so")
+    expect("embed/poison", "/nonexistent/a.so FAILED" in output and
+           "good.so ok" in output and "an earlier error" not in output, output)
+
+
+def check_list():
+    """Every program is checked above or known to fail."""
+    with open(__file__) as file:
+        text = file.read()
+    for folder, names in OPEN.items():
+        for path in sorted(glob.glob(os.path.join(users, folder, "fail_*"))):
+            name = os.path.splitext(os.path.basename(path))[0]
+            isopen = any(name.startswith("fail_" + o) for o in names)
+            if isopen:
+                print("open   %s/%s" % (folder, name))
+            expect("%s/%s is listed" % (folder, name), isopen != (name in text))
+
+
+try:
+    check_list()
+    check_tree()
+    check_jax()
+    check_messages()
+    check_tools()
+    check_embedding()
+finally:
+    shutil.rmtree(scratch, ignore_errors=True)
+print("%d failed" % len(failed))
+sys.exit(1 if failed else 0)
