@@ -7,8 +7,10 @@
 
 #include "Support.h"
 #include "batch-runtime/Forest.h"
+#include "batch-runtime/Outputs.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace batchrt;
 
@@ -314,6 +316,34 @@ TEST(TensorInputs, AllRanks) {
     wanted.push_back(i);
   }
   EXPECT_EQ(read("[3,37]", text + "]]"), wanted);
+}
+
+TEST(TensorInputs, ResultsThatAreNotFinite) {
+  for (const char *dtype : {"f16", "bf16", "f32", "f64"}) {
+    Reader reader(tensorModel("[3]", dtype).c_str());
+    reader.read(R"(["NaN", "Infinity", "-Infinity"])");
+    std::vector<double> values = elements(reader);
+    ASSERT_EQ(values.size(), 3u);
+    EXPECT_TRUE(std::isnan(values[0]));
+    EXPECT_EQ(values[1], HUGE_VAL);
+    EXPECT_EQ(values[2], -HUGE_VAL);
+    // What is written is what is read.
+    Output output;
+    output.name = "x";
+    output.type = reader.descriptor.arguments[0].type.dtype;
+    output.rowShape = {3};
+    output.data.resize(3 * byteSize(output.type));
+    for (int64_t i = 0; i < 3; ++i)
+      storeFloat(output.type, values[i], output.data.data(), i);
+    output.offsets = {0, 1};
+    EXPECT_EQ(toJson({output}, 0), R"({"x":["NaN","Infinity","-Infinity"]})");
+  }
+  Reader number(R"({"adts": [], "cellColumns": 0, "sources": [null],
+    "arguments": [{"name": "f", "type": "f32"}]})");
+  number.read(R"({"f": "-Infinity"})");
+  EXPECT_EQ(number.inputs->batches.size(), 1u);
+  Reader integers(tensorModel("[3]", "i32").c_str());
+  EXPECT_MESSAGE("found a string", integers.read(R"([1, "NaN", 2])"));
 }
 
 TEST(TensorInputs, AllElementTypes) {

@@ -236,7 +236,7 @@ struct StageOperatorsPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (vectorBits < 128 || (vectorBits & (vectorBits - 1))) {
-      emitOptionError(&getContext(),
+      batch::emitOptionError(&getContext(),
                       "vector-bits must be a power of two of at least 128");
       return signalPassFailure();
     }

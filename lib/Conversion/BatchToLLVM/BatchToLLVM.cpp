@@ -751,9 +751,18 @@ class ConvertBatchToLLVMPass
     : public batch::impl::ConvertBatchToLLVMPassBase<ConvertBatchToLLVMPass> {
   using ConvertBatchToLLVMPassBase::ConvertBatchToLLVMPassBase;
   void runOnOperation() override {
+    SymbolTable symbols(getOperation());
     // A module with an object is already lowered.
-    if (SymbolTable(getOperation()).lookup(BATCH_OBJECT_SYMBOL))
+    Operation *object = symbols.lookup(BATCH_OBJECT_SYMBOL);
+    if (object && !isa<func::FuncOp>(object))
       return;
+    // Functions of the model make room for those of the object.
+    for (StringRef name :
+         {BATCH_OBJECT_SYMBOL, "batch.inspect", "batch.execute",
+          "batch.unbatched", "batch.emulate", "batch.descriptor",
+          "batch.device_code"})
+      if (Operation *function = symbols.lookup(name))
+        (void)symbols.renameToUnique(function, {});
     makeSources(getOperation());
     SmallVector<std::string> features(targetFeatures.begin(),
                                       targetFeatures.end());

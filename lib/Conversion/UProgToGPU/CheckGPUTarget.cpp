@@ -109,7 +109,6 @@ LogicalResult CheckGPUTargetPass::checkOperators() {
 LogicalResult CheckGPUTargetPass::checkTools(batch::GPUVendor vendor) {
   if (format == CodeFormat::LLVM || format == CodeFormat::ISA)
     return success();
-  ModuleOp module = getOperation();
   StringRef name = batch::getOptionName(format.getValue());
   if (vendor == batch::GPUVendor::AMD) {
     // Upstream looks only there.

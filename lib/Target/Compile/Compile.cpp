@@ -20,6 +20,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -236,9 +237,16 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
     return failure();
   llvmModule->setTargetTriple(target.machine->getTargetTriple());
   llvmModule->setDataLayout(target.machine->createDataLayout());
+  const llvm::TargetLibraryInfoImpl library(
+      target.machine->getTargetTriple());
   for (llvm::Function &function : *llvmModule) {
     if (function.isDeclaration())
       continue;
+    // A function of the model is none of C's, whatever its name: LLVM would
+    // call it for what it knows by that name.
+    llvm::LibFunc known;
+    if (library.getLibFunc(function.getName(), known))
+      function.setName("batch." + function.getName());
     function.addFnAttr("target-cpu", target.cpu);
     function.addFnAttr("target-features",
                        target.machine->getTargetFeatureString());

@@ -464,6 +464,14 @@ bool InstanceParser::string(string_t &value) {
     return true;
   }
   const Type &type = expected("a string");
+  if (std::optional<NonFinite> number = NonFinite::find(value)) {
+    if (type.kind == Type::Tensor)
+      return addElement(type, *number), true;
+    if (type.kind == Type::Float) {
+      number_float(number->value, "");
+      return true;
+    }
+  }
   if (type.kind != Type::Index)
     wrong("a string");
   std::optional<int64_t> number = words.number(value);

@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TensorText.h"
 #include "batch-runtime/Outputs.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 using namespace batchrt;
@@ -15,11 +17,16 @@ using nlohmann::ordered_json;
 static ordered_json rowOf(const Output &output, int64_t row) {
   ordered_json elements = ordered_json::array();
   int64_t count = output.rowElements();
-  for (int64_t e = row * count; e < (row + 1) * count; ++e)
-    if (isFloat(output.type))
-      elements.push_back(loadDouble(output.type, output.data.data(), e));
+  for (int64_t e = row * count; e < (row + 1) * count; ++e) {
+    const char *data = output.data.data();
+    if (!isFloat(output.type))
+      elements.push_back(loadInteger(output.type, data, e));
+    else if (double value = loadDouble(output.type, data, e);
+             std::isfinite(value))
+      elements.push_back(value);
     else
-      elements.push_back(loadInteger(output.type, output.data.data(), e));
+      elements.push_back(NonFinite{value}.name());
+  }
   return elements;
 }
 

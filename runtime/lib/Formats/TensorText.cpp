@@ -121,6 +121,24 @@ void TensorText::add(int64_t value) {
     rangeError(std::to_string(value));
 }
 
+void TensorText::add(NonFinite value) {
+  if (!isElement() || !isFloat(type->dtype))
+    mismatch("a string");
+  if (char *at = next("a string"))
+    storeFloat(type->dtype, value.value, at, 0);
+}
+
+const char *NonFinite::name() const {
+  return std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+}
+
+std::optional<NonFinite> NonFinite::find(const std::string &name) {
+  for (double value : {std::nan(""), HUGE_VAL, -HUGE_VAL})
+    if (name == NonFinite{value}.name())
+      return NonFinite{value};
+  return std::nullopt;
+}
+
 void TensorText::add(bool value) {
   if (!isElement() || type->dtype != DType::I1)
     mismatch("a boolean");

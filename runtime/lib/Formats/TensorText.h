@@ -10,7 +10,18 @@
 
 #include "batch-runtime/Descriptor.h"
 
+#include <optional>
+
 namespace batchrt {
+
+/// A NaN or an infinity, for which JSON has no number. Texts have its name, a
+/// string: "NaN", "Infinity" or "-Infinity".
+struct NonFinite {
+  double value;
+
+  const char *name() const;
+  static std::optional<NonFinite> find(const std::string &name);
+};
 
 /// Takes the elements of one tensor after another as a parser reads them,
 /// brackets and numbers, and puts them where they belong in row-major order.
@@ -31,6 +42,8 @@ public:
   void add(double value, const char *digits);
   void add(int64_t value);
   void add(bool value);
+  /// An element that is not finite.
+  void add(NonFinite value);
   /// Raises an error for something that is neither a number nor an array.
   [[noreturn]] void mismatch(const std::string &found) const;
 
