@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Support.h"
+#include "batch-runtime/OutputFile.h"
 #include "batch-runtime/Tensors.h"
 
 #include <cmath>

@@ -7,11 +7,13 @@
 
 #include "Options.h"
 #include "batch-runtime/Error.h"
+#include "batch-runtime/Workers.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 
 using namespace batchrun;
 using batchrt::Policy;
@@ -292,7 +294,7 @@ std::vector<Option> runOptions(Options &options) {
       {"threads", Option::Required,
        [&options](const std::string &value) {
          options.session.threads = static_cast<int>(
-             parseCount("threads", value, 1, WorkerPool::mostWorkers));
+             parseCount("threads", value, 1, batchrt::WorkerPool::mostWorkers));
        }},
       {"nodes-per-worker", Option::Required,
        count("nodes-per-worker", options.session.nodesPerWorker, 1),

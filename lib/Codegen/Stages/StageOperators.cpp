@@ -236,8 +236,8 @@ struct StageOperatorsPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (vectorBits < 128 || (vectorBits & (vectorBits - 1))) {
-      batch::emitOptionError(&getContext(),
-                      "vector-bits must be a power of two of at least 128");
+      batch::emitOptionError(
+          &getContext(), "vector-bits must be a power of two of at least 128");
       return signalPassFailure();
     }
     if (failed(target == StageTarget::CPU ? stageForCPU() : stageForGPU()))

@@ -757,10 +757,9 @@ class ConvertBatchToLLVMPass
     if (object && !isa<func::FuncOp>(object))
       return;
     // Functions of the model make room for those of the object.
-    for (StringRef name :
-         {BATCH_OBJECT_SYMBOL, "batch.inspect", "batch.execute",
-          "batch.unbatched", "batch.emulate", "batch.descriptor",
-          "batch.device_code"})
+    for (StringRef name : {BATCH_OBJECT_SYMBOL, "batch.inspect",
+                           "batch.execute", "batch.unbatched", "batch.emulate",
+                           "batch.descriptor", "batch.device_code"})
       if (Operation *function = symbols.lookup(name))
         (void)symbols.renameToUnique(function, {});
     makeSources(getOperation());

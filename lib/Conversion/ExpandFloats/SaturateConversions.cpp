@@ -68,8 +68,8 @@ void Saturation::run() {
       isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width);
   auto toReal = [&](const APInt &value, bool isSigned) {
     APFloat result(semantics());
-    auto status = result.convertFromAPInt(value, isSigned,
-                                          APFloat::rmNearestTiesToEven);
+    auto status =
+        result.convertFromAPInt(value, isSigned, APFloat::rmNearestTiesToEven);
     return std::pair(result, status == APFloat::opOK);
   };
 

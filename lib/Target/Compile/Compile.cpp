@@ -237,8 +237,7 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
     return failure();
   llvmModule->setTargetTriple(target.machine->getTargetTriple());
   llvmModule->setDataLayout(target.machine->createDataLayout());
-  const llvm::TargetLibraryInfoImpl library(
-      target.machine->getTargetTriple());
+  const llvm::TargetLibraryInfoImpl library(target.machine->getTargetTriple());
   for (llvm::Function &function : *llvmModule) {
     if (function.isDeclaration())
       continue;
