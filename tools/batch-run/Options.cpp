@@ -7,7 +7,6 @@
 
 #include "Options.h"
 #include "batch-runtime/Error.h"
-#include "batch-runtime/Workers.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -294,7 +293,7 @@ std::vector<Option> runOptions(Options &options) {
       {"threads", Option::Required,
        [&options](const std::string &value) {
          options.session.threads = static_cast<int>(
-             parseCount("threads", value, 1, batchrt::WorkerPool::mostWorkers));
+             parseCount("threads", value, 1, std::numeric_limits<int>::max()));
        }},
       {"nodes-per-worker", Option::Required,
        count("nodes-per-worker", options.session.nodesPerWorker, 1),
