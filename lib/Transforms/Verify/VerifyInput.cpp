@@ -42,16 +42,16 @@ static StringRef getRemedy(StringRef dialect) {
 
 static LogicalResult verifyType(Location loc, Type type) {
   if (isa<UnrankedTensorType>(type))
-    return emitError(loc) << "type '" << type
-                          << "' has no rank, and batching needs it; give the "
+    return emitError(loc) << "type " << type
+                          << " has no rank, and batching needs it; give the "
                              "tensor a ranked type, such as tensor<?xf32>";
   if (isa<BaseMemRefType>(type))
-    return emitError(loc) << "type '" << type
-                          << "' is a buffer, and batching needs tensors; take "
+    return emitError(loc) << "type " << type
+                          << " is a buffer, and batching needs tensors; take "
                              "the module before bufferization";
   if (isa<FunctionType>(type))
-    return emitError(loc) << "type '" << type
-                          << "' makes a function a value, which is not "
+    return emitError(loc) << "type " << type
+                          << " makes a function a value, which is not "
                              "supported; call functions by their names";
   return success();
 }
