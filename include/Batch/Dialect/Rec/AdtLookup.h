@@ -9,6 +9,9 @@
 #define BATCH_DIALECT_REC_ADTLOOKUP_H
 
 #include "Batch/Dialect/Rec/Rec.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+#include <optional>
 
 namespace mlir::rec {
 
