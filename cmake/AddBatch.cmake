@@ -26,6 +26,7 @@ function(add_batch_tool name)
   batch_compiler_options(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} BatchMLIR)
   install(TARGETS ${name})
+  set_property(GLOBAL APPEND PROPERTY BATCH_TOOLS ${name})
 endfunction()
 
 # Generates the declarations and definitions of one dialect from Ops.td, whose

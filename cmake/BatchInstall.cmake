@@ -46,6 +46,12 @@ foreach(library ${batch_libraries})
   add_library(Batch::${target} ALIAS ${library})
   list(APPEND batch_targets ${target})
 endforeach()
+# Builds all that is installed, but no tests; scripts/demo builds this.
+get_property(batch_tools GLOBAL PROPERTY BATCH_TOOLS)
+add_custom_target(batch-installed)
+add_dependencies(batch-installed ${batch_tools} ${batch_libraries}
+                 ${BATCH_RUNTIME_LIBRARIES})
+
 install(TARGETS ${batch_libraries} EXPORT BatchTargets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"

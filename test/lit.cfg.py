@@ -85,7 +85,8 @@ for name in ("cases", "data", "users"):
     config.substitutions.append(("%" + name, os.path.realpath(folder)))
 
 for name, tools in (("mlir-opt", ("mlir-opt-22", "mlir-opt")),
-                    ("ld.lld", ("ld.lld",)), ("cc", ("cc",)), ("git", ("git",))):
+                    ("ld.lld", ("ld.lld",)), ("cc", ("cc",)), ("git", ("git",)),
+                    ("ninja", ("ninja",))):
     if any(shutil.which(tool, path=path) for tool in tools):
         config.available_features.add(name)
 
