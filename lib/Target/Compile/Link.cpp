@@ -6,11 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link.h"
+#include "batch-runtime/ObjectSeal.h"
 
 #include "Batch/Support/OutputFile.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/CrashRecoveryContext.h"
+  std::string &bytes = shared.close();
+  // The runtime checks length and checksum.
+  bytes += batchrt::sealOf(bytes.data(), bytes.size());
+  if (llvm::Error error = writeOutputFile(path, bytes))
 #include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
@@ -177,7 +182,10 @@ LogicalResult mlir::batch::linkSharedObject(Location loc,
     arguments.push_back(word.c_str());
   if (failed(link(loc, arguments)))
     return failure();
-  if (llvm::Error error = writeOutputFile(path, shared.close()))
+  std::string &bytes = shared.close();
+  // The runtime checks length and checksum.
+  bytes += batchrt::sealOf(bytes.data(), bytes.size());
+  if (llvm::Error error = writeOutputFile(path, bytes))
     return emitError(loc) << "cannot write '" << path
                           << "': " << llvm::toString(std::move(error));
   return success();

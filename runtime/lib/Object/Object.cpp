@@ -6,13 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/Object.h"
+#include "Seal.h"
 #include "batch-runtime/Error.h"
 
-#include <cerrno>
 #include <dlfcn.h>
 #include <elf.h>
 #include <fstream>
-#include <unistd.h>
 
 using namespace batchrt;
 
@@ -68,8 +67,7 @@ static void checkArchitecture(const std::string &path) {
 }
 
 CompiledObject CompiledObject::open(const std::string &path) {
-  if (::access(path.c_str(), R_OK) != 0)
-    raise("cannot read '", path, "': ", std::strerror(errno));
+  checkSeal(path);
   // A bare name would be searched in the library path instead.
   std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   checkArchitecture(path);
