@@ -19,6 +19,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
 #include <deque>
 
 namespace nb = nanobind;
@@ -26,19 +27,30 @@ using namespace batch::python;
 
 static PyObject *cancelledError, *runError;
 
+/// Sets an exception whose message may contain bytes of the user's files that
+/// are not UTF-8.
+static void setError(PyObject *type, const char *message) {
+  auto text = nb::steal(PyUnicode_DecodeUTF8(
+      message, static_cast<Py_ssize_t>(std::strlen(message)),
+      "backslashreplace"));
+  if (text.is_valid())
+    PyErr_SetObject(type, text.ptr());
+}
+
 void batch::python::check(BatchStatus status, const char *message) {
   switch (status) {
   case BATCH_STATUS_OK:
     return;
   case BATCH_STATUS_INVALID:
-    throw nb::value_error(message);
+    setError(PyExc_ValueError, message);
+    break;
   case BATCH_STATUS_NO_MEMORY:
     throw std::bad_alloc();
   case BATCH_STATUS_CANCELLED:
-    PyErr_SetString(cancelledError, message);
+    setError(cancelledError, message);
     break;
   case BATCH_STATUS_FAILED:
-    PyErr_SetString(runError, message);
+    setError(runError, message);
     break;
   }
   throw nb::python_error();

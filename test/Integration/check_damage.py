@@ -39,7 +39,7 @@ def opened(file):
     """What the C API says of it."""
     try:
         c_api.Model(library, file)
-    except c_api.Error as error:
+    except c_api.ApiError as error:
         return str(error)
     return "no error"
 

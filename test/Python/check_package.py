@@ -541,12 +541,21 @@ checks.equal("a file that an option names is a part of the key", calls() - befor
 known = set(files(".so"))
 run_python("import batch; batch.compile(%r, sizes={'H': 52})" % TREE)
 (new,) = set(files(".so")) - known
-with open(os.path.join(CACHE, new), "r+b") as file:
-    file.truncate(100)
-before = calls()
-batch.compile(TREE, sizes={"H": 52})
-batch.compile(TREE, sizes={"H": 52})
-checks.equal("a damaged file is made again", calls() - before, 1)
+whole = batchtest.contents(os.path.join(CACHE, new))
+# Objects that are cut, within the pages that are mapped too, and that have a changed bit.
+for what, data in [("%d bytes of" % length, whole[:length])
+                   for length in (0, 100, 5000, len(whole) - 1)] + [
+                       ("a changed bit in byte %d of" % place, whole[:place] + bytes(
+                           [whole[place] ^ 1]) + whole[place + 1:])
+                       for place in (4, len(whole) // 2, len(whole) - 40, len(whole) - 1)]:
+    with open(os.path.join(CACHE, new), "wb") as file:
+        file.write(data)
+    before = calls()
+    for _ in range(2):  # a signal ends a process
+        run_python("import batch; batch.compile(%r, sizes={'H': 52})" % TREE)
+    checks.equal("%s a file: it is made again" % what, calls() - before, 1)
+    checks.expect("%s a file: the same bytes" % what,
+                  batchtest.contents(os.path.join(CACHE, new)) == whole)
 before = calls()
 many = [subprocess.Popen([sys.executable, "-c",
                           "import batch; batch.compile(%r, sizes={'H': 24})" % TREE],
