@@ -6,16 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link.h"
-#include "batch-runtime/ObjectSeal.h"
 
 #include "Batch/Support/OutputFile.h"
+#include "batch-runtime/ObjectSeal.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/CrashRecoveryContext.h"
-  std::string &bytes = shared.close();
-  // The runtime checks length and checksum.
-  bytes += batchrt::sealOf(bytes.data(), bytes.size());
-  if (llvm::Error error = writeOutputFile(path, bytes))
 #include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
