@@ -750,6 +750,17 @@ namespace {
 class ConvertBatchToLLVMPass
     : public batch::impl::ConvertBatchToLLVMPassBase<ConvertBatchToLLVMPass> {
   using ConvertBatchToLLVMPassBase::ConvertBatchToLLVMPassBase;
+  /// Gives a function another name, and what was made of it, too.
+  static void rename(SymbolTable &symbols, Operation *function,
+                     StringRef name) {
+    if (failed(symbols.renameToUnique(function, {})))
+      return;
+    StringRef unique = SymbolTable::getSymbolName(function).getValue();
+    for (auto getName : {getInspectorName, getExecutorName})
+      if (Operation *made = symbols.lookup(getName(name)))
+        (void)symbols.rename(made, getName(unique));
+  }
+
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     // A module with an object is already lowered.
@@ -761,7 +772,7 @@ class ConvertBatchToLLVMPass
                            "batch.execute", "batch.unbatched", "batch.emulate",
                            "batch.descriptor", "batch.device_code"})
       if (Operation *function = symbols.lookup(name))
-        (void)symbols.renameToUnique(function, {});
+        rename(symbols, function, name);
     makeSources(getOperation());
     SmallVector<std::string> features(targetFeatures.begin(),
                                       targetFeatures.end());

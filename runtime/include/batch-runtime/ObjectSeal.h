@@ -60,8 +60,8 @@ public:
     for (; end - rest >= 8; rest += 8)
       hash = rotate(hash ^ mix(0, read<uint64_t>(rest)), 27) * prime1 + prime4;
     if (end - rest >= 4) {
-      hash = rotate(hash ^ (read<uint32_t>(rest) * prime1), 23) * prime2 +
-             prime3;
+      hash =
+          rotate(hash ^ (read<uint32_t>(rest) * prime1), 23) * prime2 + prime3;
       rest += 4;
     }
     for (; rest != end; ++rest)

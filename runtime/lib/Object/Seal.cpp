@@ -24,7 +24,8 @@ namespace {
 class OpenFile {
 public:
   explicit OpenFile(const std::string &path)
-      : path(path), fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+      : path(path),
+        fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     struct stat status;
     if (fd < 0 || ::fstat(fd, &status) != 0)
       raiseUnreadable();
@@ -64,11 +65,10 @@ private:
 void batchrt::checkSeal(const std::string &path) {
   const OpenFile file(path);
   ObjectSeal seal;
-  const bool sealed =
-      file.size >= sizeof(seal) &&
-      file.read(&seal, sizeof(seal), file.size - sizeof(seal)) ==
-          sizeof(seal) &&
-      seal.hasMagic();
+  const bool sealed = file.size >= sizeof(seal) &&
+                      file.read(&seal, sizeof(seal),
+                                file.size - sizeof(seal)) == sizeof(seal) &&
+                      seal.hasMagic();
   if (!sealed) {
     char magic[SELFMAG];
     const size_t found = file.read(magic, sizeof(magic), 0);
