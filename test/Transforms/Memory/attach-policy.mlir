@@ -17,3 +17,6 @@ batch.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> {
 batch.kernel @node(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
+func.func @main(%n: index) -> index attributes {batch.entry} {
+  return %n : index
+}
