@@ -25,9 +25,9 @@ for folder, folders, names in os.walk(build):
             installed.update(os.path.relpath(path, build) for path in re.findall(
                 r'"(%s/[^"]+)"' % re.escape(build), file.read()))
 installed &= products
-# Some versions of ninja list inputs of commands alone, and not those of the target.
-built = set(ninja("-t", "inputs", "batch-installed")) | {
-    line.strip() for line in ninja("-t", "query", "batch-installed")}
+# The first lists what its inputs are made of, the second its inputs.
+built = set(ninja("-t", "inputs", "batch-installed"))
+built.update(line.strip(" |") for line in ninja("-t", "query", "batch-installed"))
 missing = sorted(installed - built)
 print("%d files are installed" % len(installed))
 for path in missing:
