@@ -10,6 +10,7 @@
 #include "Sanitize.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
@@ -121,6 +122,58 @@ static void selectBits(llvm::Module &module) {
   }
 }
 
+/// Makes signs of bf16 bits, for the same reason: LLVM's own passes make fabs
+/// and fneg of code that works on bits.
+static void changeSignBits(llvm::Module &module) {
+  SmallVector<llvm::Instruction *> signs;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      auto *call = dyn_cast<llvm::IntrinsicInst>(&instruction);
+      bool isSign = call ? call->getIntrinsicID() == llvm::Intrinsic::fabs
+                         : instruction.getOpcode() == llvm::Instruction::FNeg;
+      if (isSign && instruction.getType()->getScalarType()->isBFloatTy())
+        signs.push_back(&instruction);
+    }
+  for (llvm::Instruction *sign : signs) {
+    llvm::IRBuilder<> builder(sign);
+    llvm::Type *type = sign->getType();
+    llvm::Type *bits = type->getWithNewType(builder.getInt16Ty());
+    llvm::Value *value = builder.CreateBitCast(sign->getOperand(0), bits);
+    llvm::Value *changed =
+        isa<llvm::CallInst>(sign)
+            ? builder.CreateAnd(value, llvm::ConstantInt::get(bits, 0x7FFF))
+            : builder.CreateXor(value, llvm::ConstantInt::get(bits, 0x8000));
+    sign->replaceAllUsesWith(builder.CreateBitCast(changed, type));
+    sign->eraseFromParent();
+  }
+}
+
+/// Makes bf16 of bits where it is used: what goes from block to block would be
+/// widened to f32, and a library called to narrow it again.
+static void passBits(llvm::Module &module) {
+  SmallVector<llvm::Instruction *> values;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (isa<llvm::BitCastInst, llvm::LoadInst>(instruction) &&
+          instruction.getType()->isBFloatTy())
+        values.push_back(&instruction);
+  for (llvm::Instruction *value : values) {
+    llvm::IRBuilder<> builder(value);
+    llvm::Value *bits = value->getOperand(0);
+    if (auto *load = dyn_cast<llvm::LoadInst>(value))
+      bits = builder.CreateAlignedLoad(builder.getInt16Ty(), bits,
+                                       load->getAlign(), load->isVolatile());
+    for (llvm::Use &use : llvm::make_early_inc_range(value->uses())) {
+      auto *user = cast<llvm::Instruction>(use.getUser());
+      auto *phi = dyn_cast<llvm::PHINode>(user);
+      llvm::IRBuilder<> there(phi ? phi->getIncomingBlock(use)->getTerminator()
+                                  : user);
+      use.set(there.CreateBitCast(bits, value->getType()));
+    }
+    value->eraseFromParent();
+  }
+}
+
 void mlir::batch::optimizeFunctions(llvm::Module &module,
                                     llvm::TargetMachine &machine,
                                     unsigned level, Sanitizer sanitizer) {
@@ -131,5 +184,7 @@ void mlir::batch::optimizeFunctions(llvm::Module &module,
     passes.run(module, analyses.modules);
   }
   selectBits(module);
+  changeSignBits(module);
+  passBits(module);
   insertChecks(module, sanitizer, analyses.modules);
 }
