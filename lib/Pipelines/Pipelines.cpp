@@ -17,6 +17,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -171,6 +172,8 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   pm.addPass(createExpandFloatsPass());
   // The program's own conversions; those of expanded math are within range.
   pm.addPass(createSaturateConversionsPass());
+  // The sine and the cosine of a number share a reduction.
+  pm.addPass(math::createMathSincosFusionPass());
   // Before the conversion of math, which would call library functions.
   ExpandMathPassOptions math;
   math.share = true;
@@ -244,6 +247,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   device.addPass(createExpandFloatsPass());
   device.addPass(createSaturateConversionsPass());
+  device.addPass(math::createMathSincosFusionPass());
   // Libraries of these functions only come with a toolkit.
   device.addPass(createExpandMathPass());
   device.addPass(createMathToIntrinsicsPass());

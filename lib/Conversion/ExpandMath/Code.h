@@ -34,9 +34,9 @@ struct Format {
   ArrayRef<double> exp;  ///< Q in exp r = 1 + r + r^2 Q(r), |r| <= ln 2 / 2
   ArrayRef<double> log;  ///< P in 2 atanh s = 2 s + s^3 P(s^2), |s| < 0.172
   double inverseHalfPi;  ///< 2 / pi
-  double halfPi[2];      ///< pi / 2 rounded down: sin -0 needs a positive rest
-  double sineHighest;    ///< |sin| and |cos| are 0 or 1 from here on
-  ArrayRef<double> sine; ///< S in sin r = r S(r^2), |r| <= 0.83
+  double halfPi[3];      ///< pi / 2, each term rounded down: sin -0 needs that
+  double sineHighest;    ///< from here on, halfPi has too few bits for sin
+  ArrayRef<double> sine; ///< S in sin r = r + r^3 S(r^2), |r| <= 0.83
   ArrayRef<double> cosine; ///< C in cos r = C(r^2), |r| <= 0.83
 
   /// The bits of 1.
@@ -144,6 +144,15 @@ public:
     return sum;
   }
 
+  /// The same as two polynomials of x^2, which a CPU computes side by side.
+  Value hornerByHalves(Value x, ArrayRef<double> coefficients) {
+    SmallVector<double> halves[2];
+    for (size_t i = 0, size = coefficients.size(); i < size; ++i)
+      halves[(size - 1 - i) % 2].push_back(coefficients[i]);
+    Value square = mul(x, x);
+    return fma(horner(square, halves[1]), x, horner(square, halves[0]));
+  }
+
   /// a b and a + b as sums of two numbers, the rounded result and its error. Of
   /// a + b, |a| >= |b| or a = 0.
   Pair product(Value a, Value b) {
@@ -182,10 +191,11 @@ public:
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a,
                                  integer(0));
   }
-  Value isOdd(Value a) {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                 lowBits(a, 1), integer(0));
+  Value isNonZero(Value a) {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, a,
+                                 integer(0));
   }
+  Value isOdd(Value a) { return isNonZero(lowBits(a, 1)); }
   /// x where the lowest bit of `a` is set, y elsewhere.
   Value ifOdd(Value a, Value x, Value y) { return select(isOdd(a), x, y); }
   /// `a` as a number.

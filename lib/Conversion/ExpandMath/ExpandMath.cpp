@@ -264,6 +264,9 @@ struct ExpandMathPass : batch::impl::ExpandMathPassBase<ExpandMathPass> {
           builder.getFunctionType(op->getOperandTypes(), op->getResultTypes());
       func::FuncOp &function = functions[{op->getName(), type}];
       if (!function) {
+        if (isa<math::CosOp, math::SinOp, math::SincosOp, math::TanOp>(op))
+          addLargeAngle(symbols, getElementTypeOrSelf(op->getOperand(0)),
+                        op->getLoc());
         builder.setInsertionPointToEnd(module.getBody());
         function = func::FuncOp::create(
             builder, op->getLoc(),

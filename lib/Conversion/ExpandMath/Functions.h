@@ -47,6 +47,26 @@ Value buildFpowi(Code &code, Value x, Value exponent);
 /// For integers of any width, in a loop over the exponent's bits.
 Value buildIpowi(OpBuilder &builder, Location loc, Value base, Value exponent);
 
+// Angles.cpp
+/// x = n pi / 2 + rest - excess with |rest| <= 0.83. -0 has the rest -0;
+/// infinities and NaN have NaN.
+struct Angle {
+  Value shifted; ///< a number whose low two bits are those of n
+  Value rest;
+  Value excess; ///< below the last bit of `rest`, or null
+};
+/// Without an excess.
+Angle reduceAngle(Code &code, Value x);
+struct PairTerms {
+  double halfPi[3]; ///< pi / 2, each term rounded down, the second one shorter
+  double highest;   ///< up to it, a product with the second term is exact
+};
+/// With an excess, and |rest| <= 0.7866.
+Angle reduceAngleToPair(Code &code, Value x, const PairTerms &terms);
+/// Adds the function that both reductions call for large numbers; without it,
+/// they have its code. `element` is f32 or f64.
+void addLargeAngle(SymbolTable &symbols, Type element, Location loc);
+
 // Trigonometry.cpp
 Value buildCos(Code &code, Value x);
 Value buildSin(Code &code, Value x);

@@ -86,18 +86,25 @@ func.func @expm1(%x: f64) -> f64 {
 // -----
 
 // sin and cos: both polynomials, the lowest bit of the number of quarters
-// selects one, the next one the sign. cos is a quarter ahead.
+// selects one, the next one the sign. cos is a quarter ahead. A number from 2^46
+// on is multiplied by words of 2 / pi.
 // CHECK-LABEL: func.func @sin_cos
 // CHECK-SAME:    %[[X:.*]]: f64
 func.func @sin_cos(%x: f64) -> (f64, f64) {
-  // CHECK:       %[[N:.*]] = arith.bitcast %{{.*}} : f64 to i64
+  // CHECK:       %[[LARGE:.*]] = arith.cmpf oge, %{{.*}}, %{{.*}} : f64
+  // CHECK-NEXT:  %[[R:.*]]:2 = scf.if %[[LARGE]] -> (f64, f64)
+  // CHECK:         arith.mului_extended
+  // CHECK:       } else {
+  // CHECK-NEXT:    scf.yield %{{.*}}, %{{.*}} : f64, f64
+  // CHECK:       %[[N:.*]] = arith.bitcast %[[R]]#0 : f64 to i64
   // CHECK:       arith.cmpi ne
   // CHECK-NEXT:  arith.select
   // CHECK:       arith.shli %[[N]]
   // CHECK:       %[[SIN_BITS:.*]] = arith.xori
   // CHECK-NEXT:  %[[SIN:.*]] = arith.bitcast %[[SIN_BITS]]
   %y = math.sin %x : f64
-  // CHECK:       %[[N:.*]] = arith.bitcast %{{.*}} : f64 to i64
+  // CHECK:       %[[R:.*]]:2 = scf.if
+  // CHECK:       %[[N:.*]] = arith.bitcast %[[R]]#0 : f64 to i64
   // CHECK:       %[[AHEAD:.*]] = arith.addi %[[N]], %c1_i64
   // CHECK:       arith.shli %[[AHEAD]]
   // CHECK:       %[[COS_BITS:.*]] = arith.xori
@@ -105,6 +112,25 @@ func.func @sin_cos(%x: f64) -> (f64, f64) {
   // CHECK-NEXT:  return %[[SIN]], %[[COS]]
   %z = math.cos %x : f64
   return %y, %z : f64, f64
+}
+
+// -----
+
+// One comparison asks whether any element is large, and a loop over the last
+// dimension replaces the rests of those. sincos reduces once.
+// CHECK-LABEL: func.func @sincos_vector
+func.func @sincos_vector(%x: vector<2x8xf32>) -> (vector<2x8xf32>, vector<2x8xf32>) {
+  // CHECK:       %[[LARGE:.*]] = arith.cmpf oge, %{{.*}}, %{{.*}} : vector<2x8xf32>
+  // CHECK-DAG:   %[[A:.*]] = vector.extract %[[LARGE]][0]
+  // CHECK-DAG:   %[[B:.*]] = vector.extract %[[LARGE]][1]
+  // CHECK:       %[[BOTH:.*]] = arith.ori %[[A]], %[[B]] : vector<8xi1>
+  // CHECK:       %[[ANY:.*]] = vector.reduction <or>, %[[BOTH]]
+  // CHECK:       scf.if %[[ANY]] -> (vector<2x8xf32>, vector<2x8xf32>)
+  // CHECK-COUNT-2: scf.for
+  // CHECK-NOT:   scf.for
+  // CHECK:       return
+  %y, %z = math.sincos %x : vector<2x8xf32>
+  return %y, %z : vector<2x8xf32>, vector<2x8xf32>
 }
 
 // -----

@@ -69,6 +69,7 @@ const Unary kUnary[] = {
     UNARY("atan", 2.5, 2.5, 10, std::atan(x)),
     UNARY("atanh", 3.5, 3.5, 1, std::atanh(x)),
     UNARY("cbrt", 0.6, 0.6, 1000, std::cbrt(x)),
+    UNARY("cos", 2, 2, 1e5, std::cos(x)),
     UNARY("cosh", 2, 2, 712, std::cosh(x)),
     UNARY("erf", 1.5, 1.5, 6, std::erf(x)),
     UNARY("erfc", 5, 5, 28, std::erfc(x)),
@@ -81,10 +82,15 @@ const Unary kUnary[] = {
     UNARY("log2", 0.6, 0.6, 100, std::log2(x)),
     UNARY("round", 0, 0, 1e6, std::round(x)),
     UNARY("rsqrt", 1.5, 1.5, 100, 1 / std::sqrt(x)),
+    UNARY("sin", 2, 2, 1e5, std::sin(x)),
     UNARY("sinh", 3.5, 3.5, 712, std::sinh(x)),
-    UNARY("tan", 3.5, 3.5, 1e5, std::tan(x)),
+    UNARY("tan", 2, 2, 1e5, std::tan(x)),
     UNARY("tanh", 3.5, 3.5, 20, std::tanh(x)),
 };
+
+bool isAngleFunction(StringRef name) {
+  return name == "cos" || name == "sin" || name == "tan";
+}
 
 //===----------------------------------------------------------------------===//
 // Compiled functions
@@ -299,7 +305,7 @@ TEST_F(BoundsTest, OfOneNumber) {
   forAllTypes([](auto type) {
     using T = decltype(type);
     for (const Unary &function : kUnary) {
-      bool isTan = StringRef(function.name) == "tan";
+      bool isOfAngle = isAngleFunction(function.name);
       double range = function.range;
       if (std::is_same_v<T, float> && range > 700 && range < 1100)
         range /= 8;
@@ -309,9 +315,9 @@ TEST_F(BoundsTest, OfOneNumber) {
           [&](Block<T> &block, int i, uint64_t n) {
             T x = point<T>(n, range);
             // Beside multiples of pi / 2.
-            if (isTan && n % 8 < 2)
-              x = T(std::floor(range * unit(n)) * 1.5707963267948966);
-            block.xs[i] = isTan && std::abs(x) >= Info<T>::sineRange ? T(1) : x;
+            if (isOfAngle && n % 8 < 2 && n % 3 == 0)
+              x = T(std::floor(range * unit(n)) * 1.5707963267948966L);
+            block.xs[i] = x;
           });
     }
   });
@@ -438,7 +444,7 @@ TEST_F(BoundsTest, SpecialValuesAreThoseOfC) {
       }
     };
     for (const Unary &function : kUnary)
-      if (StringRef(function.name) != "tan")
+      if (!isAngleFunction(function.name))
         compare(
             function.name, [&](Wide x, Wide) { return function(x); },
             [&](T x, T) { return function(x); });
@@ -458,16 +464,19 @@ TEST_F(BoundsTest, SpecialAngles) {
     block.xs = {T(0),
                 T(-0.0),
                 std::numeric_limits<T>::denorm_min(),
-                Info<T>::sineRange * 3,
+                -std::numeric_limits<T>::infinity(),
                 std::numeric_limits<T>::infinity(),
                 std::numeric_limits<T>::quiet_NaN()};
     block.xs.resize(kBlock);
-    std::vector<T> found = apply("tan", block);
-    for (int i = 0; i < 3; ++i)
-      EXPECT_TRUE(sameNumber(found[i], block.xs[i])) << block.xs[i];
-    EXPECT_EQ(found[3], 0);
-    EXPECT_TRUE(std::isnan(found[4]));
-    EXPECT_TRUE(std::isnan(found[5]));
+    for (const char *name : {"sin", "tan", "cos"}) {
+      std::vector<T> found = apply(name, block);
+      for (int i = 0; i < 3; ++i) {
+        T wanted = StringRef(name) == "cos" ? T(1) : block.xs[i];
+        EXPECT_TRUE(sameNumber(found[i], wanted)) << name << block.xs[i];
+      }
+      for (int i = 3; i < 6; ++i)
+        EXPECT_TRUE(std::isnan(found[i])) << name << block.xs[i];
+    }
     // The two results of sincos are those of sin and cos.
     for (int i = 0; i < kBlock; ++i)
       block.xs[i] = point<T>(i, 100);
@@ -475,6 +484,50 @@ TEST_F(BoundsTest, SpecialAngles) {
     std::vector<T> each = apply("difference", block);
     for (int i = 0; i < kBlock; ++i)
       EXPECT_TRUE(sameNumber(both[i], each[i])) << block.xs[i];
+  });
+}
+
+/// Numbers whose distance to a multiple of pi / 2 is smallest for their
+/// exponents or altogether, with the 2 / pi of their exponents.
+TEST_F(BoundsTest, AnglesNextToMultiplesOfHalfPi) {
+  forAllTypes([](auto type) {
+    using T = decltype(type);
+    std::vector<T> hard;
+    if constexpr (kFormat<T>)
+      hard = {6381956970095103 * 0x1p797, 5319372648326541 * 0x1p-51,
+              5312145103497345 * 0x1p-32};
+    else
+      hard = {16367173 * 0x1p72f, 13176795 * 0x1p-22f, 11 * 0x1p1f};
+    for (const Unary &function : kUnary)
+      if (isAngleFunction(function.name))
+        measure<T>(
+            function.name, function.bounds[kFormat<T>], 3 * kBlock,
+            [&](auto x, auto, int64_t) { return function(x); },
+            [&](Block<T> &block, int i, uint64_t n) {
+              T x = hard[i % hard.size()] * T(1 + n / kBlock);
+              block.xs[i] = n & 1 ? -x : x;
+            });
+  });
+}
+
+/// Large elements of a vector do not move their neighbors' bits.
+TEST_F(BoundsTest, AnglesDoNotDependOnNeighbors) {
+  forAllTypes([](auto type) {
+    using T = decltype(type);
+    Block<T> block, near;
+    for (int i = 0; i < kBlock; ++i) {
+      near.xs[i] = point<T>(8 * i + 3, 1);
+      block.xs[i] =
+          i % 5 == 0 ? fromBits<T>(typename Info<T>::Bits(mix(i))) : near.xs[i];
+    }
+    for (const char *name : {"sin", "cos", "tan", "sincos"}) {
+      std::vector<T> mixed = apply(name, block), same = apply(name, near);
+      for (int i = 0; i < kBlock; ++i) {
+        bool isNear = i % 5 != 0;
+        EXPECT_TRUE(!isNear || sameNumber(mixed[i], same[i]))
+            << name << near.xs[i];
+      }
+    }
   });
 }
 

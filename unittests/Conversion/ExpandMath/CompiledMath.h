@@ -29,15 +29,15 @@ struct Info<float> {
   using Bits = uint32_t;
   using Wide = double;
   static constexpr const char *name = "f32";
-  /// From here on, sin, cos and tan are 0, 1 or -1.
-  static constexpr float sineRange = 0x1p20f;
+  /// From here on, the arguments of sin and cos are reduced by 2 / pi.
+  static constexpr float sineRange = 0x1p18f;
 };
 template <>
 struct Info<double> {
   using Bits = uint64_t;
   using Wide = long double;
   static constexpr const char *name = "f64";
-  static constexpr double sineRange = 0x1p49;
+  static constexpr double sineRange = 0x1p46;
 };
 
 /// Calls a generic function with a float and with a double.

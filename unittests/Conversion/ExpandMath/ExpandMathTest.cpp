@@ -254,8 +254,7 @@ TEST_F(ExpandMathTest, SineAndCosine) {
   auto measure = [](StringRef name, auto type, auto reference) {
     using T = decltype(type);
     Measurement<T, decltype(reference)> measurement(name, reference);
-    T range = std::nextafter(Info<T>::sineRange, T(0));
-    for (T bound : {T(1), T(4), T(100), T(1e5), range})
+    for (T bound : {T(1), T(4), T(100), T(1e5), Info<T>::sineRange, T(1e30)})
       measurement.between(-bound, bound, 1 << 18);
     // Zeros of one function are extremes of the other.
     for (int i = -1000; i <= 1000; i += 25)
@@ -282,10 +281,6 @@ void expectSpecialValues(At at) {
   for (StringRef name : {"sin", "cos"}) {
     EXPECT_TRUE(std::isnan(at(name, infinity)));
     EXPECT_TRUE(std::isnan(at(name, -infinity)));
-    for (T x = Info<T>::sineRange; std::abs(x) < infinity; x *= T(-3.7)) {
-      T y = std::abs(at(name, x));
-      EXPECT_TRUE(y == 0 || y == 1) << x;
-    }
   }
   EXPECT_EQ(at("cos", T(0)), T(1));
   T over = sizeof(T) == 4 ? 89 : 710, under = sizeof(T) == 4 ? -104 : -746;

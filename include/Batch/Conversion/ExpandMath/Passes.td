@@ -27,15 +27,22 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
     | cbrt, log10, log2 | 0.6 |
     | powf, fpowi | 1 |
     | acos, erf, exp, exp2, rsqrt | 1.5 |
-    | cosh | 2 |
+    | cos, cosh, sin, sincos, tan | 2 |
     | asin, atan, atan2, expm1, log, log1p | 2.5 |
-    | acosh, asinh, atanh, sinh, tan, tanh | 3.5 |
+    | acosh, asinh, atanh, sinh, tanh | 3.5 |
     | erfc | 5 |
-    | cos, sin, sincos, in f32 with \|x\| < 2²⁰ | 1e-7, absolute |
-    | cos, sin, sincos, in f64 with \|x\| < 2⁴⁹ | 2e-16, absolute |
 
-    From these arguments on, sin and cos are 0, 1 or -1; tan, whose bound holds below
-    them, is 0. Logarithms of powers of their base and whole powers of numbers are
+    The bounds hold for all arguments. Angles are reduced by terms of pi / 2 up to a
+    bound, and by as many bits of 2 / pi as they need beyond it, element by element:
+
+    | ops | bound in f32 | bound in f64 |
+    |---|---|---|
+    | cos, sin, sincos | 2¹⁸ | 2⁴⁶ |
+    | tan | 2¹⁰ | 2²² |
+
+    A vector whose elements are all below the bound pays a comparison for this.
+
+    Logarithms of powers of their base and whole powers of numbers are
     exact where they fit. Signed zeros, infinities, NaN and arguments out of the
     domain have the results of C's functions. Squares are products. `ipowi` wraps around, and is a loop over the exponent's bits; negative
     powers are 0 but for those of 1 and -1, and so are those of 0.
@@ -59,7 +66,7 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
   let options = [
     Option<"share", "share", "bool", /*default=*/"false",
            "Expand once per kind and type, in a function that is called; LLVM "
-           "inlines it">,
+           "inlines it, except the reduction of large angles">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
