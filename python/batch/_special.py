@@ -2,6 +2,7 @@
 side by side, until none changes any more."""
 
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +10,7 @@ from jax import lax
 
 from batch._expand import rule
 
-_MOST_ROUNDS = 2000
+_MOST_ROUNDS = 20000
 
 
 def _in_float32(function):
@@ -25,12 +26,17 @@ def _in_float32(function):
 
 def _limit(first, step, a, slope=False):
     """What the last of the numbers first(a), step(1, a, …), step(2, a, …), … comes to, and
-    if `slope`, its derivative by a."""
+    if `slope`, its derivative by a. NaN where the numbers still change in the first half of
+    their digits after the last round."""
     one = jnp.ones_like(a)
     small = jnp.finfo(a.dtype).eps
 
     def goes_on(carry):
-        return (carry[0] < _MOST_ROUNDS) & carry[1].any()
+        return (carry[0] < _MOST_ROUNDS) & (carry[1] > small).any()
+
+    def share(change, whole):
+        """0 for infinities and NaN, which do not change any more."""
+        return jnp.where(jnp.abs(change) > small * whole, jnp.abs(change) / whole, 0)
 
     def body(carry):
         k, _, state, tangent = carry
@@ -40,17 +46,19 @@ def _limit(first, step, a, slope=False):
                                  (a, state), (one, tangent))
         else:
             new, after = step(number, a, state), None
-        size = small * jnp.abs(new[-1])
-        moves = jnp.abs(new[-1] - state[-1]) > size
+        change = share(new[-1] - state[-1], jnp.abs(new[-1]))
         if slope:
-            size = size + small * jnp.abs(after[-1])
-            moves = moves | (jnp.abs(after[-1] - tangent[-1]) > size)
-        return k + 1, moves, new, after
+            change = jnp.maximum(change, share(after[-1] - tangent[-1],
+                                               jnp.abs(new[-1]) + jnp.abs(after[-1])))
+        return k + 1, change, new, after
 
     state, tangent = jax.jvp(first, (a,), (one,)) if slope else (first(a), None)
-    _, _, state, tangent = lax.while_loop(
-        goes_on, body, (jnp.int32(1), jnp.ones(a.shape, bool), state, tangent))
-    return state[-1], tangent[-1] if slope else None
+    _, change, state, tangent = lax.while_loop(
+        goes_on, body, (jnp.int32(1), one, state, tangent))
+
+    def or_nan(value):
+        return jnp.where(change > small ** 0.5, jnp.nan, value)
+    return or_nan(state[-1]), or_nan(tangent[-1]) if slope else None
 
 
 def _fraction(numerator, denominator):
@@ -96,19 +104,67 @@ def _gamma_parts(a, x, by_fraction, slope):
             jnp.where(by_fraction, high_slope, low_slope) if slope else None)
 
 
+# The coefficients of 1, e, e^2, … in the numbers c that _gamma_parts_near() has, each
+# from the one before (DLMF 8.12.12).
+_NEAR = (
+    (-1 / 3, 1 / 12, -2 / 135, 1 / 864, 0.0003527336860670194, -0.0001787551440329218,
+     3.919263178522438e-05, -2.185448510679992e-06, -1.85406221071516e-06,
+     8.296711340953087e-07, -1.7665952736826078e-07, 6.707853543401498e-09,
+     1.0261809784240309e-08, -4.382036018453353e-09),
+    (-1 / 540, -1 / 288, 1 / 378, -77 / 77760, 0.00020576131687242798,
+     -4.018775720164609e-07, -1.8098550334489977e-05, 7.64916091608111e-06,
+     -1.6120900894563446e-06, 4.647127802807434e-09),
+    (25 / 6048, -139 / 51840, 1 / 1296, 2.0093878600823047e-06, -0.0001073665322636516,
+     5.2923448829120125e-05))
+
+
+def _is_near(a, x):
+    """Where a is so large, and x so near to it, that series take too many terms."""
+    return (a > (1e3 if a.dtype.itemsize == 4 else 1e4)) & (jnp.abs(x - a) < 0.3 * a)
+
+
+def _gamma_parts_near(a, x):
+    """(y, t) with the upper function erfc(y) / 2 + t exp(-y^2), and the lower one the same
+    with -y and -t (Temme, 1979; DLMF 8.12)."""
+    def series(z, numbers):
+        total = jnp.zeros_like(z)
+        for number in reversed(numbers):
+            total = total * z + number
+        return total
+
+    share = (x - a) / a
+    # e^2 / 2 is the share less log1p of it, by the series of atanh.
+    s = share / (2 + share)
+    tail = series(s * s, [1 / k for k in range(3, 27, 2)])
+    e = share * jnp.sqrt(2 / (2 + share) * (1 - 2 * s / (2 + share) * tail))
+    t = sum(series(e, numbers) / a ** k for k, numbers in enumerate(_NEAR))
+    return e * jnp.sqrt(a / 2), t / jnp.sqrt(2 * jnp.pi * a)
+
+
 def _gamma_factor(a, x):
     factor = a * jnp.log(x) - x - lax.lgamma(a)
     return jnp.where(factor < -jnp.log(jnp.finfo(a.dtype).max), 0, jnp.exp(factor))
 
 
+def _by_distance(is_edge, a, x):
+    """_is_near(), and arguments for both ways that are harmless where the other is taken."""
+    is_near = ~is_edge & _is_near(a, x)
+    is_other = is_edge | is_near
+    return (is_near, jnp.where(is_near, a, 2e4), jnp.where(is_near, x, 2e4),
+            jnp.where(is_other, 1, a), jnp.where(is_other, 1, x))
+
+
 def _gamma_value(a, x, upper):
     is_wrong = (x < 0) | (a < 0) | ((a == 0) & (x == 0)) | jnp.isnan(a) | jnp.isnan(x)
     is_edge = is_wrong | (x == 0) | (x == jnp.inf) | (a == 0)
-    safe_a, safe_x = jnp.where(is_edge, 1, a), jnp.where(is_edge, 1, x)
+    is_near, near_a, near_x, safe_a, safe_x = _by_distance(is_edge, a, x)
     by_fraction = (safe_x >= 1) & (safe_x > safe_a)
     value = _gamma_factor(safe_a, safe_x) * _gamma_parts(safe_a, safe_x, by_fraction,
                                                          False)[0]
     value = jnp.where(by_fraction == upper, value, 1 - value)
+    y, t = _gamma_parts_near(near_a, near_x)
+    y, t = (y, t) if upper else (-y, -t)
+    value = jnp.where(is_near, lax.erfc(y) / 2 + t * jnp.exp(-y * y), value)
     value = jnp.where(x == 0, int(upper), value)
     value = jnp.where((x == jnp.inf) | (a == 0), int(not upper), value)
     return jnp.where(is_wrong, jnp.nan, value)
@@ -126,22 +182,27 @@ def _igammac(a, x):
     return _gamma_value(a, x, True)
 
 
-def _gamma_slope(a, x, factor):
-    """What `factor` makes of the derivative by a of the lower function's parts."""
+def _gamma_slope(a, x, factor, near_factor):
+    """What `factor` makes of the derivative by a of the lower function's parts; of that of
+    a near x without exp(-y^2), `near_factor`."""
     is_wrong = (x < 0) | (a <= 0) | jnp.isnan(a) | jnp.isnan(x)
     is_edge = is_wrong | (x == 0)
-    safe_a, safe_x = jnp.where(is_edge, 1, a), jnp.where(is_edge, 1, x)
+    is_near, near_a, near_x, safe_a, safe_x = _by_distance(is_edge, a, x)
     by_fraction = (safe_x > 1) & (safe_x > safe_a)
     value, slope = _gamma_parts(safe_a, safe_x, by_fraction, True)
     slope = slope + value * (jnp.log(safe_x) - lax.digamma(safe_a))
     slope = factor(safe_a, safe_x) * jnp.where(by_fraction, -slope, slope)
+    (y, t), (y_slope, t_slope) = jax.jvp(lambda a: _gamma_parts_near(a, near_x), (near_a,),
+                                         (jnp.ones_like(near_a),))
+    near = y_slope * (jnp.pi ** -0.5 + 2 * y * t) - t_slope
+    slope = jnp.where(is_near, near_factor(near_a, near_x, y) * near, slope)
     return jnp.where(is_wrong, jnp.nan, jnp.where(x == 0, 0, slope))
 
 
 @rule("igamma_grad_a")
 @_in_float32
 def _igamma_grad(a, x):
-    return _gamma_slope(a, x, _gamma_factor)
+    return _gamma_slope(a, x, _gamma_factor, lambda a, x, y: jnp.exp(-y * y))
 
 
 @rule("random_gamma_grad")
@@ -149,7 +210,9 @@ def _igamma_grad(a, x):
 def _random_gamma_grad(a, x):
     """How a sample moves with a: the function stays what it is. Its derivative by x is
     the factor / x."""
-    return _gamma_slope(a, x, lambda a, x: -x)
+    def near_factor(a, x, y):  # Stirling's series
+        return -x * jnp.sqrt(2 * jnp.pi / a) * (1 + 1 / (12 * a) + 1 / (288 * a * a))
+    return _gamma_slope(a, x, lambda a, x: -x, near_factor)
 
 
 # --- the incomplete beta function -------------------------------------------------------
@@ -197,4 +260,4 @@ def _bessel_i0e(x):
     for k in range(parts, 0, -1):
         high = 1 + high * ((2 * k - 1) ** 2 / (8 * k)) / large
     return jnp.where(x < switch, low * jnp.exp(-small),
-                     high / jnp.sqrt(2 * jnp.pi * large))
+                     high / (math.sqrt(2 * math.pi) * jnp.sqrt(large)))

@@ -17,7 +17,8 @@ from jax import lax  # noqa: E402
 from jax.extend import core  # noqa: E402
 
 import batchtest  # noqa: E402
-from batch import _expand, _linear, _lowering, _scatter, _sort  # noqa: E402, F401
+from batch import _expand, _linear, _lowering, _scatter  # noqa: E402, F401
+from batch import _sort, _special  # noqa: E402, F401
 
 checks = batchtest.Checks("rules")
 warnings.filterwarnings("ignore")
@@ -203,6 +204,30 @@ for dtype, tolerance in (numpy.float32, 3e-5), (numpy.float64, 1e-10):
                 without=["regularized_incomplete_beta"])
         compare("i0e, %s" % dtype.__name__, lax.bessel_i0e, line.astype(dtype),
                 tolerance=tolerance, without=["bessel_i0e"])
+# Far out, where series take thousands of terms and squares overflow. JAX's own are right
+# in float64.
+with jax.enable_x64(True):
+    def far(what, f, *arguments, single, double, ours=None):
+        """`ours`: the rule itself, where some versions of JAX have no such primitive."""
+        wanted = numpy.asarray(jax.jit(f)(*arguments))
+        for dtype, tolerance in (numpy.float32, single), (numpy.float64, double):
+            given = [v.astype(dtype) for v in arguments]
+            expanded = core.jaxpr_as_fun(_expand.expand(jax.make_jaxpr(f)(*given)))
+            found = jax.jit(ours or (lambda *v, f=expanded: f(*v)[0]))(*given)
+            found = numpy.asarray(found)
+            checks.expect("%s far out, %s" % (what, dtype.__name__), found.dtype == dtype and
+                          numpy.allclose(found, wanted, rtol=tolerance, atol=0),
+                          (found, wanted))
+
+    a = numpy.asarray([2048.0, 20480, 131072, 1048576, 1048576, 1048576])
+    x = numpy.asarray([2080.0, 20480, 131072, 1048576, 1049600, 1047552])
+    for name in "igamma", "igammac":
+        far(name, getattr(lax, name), a, x, single=1e-4, double=1e-8)
+    far("random_gamma_grad", lax.random_gamma_grad, a, x, single=1e-5, double=1e-8,
+        ours=_special._random_gamma_grad)
+    far("igamma_grad_a", lax.igamma_grad_a, a, x, single=2e-3, double=1e-7)
+    line = numpy.asarray([6e37, 3e38, 1e30])
+    far("i0e", lax.bessel_i0e, line, single=1e-6, double=1e-14)
 compare("igamma of bfloat16", lax.igamma, jnp.asarray([1, 2], jnp.bfloat16),
         jnp.asarray([1, 3], jnp.bfloat16), tolerance=1e-2)
 checks.exit()
