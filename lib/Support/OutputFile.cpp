@@ -88,7 +88,7 @@ Error mlir::batch::writeOutputFile(StringRef path, StringRef bytes) {
   }
   fs::file_status status;
   bool isReplaced = fs::status(name, status) || fs::is_regular_file(status);
-  // What is still a link is one of /proc.
+  // A link that remains is one of /proc.
   if (fs::is_symlink_file(name))
     isReplaced = false;
   return llvm::errorCodeToError(isReplaced ? replace(name, bytes)

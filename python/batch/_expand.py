@@ -201,7 +201,7 @@ def _extents_in(equations):
 
 
 def _parts(value):
-    """What a parameter of an equation is made of; of jaxprs, their extents."""
+    """The parts of a parameter of an equation; of jaxprs, their extents."""
     if isinstance(value, (core.ClosedJaxpr, core.Jaxpr)):
         return _extents_in(open_jaxpr(value)[0].eqns)
     if isinstance(value, (tuple, list)):

@@ -65,8 +65,8 @@ class _Frame:
         self.unknown = None  # what ends this run, even if the user's code catches it
         # Of all that belongs to one function, by what the lists are.
         self.dims, self.lists, self.symbols = {}, {}, 0
-        # What the names of its symbols end with: JAX remembers what it traced for equal ones,
-        # where nothing would be asked again.
+        # Suffix of its symbols' names: JAX caches traces by name, and a cached trace asks
+        # no question.
         self.suffix = ""
         self.extents = {}  # of arguments: those of the function by the names that they have here
 
@@ -82,7 +82,7 @@ class _Frame:
         return self.decided[key]
 
     def answer(self, question):
-        """That of this path."""
+        """The answer of this path."""
         before = [(asked, asked.answer(number)) for (_, asked), number in
                   zip(self.asked, self.script) if isinstance(asked, Question)]
         answer = question.decided(before)
@@ -206,8 +206,8 @@ def _answer(question):
 
 
 def _source(name):
-    """The frame that has what has so many rows, and what that is: a key of its values, or the
-    name of the extent of its arguments; or None."""
+    """The frame of the rows that an extent counts, and a key of its values or the name of the
+    extent of its arguments; None if there is no such frame."""
     owner = root()
     if name in owner.extents:
         return owner, owner.extents[name]

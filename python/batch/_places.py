@@ -71,7 +71,7 @@ class Places:
 
 
 def _advice(text):
-    """What to write where a row is read that is not there, as in `x[-1]` of no rows."""
+    """The remedy for reading a row that does not exist, as in `x[-1]` of no rows."""
     return "; a list or a ragged array may have no rows: read one where `x.shape[0] > 0`" if \
         re.search(r"index -\d+ is out of range for [^;]*\?|of length 0", text) else ""
 

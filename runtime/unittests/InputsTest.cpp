@@ -327,7 +327,7 @@ TEST(TensorInputs, ResultsThatAreNotFinite) {
     EXPECT_TRUE(std::isnan(values[0]));
     EXPECT_EQ(values[1], HUGE_VAL);
     EXPECT_EQ(values[2], -HUGE_VAL);
-    // What is written is what is read.
+    // Results are written as they are read.
     Output output;
     output.name = "x";
     output.type = reader.descriptor.arguments[0].type.dtype;

@@ -28,7 +28,7 @@ def headers(folder):
 
 
 def compiled(header):
-    """What the compiler prints of a program that includes one header."""
+    """The compiler's output for a program that includes one header."""
     done = subprocess.run([compiler, *FLAGS, *("-I" + folder for folder in FOLDERS), "-"],
                           input='#include "%s"\n' % header, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)

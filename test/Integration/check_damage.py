@@ -36,7 +36,7 @@ def run(file):
 
 
 def opened(file):
-    """What the C API says of it."""
+    """The error of the C API."""
     try:
         c_api.Model(library, file)
     except c_api.ApiError as error:

@@ -57,7 +57,7 @@ def edges(dtype):
 
 
 def constants(dtype):
-    """Those that are the second operand as constants."""
+    """Constants that are second operands."""
     if dtype == "bool":
         return [numpy.True_]
     numbers = [0.0, -0.0, numpy.inf, numpy.nan] if dtype in FLOATS else [
@@ -72,7 +72,7 @@ def conversions(source):
 
 
 def bits(a):
-    """What lies in memory."""
+    """The bits in memory."""
     return lax.bitcast_convert_type(a, "uint%d" % (8 * a.dtype.itemsize))
 
 
@@ -201,7 +201,7 @@ def difference(a, b, tolerance):
         wrong = x != y
     else:
         both = numpy.isfinite(x) & numpy.isfinite(y)
-        # What XLA's functions compute on their way may be subnormal, too.
+        # Intermediate values of XLA's functions may be subnormal, too.
         least = 4 * float(jnp.finfo(b.dtype).tiny) if tolerance else 0
         near = numpy.where(both, abs(x - y) <= tolerance * abs(y) + least, x == y)
         zero = (x == 0) & (y == 0)

@@ -119,7 +119,7 @@ PRODUCTS = {
 
 
 def answers_to(questions):
-    """What questions give, as numbers of one type."""
+    """The answers to questions, as numbers of one type."""
     def answers(x):
         return tuple(jnp.asarray(ask(x, x.shape[0]), jnp.float32).reshape(())
                      for ask in questions.values())

@@ -41,7 +41,7 @@ def together(cases):
 
 
 def difference(cases):
-    """What is wrong, by number of a case, and how many cases were refused by decision."""
+    """Errors by the number of a case, and the number of cases refused by decision."""
     refused = [case.name in REFUSED for case in cases]
     kept = [i for i, is_refused in enumerate(refused) if not is_refused]
     function, arguments = together([cases[i] for i in kept])

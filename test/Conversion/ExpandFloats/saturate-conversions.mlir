@@ -64,7 +64,7 @@ func.func @others(%i: i32) -> f32 {
   return %x : f32
 }
 
-// What is known is folded to what it is when it runs.
+// Constants fold to the values that the code computes.
 // FOLDED-LABEL: func.func @known
 // FOLDED-DAG:   %[[MINUS:.*]] = arith.constant -128 : i8
 // FOLDED-DAG:   %[[MOST:.*]] = arith.constant 2147483647 : i32

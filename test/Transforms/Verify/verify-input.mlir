@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-verify-input | FileCheck %s
 
-// What the entry does not call may be anything.
+// Functions that the entry does not call may contain anything.
 // CHECK-LABEL: func.func @main
 // CHECK:         math.tanh
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
