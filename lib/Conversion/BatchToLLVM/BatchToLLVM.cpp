@@ -45,6 +45,14 @@ static constexpr StringLiteral kGuardedAttr = "batch.guarded";
 /// On loops and recursive functions whose rounds are counted: their number.
 static constexpr StringLiteral kCountedAttr = "batch.counted";
 
+/// Names of the symbols that an object has besides BATCH_OBJECT_SYMBOL.
+static constexpr StringLiteral kInspectPoint = "batch.inspect";
+static constexpr StringLiteral kExecutePoint = "batch.execute";
+static constexpr StringLiteral kUnbatchedPoint = "batch.unbatched";
+static constexpr StringLiteral kEmulatePoint = "batch.emulate";
+static constexpr StringLiteral kDescriptor = "batch.descriptor";
+static constexpr StringLiteral kDeviceCode = "batch.device_code";
+
 namespace {
 
 class ObjectBuilder {
@@ -473,7 +481,7 @@ LLVM::LLVMFuncOp ObjectBuilder::makeEntryPoint(StringRef name,
 /// calls its inspector.
 void ObjectBuilder::makeInspect() {
   Location loc = module.getLoc();
-  inspectPoint = makeEntryPoint("batch.inspect", 2);
+  inspectPoint = makeEntryPoint(kInspectPoint, 2);
   ContextBuilder cb(builder, loc);
   Value begin = inspectPoint.getArgument(1), end = inspectPoint.getArgument(2);
   Value arguments = cb.loadField(ContextField::arguments);
@@ -511,7 +519,7 @@ void ObjectBuilder::makeInspect() {
 void ObjectBuilder::makeUnbatched() {
   Location loc = module.getLoc();
   func::FuncOp entry = program.getEntry();
-  unbatchedPoint = makeEntryPoint("batch.unbatched", 1);
+  unbatchedPoint = makeEntryPoint(kUnbatchedPoint, 1);
   ContextBuilder cb(builder, loc);
   Value instance = unbatchedPoint.getArgument(1);
   Value arguments = cb.loadField(ContextField::arguments);
@@ -542,7 +550,7 @@ void ObjectBuilder::makeUnbatched() {
 }
 
 void ObjectBuilder::makeExecute() {
-  executePoint = makeEntryPoint("batch.execute", 2);
+  executePoint = makeEntryPoint(kExecutePoint, 2);
   func::CallOp::create(builder, module.getLoc(), executor,
                        executePoint.getArguments());
   LLVM::ReturnOp::create(builder, module.getLoc(), ValueRange());
@@ -553,7 +561,7 @@ void ObjectBuilder::makeEmulate() {
   Type pointer = LLVM::LLVMPointerType::get(module.getContext());
   builder.setInsertionPointToEnd(module.getBody());
   emulatePoint = LLVM::LLVMFuncOp::create(
-      builder, loc, "batch.emulate",
+      builder, loc, kEmulatePoint,
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()),
                                   {pointer, pointer}));
   builder.setInsertionPointToStart(emulatePoint.addEntryBlock(builder));
@@ -575,7 +583,7 @@ void ObjectBuilder::makeObject(StringRef descriptor) {
   };
   std::string text = descriptor.str();
   text.push_back('\0');
-  LLVM::GlobalOp string = makeString("batch.descriptor", text), code;
+  LLVM::GlobalOp string = makeString(kDescriptor, text), code;
   uint64_t codeSize = 0;
   for (auto binary :
        llvm::make_early_inc_range(module.getOps<gpu::BinaryOp>())) {
@@ -583,7 +591,7 @@ void ObjectBuilder::makeObject(StringRef descriptor) {
         cast<gpu::ObjectAttr>(binary.getObjects()[0]).getObject().str();
     codeSize = bytes.size();
     bytes.push_back('\0'); // PTX is text
-    code = makeString("batch.device_code", bytes);
+    code = makeString(kDeviceCode, bytes);
     binary.erase();
   }
   builder.setInsertionPointToEnd(module.getBody());
@@ -750,7 +758,8 @@ namespace {
 class ConvertBatchToLLVMPass
     : public batch::impl::ConvertBatchToLLVMPassBase<ConvertBatchToLLVMPass> {
   using ConvertBatchToLLVMPassBase::ConvertBatchToLLVMPassBase;
-  /// Gives a function another name, and what was made of it, too.
+
+  /// Renames a function, and its inspector and executor.
   static void rename(SymbolTable &symbols, Operation *function,
                      StringRef name) {
     if (failed(symbols.renameToUnique(function, {})))
@@ -767,10 +776,11 @@ class ConvertBatchToLLVMPass
     Operation *object = symbols.lookup(BATCH_OBJECT_SYMBOL);
     if (object && !isa<func::FuncOp>(object))
       return;
-    // Functions of the model make room for those of the object.
-    for (StringRef name : {BATCH_OBJECT_SYMBOL, "batch.inspect",
-                           "batch.execute", "batch.unbatched", "batch.emulate",
-                           "batch.descriptor", "batch.device_code"})
+    // Functions of the model with a name of the object's get another one.
+    for (StringRef name : {StringRef(BATCH_OBJECT_SYMBOL),
+                           StringRef(kInspectPoint), StringRef(kExecutePoint),
+                           StringRef(kUnbatchedPoint), StringRef(kEmulatePoint),
+                           StringRef(kDescriptor), StringRef(kDeviceCode)})
       if (Operation *function = symbols.lookup(name))
         rename(symbols, function, name);
     makeSources(getOperation());
