@@ -79,6 +79,7 @@ def run_passes(operation, inline):
     """Makes `linalg` of a module, as far as jaxlib can."""
     drop_moves(operation)
     _hide_conversions(operation)
+    _bound_indices(operation)
     passmanager.PassManager.parse(_TO_LINALG % ("inline," if inline else "")).run(operation)
     for barrier in _operations(operation, "stablehlo.optimization_barrier"):
         for before, after in zip(barrier.operands, barrier.results):
@@ -105,6 +106,35 @@ def _hide_conversions(operation):
             hidden = ir.Operation.create("stablehlo.optimization_barrier",
                                          results=[value.type], operands=[value])
         convert.operands[0] = hidden.results[0]
+
+
+# Operations that read indices: the number of the first operand that has them.
+_INDICES = {"stablehlo.dynamic_slice": 1, "stablehlo.dynamic_update_slice": 2,
+            "stablehlo.gather": 1}
+
+
+def _bound_indices(operation):
+    """Limits indices of type ui64 to the greatest number of i64, which is out of range of
+    any array. jaxlib's passes read such indices as i64, and larger ones as negative."""
+    for name, first in _INDICES.items():
+        for user in _operations(operation, name):
+            for number in range(first, len(user.operands)):
+                value = user.operands[number]
+                if str(_element_type(value)) == "ui64":
+                    user.operands[number] = _at_most(value, 2 ** 63 - 1, user)
+
+
+def _at_most(value, limit, user):
+    """The minimum of a value and a number, which is computed before its user."""
+    kind = ir.RankedTensorType(value.type)
+    if not kind.has_static_shape:
+        return value
+    limit = ir.IntegerAttr.get(kind.element_type, limit)
+    with ir.InsertionPoint(user), user.location:
+        limit = ir.Operation.create("stablehlo.constant", results=[kind], attributes={
+            "value": ir.DenseElementsAttr.get_splat(kind, limit)}).result
+        return ir.Operation.create("stablehlo.minimum", results=[kind],
+                                   operands=[value, limit]).result
 
 
 def _element_type(value):

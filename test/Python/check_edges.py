@@ -60,10 +60,11 @@ def constants(dtype):
     """Constants that are second operands."""
     if dtype == "bool":
         return [numpy.True_]
-    numbers = [0.0, -0.0, numpy.inf, numpy.nan] if dtype in FLOATS else [
-        0, jnp.iinfo(dtype).bits, jnp.iinfo(dtype).max] + [-1, jnp.iinfo(dtype).min] * (
-            dtype in SIGNED)
-    return list(numpy.asarray(numbers).astype(jnp.dtype(dtype)))
+    if dtype in FLOATS:
+        return list(numpy.asarray([0.0, -0.0, numpy.inf, numpy.nan]).astype(jnp.dtype(dtype)))
+    info = jnp.iinfo(dtype)
+    return list(numpy.asarray(
+        [0, info.bits, info.max] + [-1, info.min] * (dtype in SIGNED), dtype))
 
 
 def conversions(source):
@@ -257,9 +258,16 @@ def indexed(v, i):
         for name in ("set", "add") for mode in ("clip", "drop")}}
 
 
-# Not of uint64: jaxlib's lowering of dynamic_slice reads large ones as negative.
-for dtype in SIGNED + UNSIGNED[:-1] if not chosen else ():
+def of_constant_index(value):
+    return lambda v: indexed(v, constant(v[0, 0].astype("int32"), value))
+
+
+for dtype in SIGNED + UNSIGNED:
+    if chosen and dtype not in chosen:
+        continue
     values = edges(dtype)
     table = numpy.arange(12.0, dtype=numpy.float32).reshape(3, 4) + values.size
     compare("an index of " + dtype, indexed, numpy.stack([table] * values.size), values)
+    for value in values[[0, -1]]:
+        compare("index %s of %s" % (value, dtype), of_constant_index(value), table[None])
 checks.exit()
