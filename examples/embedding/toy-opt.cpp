@@ -5,52 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Dialect/Batch/BatchInterfaces.h"
 #include "Batch/InitAll.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/Dialect.h"
-#include "mlir/IR/OpImplementation.h"
-#include "mlir/Interfaces/InferTypeOpInterface.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "Toy.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
-#include "ToyDialect.h.inc"
-#define GET_OP_CLASSES
-#include "Toy.h.inc"
-
-#include "ToyDialect.cpp.inc"
-#define GET_OP_CLASSES
-#include "Toy.cpp.inc"
-
 using namespace mlir;
-
-void toy::ToyDialect::initialize() {
-  addOperations<
-#define GET_OP_LIST
-#include "Toy.cpp.inc"
-      >();
-}
-
-/// The batched form, over rows: code that every later pass knows.
-LogicalResult toy::SwishOp::buildBatched(OpBuilder &builder,
-                                         ValueRange operands,
-                                         ArrayRef<bool> batched, Value tasks,
-                                         SmallVectorImpl<Value> &results) {
-  Location loc = getLoc();
-  Value x = operands[0];
-  auto type = cast<RankedTensorType>(x.getType());
-  Value one = arith::ConstantOp::create(
-      builder, loc, builder.getFloatAttr(type.getElementType(), 1.0));
-  Value ones = tensor::SplatOp::create(builder, loc, one, type, tasks);
-  Value negated = arith::NegFOp::create(builder, loc, x);
-  Value exp = math::ExpOp::create(builder, loc, negated);
-  Value sum = arith::AddFOp::create(builder, loc, ones, exp);
-  results.push_back(arith::DivFOp::create(builder, loc, x, sum));
-  return success();
-}
 
 int main(int argc, char **argv) {
   DialectRegistry registry;
