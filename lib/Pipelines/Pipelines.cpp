@@ -173,7 +173,7 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   // The program's own conversions; those of expanded math are within range.
   pm.addPass(createSaturateConversionsPass());
   // The sine and the cosine of a number share a reduction.
-  pm.addPass(math::createMathSincosFusionPass());
+  pm.addNestedPass<func::FuncOp>(math::createMathSincosFusionPass());
   // Before the conversion of math, which would call library functions.
   ExpandMathPassOptions math;
   math.share = true;

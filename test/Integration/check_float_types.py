@@ -169,7 +169,16 @@ func.func @main(%x: !vec {batch.name = "x"}, %f: @ {batch.name = "f"},
     %twice = arith.addf %u, %u : !vec
     %v = arith.addf %twice, %w : !vec
     %third1 = arith.mulf %h, %third : @
-    %i = arith.addf %third1, %h : @
+    %isSmall = arith.cmpf olt, %third1, %third : @
+    %i = scf.if %isSmall -> @ {
+      %sum = arith.addf %third1, %h : @
+      scf.yield %sum : @
+    } else {
+      %size = math.absf %h : @
+      %negated = arith.negf %third1 : @
+      %signed = math.copysign %size, %negated : @
+      scf.yield %signed : @
+    }
     %t = arith.addi %s, %one : i64
     scf.yield %v, %i, %t : !vec, @, i64
   }
@@ -269,7 +278,8 @@ def loop(kind, data, v):
             break
         x = [step(kind, exact(step(kind, 2 * exact(a))) + exact(w))
              for a, w in zip(x, data["w"])]
-        f = step(kind, exact(step(kind, exact(f) * exact(third))) + exact(f))
+        product = step(kind, exact(f) * exact(third))
+        f = step(kind, exact(product) + exact(f)) if product < third else -abs(f)
         steps += 1
     return {"y": (x, 0), "g": ([f], 0), "steps": ([steps], 0)}, doubtful
 

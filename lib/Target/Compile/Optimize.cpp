@@ -25,6 +25,7 @@
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -100,79 +101,148 @@ static llvm::FunctionPassManager cleanUp() {
   return passes;
 }
 
-/// Makes selects of bf16 select bits: for a CPU without bf16, LLVM would call a
-/// library to convert what they select.
-static void selectBits(llvm::Module &module) {
-  SmallVector<llvm::SelectInst *> selects;
-  for (llvm::Function &function : module)
-    for (llvm::Instruction &instruction : llvm::instructions(function))
-      if (auto *select = dyn_cast<llvm::SelectInst>(&instruction);
-          select && select->getType()->getScalarType()->isBFloatTy())
-        selects.push_back(select);
-  for (llvm::SelectInst *select : selects) {
-    llvm::IRBuilder<> builder(select);
-    llvm::Type *bits = select->getType()->getWithNewType(builder.getInt16Ty());
-    llvm::Value *chosen = builder.CreateSelect(
-        select->getCondition(),
-        builder.CreateBitCast(select->getTrueValue(), bits),
-        builder.CreateBitCast(select->getFalseValue(), bits));
-    select->replaceAllUsesWith(
-        builder.CreateBitCast(chosen, select->getType()));
-    select->eraseFromParent();
-  }
-}
+namespace {
+/// Makes code that loads, stores, selects and passes numbers of bf16 do so with
+/// their bits. Arithmetic is already in f32. What is left would be widened to
+/// f32 by LLVM for a CPU without bf16, and narrowed again by a library.
+class BitsOfNumbers {
+public:
+  explicit BitsOfNumbers(llvm::Function &function)
+      : function(function), builder(function.getContext()) {}
 
-/// Makes signs of bf16 bits, for the same reason: LLVM's own passes make fabs
-/// and fneg of code that works on bits.
-static void changeSignBits(llvm::Module &module) {
-  SmallVector<llvm::Instruction *> signs;
-  for (llvm::Function &function : module)
-    for (llvm::Instruction &instruction : llvm::instructions(function)) {
-      auto *call = dyn_cast<llvm::IntrinsicInst>(&instruction);
-      bool isSign = call ? call->getIntrinsicID() == llvm::Intrinsic::fabs
-                         : instruction.getOpcode() == llvm::Instruction::FNeg;
-      if (isSign && instruction.getType()->getScalarType()->isBFloatTy())
-        signs.push_back(&instruction);
-    }
-  for (llvm::Instruction *sign : signs) {
-    llvm::IRBuilder<> builder(sign);
-    llvm::Type *type = sign->getType();
-    llvm::Type *bits = type->getWithNewType(builder.getInt16Ty());
-    llvm::Value *value = builder.CreateBitCast(sign->getOperand(0), bits);
-    llvm::Value *changed =
-        isa<llvm::CallInst>(sign)
-            ? builder.CreateAnd(value, llvm::ConstantInt::get(bits, 0x7FFF))
-            : builder.CreateXor(value, llvm::ConstantInt::get(bits, 0x8000));
-    sign->replaceAllUsesWith(builder.CreateBitCast(changed, type));
-    sign->eraseFromParent();
-  }
-}
-
-/// Makes bf16 of bits where it is used: what goes from block to block would be
-/// widened to f32, and a library called to narrow it again.
-static void passBits(llvm::Module &module) {
-  SmallVector<llvm::Instruction *> values;
-  for (llvm::Function &function : module)
+  void run() {
+    SmallVector<llvm::Instruction *> all;
     for (llvm::Instruction &instruction : llvm::instructions(function))
-      if (isa<llvm::BitCastInst, llvm::LoadInst>(instruction) &&
-          instruction.getType()->isBFloatTy())
-        values.push_back(&instruction);
-  for (llvm::Instruction *value : values) {
-    llvm::IRBuilder<> builder(value);
-    llvm::Value *bits = value->getOperand(0);
-    if (auto *load = dyn_cast<llvm::LoadInst>(value))
-      bits = builder.CreateAlignedLoad(builder.getInt16Ty(), bits,
-                                       load->getAlign(), load->isVolatile());
-    for (llvm::Use &use : llvm::make_early_inc_range(value->uses())) {
-      auto *user = cast<llvm::Instruction>(use.getUser());
-      auto *phi = dyn_cast<llvm::PHINode>(user);
-      llvm::IRBuilder<> there(phi ? phi->getIncomingBlock(use)->getTerminator()
-                                  : user);
-      use.set(there.CreateBitCast(bits, value->getType()));
-    }
-    value->eraseFromParent();
+      all.push_back(&instruction);
+    for (llvm::Instruction *instruction : all)
+      if (auto *store = dyn_cast<llvm::StoreInst>(instruction))
+        storeBits(*store);
+      else if (llvm::Value *bits = makeBits(*instruction))
+        replace(*instruction, bits);
+    for (llvm::Argument &argument : function.args())
+      pass(argument, &*function.getEntryBlock().getFirstInsertionPt());
+    // Results of calls, elements of vectors.
+    for (llvm::Instruction *instruction : numbers)
+      pass(*instruction, instruction->getNextNode());
+    removeCasts();
   }
-}
+
+private:
+  static bool isNumber(llvm::Value &value) {
+    return value.getType()->getScalarType()->isBFloatTy();
+  }
+  llvm::Type *getBitsType(llvm::Value &value) {
+    return value.getType()->getWithNewType(builder.getInt16Ty());
+  }
+  llvm::Value *toBits(llvm::Value *value) {
+    return builder.CreateBitCast(value, getBitsType(*value));
+  }
+
+  void storeBits(llvm::StoreInst &store) {
+    if (!isNumber(*store.getValueOperand()))
+      return;
+    builder.SetInsertPoint(&store);
+    store.setOperand(0, toBits(store.getValueOperand()));
+  }
+
+  /// The bits of what an instruction computes; null if it cannot compute bits.
+  llvm::Value *makeBits(llvm::Instruction &old) {
+    if (!isNumber(old))
+      return nullptr;
+    builder.SetInsertPoint(&old);
+    llvm::Type *type = getBitsType(old);
+    if (auto *load = dyn_cast<llvm::LoadInst>(&old);
+        load && !load->isAtomic()) {
+      auto *bits =
+          builder.CreateAlignedLoad(type, load->getPointerOperand(),
+                                    load->getAlign(), load->isVolatile());
+      bits->copyMetadata(*load);
+      return bits;
+    }
+    if (auto *phi = dyn_cast<llvm::PHINode>(&old))
+      return mergeBits(*phi);
+    if (auto *select = dyn_cast<llvm::SelectInst>(&old))
+      return builder.CreateSelect(select->getCondition(),
+                                  toBits(select->getTrueValue()),
+                                  toBits(select->getFalseValue()));
+    // LLVM's own passes make these of code that works on bits.
+    llvm::Value *sign = llvm::ConstantInt::get(type, 0x8000);
+    llvm::Value *others = llvm::ConstantInt::get(type, 0x7FFF);
+    if (old.getOpcode() == llvm::Instruction::FNeg)
+      return builder.CreateXor(toBits(old.getOperand(0)), sign);
+    auto *call = dyn_cast<llvm::IntrinsicInst>(&old);
+    if (call && call->getIntrinsicID() == llvm::Intrinsic::fabs)
+      return builder.CreateAnd(toBits(call->getArgOperand(0)), others);
+    if (call && call->getIntrinsicID() == llvm::Intrinsic::copysign)
+      return builder.CreateOr(
+          builder.CreateAnd(toBits(call->getArgOperand(0)), others),
+          builder.CreateAnd(toBits(call->getArgOperand(1)), sign));
+    if (!isa<llvm::BitCastInst>(old))
+      numbers.push_back(&old);
+    return nullptr;
+  }
+
+  llvm::Value *mergeBits(llvm::PHINode &phi) {
+    llvm::PHINode *bits =
+        builder.CreatePHI(getBitsType(phi), phi.getNumIncomingValues());
+    // A block may be there several times, with the same value each time.
+    llvm::DenseMap<llvm::BasicBlock *, llvm::Value *> casts;
+    for (auto [block, value] :
+         llvm::zip_equal(phi.blocks(), phi.incoming_values())) {
+      builder.SetInsertPoint(block->getTerminator());
+      llvm::Value *&cast = casts[block];
+      if (!cast)
+        cast = toBits(value);
+      bits->addIncoming(cast, block);
+    }
+    builder.SetInsertPoint(phi.getParent(),
+                           phi.getParent()->getFirstInsertionPt());
+    return bits;
+  }
+
+  void replace(llvm::Instruction &old, llvm::Value *bits) {
+    old.replaceAllUsesWith(builder.CreateBitCast(bits, old.getType()));
+    old.eraseFromParent();
+  }
+
+  /// Lets all users of a number read its bits, which are made at `place`.
+  void pass(llvm::Value &number, llvm::Instruction *place) {
+    if (!isNumber(number) || number.use_empty())
+      return;
+    SmallVector<llvm::Use *> uses;
+    for (llvm::Use &use : number.uses())
+      uses.push_back(&use);
+    builder.SetInsertPoint(place);
+    llvm::Value *bits = toBits(&number);
+    for (llvm::Use *use : uses) {
+      builder.SetInsertPoint(cast<llvm::Instruction>(use->getUser()));
+      use->set(builder.CreateBitCast(bits, number.getType()));
+    }
+  }
+
+  /// Removes casts from bits to numbers and back.
+  void removeCasts() {
+    for (llvm::Instruction &instruction :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto *cast = dyn_cast<llvm::BitCastInst>(&instruction);
+      auto *first =
+          cast ? dyn_cast<llvm::BitCastInst>(cast->getOperand(0)) : nullptr;
+      if (first && isNumber(*first) && first->getSrcTy() == cast->getDestTy())
+        cast->replaceAllUsesWith(first->getOperand(0));
+    }
+    SmallVector<llvm::WeakTrackingVH> dead;
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (isa<llvm::BitCastInst>(instruction))
+        dead.push_back(&instruction);
+    llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(dead);
+  }
+
+  llvm::Function &function;
+  llvm::IRBuilder<> builder;
+  /// Instructions that only compute numbers.
+  SmallVector<llvm::Instruction *> numbers;
+};
+} // namespace
 
 void mlir::batch::optimizeFunctions(llvm::Module &module,
                                     llvm::TargetMachine &machine,
@@ -183,8 +253,8 @@ void mlir::batch::optimizeFunctions(llvm::Module &module,
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(cleanUp()));
     passes.run(module, analyses.modules);
   }
-  selectBits(module);
-  changeSignBits(module);
-  passBits(module);
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      BitsOfNumbers(function).run();
   insertChecks(module, sanitizer, analyses.modules);
 }
