@@ -25,14 +25,30 @@ _STRUCTURE = ("batch_call", "batch_open", "batch_construct", "batch_list", "batc
               "batch_fold", "batch_length", "batch_paths")
 CONTROL = ("while", "scan", "cond", *_STRUCTURE)
 # Of primitives that only call, the parameter that has what is called.
-_CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr",
-          "core_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr",
-          "custom_vjp_call": "call_jaxpr", "remat2": "jaxpr", "checkpoint": "jaxpr"}
-# What is an error by decision.
-_REFUSED = {"fft", "eig", "eigh", "svd", "qr", "geqrf", "geqp3", "householder_product",
-            "ormqr", "schur", "hessenberg", "tridiagonal", "pure_callback", "io_callback",
-            "debug_callback", "ffi_call", "axis_index", "psum", "pmax", "pmin",
-            "all_gather", "all_to_all", "ppermute", "pmap", "shard_map", "pallas_call"}
+_CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "call": "call_jaxpr",
+          "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
+          "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr",
+          "custom_vmap_call": "call", "custom_partitioning": "call",
+          "linear_call": "callee", "composite": "jaxpr", "remat2": "jaxpr",
+          "checkpoint": "jaxpr", "remat_opt": "fwd_jaxpr"}
+# Unsupported primitives: what messages advise. jaxlib's passes would refuse some of them
+# without a reason, or compute other numbers than JAX.
+_REFUSED = dict.fromkeys((
+    "fft", "eig", "eigh", "svd", "qr", "geqrf", "geqp3", "householder_product", "ormqr",
+    "schur", "hessenberg", "tridiagonal",
+    "pure_callback", "io_callback", "debug_callback", "debug_print", "ffi_call", "dce_sink",
+    "after_all", "create_token", "inspect_sharding", "pmap", "shard_map", "reshard",
+    "pallas_call", "run_state", "create_linear", "pin", "unpin", "to_edtype",
+    "from_edtype", "unreachable", "select_and_scatter", "scaled_dot", "check", "core_map",
+    "with_memory_space_constraint"), "") | {
+        "rng_uniform": ": it has no seed; use jax.random.uniform",
+        "rng_bit_generator": ": its bits depend on the device; use jax.random.bits"}
+# The same by how names begin: primitives of several devices, and kernels of a library.
+_REFUSED_PREFIXES = (
+    "all_gather", "all_to_all", "axis_index", "pbroadcast", "pmax", "pmin", "ppermute",
+    "precv", "preduced", "psend", "psum", "pvary", "ragged_all_to_all", "reduce_scatter",
+    "reduced_vary_cast", "unreduced_", "vary_unreduced_cast",
+    "cudnn_", "dot_product_attention_", "scaled_matmul")
 # Where frames are not the user's.
 _OWN = tuple(os.path.join(os.path.dirname(os.path.abspath(file)), "")
              for file in (__file__, jax.__file__, jaxlib.__file__))
@@ -129,6 +145,11 @@ def scan_counts(params):
         return params["num_consts"], params["num_carry"]
     constants, carry, _ = params["ft_in"].unpack()  # JAX 0.12
     return len(constants), len(carry)
+
+
+def is_refused(name):
+    """Whether a primitive of this name is an error by decision."""
+    return name in _REFUSED or name.startswith(_REFUSED_PREFIXES)
 
 
 def is_empty(aval):
@@ -330,8 +351,9 @@ class _Expansion:
         if equation.effects:
             raise LoweringError("%s%s has effects, which are not supported" % (
                 place(equation), name))
-        if name in _REFUSED:
-            raise LoweringError("%s%s is not supported" % (place(equation), name))
+        if is_refused(name):
+            raise LoweringError("%s%s is not supported%s" % (
+                place(equation), name, _REFUSED.get(name, "")))
         for v in equation.outvars:
             if jax.dtypes.issubdtype(v.aval.dtype, numpy.complexfloating):
                 raise LoweringError("%s%s gives %s: complex numbers are not supported" % (

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from batch._expand import rule
+from batch._expand import LoweringError, rule
 
 _BLOCK = 64
 
@@ -138,3 +138,54 @@ def _permutation(pivots, *, permutation_size):
         return jnp.where(place == i, second, jnp.where(place == j, first, order)), None
 
     return lax.scan(swap, place, (jnp.arange(len(pivots), dtype=jnp.int32), pivots))[0]
+
+
+@rule("tridiagonal_solve")
+@_for_each(1)
+def _tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
+    """By elimination with partial pivoting, as LAPACK's gtsv: rows of the upper factor have
+    three diagonals."""
+    if perturb_singular:
+        raise LoweringError("tridiagonal_solve with perturb_singular is not supported")
+    n = len(d)
+    du = jnp.where(jnp.arange(n) < n - 1, du, 0)
+
+    def eliminate(row, given):
+        """Row i: p x[i] + q x[i + 1] = s. The given row has x[i] to x[i + 2]."""
+        p, q, s = row
+        low, middle, high, right = given
+        swaps = jnp.abs(low) > jnp.abs(p)
+        factor = jnp.where(swaps, p, low) / jnp.where(swaps, low, p)
+        fixed = (jnp.where(swaps, low, p), jnp.where(swaps, middle, q),
+                 jnp.where(swaps, high, 0), jnp.where(swaps, right, s))
+        return (jnp.where(swaps, q - factor * middle, middle - factor * q),
+                jnp.where(swaps, -factor * high, high),
+                jnp.where(swaps, s - factor * right, right - factor * s)), fixed
+
+    def substitute(known, row):
+        p, q, r, s = row
+        x = (s - q * known[0] - r * known[1]) / p
+        return (x, known[0]), x
+
+    (p, _, s), rows = lax.scan(eliminate, (d[0], du[0], b[0]),
+                               (dl[1:], d[1:], du[1:], b[1:]))
+    last = s / p
+    rest = lax.scan(substitute, (last, jnp.zeros_like(last)), rows, reverse=True)[1]
+    return jnp.concatenate([rest, last[None]])
+
+
+@rule("cholesky_update")
+@_for_each(2)
+def _cholesky_update(r, z):
+    """Givens rotations, a row at a time."""
+    def rotate(z, given):
+        row, k = given
+        x = lax.dynamic_index_in_dim(row, k, keepdims=False)
+        y = lax.dynamic_index_in_dim(z, k, keepdims=False)
+        largest = jnp.where(y == 0, 1, jnp.maximum(jnp.abs(x), jnp.abs(y)))
+        x, y = x / largest, y / largest
+        length = jnp.sqrt(x * x + y * y)
+        c, s = jnp.where(y == 0, 1, x / length), jnp.where(y == 0, 0, -y / length)
+        return c * z + s * row, c * row - s * z
+
+    return lax.scan(rotate, z, (r, jnp.arange(len(z))))[1]
