@@ -9,6 +9,7 @@ a group that ends its process run again one by one, so that a failure names its 
 
 import argparse
 import os
+import re
 import sys
 import warnings
 
@@ -20,8 +21,6 @@ import workers  # noqa: E402
 
 GROUP = 40  # cases that are compiled together
 SECONDS = 300  # for a group; an ordinary one takes ten
-# Errors by decision, whatever the rank.
-REFUSED = ("select_and_scatter_add", "select_and_gather_add")
 
 
 def case_of(number, seed, primitive):
@@ -41,14 +40,12 @@ def together(cases):
 
 
 def difference(cases):
-    """Errors by the number of a case, and the number of cases refused by decision."""
-    refused = [case.name in REFUSED for case in cases]
-    kept = [i for i, is_refused in enumerate(refused) if not is_refused]
-    function, arguments = together([cases[i] for i in kept])
+    """Errors by the number of a case."""
+    function, arguments = together(cases)
     found = batch.vmap(function)(*arguments)
-    wanted = jax.vmap(function)(*arguments)
+    wanted = [ranks.reference(case)(*case.arguments) for case in cases]
     texts = {i: comparison.difference(a, b, 2e-5)
-             for i, a, b in zip(kept, found, wanted)}
+             for i, (a, b) in enumerate(zip(found, wanted))}
     return {i: text for i, text in texts.items() if text}
 
 
@@ -82,6 +79,40 @@ def imported(case):
         pass
 
 
+def survey(_):
+    """{text: what is wrong} of the primitives that are not drawn: JAX has none without a
+    maker, a reason or an error by decision, and errors name their primitive."""
+    found, primitives = {}, ranks.primitives()
+    known = set(ranks.MAKERS).union(*ranks.ELSEWHERE.values())
+    left = sorted(name for name in primitives
+                  if name not in known and not _expand.is_refused(name))
+    found["every primitive of JAX is tested, or has a reason"] = ", ".join(left)
+    both = sorted(name for name in known if _expand.is_refused(name))
+    found["no primitive is both tested and refused"] = ", ".join(both)
+
+    def check(text, name, call):
+        try:
+            call()
+            found[text] = "there is no error"
+        except batch.LoweringError as error:
+            found[text] = "" if re.search(r"\b%s\b" % name, str(error)) else str(error)
+        except Exception as error:
+            found[text] = "%s: %s" % (type(error).__name__, error)
+
+    for name, primitive in primitives.items():
+        if _expand.is_refused(name):
+            check("an equation of " + name, name,
+                  lambda: _expand.expand(ranks.equation_of(primitive)))
+    for name, function in ranks.refusals().items():
+        check("a call of " + name, "complex" if name == "fft" else name,
+              lambda: batch.vmap(function)(numpy.eye(2, dtype="float32")[None]))
+    return found
+
+
+def serve(task):
+    return survey(task) if task.get("survey") else compare(task)
+
+
 parser = argparse.ArgumentParser()
 parser.add_argument("--long", action="store_true", help="10,000 cases")
 parser.add_argument("--cases", type=int)
@@ -94,11 +125,12 @@ if options.worker:
     warnings.filterwarnings("ignore")
     import batch
     import jax
-    from batch import _signature, _stablehlo
+    import numpy
+    from batch import _expand, _signature, _stablehlo
 
     import comparison
     import ranks
-    workers.serve(compare)
+    workers.serve(serve)
     sys.exit()
 
 path = batchtest.temporary_paths()
@@ -112,6 +144,13 @@ end = options.first + (options.cases or (10000 if options.long else 2 * len(rank
 tasks = [{"first": first, "count": min(GROUP, end - first), "seed": options.seed,
           "primitive": options.primitive} for first in range(options.first, end, GROUP)]
 command = [sys.executable, os.path.abspath(__file__), "--worker"]
+if not options.primitive and not options.first:
+    for task, found, error, _ in workers.run_all(command, [{"survey": True}], SECONDS,
+                                                 environment):
+        if error or isinstance(found, str):
+            found = {"the survey of primitives": error or found}
+        for text, why in found.items():
+            checks.expect(text, not why, why)
 while tasks:
     left = []
     for task, problems, error, _ in workers.run_all(command, tasks, SECONDS, environment):

@@ -10,14 +10,37 @@ import random
 import zlib
 
 import jax
+import jax.custom_batching
+import jax.custom_derivatives
+import jax.experimental.custom_partitioning
+import jax.experimental.layout
+import jax.export
+import jax.nn
 import jax.numpy as jnp
+import jax.random
+import jax.scipy.linalg
+import jax.scipy.special
 import numpy
 from jax import lax
+from jax._src.core import new_jaxpr_eqn  # neither this nor lowering tables are public
+from jax._src.interpreters import mlir
+from jax.ad_checkpoint import checkpoint_name
+from jax.extend import core
 
 N = 3  # instances
 FLOATS = ("float32", "float32", "float16", "bfloat16")
 INTEGERS = ("int32", "int32", "int8", "uint8", "uint32", "int16")
 MAKERS = {}
+# Primitives that are tested elsewhere, by the reason.
+ELSEWHERE = {
+    "extents that differ from instance to instance: check_extents.py":
+        ("dim_as_value", "dimension_size", "shape_assertion"),
+    "complex numbers, an error whose text names the type: refusals()":
+        ("complex", "conj", "real", "imag"),
+    "a part of derivatives, which no jaxpr has in the end": ("custom_lin",)}
+# jax.vmap does not have these.
+UNMAPPED = ("broadcast_to", "call_exported", "cholesky_update", "composite",
+            "custom_partitioning", "linear_call", "ragged_dot_general", "threefry2x32")
 _DRAWS = 200
 
 # text: for messages.   function: of the arguments.
@@ -102,12 +125,62 @@ def make(name, seed):
                 continue
             function, *operands = found
             case = _case(name, draw, function, operands)
-            jax.eval_shape(jax.vmap(case.function), *case.arguments)
+            jax.eval_shape(reference(case), *case.arguments)
         except (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionError,
                 NotImplementedError):
             continue  # JAX has no such call
         return case
     raise ValueError("JAX accepts none of %d calls of %s" % (_DRAWS, name))
+
+
+def reference(case):
+    """What batch.vmap of a case has to give."""
+    if case.name in UNMAPPED:
+        return lambda *arguments: lax.map(lambda values: case.function(*values), arguments)
+    return jax.vmap(case.function)
+
+
+def primitives():
+    """All primitives that JAX lowers for CPUs, or for all platforms, by name."""
+    tables = [mlir._lowerings] + list(mlir._platform_specific_lowerings.values())
+    return {primitive.name: primitive for table in tables for primitive in table}
+
+
+def _bind(name, *operands, **params):
+    return primitives()[name].bind(*operands, **params)
+
+
+def refusals():
+    """Functions of a matrix that call a refused primitive, by its name."""
+    linalg, numbers = lax.linalg, jnp.arange(4, dtype="uint32")
+
+    def then(x, *_):
+        return x
+
+    calls = {
+        "fft": lambda x: lax.fft(lax.complex(x, x), lax.FftType.FFT, (2,)),
+        "eig": lambda x: jnp.linalg.eig(x)[0].real, "eigh": jnp.linalg.eigh,
+        "svd": jnp.linalg.svd, "qr": linalg.qr, "schur": linalg.schur,
+        "hessenberg": linalg.hessenberg, "tridiagonal": linalg.tridiagonal,
+        "geqrf": lambda x: _bind("geqrf", x),
+        "householder_product": lambda x: linalg.householder_product(x, x[0]),
+        "pure_callback": lambda x: jax.pure_callback(then, x, x),
+        "io_callback": lambda x: jax.experimental.io_callback(then, x, x),
+        "debug_callback": lambda x: then(x, jax.debug.callback(then, x)),
+        "debug_print": lambda x: then(x, jax.debug.print("{}", x)),
+        "ffi_call": lambda x: jax.ffi.ffi_call("none", x)(x),
+        "psum": lambda x: jax.vmap(lambda y: lax.psum(y, "i"), axis_name="i")(x),
+        "rng_uniform": lambda x: lax.rng_uniform(x[0, 0], x[0, 1], (2,)),
+        "rng_bit_generator": lambda x: then(*lax.rng_bit_generator(numbers, (2,))),
+        "complex": lambda x: lax.complex(x, x)}
+    return {name: function for name, function in calls.items() if name in primitives()}
+
+
+def equation_of(primitive):
+    """A jaxpr of one equation of a primitive, of any types."""
+    a, b = (core.Var(jax.core.ShapedArray((2,), jnp.float32)) for _ in range(2))
+    equation = new_jaxpr_eqn([a], [b], primitive, {}, frozenset())
+    return core.ClosedJaxpr(core.Jaxpr((), [a], [b], [equation]), [])
 
 
 def _case(name, draw, function, operands):
@@ -173,6 +246,21 @@ def _(draw, name):
         draw.array(draw.shape(), draw.dtype(("float32",)))
 
 
+@maker("add_any", "eq_to", "le_to", "lt_to", "tie")
+def _(draw, name):
+    """Primitives that JAX makes in derivatives and sorting."""
+    shape, dtype = draw.shape(), draw.dtype(("float32", "int32", "uint8", "bfloat16"))
+    return lambda a, b: _bind(name, a, b), draw.array(shape, dtype), draw.array(shape, dtype)
+
+
+@maker("mulhi")
+def _(draw, name):
+    shape, dtype = draw.shape(), draw.dtype(INTEGERS)
+    info = jnp.iinfo(dtype)
+    a, b = (draw.array(shape, dtype, info.min, int(info.max) + 1) for _ in range(2))
+    return lambda a, b: _bind(name, a, b), a, b
+
+
 @maker("add", "sub", "mul", "max", "min", "eq", "ne", "ge", "gt", "le", "lt", "div", "rem")
 def _(draw, name):
     kinds = FLOATS + INTEGERS + (() if name in ("add", "sub", "mul", "div", "rem")
@@ -181,7 +269,8 @@ def _(draw, name):
     return getattr(lax, name), draw.array(shape, dtype), draw.array(shape, dtype)
 
 
-@maker("pow", "atan2", "nextafter", "igamma", "igammac", "zeta", "polygamma")
+@maker("pow", "atan2", "nextafter", "igamma", "igammac", "igamma_grad_a", "zeta",
+       "polygamma")
 def _(draw, name):
     shape, low = draw.shape(), {"zeta": 1.5, "polygamma": 1}.get(name)
     if name == "polygamma":
@@ -241,6 +330,26 @@ def _(draw, name):
     axes = draw.some(len(result))
     shape = [result[axis] if draw.flip() else 1 for axis in axes]
     return lambda x: lax.broadcast_in_dim(x, result, axes), draw.array(shape)
+
+
+@maker("broadcast_to")
+def _(draw, name):
+    result = draw.shape()
+    shape = [n if draw.flip() else 1 for n in result]
+    return lambda x: _bind(name, x, shape=result), draw.array(shape)
+
+
+@maker("empty", "empty2")
+def _(draw, name):
+    """An array of any values, of which nothing but the shape is read."""
+    shape = draw.shape()
+    if name == "empty":
+        return lambda x: x + jnp.zeros_like(lax.empty(shape, "float32")), \
+            draw.array(shape, "float32")
+    space = jax.memory.Space.Device
+    return lambda x: x + jnp.zeros_like(_bind(name, dtype=jnp.dtype("float32"),
+                                              memory_space=space)), \
+        draw.array((), "float32")
 
 
 @maker("reshape")
@@ -365,6 +474,22 @@ def _(draw, name):
     return jnp.copy, draw.array(draw.shape())
 
 
+@maker("device_put", "name", "stage", "sharding_constraint", "layout_constraint")
+def _(draw, name):
+    """Primitives that return their operand."""
+    shape = draw.shape()
+    place = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    function = {
+        "device_put": lambda x: jax.device_put(x, jax.devices()[0]),
+        "stage": lambda x: _bind(name, x),
+        "name": lambda x: checkpoint_name(x, "a name"),
+        "sharding_constraint": lambda x: lax.with_sharding_constraint(x, place),
+        "layout_constraint": lambda x: _bind(
+            name, lax.optimization_barrier(x),
+            layout=jax.experimental.layout.Layout(tuple(range(x.ndim))))}[name]
+    return lambda x: function(x), draw.array(shape)
+
+
 @maker("optimization_barrier")
 def _(draw, name):
     return lax.optimization_barrier, draw.array(draw.shape())
@@ -482,23 +607,44 @@ def _(draw, name):
                                        padding), draw.array(shape, dtype)
 
 
+def _window(draw, shape):
+    """The parameters of a reduction over windows."""
+    window = [draw.random.randint(1, 3) for _ in shape]
+    steps = [draw.random.randint(1, 3) for _ in shape]
+    padding = [(draw.below(3), draw.below(3)) for _ in shape] if draw.flip() else \
+        draw.choice(("SAME", "VALID"))
+    return window, steps, padding
+
+
 @maker("select_and_scatter_add")
 def _(draw, name):
-    """The derivative of the largest in a window. XLA aborts where there is no axis."""
-    shape = draw.shape(1)
-    window = [draw.random.randint(1, 2) for _ in shape]
-    steps = [draw.random.randint(1, 2) for _ in shape]
-    return jax.grad(lambda x: lax.reduce_window(
-        x, -jnp.inf, lax.max, window, steps, "VALID").sum()), draw.array(shape, "float32")
+    """The derivative of the largest, or the least, in a window. XLA aborts where there is
+    no axis."""
+    shape, (start, operate) = draw.shape(1), draw.choice(((-jnp.inf, lax.max),
+                                                          (jnp.inf, lax.min)))
+    window, steps, padding = _window(draw, shape)
+    if draw.below(4) == 0:  # many places that do not overlap
+        shape = (7,) * draw.choice((2, 3))
+        window = steps = [draw.choice((4, 6))] * len(shape)
+        padding = [(draw.below(2), draw.below(2)) for _ in shape]
+    limit = draw.choice((0.5, 1))
+
+    def with_nan(x):
+        return jnp.where(x < limit, x, jnp.nan)  # of all of x from limit on
+
+    return lambda x, weights: jax.grad(lambda x: (weights * lax.reduce_window(
+        with_nan(x), start, operate, window, steps, padding)).sum())(x), \
+        draw.array(shape, "float32"), draw.array((), "float32")
 
 
 @maker("select_and_gather_add")
 def _(draw, name):
-    shape = draw.shape()
-    window, steps = [1 for _ in shape], [1 for _ in shape]
-    return lambda x: jax.jvp(lambda x: lax.reduce_window(
-        x, -jnp.inf, lax.max, window, steps, "VALID"), [x], [x]), \
-        draw.array(shape, "float32")
+    shape, (start, operate) = draw.shape(), draw.choice(((-jnp.inf, lax.max),
+                                                         (jnp.inf, lax.min)))
+    window, steps, padding = _window(draw, shape)
+    return lambda x, y: jax.jvp(lambda x: lax.reduce_window(
+        x, start, operate, window, steps, padding), [x], [y]), \
+        draw.array(shape, "float32"), draw.array(shape, "float32")
 
 
 @maker("sort")
@@ -551,6 +697,53 @@ def _(draw, name):
         draw.array(w, "float32")
 
 
+@maker("ragged_dot_general")
+def _(draw, name):
+    m, n, k, groups = (draw.below(3) for _ in range(4))
+    return lambda a, b, sizes: lax.ragged_dot(a, b, sizes), draw.array((m, k), "float32"), \
+        draw.array((groups, k, n), "float32"), draw.array((groups,), "int32", 0, 2)
+
+
+@maker("symmetric_product")
+def _(draw, name):
+    n, k, outer = draw.below(3), draw.below(3), draw.shape(0, 1)
+    return lambda a, c: lax.linalg.symmetric_product(
+        a, c + jnp.swapaxes(c, -1, -2), alpha=2, beta=0.5), \
+        draw.array((*outer, n, k), "float32"), draw.array((*outer, n, n), "float32")
+
+
+@maker("cholesky_update")
+def _(draw, name):
+    n = draw.below(4)
+    return lambda r, w: lax.linalg.cholesky_update(jnp.triu(r) + jnp.eye(n), w), \
+        draw.array((n, n), "float32"), draw.array((n,), "float32", -1, 1)
+
+
+@maker("tridiagonal_solve")
+def _(draw, name):
+    n, k, outer = draw.below(5), draw.below(3), draw.shape(0, 1)
+    more = draw.choice((0, 2))  # 0: rows change places
+    return lambda low, middle, high, b: lax.linalg.tridiagonal_solve(
+        low, middle + more, high, b), draw.array((*outer, n), "float32", 1, 2), \
+        draw.array((*outer, n), "float32"), draw.array((*outer, n), "float32", 2, 3), \
+        draw.array((*outer, n, k), "float32")
+
+
+@maker("lu_pivots_to_permutation")
+def _(draw, name):
+    outer, count = draw.shape(0, 2), draw.below(3)
+    size = count + draw.below(2)
+    return lambda x: lax.linalg.lu_pivots_to_permutation(x, size), \
+        draw.array((*outer, count), "int32", 0, max(1, size))
+
+
+@maker("custom_linear_solve")
+def _(draw, name):
+    n = draw.below(3)
+    return lambda a, b: jnp.linalg.solve(a + 2 * jnp.eye(n), b), \
+        draw.array((n, n), "float32"), draw.array((n, draw.below(3)), "float32")
+
+
 @maker("cholesky")
 def _(draw, name):
     n, outer = draw.below(3), draw.shape(0, 1)
@@ -572,7 +765,107 @@ def _(draw, name):
     return lax.linalg.lu, draw.array(shape, "float32")
 
 
+# --- calls and control ------------------------------------------------------------------
+
+def _called(x):
+    """Has an update, which only a rule of Batch's can compile."""
+    y = x.reshape(-1)
+    return (y.at[y.astype("int32")].add(2 * y, mode="drop") if y.size else y).reshape(x.shape)
+
+
+@maker("jit", "call", "closed_call", "composite", "custom_jvp_call", "custom_vjp_call",
+       "custom_vmap_call", "linear_call", "remat2", "remat_opt", "call_exported",
+       "custom_partitioning")
+def _(draw, name):
+    shape = draw.shape()
+
+    def closed(x):
+        return jax.make_jaxpr(_called)(x)
+
+    def call(x):
+        return _bind(name, x, **primitives()[name].get_bind_params(
+            {"call_jaxpr": closed(x) if name == "closed_call" else closed(x).jaxpr}))[0]
+
+    def vjp_call(optimize):
+        function = jax.custom_vjp(_called)
+        function.defvjp(lambda x: (_called(x), x), lambda x, y: (x * y,),
+                        optimize_remat=optimize)
+        return (lambda x: jax.vjp(function, x)[0]) if optimize else function
+
+    def vmap_call(x):
+        function = jax.custom_batching.custom_vmap(_called)
+        function.def_vmap(lambda size, batched, x: (jax.vmap(_called)(x), True))
+        return function(x)
+
+    def jvp_call(x):
+        function = jax.custom_jvp(_called)
+        function.defjvp(lambda x, y: (_called(*x), *y))
+        return function(x)
+
+    def partitioned(x):
+        function = jax.experimental.custom_partitioning.custom_partitioning(_called)
+        function.def_partition(partition=lambda *_: None, sharding_rule="... -> ...")
+        return function(x)
+
+    function = {
+        "jit": jax.jit(_called), "call": call, "closed_call": call,
+        "composite": lambda x: lax.composite(_called, "test.called")(x),
+        "custom_jvp_call": jvp_call, "custom_vjp_call": vjp_call(False),
+        "remat_opt": vjp_call(True), "custom_vmap_call": vmap_call,
+        "linear_call": lambda x: jax.custom_derivatives.linear_call(
+            lambda _, x: 2 * x, lambda _, x: 2 * x, (), x),
+        "remat2": jax.checkpoint(_called), "custom_partitioning": partitioned,
+        "call_exported": lambda x: jax.export.export(jax.jit(lambda x: 2 * x))(x).call(x),
+    }[name]
+    return lambda x: function(x), draw.array(shape, "float32")
+
+
+@maker("cond", "while", "scan", "platform_index")
+def _(draw, name):
+    shape = draw.shape(1 if name == "scan" else 0)
+    if name == "platform_index":
+        return lambda x: lax.platform_dependent(
+            x, cpu=lambda x: 2 * x, default=lambda x: 3 * x), draw.array(shape)
+    if name == "cond":
+        return lambda which, x: lax.cond(which, lambda x: 2 * x, lambda x: x + 1, x), \
+            draw.array((), "bool"), draw.array(shape, "float32")
+    if name == "while":
+        return lambda n, x: lax.while_loop(
+            lambda carry: carry[0] < 5, lambda carry: (carry[0] + 1, 2 * carry[1]), (n, x)), \
+            draw.array((), "int32", 0, 7), draw.array(shape, "float32")
+    return lambda start, x: lax.scan(lambda a, row: (a + row, a * row), start, x), \
+        draw.array(shape[1:], "float32"), draw.array(shape, "float32")
+
+
 # --- random numbers ---------------------------------------------------------------------
+
+@maker("random_seed", "random_wrap", "random_unwrap", "random_clone", "iota_2x32_shape")
+def _(draw, name):
+    """What calls of keys have in common."""
+    shape = draw.shape(0, 2)
+    if name == "iota_2x32_shape":
+        return lambda: tuple(_bind(name, shape=(2, *shape))),
+    if name == "random_wrap":
+        return lambda words: jax.random.bits(jax.random.wrap_key_data(words)), \
+            draw.array((2,), "uint32")
+    return lambda seed: jax.random.key_data(jax.random.clone(jax.random.key(seed))), \
+        draw.array((), "int32", 0, 99)
+
+
+@maker("random_gamma")
+def _(draw, name):
+    shape, function = draw.shape(), draw.choice((jax.random.gamma, jax.random.loggamma))
+    return lambda seed, a: function(jax.random.key(seed), a), \
+        draw.array((), "int32", 0, 99), draw.array(shape, "float32", 0.5, 3)
+
+
+@maker("threefry2x32", "threefry4x32", "philox2x32", "philox4x32")
+def _(draw, name):
+    shape = draw.shape()
+    count = {"threefry2x32": 4, "threefry4x32": 8, "philox2x32": 3, "philox4x32": 6}[name]
+    return lambda *words: tuple(_bind(name, *words)), \
+        *(draw.array(shape, "uint32", 0, 2 ** 32) for _ in range(count))
+
 
 @maker("random_bits")
 def _(draw, name):
