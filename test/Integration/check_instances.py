@@ -409,7 +409,7 @@ def check_errors():
         command = ["batch-run", program, "--inputs=" + endless,
                    "--threads=%d" % threads, "--max-steps=50"] + given
         fails("a loop without an end, %d threads" % threads,
-              "instance 1: has run 50 rounds without an end, the last one in a loop at "
+              "instance 1: has run 50 steps without an end, the last one in a loop at "
               "loop.mlir:11:12; allow more with --max-steps=N, or write the results of "
               "the others with --partial-results", *command)
         out = os.path.join(scratch, "partial.safetensors")

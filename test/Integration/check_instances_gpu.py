@@ -141,7 +141,7 @@ def check_errors(level, blocks):
                                            "parameter 'E' with 10 rows",),
                  lambda: start(batchtest.write_lines(file("bad"), bad)))
     expect_error("too many rounds",
-                 ("instance 2: has run 30 rounds without an end, the last one in a loop "
+                 ("instance 2: has run 30 steps without an end, the last one in a loop "
                   "at instances", "--max-steps=N"),
                  lambda: start(inputs, "--max-steps=30"))
     expect_error("results of the others", ("instance 2: has run", "instance 4: has run"),

@@ -274,22 +274,27 @@ void InstanceCode::enterInstance(Value instance) {
   LLVM::StoreOp::create(builder, loc, cb.constant(0), unit.rounds);
 }
 
-Value InstanceCode::nextRound(uprog::NextRoundOp op, Value before,
+Value InstanceCode::nextRound(uprog::NextRoundOp op, Value count, Value before,
                               const InstanceTables &tables) {
   // Nothing else ends a loop over numbers.
   if (!unit.threads.thread) // on the host
     cb.endIfCancelled(unit.worker);
-  Value rounds = arith::AddIOp::create(
-      builder, loc, before ? before : loadOwn(unit.rounds), cb.constant(1));
+  Value last = before ? before : loadOwn(unit.rounds);
+  // Of a large count the sum has no sign.
+  Value rounds =
+      arith::AddIOp::create(builder, loc, last, count ? count : cb.constant(1));
   if (!before)
     LLVM::StoreOp::create(builder, loc, rounds, unit.rounds);
   Value most = cb.loadCell(unit.state, kUnitMaxRounds);
-  Value may = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle,
+  Value may = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
                                     rounds, most);
-  // One thread tells the host; an instance ends in its innermost loop first.
-  Value next = arith::AddIOp::create(builder, loc, most, cb.constant(1));
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        rounds, next);
+  // One thread tells the host, of the first loop that takes too many.
+  Value mightBefore = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::ule, last, most);
+  Value one =
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+  Value isFirst = arith::AndIOp::create(
+      builder, loc, mightBefore, arith::XOrIOp::create(builder, loc, may, one));
   when(arith::AndIOp::create(builder, loc, tells(), isFirst), [&] {
     cb.storeCell(cb.loadPointer(unit.state, kUnitEnds), loadOwn(unit.instance),
                  cb.constant(tables.getLoop(op)));

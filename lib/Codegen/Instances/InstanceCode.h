@@ -153,7 +153,7 @@ public:
               const InstanceTables &tables);
   void enterInstance(Value instance);
   /// `rounds`: null, or an i64.
-  Value nextRound(uprog::NextRoundOp op, Value rounds,
+  Value nextRound(uprog::NextRoundOp op, Value count, Value rounds,
                   const InstanceTables &tables);
   /// The address of room for cells of the unit that `op` needs.
   Value room(Operation *op, int64_t cells, const InstanceTables &tables);

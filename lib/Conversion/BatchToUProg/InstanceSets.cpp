@@ -182,10 +182,12 @@ void ProgramWidener::adapt(Operation *op) {
     } else if (auto round = dyn_cast<uprog::NextRoundOp>(inner)) {
       Value before = uprog::GetOp::create(at, round.getLoc(), at.getIndexType(),
                                           rounds, member);
-      Value one = arith::ConstantIndexOp::create(at, round.getLoc(), 1);
+      Value count = round.getCount();
+      if (!count)
+        count = arith::ConstantIndexOp::create(at, round.getLoc(), 1);
       uprog::PutOp::create(
           at, round.getLoc(), rounds, member,
-          arith::AddIOp::create(at, round.getLoc(), before, one));
+          arith::AddIOp::create(at, round.getLoc(), before, count));
       round.getRoundsMutable().assign(before);
     }
   });

@@ -206,13 +206,32 @@ LogicalResult Replicator::convertRegion(Region &from, Region &to) {
 /// True for the number 1.
 static bool isOne(Value value) { return matchPattern(value, m_One()); }
 
+/// The upper bound of a loop; the lower one if the instance may not take as
+/// many rounds.
+Value Replicator::limitRounds(scf::ForOp loop, Value lower, Value upper,
+                              Value step) {
+  if (loop.getStaticTripCount())
+    return upper;
+  Location loc = loop.getLoc();
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value count = arith::SubIOp::create(builder, loc, upper, lower);
+  count = arith::MaxSIOp::create(builder, loc, count, zero);
+  if (step)
+    count = arith::CeilDivUIOp::create(builder, loc, count, step);
+  Value may = uprog::NextRoundOp::create(builder, loc, builder.getI1Type(),
+                                         "a loop" + describePlace(loc), count,
+                                         /*rounds=*/Value());
+  return arith::SelectOp::create(builder, loc, may, upper, lower);
+}
+
 LogicalResult Replicator::convert(scf::ForOp loop) {
   Value step = isOne(loop.getStep()) ? Value() : mapping.lookup(loop.getStep());
+  Value lower = mapping.lookup(loop.getLowerBound());
+  Value upper = mapping.lookup(loop.getUpperBound());
   BlockArgument number = loop.getBody()->getArgument(0);
   return convertCounted(
-      {loop, *loop.getBody(), mapping.lookup(loop.getLowerBound()),
-       mapping.lookup(loop.getUpperBound()), step,
-       [&](Value round) { mapping.map(number, round); },
+      {loop, *loop.getBody(), lower, limitRounds(loop, lower, upper, step),
+       step, [&](Value round) { mapping.map(number, round); },
        loop.getRegionIterArgs(), getValues(loop.getInitArgsMutable())});
 }
 
@@ -232,7 +251,7 @@ LogicalResult Replicator::convert(scf::WhileOp loop) {
   builder.setInsertionPoint(condition);
   Value may = uprog::NextRoundOp::create(builder, loc, builder.getI1Type(),
                                          "a loop" + describePlace(loc),
-                                         /*rounds=*/Value());
+                                         /*count=*/Value(), /*rounds=*/Value());
   condition.getConditionMutable().assign(
       arith::AndIOp::create(builder, loc, condition.getCondition(), may));
   mapping.map(loop.getResults(), converted.getResults());

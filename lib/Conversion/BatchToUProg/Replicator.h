@@ -71,6 +71,7 @@ private:
   LoopLayers findLayers(LoopLikeOpInterface loop);
   Value makeGroupRow(OpResult result);
   void mapStored(ArrayRef<StoredResult> stored, Value number);
+  Value limitRounds(scf::ForOp loop, Value lower, Value upper, Value step);
   Value countRounds(const CountedLoop &loop, Value begin, Value end);
   LogicalResult runAhead(RoundGroup &group, InvokeOp invoke);
   LogicalResult convertOps(const RoundGroup &group, unsigned layer);

@@ -126,7 +126,10 @@ int64_t batch::countSideBySide(uprog::ProgramOp program, int64_t vectorBits) {
              (!loop.getStep() || same.contains(loop.getStep()));
     }
     auto load = dyn_cast<uprog::LoadOp>(op);
-    if (isa<uprog::ParameterRowOp>(op) ||
+    auto round = dyn_cast<uprog::NextRoundOp>(op);
+    if (round && round.getCount() && !areSame(round.getCount()))
+      return false;
+    if (isa<uprog::ParameterRowOp>(op) || round ||
         (load && same.contains(load.getRow())) ||
         (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
          areSame(op->getOperands())))
@@ -253,7 +256,7 @@ static bool mayTrap(Operation *op) {
 static Value isWithinRounds(ImplicitLocOpBuilder &b, const InstanceUnit &unit) {
   ContextBuilder cb(b, b.getLoc(), unit.context);
   Value taken = LLVM::LoadOp::create(b, b.getI64Type(), unit.rounds);
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::sle, taken,
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ule, taken,
                                cb.loadCell(unit.state, kUnitMaxRounds));
 }
 
@@ -407,15 +410,19 @@ void VectorEmitter::convert(uprog::BranchOp branch) {
   map(branch.getResults(), chosen);
 }
 
-/// Counts a round of all. None has taken more by itself.
+/// Counts rounds of all. None has taken more by itself.
 void VectorEmitter::convert(uprog::NextRoundOp op) {
   ContextBuilder cb(b, op.getLoc(), unit.context);
   cb.endIfCancelled(function.getArgument(1));
   Value before = LLVM::LoadOp::create(b, b.getI64Type(), rounds);
-  Value now = arith::AddIOp::create(b, before, constant(1));
+  Value count = op.getCount()
+                    ? arith::IndexCastOp::create(b, b.getI64Type(),
+                                                 uniform.lookup(op.getCount()))
+                    : constant(1);
+  Value now = arith::AddIOp::create(b, before, count);
   LLVM::StoreOp::create(b, now, rounds);
   uniform.map(op.getResult(),
-              arith::CmpIOp::create(b, arith::CmpIPredicate::sle, now,
+              arith::CmpIOp::create(b, arith::CmpIPredicate::ule, now,
                                     cb.loadCell(unit.state, kUnitMaxRounds))
                   .getResult());
 }

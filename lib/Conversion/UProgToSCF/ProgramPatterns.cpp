@@ -263,7 +263,8 @@ public:
   }
   Values lower(uprog::NextRoundOp op, uprog::NextRoundOp::Adaptor operands) {
     Value rounds = operands.getRounds() ? toI64(operands.getRounds()) : Value();
-    return {code.nextRound(op, rounds, tables)};
+    Value count = operands.getCount() ? toI64(operands.getCount()) : Value();
+    return {code.nextRound(op, count, rounds, tables)};
   }
   Values lower(uprog::ArgumentOp op, uprog::ArgumentOp::Adaptor operands) {
     return {code.argument(op.getNumber(), toI64(operands.getInstance()),

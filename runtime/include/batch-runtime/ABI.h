@@ -214,7 +214,7 @@ typedef struct BatchUnit {
                 ///< once up to the descriptor's `room`; in front of it, for
                 ///< more than one, `setBytes`
   int64_t numInstances;
-  int64_t maxRounds; ///< that an instance may take of loops without a bound
+  int64_t maxRounds; ///< that an instance may take
   int64_t *ends;     ///< by instance: 0 if it ended well; else the loop, from
                      ///< 1 in the descriptor, in which it took too many
   int64_t tasks;     ///< that the unit counts as its own

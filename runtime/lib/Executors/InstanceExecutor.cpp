@@ -39,7 +39,7 @@ std::string InstanceExecutor::failure(int64_t instance) const {
     return "";
   const LockstepOptions &options = batch.options.lockstep;
   return concat("has run ", options.maxSteps,
-                " rounds without an end, the last one in ", info.loops[end - 1],
+                " steps without an end, the last one in ", info.loops[end - 1],
                 "; allow more with ",
                 optionName(options.names, "max-steps", "N"),
                 ", or write the results of the others with ",

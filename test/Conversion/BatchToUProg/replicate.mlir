@@ -7,7 +7,8 @@
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
 // Loops hand on where tensors lie: swapping two costs nothing. A new tensor goes to a
-// copy that neither of those is in that are still read.
+// copy that neither of those is in that are still read. A loop whose rounds are more than
+// the instance may take does not begin.
 // CHECK:       uprog.buffer @add.0 : tensor<4xf32> copies(3)
 // CHECK-LABEL: uprog.program @fibonacci.instance.together(
 // CHECK-SAME:    %[[I:.*]]: index) level(device) {
@@ -15,7 +16,9 @@
 // CHECK-NEXT:    %[[X:.*]] = uprog.argument 0 of %[[I]] : !uprog.row
 // CHECK-NEXT:    %[[Y:.*]] = uprog.argument 1 of %[[I]] : !uprog.row
 // CHECK-NEXT:    %[[N:.*]] = uprog.argument 2 of %[[I]] : index
-// CHECK:         %[[LAST:.*]]:2 = uprog.for %{{.*}} to %[[N]] iter(%[[A:.*]] = %[[X]], %[[B:.*]] = %[[Y]]) : !uprog.row, !uprog.row {
+// CHECK:         %[[MAY:.*]] = uprog.next_round "a loop at replicate.mlir:[[#]]:13" count(%{{.*}})
+// CHECK-NEXT:    %[[END:.*]] = arith.select %[[MAY]], %[[N]], %{{.*}} : index
+// CHECK-NEXT:    %[[LAST:.*]]:2 = uprog.for %{{.*}} to %[[END]] iter(%[[A:.*]] = %[[X]], %[[B:.*]] = %[[Y]]) : !uprog.row, !uprog.row {
 // CHECK-NEXT:      %[[C:.*]] = uprog.row @add.0 avoiding(%[[A]], %[[B]])
 // CHECK-NEXT:      %[[STEP:.*]] = uprog.site @add(%[[A]], %[[B]] : !uprog.row, !uprog.row) into(%[[C]])
 // CHECK:           uprog.run @add.rows step(%[[STEP]])

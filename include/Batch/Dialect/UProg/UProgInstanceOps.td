@@ -287,23 +287,29 @@ def UProg_EnterInstanceOp : UProg_Op<"enter_instance", [MemoryEffects<[MemWrite]
   let assemblyFormat = "$instance attr-dict";
 }
 
-def UProg_NextRoundOp : UProg_Op<"next_round", [MemoryEffects<[MemRead, MemWrite]>]> {
+def UProg_NextRoundOp : UProg_Op<"next_round", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "whether an instance may take one more round";
   let description = [{
-    Counts a round of a loop that nothing bounds. After the most that an instance may
-    take (`batch-run --max-steps`) it is false: the loops of the instance end, and
-    the run reports the one that is named here. Where several instances run together,
-    the program counts, and `after` has the rounds of this one so far.
+    Counts a round of a loop, or with `count` all rounds of a loop that is about to
+    run. After the most that an instance may take (`batch-run --max-steps`) it is
+    false: the loops of the instance end, and the run reports the one that is named
+    here. Where several instances run together, the program counts, and `after` has
+    the rounds of this one so far.
 
     ```mlir
     %may = uprog.next_round "a loop at model.mlir:10:5"
     %too = uprog.next_round "a loop at model.mlir:10:5" after(%rounds)
     %again = arith.andi %goes_on, %may : i1
+    %all = uprog.next_round "a loop at model.mlir:20:5" count(%n)
     ```
   }];
-  let arguments = (ins StrAttr:$loop, Optional<Index>:$rounds);
+  let arguments = (ins StrAttr:$loop, Optional<Index>:$count,
+                       Optional<Index>:$rounds);
   let results = (outs I1:$may);
-  let assemblyFormat = "$loop (`after` `(` $rounds^ `)`)? attr-dict";
+  let assemblyFormat = [{
+    $loop (`count` `(` $count^ `)`)? (`after` `(` $rounds^ `)`)? attr-dict
+  }];
 }
 
 def UProg_ArgumentOp : UProg_Op<"argument", [Pure]> {
