@@ -205,6 +205,36 @@ TEST(Stream, WhatDoesNotFit) {
             std::string::npos);
 }
 
+// Another thread ends the wait for an instance that runs for ever; the stream
+// goes on, and takes more.
+TEST(Stream, Woken) {
+  InstanceStream stream(2);
+  EXPECT_EQ(stream.acquire(), 0);
+  stream.submit(0);
+  std::thread other([&] { stream.wake(); });
+  EXPECT_EQ(stream.take(nullptr), InstanceStream::kWoken);
+  other.join();
+  EXPECT_EQ(stream.acquire(), 1);
+  stream.submit(1);
+  // Results come first; the wait after them ends at once.
+  stream.wake();
+  EXPECT_EQ(stream.exchange(-1), 0);
+  EXPECT_EQ(stream.exchange(0), 1);
+  EXPECT_EQ(stream.take(nullptr), 0);
+  EXPECT_EQ(stream.take(nullptr), InstanceStream::kWoken);
+  EXPECT_EQ(stream.exchange(1), -1);
+  EXPECT_EQ(stream.take(nullptr), 1);
+
+  Lanes trial(2);
+  ASSERT_EQ(trial.open(2), BATCH_STATUS_OK);
+  std::set<int64_t> taken;
+  batchStreamWake(trial.stream);
+  ASSERT_EQ(trial.put({5}), BATCH_STATUS_OK);
+  while (taken.empty())
+    ASSERT_EQ(trial.take({5}, taken), BATCH_STATUS_OK);
+  batchStreamWake(nullptr);
+}
+
 // A request to end ends the wait, not the stream; in a forked process there is
 // no stream.
 TEST(Stream, CancelledAndForked) {
@@ -222,7 +252,7 @@ TEST(Stream, CancelledAndForked) {
   EXPECT_EQ(stream.take(nullptr), 0);
   stream.close();
   EXPECT_FALSE(stream.waitForMore());
-  EXPECT_EQ(stream.take(nullptr), -1);
+  EXPECT_EQ(stream.take(nullptr), InstanceStream::kClosed);
 
 #ifndef __SANITIZE_THREAD__
   Lanes trial(2);

@@ -38,9 +38,11 @@ public:
   int64_t acquire();
   void submit(int64_t seat);
   /// Waits for an instance that has ended, and returns its seat, whose results
-  /// may be read; -1 if the run has ended before one has. Raises Cancelled once
-  /// `cancellation`, which may be null, is requested: the stream goes on.
+  /// may be read; kClosed if the run has ended before one has, kWoken after
+  /// wake(). Raises Cancelled once `cancellation`, which may be null, is
+  /// requested: the stream goes on.
   int64_t take(const Cancellation *cancellation);
+  static constexpr int64_t kClosed = -1, kWoken = -2;
   /// Instances that take() would return at once.
   int64_t ended();
   void release(int64_t seat);
@@ -59,7 +61,11 @@ public:
   /// returns false.
   bool waitForMore();
 
-  /// Nothing runs any more, or is going to. Any thread may call this.
+  // Of any thread.
+
+  /// Ends the take() that waits, or the next one that would.
+  void wake();
+  /// Nothing runs any more, or is going to.
   void close();
 
 private:
@@ -87,7 +93,7 @@ private:
   std::vector<int64_t> idle; ///< seats that are free
   Queue submitted, done;
   std::atomic<int64_t> waiting{0}; ///< as many as are submitted
-  bool isClosed = false;
+  bool isClosed = false, isWoken = false;
 };
 
 } // namespace batchrt

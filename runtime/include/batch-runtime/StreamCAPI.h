@@ -18,7 +18,8 @@
 extern "C" {
 #endif
 
-/** A run in progress. One thread at a time may call these functions. */
+/** A run in progress. One thread at a time may call these functions, except
+ * batchStreamWake. */
 typedef struct BatchStream BatchStream;
 
 /** Begins a run with room for `seats` instances: those that wait for a lane,
@@ -40,7 +41,7 @@ BatchStatus batchStreamPut(BatchStream *stream, const BatchInputs *inputs);
 /** Waits until an instance has ended, then copies the outputs of all that have,
  * at most `most`, into the first rows of the arrays, by number of the output,
  * which have room for `most` rows. `numbers` gets which instances these are,
- * `count` how many: 0 if there is none in the stream.
+ * `count` how many: 0 if there is none in the stream, or after batchStreamWake.
  *
  * BATCH_STATUS_CANCELLED if the cancellation, which may be null, is requested
  * before that: the stream goes on. BATCH_STATUS_FAILED if an instance has
@@ -50,6 +51,10 @@ BatchStatus batchStreamTake(BatchStream *stream, int64_t most,
                             const BatchArray *outputs, int64_t *numbers,
                             int64_t *count,
                             const BatchCancellation *cancellation);
+/** Ends the batchStreamTake that waits, or the next one that would, with a
+ * `count` of 0: a thread that reads requests wakes the one that puts them in.
+ * Any thread may call this while the stream exists. */
+void batchStreamWake(BatchStream *stream);
 
 #ifdef __cplusplus
 }

@@ -31,6 +31,7 @@ struct BatchStream {
   void put(const BatchInputs &inputs);
   int64_t take(int64_t most, const BatchArray *outputs, int64_t *numbers,
                const Cancellation *asked);
+  void wake() { stream.wake(); }
   int64_t room() const { return seats - inside; }
   int64_t ended() {
     return stream.ended() + static_cast<int64_t>(!failure.empty());
@@ -186,7 +187,9 @@ int64_t BatchStream::take(int64_t most, const BatchArray *outputs,
          static_cast<int64_t>(taken.size()) < most &&
          (taken.empty() || stream.ended() > 0)) {
     const int64_t seat = stream.take(asked);
-    if (seat < 0)
+    if (seat == InstanceStream::kWoken)
+      break;
+    if (seat == InstanceStream::kClosed)
       raiseEnd();
     checkBadIndex();
     --inside;
@@ -242,6 +245,11 @@ int64_t batchStreamRoom(const BatchStream *stream) { return stream->room(); }
 
 int64_t batchStreamEnded(BatchStream *stream) {
   return stream->isOfThisProcess() ? stream->ended() : 0;
+}
+
+void batchStreamWake(BatchStream *stream) {
+  if (stream && stream->isOfThisProcess())
+    stream->wake();
 }
 
 BatchStatus batchStreamPut(BatchStream *stream, const BatchInputs *inputs) {

@@ -8,6 +8,7 @@
 #include "batch-runtime/InstanceStream.h"
 
 #include <chrono>
+#include <utility>
 
 using namespace batchrt;
 
@@ -44,9 +45,11 @@ int64_t InstanceStream::take(const Cancellation *cancellation) {
   std::unique_lock<std::mutex> guard(lock);
   while (done.size() == 0) {
     if (isClosed)
-      return -1;
+      return kClosed;
     if (cancellation && cancellation->isRequested())
       throw Cancelled();
+    if (std::exchange(isWoken, false))
+      return kWoken;
     forCaller.wait_for(guard, untilNextLook);
   }
   return done.pop();
@@ -82,6 +85,14 @@ bool InstanceStream::waitForMore() {
   std::unique_lock<std::mutex> guard(lock);
   forLanes.wait(guard, [&] { return isClosed || submitted.size() > 0; });
   return !isClosed;
+}
+
+void InstanceStream::wake() {
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    isWoken = true;
+  }
+  forCaller.notify_one();
 }
 
 void InstanceStream::close() {
