@@ -8,6 +8,8 @@ import numpy
 from jax.extend import core
 from jax.interpreters import mlir
 
+from batch import _options
+
 UNMAPPED = object()  # an axis; None would be an empty tree
 
 
@@ -54,8 +56,9 @@ _make_weak = jax.jit(lambda array: _weak_p.bind(array))
 
 
 def _by_jax(array, is_weak):
-    array = jnp.asarray(array)
-    return _make_weak(array) if is_weak else array
+    with _options.ours():
+        array = jnp.asarray(array)
+        return _make_weak(array) if is_weak else array
 
 
 @functools.lru_cache(maxsize=1024)
@@ -67,7 +70,7 @@ def aval(shape, dtype, is_weak):
 def _place(default, client):
     """The sharding and the devices of arrays that are put nowhere else, with this default
     device, of this client."""
-    with jax.ensure_compile_time_eval(), jax.transfer_guard("allow"):
+    with jax.ensure_compile_time_eval(), _options.ours():
         sharding = jnp.asarray(numpy.zeros(1, bool)).sharding
     return sharding, list(sharding.device_set)
 
@@ -83,8 +86,7 @@ def quick_put():
     try:
         from jaxlib.xla_client import batched_device_put
         array = numpy.arange(3, dtype=numpy.int32)
-        with jax.ensure_compile_time_eval(), jax.transfer_guard("allow"), \
-                jax.disable_jit(False):
+        with jax.ensure_compile_time_eval(), _options.ours():
             sharding, devices = default_place()
             for is_weak in False, True:
                 found = batched_device_put(aval(array.shape, array.dtype, is_weak),
@@ -106,7 +108,7 @@ def is_quick():
 
 def putter():
     """Gives to_jax(), for several results: JAX is asked once what holds for them all."""
-    if not is_quick():
+    if _options.is_guarded() or not is_quick():
         return _by_jax
     quick, (sharding, devices) = quick_put(), default_place()
     # jnp.asarray narrows what JAX would have no type for.

@@ -13,7 +13,7 @@ from jax.interpreters import ad, batching, mlir
 
 from batch import _arrays, _bound, _compiler, _expand, _explain, _extents, _forest, _functions
 from batch import _lowering
-from batch import _places
+from batch import _options, _places
 from batch._arrays import UNMAPPED, for_runtime, is_plain, key_of, to_jax
 from batch._forest import Forest
 from batch._model import Ragged
@@ -73,7 +73,7 @@ class Compiled:
             return self._model
         with self._lock:
             if self._model is None:
-                with without_mesh():
+                with without_mesh(), _options.ours():
                     self.text, constants, self.places = _lowering.lower(
                         self.closed, self.shared, self.recursion)
                 self._constants = {"p%d" % i: value for i, value in enumerate(constants)}
@@ -153,6 +153,48 @@ class Compiled:
                 given = self._given(leaves, axes, size, as_they_are=False)
                 outputs = function.run(size, *given, bits=True)
         return self.from_runtime(outputs)
+
+    def check(self, outputs, leaves=None, axes=None, numbers=None):
+        """Raises what JAX raises where jax_debug_nans or jax_debug_infs finds something.
+
+        leaves, axes: of the call, for JAX to find the operation.
+        numbers: of the instances, None: from 0.
+        """
+        if not _options.is_checked():
+            return
+        places, arrays = [], []
+        for number, output in enumerate(outputs):
+            for array in output._fields.values() if isinstance(output, _forest.Nodes) else [output]:
+                places.append((number, getattr(array, "offsets", None)))
+                arrays.append(getattr(array, "values", array))
+        found = _options.unwanted(arrays)
+        if not found:
+            return
+        name, position, row = found
+        number, offsets = places[position]
+        if offsets is not None:
+            row = int(numpy.searchsorted(offsets, row, "right")) - 1
+        where = "result %d of instance %d of batch.vmap" % (
+            number, row if numbers is None else numbers[row])
+        if leaves is not None:
+            self._find(leaves, axes, row, where)
+        raise FloatingPointError("invalid value (%s) encountered in %s" % (name, where))
+
+    def _find(self, leaves, axes, row, where):
+        """Lets JAX check the operations of an instance, one by one, if it can run them."""
+        avals = [v.aval for v in self.closed.jaxpr.invars]
+        if self.recursion or _extents.of(aval.shape for aval in avals):
+            return
+        with jax.transfer_guard("allow"):
+            arguments = [leaf if axis is UNMAPPED else numpy.take(leaf, row, axis)
+                         for leaf, axis in zip(map(numpy.asarray, leaves), axes)]
+            try:
+                core.jaxpr_as_fun(self.closed)(*[
+                    key_of(value) if _expand.is_key(aval) else jnp.asarray(value, aval.dtype)
+                    for value, aval in zip(arguments, avals)])
+            except FloatingPointError as error:
+                error.add_note("of " + where)
+                raise
 
     def arguments(self, leaves):
         """The arguments of one instance, as arrays of one."""
@@ -302,8 +344,10 @@ def _(*_, compiled, axes, size):
 
 @call_p.def_impl
 def _(*leaves, compiled, axes, size):
-    return [to_jax(array, getattr(aval, "weak_type", False)) for array, aval in zip(
-        compiled.run(leaves, axes, size), compiled.results)]
+    outputs = compiled.run(leaves, axes, size)
+    compiled.check(outputs, leaves, axes)
+    return [to_jax(array, getattr(aval, "weak_type", False))
+            for array, aval in zip(outputs, compiled.results)]
 
 
 def _lower(context, *values, compiled, axes, size):

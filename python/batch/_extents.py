@@ -61,10 +61,10 @@ def mark_broadcasts(operation):
 
 
 # What shapes are put together of; not of sums, which are other extents.
-_SHAPES = ("arith.cmpi", "arith.constant", "arith.index_cast", "linalg.generic",
-           "linalg.index", "linalg.yield", "scf.if", "scf.yield", "tensor.cast",
-           "tensor.collapse_shape", "tensor.empty", "tensor.expand_shape",
-           "tensor.extract", "tensor.from_elements")
+_SHAPES = ("arith.cmpi", "arith.constant", "arith.extsi", "arith.index_cast", "arith.trunci",
+           "linalg.generic", "linalg.index", "linalg.yield", "scf.if", "scf.yield", "tensor.cast",
+           "tensor.collapse_shape", "tensor.empty", "tensor.expand_shape", "tensor.extract",
+           "tensor.from_elements")
 
 
 def _comes_from(value, numbers):

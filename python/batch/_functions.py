@@ -20,7 +20,7 @@ import numpy
 from jax import lax
 from jax.extend import core
 
-from batch import _adt, _expand, _questions, _trees
+from batch import _adt, _expand, _options, _questions, _trees
 from batch._adt import Data, List, Scalar, Tensor, describe, fields_of
 from batch._expand import LoweringError
 from batch._questions import Question
@@ -90,6 +90,10 @@ class _Frame:
             _questions.most(before)
             answer = question.answer(self.variant(question.text, question))
         return answer
+
+    def forget(self):
+        """Lets go of what was traced, as the trace ends."""
+        self.keys, self.dims, self.lists = {}, {}, {}
 
     def path(self):
         return tuple((*asked, number) for asked, number in zip(self.asked, self.script))
@@ -280,7 +284,8 @@ class Entry:
                 raise TypeError("the function gives %s, and %s where %s: all paths give values "
                                 "of the same types" % (self.tree, jax.tree.structure(other),
                                                        _path_text(path.path)))
-        self.closed = arms[0].closed if are_same(arms) else self._joined(leaves, arms)
+        with _options.ours():
+            self.closed = arms[0].closed if are_same(arms) else self._joined(leaves, arms)
 
     def _joined(self, leaves, arms):
         """The paths as one, whose results are of types that all of them have."""
@@ -396,7 +401,6 @@ class Body:
         self.name, self.function, self.avals, self._build = name, function, avals, build
         self.arms, self._pending = [], [[]]
         self.tree = self.avals_out = self.kinds_out = None
-        self.closure = []  # tracers outside, which are its first arguments
         self.unknown = None  # why paths are pending
 
     def explore(self, root=None):
@@ -435,11 +439,14 @@ class Body:
                              if old.shape and not isinstance(old.shape[0], int)}
 
         def function(*tracers):
-            arguments, named = self._build(frame, tracers)
-            result = self.function(*arguments, **named)
-            leaves, tree = jax.tree.flatten(result)
-            found["tree"], found["kinds"] = tree, kinds_in(result)
-            return list(map(strong, leaves))
+            try:
+                arguments, named = self._build(frame, tracers)
+                result = self.function(*arguments, **named)
+                leaves, tree = jax.tree.flatten(result)
+                found["tree"], found["kinds"] = tree, kinds_in(result)
+                return list(map(strong, leaves))
+            finally:
+                frame.forget()
 
         before, _state.frames = _state.frames, (*_state.frames, frame)
         try:

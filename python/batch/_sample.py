@@ -10,7 +10,7 @@ import numpy
 from jax.extend import core
 from jax.flatten_util import ravel_pytree
 
-from batch import _compiler, _expand, _lowering
+from batch import _compiler, _expand, _lowering, _options
 from batch._traces import Kept, Trace
 
 _ROWS = 100  # the most transitions of a call
@@ -329,7 +329,8 @@ class Sampler:
         self.starts = numpy.asarray(target.starts)
         density = target.density
         key = density.key, density.values, mass
-        text, parameters = _samplers.get(key, lambda: _program(density.closed, mass))
+        with _options.ours():
+            text, parameters = _samplers.get(key, lambda: _program(density.closed, mass))
         if lanes is None and sum(a.nbytes for a in parameters.values()) > _LARGE:
             lanes = _LANES
         strategy, options = ("replicate", ["--level=block"]) if lanes is None else \
@@ -478,7 +479,7 @@ def sample(target, *, chains=4, lanes=None, warmup=1000, draws=1000, seed=0,
     if not callable(target):
         raise TypeError("batch.sample expects a NumPyro model or a log density; found %r" %
                         (target,))
-    with jax.enable_x64(True):
+    with jax.enable_x64(True), jax.transfer_guard("allow"):
         key = jax.random.key(seed) if isinstance(seed, int) else seed
         key, own = jax.random.split(key)
         number = numpy.asarray(jax.random.bits(own, dtype=jnp.uint32)).astype(numpy.int32)

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import itertools
+import operator
 import re
 import sys
 import threading
@@ -12,7 +13,7 @@ import jax.numpy as jnp
 import numpy
 
 from batch import _adt, _arrays, _bound, _compiled, _expand, _extents, _forest, _functions
-from batch import _lowering, _recursion, _trees, _values  # noqa: F401
+from batch import _lowering, _options, _recursion, _trees, _values  # noqa: F401
 from batch._arrays import UNMAPPED
 from batch._forest import Forest
 from batch._model import Ragged
@@ -138,13 +139,12 @@ def _kind(leaf):
     return (_bound.Bound, leaf.shape, leaf.dtype) if type(leaf) is _bound.Bound else None
 
 
-def _context():
-    """What a trace depends on beside its arguments."""
-    config = jax.config
-    return (config.jax_enable_x64, config.jax_threefry_partitionable,
-            config.jax_default_prng_impl, config.jax_numpy_dtype_promotion,
-            config.jax_numpy_rank_promotion, config.jax_random_seed_offset,
-            getattr(config, "jax_explicit_x64_dtypes", None))
+# What a trace depends on beside its arguments: options that change values, types or errors.
+_context = functools.partial(operator.attrgetter(*[name for name in (
+    "jax_debug_key_reuse", "jax_default_prng_impl", "jax_enable_custom_prng", "jax_enable_x64",
+    "jax_explicit_x64_dtypes", "jax_high_dynamic_range_gumbel", "jax_legacy_prng_key",
+    "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion", "jax_random_seed_offset",
+    "jax_threefry_partitionable") if hasattr(jax.config, name)]), jax.config)
 
 
 class _Call:
@@ -159,7 +159,8 @@ class _Call:
         self.tree, self.out_axes = tree, out_axes
         self.has_keys = any(_expand.is_key(v.aval) for v in compiled.closed.jaxpr.invars)
         self.places = None
-        self.quick = None  # the same without Python between, once it has been called
+        # The same without Python between, once it has been called, if nothing checks it.
+        self.quick = False if any(_options.of_calls()) else None
 
     def __call__(self, leaves):
         if self.quick and _arrays.is_quick():
@@ -172,6 +173,7 @@ class _Call:
                 raise
         leaves = self.words_of(leaves)
         outputs = self.compiled.run(leaves, self.axes, self.size)
+        self.compiled.check(outputs, leaves, self.axes)
         results = self.finish(outputs)
         if self.quick is None:
             self.quick = self._quick(leaves, outputs)
@@ -281,7 +283,7 @@ class Mapped:
         if named or None in kinds:
             leaves, tree = _trees.flatten((arguments, named))
             kinds = list(map(_kind, leaves))
-        key = (tree, *kinds, _context())
+        key = (tree, *kinds, _context(), _options.of_calls())
         is_tracing = _compiled.is_tracing()
         call = None if is_tracing or None in kinds else self.calls.get(key)
         if call:
@@ -414,7 +416,8 @@ class Mapped:
         if has_data and not isinstance(function, _functions.Defined):
             function = _functions.Defined(function, _adt.Scope(0))
         failed = []
-        with _compiled.tracing(), _compiled.without_mesh(), _functions.program() as program:
+        with _compiled.tracing(), _compiled.without_mesh(), jax.disable_jit(False), \
+                _functions.program() as program:
             if symbols and not has_data:
                 entry = _functions.Entry(lambda a, k: function(*a, **k), specs,
                                          next(iter(symbols.values())).scope)

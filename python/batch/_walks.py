@@ -93,7 +93,8 @@ def _elements(values):
 
 
 def _walk(name, function, init, values):
-    """The body of a walk over lists, and the operands of its equation but its closure."""
+    """The body of a walk over lists, how many values around it it reads, and the operands of
+    its equation, of which these are the first."""
     if not values or not all(isinstance(v, ListValue) or hasattr(v, "shape")
                              for v in values):
         raise TypeError("%s walks lists, and arrays with a row for each element" % name)
@@ -123,38 +124,39 @@ def _walk(name, function, init, values):
         body._first = "the first value"
     if not body.explore(root()):
         give_up(body.unknown)
-    _close(body)
+    body.function = body._build = None  # which have tracers, and all paths are known
+    closure = _close(body)
     operands = [value._tracer if isinstance(value, ListValue) else value
                 for value in values]
-    return body, leaves + operands, tuple(
+    return body, len(closure), closure + leaves + operands, tuple(
         value._kind if isinstance(value, ListValue) else None for value in values)
 
 
 def _close(body):
-    """What a body has of the functions around it becomes its first arguments."""
+    """What a body has of the functions around it, which becomes its first arguments."""
     outside = {}
     for arm in body.arms:
         for value in arm.closed.consts:
             if isinstance(value, jax.core.Tracer):
                 outside[id(value)] = value
-    body.closure = list(outside.values())
+    closure = list(outside.values())
     for arm in body.arms:
         jaxpr = arm.closed.jaxpr
         known = {id(c): v for v, c in zip(jaxpr.constvars, arm.closed.consts)}
         kept = [(v, c) for v, c in zip(jaxpr.constvars, arm.closed.consts)
                 if id(c) not in outside]
         first = [known.get(id(value)) or core.Var(jax.typeof(value))
-                 for value in body.closure]
+                 for value in closure]
         arm.closed = core.ClosedJaxpr(jaxpr.replace(
             constvars=[v for v, _ in kept], invars=[*first, *jaxpr.invars],
             debug_info=None), [c for _, c in kept])
+    return closure
 
 
 def map_lists(function, values):
     dims = list(map(dim_of, values))
-    body, operands, kinds = _walk("map", function, (), values)
-    results = map_p.bind(*body.closure, *operands, body=body,
-                         closure=len(body.closure), kinds=kinds, dim=dims[0])
+    body, closure, operands, kinds = _walk("map", function, (), values)
+    results = map_p.bind(*operands, body=body, closure=closure, kinds=kinds, dim=dims[0])
     dims_of, rows = root().dims, []
     for kind, tracer in zip(body.kinds_out, results):
         rows.append(tracer)
@@ -170,6 +172,6 @@ def map_lists(function, values):
 
 def fold_lists(function, init, values):
     list(map(dim_of, values))
-    body, operands, kinds = _walk("fold", function, init, values)
+    body, closure, operands, kinds = _walk("fold", function, init, values)
     return jax.tree.unflatten(body.tree, fold_p.bind(
-        *body.closure, *operands, body=body, closure=len(body.closure), kinds=kinds))
+        *operands, body=body, closure=closure, kinds=kinds))
