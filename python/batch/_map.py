@@ -1,14 +1,15 @@
 """batch.map: functions of JAX over many elements, on a fixed number of lanes."""
 
 import builtins
+import collections.abc
 import functools
-import itertools
 import os
+import weakref
 
 import jax
 import numpy
 
-from batch import _forest, _runtime, _trees, _vmap
+from batch import _forest, _reader, _runtime, _trees, _vmap
 from batch._model import Ragged
 
 # Results that wait for one before them, as multiples of the lanes.
@@ -65,24 +66,65 @@ def _rows(compiled, tree, outputs, count):
             _vmap.result(array[row], aval) for array, aval in zip(outputs, compiled.results)])
 
 
-def _batches(mapped, values, count):
-    """Results of values of a data type, so many at once; what ends takes no other one."""
-    kind, values, first = next(iter(mapped.data.values())), iter(values), 0
-    while taken := list(itertools.islice(values, count)):
+class _Results(collections.abc.Generator):
+    """A generator of results.
+
+    readers: those of its elements, once it runs.
+    """
+
+    def __init__(self, results, readers):
+        self._results, self._readers = results, readers
+
+    def send(self, value):
+        # The reader's thread would wait for itself.
+        if any(reader.is_here() for reader in self._readers):
+            raise ValueError("generator already executing")
+        return self._results.send(value)
+
+    def throw(self, *error):
+        return self._results.throw(*error)
+
+
+def _results(results, elements, is_live, *arguments):
+    """The results that a generator function gives of a reader of these elements, which a
+    thread of its own reads if they are live."""
+    readers = []
+
+    def generate():
+        readers.append((_reader.Thread if is_live else _reader.Here)(elements))
+        try:
+            yield from results(readers[0], *arguments)
+        finally:
+            readers[0].close()
+
+    return _Results(generate(), readers)
+
+
+def _batches(reader, mapped, count):
+    """Results of values of a data type, so many at once, or fewer if the next one lets
+    them wait; what ends takes no other one."""
+    kind, first = next(iter(mapped.data.values())), 0
+    while True:
+        reader.want(count)
+        reader.wait(count)
+        taken = [reader.pop() for _ in range(min(count, len(reader)))]
+        if not taken:
+            return reader.finish()
         leaves, call = mapped._checked(
             (_forest.Forest(kind, taken, "xs[{%d}]" % first),), {})
         outputs = call.compiled.run(call.words_of(leaves), call.axes, call.size)
+        call.compiled.check(outputs, numbers=range(first, first + len(taken)))
         yield from _rows(call.compiled, call.tree, outputs, len(taken))
         first += len(taken)
 
 
-def _stream(mapped, elements, lanes, ordered):
-    """Results of an iterator's elements, lazily."""
-    elements = iter(elements)
-    for first in elements:
-        break
-    else:
-        return
+def _stream(reader, mapped, lanes, ordered):
+    """Results of elements, as lanes end."""
+    reader.want(1)
+    reader.wait()
+    if not len(reader):
+        return reader.finish()
+    first = reader.pop()
     types = _Elements(first)
     compiled, tree = mapped.compile(types.types, [False] * len(types.types), types.tree)
     function = compiled.bind([])
@@ -90,27 +132,39 @@ def _stream(mapped, elements, lanes, ordered):
     stream = _runtime.Stream(session, seats=2 * lanes)
     try:
         memory = [numpy.from_dlpack(array) for array in stream.arrays()]
-        count = taken = shown = 0
-        waiting = {}
-        pending = [types.leaves]  # at most one element that is not in the stream
+        reader.stream = weakref.ref(stream)
+        stream.put(1, compiled.arguments(types.leaves))
+        count, taken, shown, waiting, failure = 1, 0, 0, {}, None
         while True:
-            while stream.room > 0 and stream.ended == 0 and (
-                    not ordered or count - shown < _WINDOW * lanes):
-                if not pending:
-                    for element in elements:
-                        pending.append(types.check(count, element))
-                        break
-                    else:
-                        break
-                stream.put(1, compiled.arguments(pending.pop()))
+            room = stream.room
+            if ordered:
+                room = min(room, _WINDOW * lanes - (count - shown))
+            if failure is None:
+                reader.want(room)
+            while failure is None and len(reader) and stream.ended == 0:
+                try:
+                    leaves = types.check(count, reader.pop())
+                except Exception as error:
+                    failure = error
+                    break
+                stream.put(1, compiled.arguments(leaves))
                 count += 1
             if taken == count:
-                return
+                # Results come before what ends them.
+                if failure is not None:
+                    raise failure
+                if reader.is_over and not len(reader):
+                    return reader.finish()
+                reader.wait()
+                continue
             numbers = stream.take()
+            if not numbers:  # there is an element
+                continue
             taken += len(numbers)
             # The next take() writes to the same memory.
             outputs = compiled.from_runtime([array[:len(numbers)].copy()
                                              for array in memory])
+            compiled.check(outputs, numbers=numbers)
             for number, result in zip(numbers, _rows(compiled, tree, outputs,
                                                      len(numbers))):
                 if ordered:
@@ -139,7 +193,9 @@ def _list(mapped, elements):
         columns.append(Ragged.of(arrays) if differ else numpy.stack(arrays))
     compiled, tree = mapped.compile(_vmap.ragged_types(columns, types.types),
                                     [False] * len(columns), types.tree)
-    outputs = compiled.run(columns, [0] * len(columns), len(elements))
+    axes = [0] * len(columns)
+    outputs = compiled.run(columns, axes, len(elements))
+    compiled.check(outputs, columns, axes)
     return list(_rows(compiled, tree, outputs, len(elements)))
 
 
@@ -158,9 +214,10 @@ def map(f, xs, lanes=64, *, ordered=True, threads=None, strategy="auto",
     xs: a tree of arrays, whose elements lie along their first axes: then the results are
         arrays. Or a list of elements, trees of arrays of equal types, but for their first
         extents: then they are a list. Or an iterator of elements, which may have no end:
-        then they come from an iterator, which reads ahead at most 2 * lanes elements, or
-        while one of them takes long, 16 * lanes. Where f is annotated to take a data type,
-        elements are values of it, and an iterator's run `lanes` at a time.
+        then they come from an iterator as lanes end. A thread of its own reads xs, at most
+        2 * lanes elements ahead, or while one of them takes long, 16 * lanes. Where f is
+        annotated to take a data type, elements are values of it, and an iterator's run
+        `lanes` at a time, or fewer if the next one is late.
     lanes: elements in progress at once.
     ordered: False: an iterator of (index, result), as they end.
     threads: workers; None: one for each core.
@@ -187,14 +244,16 @@ def map(f, xs, lanes=64, *, ordered=True, threads=None, strategy="auto",
     if has_data:
         if isinstance(xs, _forest.Forest):
             return mapped(xs)
-        results = _batches(mapped, xs, len(xs) or 1 if is_list else lanes)
+        results = _results(_batches, xs, not is_list, mapped,
+                           len(xs) or 1 if is_list else lanes)
         if not ordered:
             return enumerate(results)
         return list(results) if is_list else results
     if is_iterator:
-        return _stream(mapped, xs, lanes, ordered)
+        return _results(_stream, xs, True, mapped, lanes, ordered)
     if is_list:
-        return _list(mapped, xs) if ordered else _stream(mapped, xs, lanes, ordered)
+        return _list(mapped, xs) if ordered else \
+            _results(_stream, xs, False, mapped, lanes, ordered)
     if ordered:
         return mapped(xs)
     leaves, tree = _trees.flatten(xs, "xs")
@@ -203,5 +262,5 @@ def map(f, xs, lanes=64, *, ordered=True, threads=None, strategy="auto",
         raise ValueError("batch.map expects arrays of equal first extents, found %s" % (
             sorted(sizes),))
     (size,), = sizes
-    return _stream(mapped, (tree.unflatten([leaf[i] for leaf in leaves])
-                            for i in range(size)), lanes, ordered)
+    rows = (tree.unflatten([leaf[i] for leaf in leaves]) for i in range(size))
+    return _results(_stream, rows, False, mapped, lanes, ordered)

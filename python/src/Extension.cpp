@@ -401,6 +401,8 @@ NB_MODULE(_runtime, module) {
       .def_ro("is_index", &Field::isIndex)
       .def_ro("is_ragged", &Field::isRagged)
       .def_ro("data_type", &Field::dataType);
+  // At the end of a process whose other threads still have objects.
+  module.def("expect_leaks", [] { nb::set_leak_warnings(false); });
   nb::class_<Variant>(module, "Variant")
       .def_ro("name", &Variant::name)
       .def_ro("data_type", &Variant::dataType)

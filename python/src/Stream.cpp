@@ -32,10 +32,7 @@ public:
     for (const BatchField &field : of().outputs)
       outputs.emplace_back(field, seats);
   }
-  ~Stream() {
-    nb::gil_scoped_release release;
-    handle.reset();
-  }
+  ~Stream() { close(); }
 
   int64_t room() const { return batchStreamRoom(open()); }
   int64_t ended() const { return batchStreamEnded(open()); }
@@ -59,7 +56,8 @@ public:
   }
 
   /// The numbers of instances that have ended, of which the outputs are the
-  /// first rows of arrays(). Waits for one, as long as there are any.
+  /// first rows of arrays(). Waits for one, as long as there are any, or for
+  /// wake().
   std::vector<int64_t> take() {
     std::vector<BatchArray> arrays;
     for (Rows &rows : outputs)
@@ -104,9 +102,14 @@ public:
     return result;
   }
 
+  /// Any thread may call this.
+  void wake() { batchStreamWake(handle.get()); }
+
   void close() {
+    // Other threads see no stream that is being released.
+    auto ended = std::move(handle);
     nb::gil_scoped_release release;
-    handle.reset();
+    ended.reset();
   }
 
 private:
@@ -140,13 +143,14 @@ private:
 } // namespace
 
 void batch::python::defineStream(nb::module_ &module) {
-  nb::class_<Stream>(module, "Stream")
+  nb::class_<Stream>(module, "Stream", nb::is_weak_referenceable())
       .def(nb::init<nb::object, int64_t>(), nb::arg("session"),
            nb::arg("seats"))
       .def_prop_ro("room", &Stream::room)
       .def_prop_ro("ended", &Stream::ended)
       .def("put", &Stream::put, nb::arg("instances"), nb::arg("arguments"))
       .def("take", &Stream::take)
+      .def("wake", &Stream::wake)
       .def(
           "arrays",
           [](nb::handle self) { return nb::cast<Stream &>(self).arrays(self); })

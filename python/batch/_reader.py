@@ -1,0 +1,171 @@
+"""Readers of iterators: what next() gives, also while it blocks."""
+
+import atexit
+import collections
+import contextvars
+import itertools
+import os
+import threading
+import weakref
+
+from batch import _options, _runtime
+
+_IDLE = 0.01  # seconds without another element, after which those that came are taken
+
+
+class Here:
+    """Reads elements that are in memory, in the thread that asks for them."""
+
+    def __init__(self, elements):
+        self._elements, self._read, self.is_over = iter(elements), collections.deque(), False
+
+    def want(self, most):
+        """Lets at most so many elements be read and not taken."""
+        missing = most - len(self._read)
+        if missing > 0 and not self.is_over:
+            self._read.extend(itertools.islice(self._elements, missing))
+            self.is_over = len(self._read) < most
+
+    def __len__(self):
+        return len(self._read)
+
+    def pop(self):
+        return self._read.popleft()
+
+    def wait(self, most=1):
+        """Waits until so many elements can be taken, there are no more, or the next one
+        lets the ones before it wait."""
+
+    def finish(self):
+        """Raises what the iterator has raised, after its last element."""
+
+    def is_here(self):
+        return False
+
+    def close(self):
+        pass
+
+
+class Thread:
+    """Reads an iterator in a thread of its own, whose next() may block for any time.
+
+    The thread reads what want() lets it read, and nothing ahead of that. It has the
+    caller's context variables and options of JAX. It wakes the stream that `stream`, a weak
+    reference, refers to when there is something to take again.
+    """
+
+    def __init__(self, elements):
+        self._elements, self._read = elements, collections.deque()
+        self._changed = threading.Condition()
+        self._wanted, self._is_reading, self._is_closed = 0, False, False
+        self.stream, self._error, self.is_over = lambda: None, None, False
+        self._process = os.getpid()
+        self._thread = threading.Thread(
+            target=contextvars.copy_context().run, args=(self._run, _options.now()),
+            name="batch.map", daemon=True)
+        self._thread.start()
+        _threads.add(self)
+
+    def _run(self, options):
+        error = None
+        try:
+            with options:
+                elements = iter(self._elements)
+                while self._may_read():
+                    try:
+                        element = next(elements)
+                    except StopIteration:
+                        break
+                    self._add(element)
+                    del element
+        except BaseException as raised:
+            error = raised
+        with self._changed:
+            self.is_over, self._is_reading, self._elements = True, False, None
+            if not self._is_closed:  # or nobody asks for it
+                self._error = error
+            self._changed.notify_all()
+        error = None  # which refers to this frame
+
+    def _may_read(self):
+        with self._changed:
+            self._is_reading = False
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._is_closed or self._wanted > len(self._read))
+            self._is_reading = not self._is_closed
+            return self._is_reading
+
+    def _add(self, element):
+        with self._changed:
+            if self._is_closed:
+                return
+            self._read.append(element)
+            self._changed.notify_all()
+            stream = self.stream() if len(self._read) == 1 else None
+        if stream:
+            stream.wake()
+
+    def is_reading(self):
+        """Whether the thread is in next(), which may block."""
+        return self._is_reading
+
+    def is_here(self):
+        """Whether the caller is what the thread reads."""
+        return threading.current_thread() is self._thread
+
+    def want(self, most):
+        if os.getpid() != self._process:
+            raise ValueError("the elements of batch.map are read in the process that this "
+                             "one was forked from; call batch.map in this one")
+        with self._changed:
+            self._wanted = most
+            self._changed.notify_all()
+
+    def __len__(self):
+        return len(self._read)
+
+    def pop(self):
+        with self._changed:
+            self._wanted -= 1
+            return self._read.popleft()
+
+    def wait(self, most=1):
+        with self._changed:
+            self._changed.wait_for(lambda: self._read or self.is_over)
+            while len(self._read) < most and not self.is_over:
+                before = len(self._read)
+                self._changed.wait_for(lambda: len(self._read) > before or self.is_over, _IDLE)
+                if len(self._read) == before:
+                    break
+
+    def finish(self):
+        error, self._error = self._error, None
+        try:
+            if error is not None:
+                raise error
+        finally:
+            del error
+
+    def close(self):
+        """Ends the thread, if next() blocks, once that returns."""
+        if os.getpid() != self._process:
+            return
+        with self._changed:
+            self._is_closed = True
+            self._read.clear()
+            self._changed.notify_all()
+            is_reading = self._is_reading
+        if not is_reading and not self.is_here():
+            self._thread.join()
+
+
+_threads = weakref.WeakSet()
+
+
+@atexit.register
+def _leave():
+    """The process ends while iterators block, and what their threads have stays."""
+    for reader in list(_threads):
+        reader.close()
+        if reader.is_reading():
+            _runtime.expect_leaks()
