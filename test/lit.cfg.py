@@ -22,7 +22,7 @@
 # tests of the feature `package`; torch_python=PATH one that has PyTorch, too, of the
 # feature `torch`; long=1 runs the tests of the feature `long` too;
 # soak='--minutes=N --seed=M' gives their random programs, seeds=N their orders of threads
-# on the emulator.
+# on the emulator; x64=1 sets JAX_ENABLE_X64, and the feature `x64`.
 
 import os
 import shutil
@@ -45,6 +45,9 @@ config.environment["PATH"] = path
 for name in ("HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "CCACHE_DIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
+if lit_config.params.get("x64", "0") not in ("", "0", "no"):
+    config.available_features.add("x64")
+    config.environment["JAX_ENABLE_X64"] = "1"
 if "address" in config.batch_sanitizers:
     config.available_features.add("asan")
     # The compiler tools leave MLIR's contexts to the end of the process.

@@ -22,7 +22,7 @@ def compare(name):
     """What is wrong with a kind, or None."""
     chosen = kinds.KINDS[name]
     options = dict(chosen.options)
-    with jax.enable_x64(options.pop("x64", False)):
+    with jax.enable_x64(options.pop("x64", jax.config.jax_enable_x64)):
         if chosen.line:
             return refuse(chosen)
         wanted = jax.vmap(chosen.function, **options)(*chosen.arguments)

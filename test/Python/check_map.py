@@ -96,7 +96,7 @@ keys = jax.random.split(jax.random.key(3), 5)
 checks.expect("keys", close(batch.map(jax.random.normal, keys),
                             jax.vmap(jax.random.normal)(keys)))
 checks.expect("an array of no element", close(batch.map(lambda v: v * 2, normal(0, 3)),
-                                              jnp.zeros((0, 3))))
+                                              jnp.zeros((0, 3), jnp.float32)))
 checks.expect("under jit", close(jax.jit(lambda v: batch.map(jnp.sin, v))(tree["a"]),
                                  jnp.sin(tree["a"])))
 

@@ -243,7 +243,7 @@ def odd(tree: Tree) -> Odd:
         case Tree.Leaf(word):
             return Odd.Leaf(jnp.full(2, word, jnp.float32), 1.5)
         case Tree.Node(left, _):
-            return Odd.Node(jnp.ones(3), 2.0, odd(left))
+            return Odd.Node(jnp.ones(3, jnp.float32), 2.0, odd(left))
 
 
 made = batch.vmap(odd)([Node(Leaf(7), Leaf(8))])

@@ -21,6 +21,8 @@ from jax import lax  # noqa: E402
 from word_trees import Leaf, Node, Tree, mirror, total, tree  # noqa: E402
 
 checks = batchtest.Checks("errors of recursion")
+# What JAX has for int and float.
+INT, FLOAT = (jnp.zeros((), kind).dtype.name for kind in (int, float))
 
 
 trees = [tree, Leaf(4)]
@@ -140,10 +142,11 @@ error("rows that leave a branch", NotImplementedError, "take the list's array be
 endless, grows = batch.function(endless), batch.function(grows)
 checks.refused("no path says what it gives", TypeError, "annotate it, such as `def endless",
                lambda: batch.vmap(endless)(trees))
-checks.refused("types that grow", TypeError, "ever new types of arguments: float32[1]; float3",
+checks.refused("types that grow", TypeError, "ever new types of arguments: %s[1]; %s" % (
+                   FLOAT, FLOAT),
                lambda: grows(tree, jnp.ones(1)))
 error("types that differ", TypeError,
-      "disagrees gives int32[] for Leaf, and float32[] for Node", disagrees, trees)
+      "disagrees gives %s[] for Leaf, and %s[] for Node" % (INT, FLOAT), disagrees, trees)
 error("a variant that is forgotten", TypeError, "and None for Node", forgets, trees)
 error("a truth value", TypeError, "tell its variants apart", asks_truth, trees)
 error("a comparison", TypeError, "no identity", compares, trees)
@@ -199,7 +202,7 @@ error("a wrong field", TypeError, "Tree.Node.right is a Tree, found 3", makes_wr
 error("a missing field", TypeError, "Tree.Node needs its field 'right'", makes_short, trees)
 error("what objects are made with", TypeError, "Checked.Checked has a __post_init__",
       makes_checked, jnp.ones(2))
-error("a number of another type", TypeError, "Tree.Leaf.word is int32[]", makes_float, trees)
+error("a number of another type", TypeError, "Tree.Leaf.word is %s[]" % INT, makes_float, trees)
 error("results of one data type", TypeError, "results 0 and 1 both have nodes of Tree", twice,
       trees)
 

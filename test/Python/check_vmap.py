@@ -117,7 +117,7 @@ for what, f, *arguments in [
         ("softmax", jax.nn.softmax, x), ("a row", lambda v, i: v[i], y, steps % 5),
         ("rows", lambda v, i: v[i], y, jnp.arange(3 * N).reshape(N, 3) % 5),
         ("dynamic_update_slice", lambda v, i, r: lax.dynamic_update_slice(
-            v, r[None], (i, 0)), y, steps % 5, x),
+            v, r[None], (i, jnp.zeros_like(i))), y, steps % 5, x),
         ("einsum", lambda v: jnp.einsum("ij,kj->ik", v, v), y),
         ("attention", lambda q: jax.nn.dot_product_attention(
             q.reshape(1, 5, 2, 2), q.reshape(1, 5, 2, 2), q.reshape(1, 5, 2, 2)), y),
@@ -150,7 +150,8 @@ for what, f, *arguments in [
         ("one by one", lambda v, i, u: v.at[i].add(u), large, rows, normal(N, 3, 60)),
         ("one by one, set", lambda v, i, u: v.at[i].set(u), large, outside,
          normal(N, 3, 60)),
-        ("windows", lambda v, i, u: lax.dynamic_update_slice(v, u, (i, 1)), y, steps,
+        ("windows", lambda v, i, u: lax.dynamic_update_slice(
+            v, u, (i, jnp.ones_like(i))), y, steps,
          normal(N, 2, 2)),
         ("windows in vmap", jax.vmap(lambda v, i: lax.dynamic_update_slice(v, v[:2] + 1,
                                                                            (i,)), (1, 0)),

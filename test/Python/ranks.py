@@ -755,7 +755,7 @@ def _(draw, name):
 def _(draw, name):
     n, k, outer, left = draw.below(3), draw.below(3), draw.shape(0, 1), draw.flip()
     return lambda a, b: lax.linalg.triangular_solve(
-        a + jnp.eye(n), b, left_side=left), draw.array((*outer, n, n), "float32"), \
+        a + jnp.eye(n, dtype=a.dtype), b, left_side=left), draw.array((*outer, n, n), "float32"), \
         draw.array((*outer, n, k) if left else (*outer, k, n), "float32")
 
 

@@ -348,7 +348,7 @@ def mutual(H):
     @batch.adt
     class Expression:
         class number:
-            value: float
+            value: numpy.float32
 
         class call:
             name: int
