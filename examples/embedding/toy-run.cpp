@@ -83,8 +83,9 @@ static void run(const char *object) {
   const std::vector<int64_t> six = {6}, three = {3};
   const BatchValues ofLeaves[] = {
       {dense(leaves, BATCH_TYPE_I32, six), nullptr}};
-  const BatchValues ofNodes[] = {{dense(left, BATCH_TYPE_I64, three), nullptr},
-                                 {dense(right, BATCH_TYPE_I64, three), nullptr}};
+  const BatchValues ofNodes[] = {
+      {dense(left, BATCH_TYPE_I64, three), nullptr},
+      {dense(right, BATCH_TYPE_I64, three), nullptr}};
   const BatchValues *const fields[] = {ofLeaves, ofNodes};
   const int64_t firstNodes[] = {0, 3, 4, 9};
   const BatchNodes nodes = {9, firstNodes, variants, fields};

@@ -20,9 +20,8 @@ import batchtest  # noqa: E402
 
 checks = batchtest.Checks("values of data types")
 path = batchtest.temporary_paths()
-os.environ["XDG_CACHE_HOME"] = path("cache")
-os.environ["BATCH_COMPILE"] = batchtest.tool("batch-compile")
-os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ.update(XDG_CACHE_HOME=path("cache"), JAX_PLATFORMS="cpu",
+                  BATCH_COMPILE=batchtest.tool("batch-compile"))
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
@@ -507,8 +506,7 @@ for what, error, text, kind, given in [
          "Graph, but node 2 is a Row.Item", Row, changed(both, Item_of=[2, 4])),
         ("a node of two instances", ValueError, "node 0 belongs to instances 0 and 1, which "
          "have no nodes in common", Tree, changed(leaves, roots=[0, 0])),
-        ("no lists", TypeError, "field 'Join.parts' has lists: give a batch.Ragged", Row,
-         changed(both, Join_parts=[5])),
+        ("no lists", TypeError, "has lists: give a batch.Ragged", Row, changed(both, Join_parts=[5])),
         ("offsets", ValueError, "field 'Join.parts' has 1 lists: their offsets are", Row,
          changed(both, Join_parts=batch.Ragged([5, 6], [0, 1, 2]))),
         ("offsets past the end", ValueError, "field 'Join.parts' has 3 rows, found 2", Row,
@@ -516,15 +514,13 @@ for what, error, text, kind, given in [
     refused("arrays: " + what, error, text, lambda: of_arrays(kind, **given))
 # JAX would make narrower ones of wide ones; of uint64 there is no wider one.
 beyond = np.array([1, INT.max + 1], np.int64 if INT.bits == 32 else np.uint64)
-WIDE = (ValueError, "from %d to %d" % (INT.min, INT.max)) if INT.bits == 32 else (
-    TypeError, "found")
-refused("numbers out of range", WIDE[0], "field 'Leaf.word' is int%s %s" % (
-    ",;"[INT.bits > 32], WIDE[1]), lambda: total_of(of_arrays(Tree, **changed(
-        leaves, Leaf_word=beyond))))
+WIDE = (TypeError, "; found") if INT.bits > 32 else (
+    ValueError, ", from %d to %d" % (INT.min, INT.max))
+refused("numbers out of range", WIDE[0], "field 'Leaf.word' is int" + WIDE[1],
+        lambda: total_of(of_arrays(Tree, **changed(leaves, Leaf_word=beyond))))
 refused("floats for whole numbers", TypeError, "field 'Leaf.word' is int; found",
         lambda: total_of(of_arrays(Tree, **changed(leaves, Leaf_word=[1, 1.5]))))
-refused("objects have no numbers", AttributeError, "rows are in post-order",
-        lambda: batch.forest(Tree, trees).order)
+refused("no numbers", AttributeError, "post-order", lambda: batch.forest(Tree, trees).order)
 
 # --- large and deep ----------------------------------------------------------------------
 
@@ -596,12 +592,11 @@ for what, error, text, tree in [
         ("an empty tuple", TypeError, IS_TREE + "found ()", ()),
         ("too few fields", TypeError, ", .left: 'Node' has 2 fields (left: Tree, right: "
          "Tree), found 1", Node(("Node", Leaf(1)), Leaf(1))),
-        ("a text", TypeError, ", .right.left.word is int; found 'x'", Node(Leaf(1), Node(
-            Leaf("x"), Leaf(2)))),
+        ("a text", TypeError, ", .right.left.word is int; found 'x'",
+         Node(Leaf(1), Node(Leaf("x"), Leaf(2)))),
         ("a float", TypeError, ", .word is int; found 1.0", Leaf(1.0)),
         ("a truth value", TypeError, ", .word is int; found True", Leaf(True)),
-        ("an array", ValueError, ", .word is int; found an array of shape [1]",
-         Leaf(np.array([1]))),
+        ("an array", ValueError, "found an array of shape [1]", Leaf(np.array([1]))),
         ("a number out of range", ValueError, ", .word is int, from %d to %d; found %d" % (
             INT.min, INT.max, INT.max + 1), Leaf(INT.max + 1)),
         ("a larger one", ValueError, "found 1000000000000000000000", Leaf(10 ** 21)),
@@ -617,8 +612,8 @@ for what, error, text, item in [
          V.Lists([[], [V.Number(1), V.Number(1), 3]], [])),
         ("in a list of numbers", TypeError, ", .numbers[1] is int; found 'x'",
          V.Lists([], [1, "x"])),
-        ("numbers out of range in an array", WIDE[0], ", .numbers is list[int]%s %s" % (
-            ",;"[INT.bits > 32], WIDE[1]), V.Lists([], beyond)),
+        ("numbers out of range in an array", WIDE[0], ", .numbers is list[int]" + WIDE[1],
+         V.Lists([], beyond)),
         ("floats for a list of whole numbers", TypeError, ", .numbers is list[int]; found an "
          "array of float32", V.Lists([], np.ones(2, np.float32))),
         ("a shape", ValueError, ", .h is batch.tensor(2); found an array of shape [3]",

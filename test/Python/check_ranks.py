@@ -130,6 +130,7 @@ if options.worker:
 
     import comparison
     import ranks
+    import ranks_of_calls  # noqa: F401
     workers.serve(serve)
     sys.exit()
 
@@ -138,6 +139,7 @@ environment = dict(os.environ, JAX_PLATFORMS="cpu", XDG_CACHE_HOME=path("cache")
                    BATCH_COMPILE=batchtest.tool("batch-compile"))
 os.environ.update(environment)
 import ranks  # noqa: E402
+import ranks_of_calls  # noqa: E402, F401
 
 checks = batchtest.Checks("primitives by rank")
 end = options.first + (options.cases or (10000 if options.long else 2 * len(ranks.MAKERS)))

@@ -75,6 +75,7 @@ func.func @main(%W: tensor<4x4xf32> {batch.shared = "W"}, %n: index, %x: tensor<
 // A wavefront: a wave has a task of each layer, of three rounds; only a barrier lies
 // between two waves.
 // CHECK-LABEL: uprog.program @main.instance.together
+// CHECK:         uprog.next_round "a loop at {{.*}}" count(%{{.*}})
 // CHECK:         %[[ROUNDS:.*]] = arith.ceildivui %{{.*}}, %c3
 // CHECK:         %[[WAVES:.*]] = arith.addi %[[ROUNDS]], %c2
 // CHECK:         uprog.for %[[WAVE:.*]] = %{{.*}} to %[[WAVES]] iter(%[[G:.*]] = %{{.*}}, %[[H:.*]] = %{{.*}}, %[[A:.*]] = %{{.*}}, %[[Y:.*]] = %{{.*}}) : !uprog.row, !uprog.row, !uprog.row, !uprog.row {

@@ -16,7 +16,7 @@
 // CHECK-NEXT:    %[[X:.*]] = uprog.argument 0 of %[[I]] : !uprog.row
 // CHECK-NEXT:    %[[Y:.*]] = uprog.argument 1 of %[[I]] : !uprog.row
 // CHECK-NEXT:    %[[N:.*]] = uprog.argument 2 of %[[I]] : index
-// CHECK:         %[[MAY:.*]] = uprog.next_round "a loop at replicate.mlir:[[#]]:13" count(%{{.*}})
+// CHECK:         %[[MAY:.*]] = uprog.next_round "a loop at replicate.mlir:[[#]]:12" count(%{{.*}})
 // CHECK-NEXT:    %[[END:.*]] = arith.select %[[MAY]], %[[N]], %{{.*}} : index
 // CHECK-NEXT:    %[[LAST:.*]]:2 = uprog.for %{{.*}} to %[[END]] iter(%[[A:.*]] = %[[X]], %[[B:.*]] = %[[Y]]) : !uprog.row, !uprog.row {
 // CHECK-NEXT:      %[[C:.*]] = uprog.row @add.0 avoiding(%[[A]], %[[B]])
