@@ -7,8 +7,8 @@
 //
 // Usage: toy-run swish.mlir swish.so
 //
-// Compiles the model of swish.mlir to an object, and runs three trees with it
-// through the runtime's C interface.
+// Compiles the model in swish.mlir to an object, and runs it on three trees
+// through the runtime's C API.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@
 
 using namespace mlir;
 
-/// Errors have their places in the file: the context's handler prints them.
+/// Compiles a file. The context's handler prints errors with their locations.
 static LogicalResult compile(const char *source, const char *object) {
   DialectRegistry registry;
   batch::registerAllDialects(registry);
@@ -73,8 +73,8 @@ static void run(const char *object) {
   BatchSession *session;
   check(batchSessionMake(model, parameters, &options, &session));
 
-  // (1 1), 3 and ((1 1) 2): children come before their parents. Variants have
-  // the order of the module: leaf(word), node(left, right).
+  // (1 1), 3 and ((1 1) 2): children come before their parents. Variants are
+  // numbered as in the module: leaf(word), node(left, right).
   enum { LEAF, NODE };
   const int32_t variants[] = {LEAF, LEAF, NODE, LEAF, LEAF,
                               LEAF, NODE, LEAF, NODE};

@@ -155,10 +155,10 @@ class Compiled:
         return self.from_runtime(outputs)
 
     def check(self, outputs, leaves=None, axes=None, numbers=None):
-        """Raises what JAX raises where jax_debug_nans or jax_debug_infs finds something.
+        """Raises JAX's error for values that jax_debug_nans or jax_debug_infs forbids.
 
-        leaves, axes: of the call, for JAX to find the operation.
-        numbers: of the instances, None: from 0.
+        leaves, axes: arguments of the call, with which JAX finds the operation.
+        numbers: numbers of the instances; None: counted from 0.
         """
         if not _options.is_checked():
             return
@@ -181,7 +181,7 @@ class Compiled:
         raise FloatingPointError("invalid value (%s) encountered in %s" % (name, where))
 
     def _find(self, leaves, axes, row, where):
-        """Lets JAX check the operations of an instance, one by one, if it can run them."""
+        """Runs an instance in JAX, if possible, which checks one operation at a time."""
         avals = [v.aval for v in self.closed.jaxpr.invars]
         if self.recursion or _extents.of(aval.shape for aval in avals):
             return

@@ -31,8 +31,8 @@ _CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "call": "call_jaxpr",
           "custom_vmap_call": "call", "custom_partitioning": "call",
           "linear_call": "callee", "composite": "jaxpr", "remat2": "jaxpr",
           "checkpoint": "jaxpr", "remat_opt": "fwd_jaxpr"}
-# Unsupported primitives: what messages advise. jaxlib's passes would refuse some of them
-# without a reason, or compute other numbers than JAX.
+# Unsupported primitives, and the advice in messages. jaxlib's passes would reject some of
+# them without a reason, or compute other numbers than JAX.
 _REFUSED = dict.fromkeys((
     "fft", "eig", "eigh", "svd", "qr", "geqrf", "geqp3", "householder_product", "ormqr",
     "schur", "hessenberg", "tridiagonal",
@@ -43,7 +43,7 @@ _REFUSED = dict.fromkeys((
     "with_memory_space_constraint"), "") | {
         "rng_uniform": ": it has no seed; use jax.random.uniform",
         "rng_bit_generator": ": its bits depend on the device; use jax.random.bits"}
-# The same by how names begin: primitives of several devices, and kernels of a library.
+# Prefixes of more unsupported primitives: for several devices, and kernels of a library.
 _REFUSED_PREFIXES = (
     "all_gather", "all_to_all", "axis_index", "pbroadcast", "pmax", "pmin", "ppermute",
     "precv", "preduced", "psend", "psum", "pvary", "ragged_all_to_all", "reduce_scatter",
@@ -148,7 +148,7 @@ def scan_counts(params):
 
 
 def is_refused(name):
-    """Whether a primitive of this name is an error by decision."""
+    """Whether primitives of this name are deliberately unsupported."""
     return name in _REFUSED or name.startswith(_REFUSED_PREFIXES)
 
 
@@ -222,7 +222,7 @@ def _extents_in(equations):
 
 
 def _parts(value):
-    """The parts of a parameter of an equation; of jaxprs, their extents."""
+    """The parts of an equation's parameter; for jaxprs, their extents."""
     if isinstance(value, (core.ClosedJaxpr, core.Jaxpr)):
         return _extents_in(open_jaxpr(value)[0].eqns)
     if isinstance(value, (tuple, list)):

@@ -92,7 +92,7 @@ class _Frame:
         return answer
 
     def forget(self):
-        """Lets go of what was traced, as the trace ends."""
+        """Drops the traced values at the end of a trace."""
         self.keys, self.dims, self.lists = {}, {}, {}
 
     def path(self):

@@ -143,8 +143,8 @@ def _permutation(pivots, *, permutation_size):
 @rule("tridiagonal_solve")
 @_for_each(1)
 def _tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
-    """By elimination with partial pivoting, as LAPACK's gtsv: rows of the upper factor have
-    three diagonals."""
+    """Elimination with partial pivoting, as in LAPACK's gtsv. The upper factor has three
+    diagonals."""
     if perturb_singular:
         raise LoweringError("tridiagonal_solve with perturb_singular is not supported")
     n = len(d)
@@ -177,7 +177,7 @@ def _tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
 @rule("cholesky_update")
 @_for_each(2)
 def _cholesky_update(r, z):
-    """Givens rotations, a row at a time."""
+    """Applies Givens rotations, one row at a time."""
     def rotate(z, given):
         row, k = given
         x = lax.dynamic_index_in_dim(row, k, keepdims=False)

@@ -69,7 +69,7 @@ def _rows(compiled, tree, outputs, count):
 class _Results(collections.abc.Generator):
     """A generator of results.
 
-    readers: those of its elements, once it runs.
+    readers: the readers of its elements; none before it runs.
     """
 
     def __init__(self, results, readers):
@@ -86,8 +86,8 @@ class _Results(collections.abc.Generator):
 
 
 def _results(results, elements, is_live, *arguments):
-    """The results that a generator function gives of a reader of these elements, which a
-    thread of its own reads if they are live."""
+    """The results of a generator function for a reader of these elements. A separate thread
+    reads the elements if they are live."""
     readers = []
 
     def generate():
@@ -101,8 +101,8 @@ def _results(results, elements, is_live, *arguments):
 
 
 def _batches(reader, mapped, count):
-    """Results of values of a data type, so many at once, or fewer if the next one lets
-    them wait; what ends takes no other one."""
+    """Results of values of a data type. They run `count` at a time, or fewer if the next
+    value is late; a batch is not refilled."""
     kind, first = next(iter(mapped.data.values())), 0
     while True:
         reader.want(count)
@@ -150,7 +150,7 @@ def _stream(reader, mapped, lanes, ordered):
                 stream.put(1, compiled.arguments(leaves))
                 count += 1
             if taken == count:
-                # Results come before what ends them.
+                # Results come before the error that ends the map.
                 if failure is not None:
                     raise failure
                 if reader.is_over and not len(reader):
@@ -158,7 +158,7 @@ def _stream(reader, mapped, lanes, ordered):
                 reader.wait()
                 continue
             numbers = stream.take()
-            if not numbers:  # there is an element
+            if not numbers:  # woken: there is an element
                 continue
             taken += len(numbers)
             # The next take() writes to the same memory.
@@ -213,10 +213,10 @@ def map(f, xs, lanes=64, *, ordered=True, threads=None, strategy="auto",
 
     xs: a tree of arrays, whose elements lie along their first axes: then the results are
         arrays. Or a list of elements, trees of arrays of equal types, but for their first
-        extents: then they are a list. Or an iterator of elements, which may have no end:
-        then they come from an iterator as lanes end. A thread of its own reads xs, at most
-        2 * lanes elements ahead, or while one of them takes long, 16 * lanes. Where f is
-        annotated to take a data type, elements are values of it, and an iterator's run
+        extents: then they are a list. Or an iterator of elements, which may be infinite:
+        then they come from an iterator as lanes end. A separate thread reads xs, at most
+        2 * lanes elements ahead, or 16 * lanes while one result takes long. Where f is
+        annotated to take a data type, elements are values of it. Those of an iterator run
         `lanes` at a time, or fewer if the next one is late.
     lanes: elements in progress at once.
     ordered: False: an iterator of (index, result), as they end.

@@ -1,8 +1,8 @@
 """JAX's options.
 
-A user's function is traced, and its results are checked, under the options that hold where it
-is called; it is compiled all the same under jax_disable_jit. What Batch itself traces and
-transfers is not the user's, and runs under ours().
+A user's function is traced, and its results are checked, under the options in effect at the
+call. It is compiled even under jax_disable_jit. Batch's own traces and transfers run under
+ours().
 """
 
 import contextlib
@@ -14,13 +14,13 @@ import numpy
 
 _GUARDS = ("transfer_guard_device_to_device", "transfer_guard_device_to_host",
            "transfer_guard_host_to_device")
-# The values that the code of this package is written for.
-# Not debug_nans nor debug_infs, which JAX does not set back for jitted functions; nothing that
-# Batch lets JAX compute is a result.
+# The values that the code of this package expects. debug_nans and debug_infs are not among
+# them: JAX does not reset these for jitted functions, and no result is a value that Batch
+# lets JAX compute.
 _OURS = {"check_tracer_leaks": False, "debug_key_reuse": False, "disable_jit": False,
          "enable_checks": False, "numpy_dtype_promotion": "standard",
          "numpy_rank_promotion": "allow", **dict.fromkeys(_GUARDS, "allow")}
-# Others that hold for one thread.
+# Further options with a value per thread.
 _OTHERS = ("debug_infs", "debug_nans", "default_device", "default_matmul_precision",
            "default_prng_impl", "enable_custom_prng", "enable_x64", "legacy_prng_key",
            "threefry_partitionable")
@@ -42,39 +42,39 @@ def _set(values):
 
 
 def ours():
-    """A context for what Batch traces and transfers."""
+    """A context for Batch's own traces and transfers."""
     return _set(_OURS)
 
 
 def now():
-    """A context for another thread, in which the options are what they are here."""
+    """A context that gives another thread the options of this one."""
     return _set({name: _value(name) for name in (*_OURS, *_OTHERS)})
 
 
 def is_guarded():
-    """Whether JAX refuses or logs arrays that come from outside of it."""
+    """Whether JAX rejects or logs arrays from outside JAX."""
     return of_calls()[2]
 
 
-# Options by which calls differ that have the same trace.
+# Options that affect a call but not its trace.
 _CALLS = operator.attrgetter("jax_debug_nans", "jax_debug_infs",
                              "jax_transfer_guard_host_to_device")
 
 
 def of_calls():
-    """Whether JAX checks a call for NaNs, for infinities, and guards transfers."""
+    """Whether JAX checks for NaNs, whether for infinities, and whether it guards transfers."""
     nans, infs, guard = _CALLS(jax.config)
     return nans, infs, guard is not None and guard != "allow"
 
 
 def is_checked():
-    """Whether results may have no NaNs, or no infinities."""
+    """Whether NaNs or infinities in results are errors."""
     return jax.config.jax_debug_nans or jax.config.jax_debug_infs
 
 
 def unwanted(arrays):
-    """What JAX's options forbid in arrays of numbers: "nan" or "inf", the array's position,
-    and the first such row; None if there is nothing."""
+    """Finds a value that JAX's options forbid. Returns "nan" or "inf", the array's position,
+    and the first such row; None if there is none."""
     for name, test in _CHECKS:
         if not getattr(jax.config, "jax_debug_%ss" % name):
             continue

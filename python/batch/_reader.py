@@ -1,4 +1,4 @@
-"""Readers of iterators: what next() gives, also while it blocks."""
+"""Readers of iterators, including those whose next() blocks."""
 
 import atexit
 import collections
@@ -10,17 +10,17 @@ import weakref
 
 from batch import _options, _runtime
 
-_IDLE = 0.01  # seconds without another element, after which those that came are taken
+_IDLE = 0.01  # seconds to wait for another element before those that came are taken
 
 
 class Here:
-    """Reads elements that are in memory, in the thread that asks for them."""
+    """Reads elements that are in memory, in the caller's thread."""
 
     def __init__(self, elements):
         self._elements, self._read, self.is_over = iter(elements), collections.deque(), False
 
     def want(self, most):
-        """Lets at most so many elements be read and not taken."""
+        """Lets the reader hold up to `most` elements that are not taken."""
         missing = most - len(self._read)
         if missing > 0 and not self.is_over:
             self._read.extend(itertools.islice(self._elements, missing))
@@ -33,11 +33,11 @@ class Here:
         return self._read.popleft()
 
     def wait(self, most=1):
-        """Waits until so many elements can be taken, there are no more, or the next one
-        lets the ones before it wait."""
+        """Waits until `most` elements can be taken, there are no more, or the next one
+        is late."""
 
     def finish(self):
-        """Raises what the iterator has raised, after its last element."""
+        """Raises the exception of the iterator, if any, after its last element."""
 
     def is_here(self):
         return False
@@ -47,11 +47,11 @@ class Here:
 
 
 class Thread:
-    """Reads an iterator in a thread of its own, whose next() may block for any time.
+    """Reads an iterator, whose next() may block for any time, in a separate thread.
 
-    The thread reads what want() lets it read, and nothing ahead of that. It has the
-    caller's context variables and options of JAX. It wakes the stream that `stream`, a weak
-    reference, refers to when there is something to take again.
+    The thread reads no more than want() allows. It has the caller's context variables and
+    JAX options. When there is an element to take again, it wakes the stream to which
+    `stream`, a weak reference, refers.
     """
 
     def __init__(self, elements):
@@ -82,10 +82,10 @@ class Thread:
             error = raised
         with self._changed:
             self.is_over, self._is_reading, self._elements = True, False, None
-            if not self._is_closed:  # or nobody asks for it
+            if not self._is_closed:  # otherwise nobody asks for it
                 self._error = error
             self._changed.notify_all()
-        error = None  # which refers to this frame
+        error = None  # it refers to this frame
 
     def _may_read(self):
         with self._changed:
@@ -110,7 +110,7 @@ class Thread:
         return self._is_reading
 
     def is_here(self):
-        """Whether the caller is what the thread reads."""
+        """Whether the caller runs in the reader's thread."""
         return threading.current_thread() is self._thread
 
     def want(self, most):
@@ -147,7 +147,7 @@ class Thread:
             del error
 
     def close(self):
-        """Ends the thread, if next() blocks, once that returns."""
+        """Ends the thread; if next() blocks, as soon as it returns."""
         if os.getpid() != self._process:
             return
         with self._changed:
@@ -164,7 +164,7 @@ _threads = weakref.WeakSet()
 
 @atexit.register
 def _leave():
-    """The process ends while iterators block, and what their threads have stays."""
+    """Closes all readers. Threads of iterators that still block leak their objects."""
     for reader in list(_threads):
         reader.close()
         if reader.is_reading():

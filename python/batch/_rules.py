@@ -116,16 +116,16 @@ _place_of("argmax", least, lambda row, best: row > best, jnp.max)
 _place_of("argmin", greatest, lambda row, best: row < best, jnp.min)
 
 
-# Places of a window that are computed one after the other. A gradient of windows of 2 by 2
-# takes a third of the time of rows, of 4 by 4 half of it.
+# Maximum number of places of a window that are computed one after another. A gradient of
+# 2 by 2 windows takes a third of the time of rows, of 4 by 4 windows half.
 _MOST_PLACES = 32
 
 
 @rule("select_and_scatter_add")
 def _scatter_to_best(source, operand, *, select_prim, window_dimensions, window_strides,
                      padding):
-    """jaxlib's passes find another place than JAX where there is a NaN, and refuse windows
-    that overlap."""
+    """Replaces jaxlib's passes, which find another place than JAX where there is a NaN, and
+    reject windows that overlap."""
     if is_empty(source):
         return jnp.zeros(operand.shape, operand.dtype)
     is_greatest = select_prim.name == "ge"
@@ -144,8 +144,8 @@ def _scatter_to_best(source, operand, *, select_prim, window_dimensions, window_
 
 
 def _scatter_in_blocks(source, padded, is_greatest, window, strides):
-    """Windows that do not overlap, as rows: an element is chosen if it is the first of the
-    best ones after the last NaN."""
+    """Handles windows that do not overlap, as rows. Chooses the first of the best elements
+    after the last NaN."""
     rank, count, zero = source.ndim, math.prod(window), jnp.zeros((), source.dtype)
     order = [*range(0, 2 * rank, 2), *range(1, 2 * rank, 2)]
 
@@ -153,7 +153,7 @@ def _scatter_in_blocks(source, padded, is_greatest, window, strides):
         return [n for pair in zip(source.shape, sizes) for n in pair]
 
     def to_shape(array, shape):
-        """Adds elements at the ends, or takes them away."""
+        """Pads or truncates the ends."""
         return lax.pad(array, zero, [(0, n - m, 0) for m, n in zip(array.shape, shape)])
 
     whole = [m * step for m, step in zip(source.shape, strides)]
@@ -172,7 +172,7 @@ def _scatter_in_blocks(source, padded, is_greatest, window, strides):
 
 
 def _scatter_by_place(source, padded, select_prim, window, strides):
-    """Windows of any kind: each place of a window in turn."""
+    """Handles windows of any kind, one place of a window at a time."""
     spans = [(n - 1) * step + 1 for n, step in zip(source.shape, strides)]
     places = list(itertools.product(*map(range, window)))
     best, chosen = None, None
@@ -225,7 +225,7 @@ def _update(value, *_):
 
 @of_nothing("gather")
 def _gather(value, indices, *, dimension_numbers, slice_sizes, **_):
-    """Without indices each slice is the first one."""
+    """Without indices, each slice is the first one."""
     if indices.shape[-1] or dimension_numbers.operand_batching_dims or is_empty(value):
         return KEEP
     axes = dimension_numbers.offset_dims
@@ -240,8 +240,8 @@ def _gather(value, indices, *, dimension_numbers, slice_sizes, **_):
 
 
 def _padding_alone(name, starts):
-    """Registers a rule for windows of an array without elements: they have only padding,
-    which becomes elements. `starts` gives it for each operand."""
+    """Registers a rule for windows of an array without elements. They have only padding,
+    which becomes elements. `starts` returns the padding value of each operand."""
     @of_nothing(name)
     def _(*values, padding, base_dilation, **params):
         count = len(starts(values, params))

@@ -25,8 +25,8 @@ def _in_float32(function):
 
 
 def _limit(first, step, a, slope=False):
-    """What the last of the numbers first(a), step(1, a, …), step(2, a, …), … comes to, and
-    if `slope`, its derivative by a. NaN where the numbers still change in the first half of
+    """Limit of the last component of first(a), step(1, a, …), step(2, a, …), …, and if
+    `slope`, its derivative by a. NaN where the numbers still change in the first half of
     their digits after the last round."""
     one = jnp.ones_like(a)
     small = jnp.finfo(a.dtype).eps
@@ -35,7 +35,7 @@ def _limit(first, step, a, slope=False):
         return (carry[0] < _MOST_ROUNDS) & (carry[1] > small).any()
 
     def share(change, whole):
-        """0 for infinities and NaN, which do not change any more."""
+        """Relative change; 0 if it is small, and for infinities and NaN, which stay."""
         return jnp.where(jnp.abs(change) > small * whole, jnp.abs(change) / whole, 0)
 
     def body(carry):
@@ -104,8 +104,8 @@ def _gamma_parts(a, x, by_fraction, slope):
             jnp.where(by_fraction, high_slope, low_slope) if slope else None)
 
 
-# The coefficients of 1, e, e^2, … in the numbers c that _gamma_parts_near() has, each
-# from the one before (DLMF 8.12.12).
+# Coefficients of 1, e, e^2, … in the functions c_0, c_1 and c_2 of _gamma_parts_near().
+# Each function follows from the one before (DLMF 8.12.12).
 _NEAR = (
     (-1 / 3, 1 / 12, -2 / 135, 1 / 864, 0.0003527336860670194, -0.0001787551440329218,
      3.919263178522438e-05, -2.185448510679992e-06, -1.85406221071516e-06,
@@ -119,13 +119,13 @@ _NEAR = (
 
 
 def _is_near(a, x):
-    """Where a is so large, and x so near to it, that series take too many terms."""
+    """Whether a is so large, and x so close to it, that series take too many terms."""
     return (a > (1e3 if a.dtype.itemsize == 4 else 1e4)) & (jnp.abs(x - a) < 0.3 * a)
 
 
 def _gamma_parts_near(a, x):
-    """(y, t) with the upper function erfc(y) / 2 + t exp(-y^2), and the lower one the same
-    with -y and -t (Temme, 1979; DLMF 8.12)."""
+    """Returns (y, t). The upper function is erfc(y) / 2 + t exp(-y^2); the lower one is the
+    same with -y and -t (Temme, 1979; DLMF 8.12)."""
     def series(z, numbers):
         total = jnp.zeros_like(z)
         for number in reversed(numbers):
@@ -133,7 +133,7 @@ def _gamma_parts_near(a, x):
         return total
 
     share = (x - a) / a
-    # e^2 / 2 is the share less log1p of it, by the series of atanh.
+    # e^2 / 2 is share - log1p(share), computed by the series of atanh.
     s = share / (2 + share)
     tail = series(s * s, [1 / k for k in range(3, 27, 2)])
     e = share * jnp.sqrt(2 / (2 + share) * (1 - 2 * s / (2 + share) * tail))
@@ -147,7 +147,7 @@ def _gamma_factor(a, x):
 
 
 def _by_distance(is_edge, a, x):
-    """_is_near(), and arguments for both ways that are harmless where the other is taken."""
+    """_is_near(), and arguments for both methods, harmless where the other one is used."""
     is_near = ~is_edge & _is_near(a, x)
     is_other = is_edge | is_near
     return (is_near, jnp.where(is_near, a, 2e4), jnp.where(is_near, x, 2e4),
@@ -183,8 +183,8 @@ def _igammac(a, x):
 
 
 def _gamma_slope(a, x, factor, near_factor):
-    """What `factor` makes of the derivative by a of the lower function's parts; of that of
-    a near x without exp(-y^2), `near_factor`."""
+    """Derivative by a of the lower function's parts, times `factor`. If x is near a, the
+    derivative without its exp(-y^2), times `near_factor`."""
     is_wrong = (x < 0) | (a <= 0) | jnp.isnan(a) | jnp.isnan(x)
     is_edge = is_wrong | (x == 0)
     is_near, near_a, near_x, safe_a, safe_x = _by_distance(is_edge, a, x)

@@ -108,7 +108,7 @@ def _hide_conversions(operation):
         convert.operands[0] = hidden.results[0]
 
 
-# Operations that read indices: the number of the first operand that has them.
+# Operations that read indices, by the number of the first operand that is an index.
 _INDICES = {"stablehlo.dynamic_slice": 1, "stablehlo.dynamic_update_slice": 2,
             "stablehlo.gather": 1}
 

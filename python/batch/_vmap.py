@@ -139,7 +139,7 @@ def _kind(leaf):
     return (_bound.Bound, leaf.shape, leaf.dtype) if type(leaf) is _bound.Bound else None
 
 
-# What a trace depends on beside its arguments: options that change values, types or errors.
+# Options on which a trace depends: they change values, types or errors.
 _context = functools.partial(operator.attrgetter(*[name for name in (
     "jax_debug_key_reuse", "jax_default_prng_impl", "jax_enable_custom_prng", "jax_enable_x64",
     "jax_explicit_x64_dtypes", "jax_high_dynamic_range_gumbel", "jax_legacy_prng_key",
@@ -159,7 +159,7 @@ class _Call:
         self.tree, self.out_axes = tree, out_axes
         self.has_keys = any(_expand.is_key(v.aval) for v in compiled.closed.jaxpr.invars)
         self.places = None
-        # The same without Python between, once it has been called, if nothing checks it.
+        # The call without Python in between: None before the first call, False if checked.
         self.quick = False if any(_options.of_calls()) else None
 
     def __call__(self, leaves):

@@ -93,8 +93,8 @@ def _elements(values):
 
 
 def _walk(name, function, init, values):
-    """The body of a walk over lists, how many values around it it reads, and the operands of
-    its equation, of which these are the first."""
+    """The body of a walk over lists, the number of outer values that it reads, and the
+    operands of its equation, which begin with those values."""
     if not values or not all(isinstance(v, ListValue) or hasattr(v, "shape")
                              for v in values):
         raise TypeError("%s walks lists, and arrays with a row for each element" % name)
@@ -124,7 +124,7 @@ def _walk(name, function, init, values):
         body._first = "the first value"
     if not body.explore(root()):
         give_up(body.unknown)
-    body.function = body._build = None  # which have tracers, and all paths are known
+    body.function = body._build = None  # they have tracers, and all paths are known
     closure = _close(body)
     operands = [value._tracer if isinstance(value, ListValue) else value
                 for value in values]
@@ -133,7 +133,7 @@ def _walk(name, function, init, values):
 
 
 def _close(body):
-    """What a body has of the functions around it, which becomes its first arguments."""
+    """Makes a body's values of enclosing functions its first arguments, and returns them."""
     outside = {}
     for arm in body.arms:
         for value in arm.closed.consts:

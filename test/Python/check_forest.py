@@ -31,7 +31,7 @@ from batch import _forest  # noqa: E402
 
 generator = np.random.default_rng(7)
 refused = checks.refused
-INT = np.iinfo(jnp.zeros((), int).dtype)  # what JAX has for int
+INT = np.iinfo(jnp.zeros((), int).dtype)  # JAX's type for int
 
 
 @batch.adt(kind="tree")
@@ -512,7 +512,7 @@ for what, error, text, kind, given in [
         ("offsets past the end", ValueError, "field 'Join.parts' has 3 rows, found 2", Row,
          changed(both, Join_parts=batch.Ragged([5, 6], [0, 3])))]:
     refused("arrays: " + what, error, text, lambda: of_arrays(kind, **given))
-# JAX would make narrower ones of wide ones; of uint64 there is no wider one.
+# JAX would narrow wide numbers; no type is wider than uint64.
 beyond = np.array([1, INT.max + 1], np.int64 if INT.bits == 32 else np.uint64)
 WIDE = (TypeError, "; found") if INT.bits > 32 else (
     ValueError, ", from %d to %d" % (INT.min, INT.max))
@@ -719,7 +719,7 @@ class Typed:
 
 
 TYPES = ["bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float16",
-         "bfloat16", jnp.zeros(()).dtype.name]  # what JAX has for float
+         "bfloat16", jnp.zeros(()).dtype.name]  # JAX's type for float
 
 
 @batch.function

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_options.py [--long] [OPTION...]: programs under each of JAX's options: batch.vmap gives
-what jax.vmap gives, or JAX instance by instance, or it raises the same.
+"""check_options.py [--long] [OPTION...]: runs programs under each of JAX's options. batch.vmap
+must give the results of jax.vmap, or of JAX instance by instance, or raise the same error.
 
---long: all programs under options that change results or errors, and few under the others;
-    else about ten under the former.
+--long: run all programs under options that change results or errors, and few under the others;
+    by default, about ten run under the former.
 OPTION: only options whose names contain one of these.
 """
 
@@ -94,7 +94,7 @@ def infinities(x):
 
 
 def finds_none(x):
-    """A NaN in a branch that is not taken, and one that a result does not have."""
+    """Gives neither NaNs nor infinities: no check may fail."""
     return jnp.where(x > 0, x, 0) + 1
 
 
@@ -215,7 +215,7 @@ RECURSIVE = [("encode", encode, encode_one, trees),
 
 # --- options -----------------------------------------------------------------------------
 
-# That change what a program gives, or whether it is refused.
+# Options that change the results of a program, or whether it is refused.
 CHANGING = [
     ("jax_numpy_rank_promotion", "raise"), ("jax_numpy_rank_promotion", "warn"),
     ("jax_numpy_dtype_promotion", "strict"), ("jax_debug_nans", True), ("jax_debug_infs", True),
@@ -223,7 +223,7 @@ CHANGING = [
     ("jax_transfer_guard", "disallow"), ("jax_transfer_guard", "log"), ("jax_enable_x64", True),
     ("jax_debug_key_reuse", True), ("jax_threefry_partitionable", False),
     ("jax_default_prng_impl", "rbg")]
-# That change how programs are traced.
+# Options that change how programs are traced.
 OTHERS = [
     ("jax_transfer_guard", "disallow_explicit"),
     ("jax_transfer_guard_host_to_device", "disallow"),
@@ -246,7 +246,7 @@ OTHERS = [
     ("jax_mutable_array_checks", False), ("jax_auto_pcast", False),
     ("jax_tracer_error_num_traceback_frames", 0), ("jax_scan3", True), ("jax_remat3", True),
     ("eager_constant_folding", True), ("jax_no_tracing", True), ("jax_no_execution", True)]
-# That no program is run under: prefixes of names, by what the options are for.
+# Prefixes of options under which no program runs, by purpose.
 LEFT_OUT = {
     "the compiler, executables and caches of XLA, which Batch does not use": [
         "jax_allow_f16_reductions", "jax_compilation_cache", "jax_compiler_",
@@ -277,7 +277,7 @@ LEFT_OUT = {
 
 
 def check_table():
-    """A new option has to be classified above."""
+    """Checks that the tables above classify each option of JAX."""
     covered = {name for name, _ in CHANGING + OTHERS}
     prefixes = tuple(prefix for names in LEFT_OUT.values() for prefix in names)
     known = jax.config.values
@@ -291,7 +291,7 @@ def check_table():
 def option(name, value):
     before = getattr(jax.config, name)
     jax.config.update(name, value)
-    # What JAX finds first would be all that it finds.
+    # Without a local value, JAX would find nothing after its first finding.
     local = getattr(jax, name[len("jax_"):])(value) if "debug" in name else \
         contextlib.nullcontext()
     try:
@@ -309,7 +309,7 @@ def outcome(function, *arguments):
 
 
 def by_jax(function, *arguments):
-    """What JAX gives; code that is compiled copies nothing that a guard would refuse."""
+    """The outcome in JAX without a guard: compiled code makes no copy that one would refuse."""
     with jax.transfer_guard("allow"):
         return outcome(function, *arguments)
 
@@ -334,7 +334,7 @@ FEW = {draws, order, attention, total}
 
 
 def run(name, value, programs):
-    """Some programs, None: all; new functions, which nobody has traced before."""
+    """Runs some programs (None: all) in new functions, which have not been traced before."""
     for f, arguments in ARRAYS:
         if programs and f not in programs:
             continue
@@ -369,7 +369,7 @@ def draws_inside(x):
 
 
 def check_changes():
-    """A function gives what the options of each call say."""
+    """Checks that a function follows the options of each call."""
     x = normals()
     for name, value, f in [
             ("jax_high_dynamic_range_gumbel", True, draws_inside),
@@ -396,7 +396,7 @@ for options, programs in (CHANGING, None if is_long else TEN), (OTHERS, FEW):
     if options is OTHERS and not is_long and not asked:
         continue
     for name, value in options:
-        if hasattr(jax.config, name) and (  # JAX's versions differ
+        if hasattr(jax.config, name) and (  # not all versions have it
                 not asked or any(part in name for part in asked)):
             run(name, value, programs)
 checks.exit()

@@ -80,7 +80,7 @@ def imported(case):
 
 
 def survey(_):
-    """{text: what is wrong} of the primitives that are not drawn: JAX has none without a
+    """Returns {check: error} for primitives that are not drawn. Each primitive of JAX has a
     maker, a reason or an error by decision, and errors name their primitive."""
     found, primitives = {}, ranks.primitives()
     known = set(ranks.MAKERS).union(*ranks.ELSEWHERE.values())

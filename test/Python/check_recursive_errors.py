@@ -21,7 +21,7 @@ from jax import lax  # noqa: E402
 from word_trees import Leaf, Node, Tree, mirror, total, tree  # noqa: E402
 
 checks = batchtest.Checks("errors of recursion")
-# What JAX has for int and float.
+# JAX's types for int and float.
 INT, FLOAT = (jnp.zeros((), kind).dtype.name for kind in (int, float))
 
 

@@ -204,11 +204,11 @@ for dtype, tolerance in (numpy.float32, 3e-5), (numpy.float64, 1e-10):
                 without=["regularized_incomplete_beta"])
         compare("i0e, %s" % dtype.__name__, lax.bessel_i0e, line.astype(dtype),
                 tolerance=tolerance, without=["bessel_i0e"])
-# Far out, where series take thousands of terms and squares overflow. JAX's own are right
-# in float64.
+# Large arguments, for which series take thousands of terms and squares overflow. JAX's own
+# results are right in float64.
 with jax.enable_x64(True):
     def far(what, f, *arguments, single, double, ours=None):
-        """`ours`: the rule itself, where some versions of JAX have no such primitive."""
+        """`ours`: the rule itself, if some versions of JAX lack the primitive."""
         wanted = numpy.asarray(jax.jit(f)(*arguments))
         for dtype, tolerance in (numpy.float32, single), (numpy.float64, double):
             given = [v.astype(dtype) for v in arguments]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_streams.py: batch.map of live iterators: results come as lanes end, whatever the
-iterator does."""
+"""check_streams.py: checks batch.map of live iterators. Results come as lanes end, whatever
+the iterator does."""
 
 import contextvars
 import gc
@@ -35,7 +35,7 @@ import batch  # noqa: E402
 from word_trees import Leaf, Node, Tree, total  # noqa: E402
 
 BLOCKED = 60  # seconds for which an iterator blocks, unless it is released
-SOON = 20  # what comes does so in milliseconds; machines of tests have other things to do
+SOON = 20  # seconds; results take milliseconds, but test machines are busy
 
 
 def countdown(n):
@@ -51,7 +51,7 @@ def summed(tree: Tree):
 
 
 class Requests:
-    """A live iterator: the values that are put, between which it blocks."""
+    """A live iterator of the values that are put; it blocks between them."""
 
     def __init__(self, *values):
         self.values, self.count = queue.SimpleQueue(), 0
@@ -111,7 +111,7 @@ checks.expect("as they end", found == [0, 1] and time.monotonic() - begin < SOON
 results.close()
 requests.values.put(None)
 
-# The first one never ends; what comes later runs beside it, on a lane that was free.
+# The first element never ends; a later one runs next to it, on a free lane.
 requests = Requests(numpy.float32(1))
 results = batch.map(forever, requests, 2, ordered=False)
 threading.Timer(1, requests.values.put, [numpy.float32(-1)]).start()
@@ -133,14 +133,14 @@ checks.equal("and further ones", [int(n) for n in results], [7])
 checks.equal("trees of an iterator that ends", [int(n) for n in batch.map(
     summed, iter(trees * 5), 2)], [3, 4, 5] * 5)
 
-# --- what is read ------------------------------------------------------------------------
+# --- reading ahead -----------------------------------------------------------------------
 
 requests = Requests(*int32(*[1] * 1000))
 results = batch.map(countdown, requests, 3)
 checks.equal("nothing is read, and no thread runs, before the first result",
              (requests.count, readers()), (0, []))
 next(results)
-time.sleep(0.3)  # for as many as it may read
+time.sleep(0.3)  # time to read as many as it may
 checks.expect("elements are read as they are needed", 1 <= requests.count <= 1 + 2 * 3,
               requests.count)
 for _ in range(20):
@@ -231,7 +231,7 @@ executing = running()
 checks.refused("a generator that runs already", ValueError, "generator already executing",
                lambda: next(executing))
 
-# --- who leaves --------------------------------------------------------------------------
+# --- leaving early -----------------------------------------------------------------------
 
 for what in "close", "forget":
     requests = Requests(*int32(1))

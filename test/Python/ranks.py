@@ -24,14 +24,14 @@ N = 3  # instances
 FLOATS = ("float32", "float32", "float16", "bfloat16")
 INTEGERS = ("int32", "int32", "int8", "uint8", "uint32", "int16")
 MAKERS = {}
-# Primitives that are tested elsewhere, by the reason.
+# Primitives that are tested elsewhere, by reason.
 ELSEWHERE = {
     "extents that differ from instance to instance: check_extents.py":
         ("dim_as_value", "dimension_size", "shape_assertion"),
     "complex numbers, an error whose text names the type: refusals()":
         ("complex", "conj", "real", "imag"),
     "a part of derivatives, which no jaxpr has in the end": ("custom_lin",)}
-# jax.vmap does not have these.
+# Primitives that jax.vmap does not support.
 UNMAPPED = ("broadcast_to", "call_exported", "cholesky_update", "composite",
             "custom_partitioning", "linear_call", "ragged_dot_general", "threefry2x32")
 _DRAWS = 200
@@ -127,7 +127,7 @@ def make(name, seed):
 
 
 def reference(case):
-    """What batch.vmap of a case has to give."""
+    """A function whose results batch.vmap of a case must give."""
     if case.name in UNMAPPED:
         return lambda *arguments: lax.map(lambda values: case.function(*values), arguments)
     return jax.vmap(case.function)
@@ -170,7 +170,7 @@ def refusals():
 
 
 def equation_of(primitive):
-    """A jaxpr of one equation of a primitive, of any types."""
+    """A jaxpr with one equation of a primitive, of arbitrary types."""
     a, b = (core.Var(jax.core.ShapedArray((2,), jnp.float32)) for _ in range(2))
     equation = new_jaxpr_eqn([a], [b], primitive, {}, frozenset())
     return core.ClosedJaxpr(core.Jaxpr((), [a], [b], [equation]), [])
@@ -334,7 +334,7 @@ def _(draw, name):
 
 @maker("empty", "empty2")
 def _(draw, name):
-    """An array of any values, of which nothing but the shape is read."""
+    """An array of arbitrary values, of which only the shape is read."""
     shape = draw.shape()
     if name == "empty":
         return lambda x: x + jnp.zeros_like(lax.empty(shape, "float32")), \
@@ -611,7 +611,7 @@ def _window(draw, shape):
 
 @maker("select_and_scatter_add")
 def _(draw, name):
-    """The derivative of the largest, or the least, in a window. XLA aborts where there is
+    """The derivative of the maximum or minimum of a window. XLA aborts where there is
     no axis."""
     shape, (start, operate) = draw.shape(1), draw.choice(((-jnp.inf, lax.max),
                                                           (jnp.inf, lax.min)))
@@ -623,7 +623,7 @@ def _(draw, name):
     limit = draw.choice((0.5, 1))
 
     def with_nan(x):
-        return jnp.where(x < limit, x, jnp.nan)  # of all of x from limit on
+        return jnp.where(x < limit, x, jnp.nan)  # for all of x from limit on
 
     return lambda x, weights: jax.grad(lambda x: (weights * lax.reduce_window(
         with_nan(x), start, operate, window, steps, padding)).sum())(x), \

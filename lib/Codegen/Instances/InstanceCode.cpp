@@ -280,7 +280,7 @@ Value InstanceCode::nextRound(uprog::NextRoundOp op, Value count, Value before,
   if (!unit.threads.thread) // on the host
     cb.endIfCancelled(unit.worker);
   Value last = before ? before : loadOwn(unit.rounds);
-  // Of a large count the sum has no sign.
+  // The sum with a large count is unsigned.
   Value rounds =
       arith::AddIOp::create(builder, loc, last, count ? count : cb.constant(1));
   if (!before)
@@ -288,7 +288,7 @@ Value InstanceCode::nextRound(uprog::NextRoundOp op, Value count, Value before,
   Value most = cb.loadCell(unit.state, kUnitMaxRounds);
   Value may = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
                                     rounds, most);
-  // One thread tells the host, of the first loop that takes too many.
+  // One thread reports to the host the first loop that takes too many rounds.
   Value mightBefore = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::ule, last, most);
   Value one =

@@ -180,8 +180,8 @@ static Words multiplyByQuarterPi(Code &code, Words a) {
   return addLow(code, product, multiply(code, a.low, high).high);
 }
 
-/// For a number, not a vector, of the bits x. There are only integers, so that
-/// a function of it leaves the registers of vectors alone.
+/// Reduces a number, not a vector, from its bits x. Computes only integers, so
+/// that a function of it uses no vector registers.
 static LargeAngle reduceLarge(Code &code, Value x) {
   const Format &format = code.format;
   int64_t width = format.width;
@@ -201,7 +201,7 @@ static LargeAngle reduceLarge(Code &code, Value x) {
   Value mantissa = roundToMantissa(code, rest.high);
   Value sign = code.lowBits(flip(code, signs, x), llvm::minIntN(width));
   Value restBits = flip(code, makeBits(code, mantissa, exponent), sign);
-  // Infinity has none.
+  // Infinity has no rest: NaN.
   int64_t infinity = int64_t(2 * format.bias + 1) << format.mantissaBits;
   Value isInfinite = arith::CmpIOp::create(code.getBuilder(), code.getLoc(),
                                            arith::CmpIPredicate::eq, magnitude,
@@ -245,8 +245,8 @@ static FunctionType getLargeAngleType(Type integer) {
                            {integer, integer, integer});
 }
 
-/// Its callers are inlined without it. On x86-64 they also keep constants in
-/// the registers of vectors, which it does not use.
+/// Callers are inlined, but this function is not. On x86-64 callers also keep
+/// constants in vector registers, which this function does not use.
 static ArrayAttr getLargeAngleAttributes(MLIRContext *context) {
   return Builder(context).getStrArrayAttr(
       {"cold", "no_caller_saved_registers", "noimplicitfloat", "noinline"});

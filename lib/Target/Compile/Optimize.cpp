@@ -102,9 +102,9 @@ static llvm::FunctionPassManager cleanUp() {
 }
 
 namespace {
-/// Makes code that loads, stores, selects and passes numbers of bf16 do so with
-/// their bits. Arithmetic is already in f32. What is left would be widened to
-/// f32 by LLVM for a CPU without bf16, and narrowed again by a library.
+/// Rewrites loads, stores, selects and phis of bf16 to work on bits. Arithmetic
+/// is already in f32. For a CPU without bf16, LLVM would widen other values to
+/// f32 and call a library to narrow them again.
 class BitsOfNumbers {
 public:
   explicit BitsOfNumbers(llvm::Function &function)

@@ -7,8 +7,8 @@
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
 // Loops hand on where tensors lie: swapping two costs nothing. A new tensor goes to a
-// copy that neither of those is in that are still read. A loop whose rounds are more than
-// the instance may take does not begin.
+// copy that holds neither of those that are still read. A loop with more rounds than the
+// instance may take does not begin.
 // CHECK:       uprog.buffer @add.0 : tensor<4xf32> copies(3)
 // CHECK-LABEL: uprog.program @fibonacci.instance.together(
 // CHECK-SAME:    %[[I:.*]]: index) level(device) {

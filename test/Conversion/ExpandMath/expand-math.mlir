@@ -86,8 +86,8 @@ func.func @expm1(%x: f64) -> f64 {
 // -----
 
 // sin and cos: both polynomials, the lowest bit of the number of quarters
-// selects one, the next one the sign. cos is a quarter ahead. A number from 2^46
-// on is multiplied by words of 2 / pi.
+// selects one, the next one the sign. cos is a quarter ahead. Numbers from 2^46
+// on are multiplied by words of 2 / pi.
 // CHECK-LABEL: func.func @sin_cos
 // CHECK-SAME:    %[[X:.*]]: f64
 func.func @sin_cos(%x: f64) -> (f64, f64) {
@@ -116,8 +116,8 @@ func.func @sin_cos(%x: f64) -> (f64, f64) {
 
 // -----
 
-// One comparison asks whether any element is large, and a loop over the last
-// dimension replaces the rests of those. sincos reduces once.
+// One comparison checks whether any element is large. A loop over the last
+// dimension replaces the rests of large elements. sincos reduces once.
 // CHECK-LABEL: func.func @sincos_vector
 func.func @sincos_vector(%x: vector<2x8xf32>) -> (vector<2x8xf32>, vector<2x8xf32>) {
   // CHECK:       %[[LARGE:.*]] = arith.cmpf oge, %{{.*}}, %{{.*}} : vector<2x8xf32>

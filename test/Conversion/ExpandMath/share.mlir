@@ -21,7 +21,7 @@ func.func @calls(%x: vector<16xf32>, %y: f32) -> (vector<16xf32>, f32) {
 
 // -----
 
-// Large angles have a function that is not inlined into others.
+// The reduction of large angles is a function that is not inlined.
 // CHECK-LABEL: func.func @angles
 func.func @angles(%x: vector<16xf32>) -> vector<16xf32> {
   // CHECK-NEXT:  call @batch.sin
