@@ -200,7 +200,7 @@ checks.equal("what is always so: traced once", len([
 @batch.adt
 class Rose:
     class rose:
-        x: float
+        x: numpy.float32
         kids: list["Rose"]
 
 

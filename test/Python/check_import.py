@@ -349,7 +349,8 @@ done = subprocess.run(
             bin_folder, os.path.dirname(sys.executable),
             os.path.dirname(batchtest.tool("batch-run")), os.environ["PATH"]])))
 checks.expect("the example of the help", done.returncode == 0 and
-              "y f32 [8,4]" in done.stdout, done.stdout)
+              "y f%d [8,4]" % (64 if jax.config.jax_enable_x64 else 32) in done.stdout,
+              done.stdout)
 
 # --- damaged files -----------------------------------------------------------------------
 

@@ -66,7 +66,7 @@ class Programs:
 
             class Many:
                 parts: "list[Item]"
-                scale: float
+                scale: jnp.float32
 
             class Grid:
                 rows: "list[list[Item]]"
@@ -146,7 +146,8 @@ class Programs:
 
         if plan[0] == "Leaf":
             number = rng.choice([int, self.numpy.int64, self.numpy.int8])(plan[1])
-            fields = [number, rng.choice([list, tuple, self.numpy.float32, self.numpy.array,
+            fields = [number, rng.choice([list, tuple, self.numpy.float32,
+                                          lambda h: self.numpy.array(h, "float32"),
                                           self.jnp.float32])(plan[2])]
         elif plan[0] == "Pair":
             fields = [make(plan[1]), make(plan[2])]
@@ -218,7 +219,7 @@ class Programs:
             place = rng.randrange(len(getattr(Item, plan[0])._names))
             name = getattr(Item, plan[0])._names[place]
             things = {
-                "word": ["x", None, 1.5, True, 2 ** 31, -2 ** 70, [1], numpy.zeros(2), 1j],
+                "word": ["x", None, 1.5, True, 2 ** 63, -2 ** 70, [1], numpy.zeros(2), 1j],
                 "h": ["ab", None, 3, [1], [1, 2, 3], [[1, 2]], ["a", "b"], numpy.zeros(3),
                       numpy.zeros(2, complex), [None, 1], {}, object()],
                 "scale": ["x", None, [], [1.0], 1j, numpy.zeros(2), object()],

@@ -226,7 +226,7 @@ for what, f, argument in [
 # --- linear algebra ---------------------------------------------------------------------
 
 square = normal(N, 4, 4)
-definite = square @ square.mT + jnp.eye(4)
+definite = square @ square.mT + jnp.eye(4, dtype="float32")
 for what, f, *arguments in [
         ("cholesky", jnp.linalg.cholesky, definite),
         ("cholesky of what is not definite", jnp.linalg.cholesky, square @ -square.mT),

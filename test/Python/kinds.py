@@ -102,7 +102,7 @@ def search(values, wanted):
                         lambda: (low, middle))
 
     def once(i, total):
-        low, _ = lax.while_loop(lambda b: b[0] < b[1], bisect, (jnp.int32(0), 8 - i))
+        low, _ = lax.while_loop(lambda b: b[0] < b[1], bisect, (jnp.zeros_like(i), 8 - i))
         return total + low
     return lax.fori_loop(0, 3, once, 0)
 
@@ -387,7 +387,7 @@ draws("bits")
 draws("gamma", positive())
 kind("a key of a seed", lambda s: (jax.random.key(s), jax.random.PRNGKey(s)), SEEDS)
 kind("a key in a loop", lambda k, n: lax.fori_loop(0, n, lambda _, s: (
-    jax.random.split(s[0])[0], s[1] + jax.random.normal(s[0])), (k, jnp.float32(0))),
+    jax.random.split(s[0])[0], s[1] + jax.random.normal(s[0])), (k, jnp.zeros(()))),
     typed(), below(6))
 kind("a key that is the same for all", lambda k, i: jax.random.normal(
     jax.random.fold_in(k, i)), typed()[0], below(99), in_axes=(None, 0))
@@ -522,7 +522,7 @@ kind("polynomials and interpolation", lambda v, p: (
     jnp.polyval(p, v), jnp.interp(v, jnp.arange(4.0), p), jnp.diff(v), jnp.gradient(v),
     jnp.trapezoid(v)), floats(6), floats(4))
 kind("odeint", lambda y, k: odeint(lambda y, t, k: -k * y + jnp.sin(t), y,
-                                   jnp.linspace(0, 1, 4), k), floats(2), positive())
+                                   jnp.linspace(0, 1, 4, dtype=y.dtype), k), floats(2), positive())
 kind("bfgs", lambda v: minimize(lambda w: jnp.sum((w - 1) ** 2 + w ** 4), v,
                                 method="BFGS").x, floats(3))
 kind("a recurrent cell", lambda xs, h, w: lax.scan(lambda h, x: (jnp.where(

@@ -63,7 +63,7 @@ def _(draw, name):
 @maker("cholesky_update")
 def _(draw, name):
     n = draw.below(4)
-    return lambda r, w: lax.linalg.cholesky_update(jnp.triu(r) + jnp.eye(n), w), \
+    return lambda r, w: lax.linalg.cholesky_update(jnp.triu(r) + jnp.eye(n, dtype=r.dtype), w), \
         draw.array((n, n), "float32"), draw.array((n,), "float32", -1, 1)
 
 

@@ -72,13 +72,13 @@ class Words:
         pass
 
     class Word:
-        length: int
-        kind: int
+        length: jnp.int32
+        kind: jnp.int32
         rest: "Words"
 
 
 def zeros(n):
-    return jnp.zeros(n), jnp.zeros(n)
+    return jnp.zeros(n, "float32"), jnp.zeros(n, "float32")
 
 
 def lstm(w, name, x, state):
@@ -150,7 +150,7 @@ def tag(text: Text, ends: Ends, w, word, before):
                 x = vector(w, word, letter, entries)
                 return x, lstm(w, "words_forth", x, before)
 
-            x, before = lax.cond(is_end, begin, lambda: (jnp.zeros(64), before))
+            x, before = lax.cond(is_end, begin, lambda: (jnp.zeros(64, "float32"), before))
             following = jax.tree.map(lambda new, old: jnp.where(is_end, new, old),
                                      nothing(), word)
             after, found = tag(rest, others, w, following, before)
