@@ -40,6 +40,10 @@ def without_mesh():
 
 # --- compiled functions ------------------------------------------------------------------
 
+def _array(leaf):
+    return numpy.asarray(leaf.value if isinstance(leaf, _bound.Bound) else leaf)
+
+
 class Compiled:
     """A closed jaxpr, and which of its arguments are the same for all instances.
 
@@ -187,7 +191,7 @@ class Compiled:
             return
         with jax.transfer_guard("allow"):
             arguments = [leaf if axis is UNMAPPED else numpy.take(leaf, row, axis)
-                         for leaf, axis in zip(map(numpy.asarray, leaves), axes)]
+                         for leaf, axis in zip(map(_array, leaves), axes)]
             try:
                 core.jaxpr_as_fun(self.closed)(*[
                     key_of(value) if _expand.is_key(aval) else jnp.asarray(value, aval.dtype)
@@ -195,6 +199,8 @@ class Compiled:
             except FloatingPointError as error:
                 error.add_note("of " + where)
                 raise
+            except Exception:  # JAX cannot run it
+                return
 
     def arguments(self, leaves):
         """The arguments of one instance, as arrays of one."""

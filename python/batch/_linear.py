@@ -146,7 +146,8 @@ def _tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
     """Elimination with partial pivoting, as in LAPACK's gtsv. The upper factor has three
     diagonals."""
     if perturb_singular:
-        raise LoweringError("tridiagonal_solve with perturb_singular is not supported")
+        raise LoweringError("tridiagonal_solve with perturb_singular is not supported; "
+                            "call it without")
     n = len(d)
     du = jnp.where(jnp.arange(n) < n - 1, du, 0)
 
@@ -171,7 +172,8 @@ def _tridiagonal_solve(dl, d, du, b, *, perturb_singular=False):
                                (dl[1:], d[1:], du[1:], b[1:]))
     last = s / p
     rest = lax.scan(substitute, (last, jnp.zeros_like(last)), rows, reverse=True)[1]
-    return jnp.concatenate([rest, last[None]])
+    is_regular = (rows[0] != 0).all() & (p != 0)
+    return jnp.where(is_regular, jnp.concatenate([rest, last[None]]), jnp.nan)
 
 
 @rule("cholesky_update")

@@ -100,7 +100,7 @@ def _results(results, elements, is_live, *arguments):
     return _Results(generate(), readers)
 
 
-def _batches(reader, mapped, count):
+def _batches(reader, mapped, count, ordered):
     """Results of values of a data type. They run `count` at a time, or fewer if the next
     value is late; a batch is not refilled."""
     kind, first = next(iter(mapped.data.values())), 0
@@ -110,11 +110,13 @@ def _batches(reader, mapped, count):
         taken = [reader.pop() for _ in range(min(count, len(reader)))]
         if not taken:
             return reader.finish()
+        reader.want(count)  # it reads while these run
         leaves, call = mapped._checked(
             (_forest.Forest(kind, taken, "xs[{%d}]" % first),), {})
         outputs = call.compiled.run(call.words_of(leaves), call.axes, call.size)
         call.compiled.check(outputs, numbers=range(first, first + len(taken)))
-        yield from _rows(call.compiled, call.tree, outputs, len(taken))
+        rows = _rows(call.compiled, call.tree, outputs, len(taken))
+        yield from rows if ordered else enumerate(rows, first)
         first += len(taken)
 
 
@@ -245,10 +247,8 @@ def map(f, xs, lanes=64, *, ordered=True, threads=None, strategy="auto",
         if isinstance(xs, _forest.Forest):
             return mapped(xs)
         results = _results(_batches, xs, not is_list, mapped,
-                           len(xs) or 1 if is_list else lanes)
-        if not ordered:
-            return enumerate(results)
-        return list(results) if is_list else results
+                           len(xs) or 1 if is_list else lanes, ordered)
+        return list(results) if is_list and ordered else results
     if is_iterator:
         return _results(_stream, xs, True, mapped, lanes, ordered)
     if is_list:

@@ -5,11 +5,14 @@ import collections
 import contextvars
 import itertools
 import os
+import sys
 import threading
 import weakref
 
 from batch import _options, _runtime
 
+_Unraised = collections.namedtuple(
+    "_Unraised", "exc_type exc_value exc_traceback err_msg object")
 _IDLE = 0.01  # seconds to wait for another element before those that came are taken
 
 
@@ -57,7 +60,8 @@ class Thread:
     def __init__(self, elements):
         self._elements, self._read = elements, collections.deque()
         self._changed = threading.Condition()
-        self._wanted, self._is_reading, self._is_closed = 0, False, False
+        # iter() may block, too.
+        self._wanted, self._is_reading, self._is_closed = 0, True, False
         self.stream, self._error, self.is_over = lambda: None, None, False
         self._process = os.getpid()
         self._thread = threading.Thread(
@@ -82,9 +86,12 @@ class Thread:
             error = raised
         with self._changed:
             self.is_over, self._is_reading, self._elements = True, False, None
-            if not self._is_closed:  # otherwise nobody asks for it
+            if not self._is_closed:
                 self._error = error
             self._changed.notify_all()
+        if self._is_closed and isinstance(error, Exception):  # nobody asks for it
+            sys.unraisablehook(_Unraised(type(error), error, error.__traceback__,
+                                         "Exception ignored in an iterator of batch.map", None))
         error = None  # it refers to this frame
 
     def _may_read(self):
@@ -106,7 +113,7 @@ class Thread:
             stream.wake()
 
     def is_reading(self):
-        """Whether the thread is in next(), which may block."""
+        """Whether the thread is in iter() or next(), which may block."""
         return self._is_reading
 
     def is_here(self):

@@ -385,6 +385,14 @@ def check_changes():
             with option(name, value if when == "under" else getattr(jax.config, name)):
                 compare("%s %s=%s" % (when, name, value), outcome(mapped, own),
                         by_jax(jax.vmap(f), own))
+    weights = batch.bind(jnp.ones(4, "float32"))
+    with jax.debug_nans(True):
+        for what, rows in ("no instance", x[:0]), ("no row", batch.Ragged.of([x[0, :0]] * 2)):
+            found = batch.vmap(lambda v: v * 2)(rows)
+            checks.expect("jax_debug_nans: " + what, len(found) == len(rows), found)
+        checks.refused("jax_debug_nans: a bound argument", FloatingPointError, "nan",
+                       lambda: batch.vmap(lambda v, w: jnp.log(v) * w, in_axes=(0, None))(
+                           -1 - abs(x), weights))
 
 
 is_long = "--long" in sys.argv

@@ -32,6 +32,7 @@ os.environ["XDG_CACHE_HOME"] = path("cache")
 os.environ["BATCH_COMPILE"] = batchtest.tool("batch-compile")
 
 import batch  # noqa: E402
+from batch import _reader  # noqa: E402
 from word_trees import Leaf, Node, Tree, total  # noqa: E402
 
 BLOCKED = 60  # seconds for which an iterator blocks, unless it is released
@@ -268,6 +269,22 @@ next(results)
 results.close()
 checks.equal("a generator is closed with its results", closed, [1])
 checks.equal("a closed map has no more results", list(results), [])
+numbered = batch.map(total, iter([Leaf(3), Leaf(4), Leaf(5)]), 2, ordered=False)
+checks.equal("trees have numbers as they end", next(numbered), (0, 3))
+numbered.close()
+checks.equal("their map can be closed", list(numbered), [])
+
+
+class Connects:
+    def __iter__(self):
+        is_connected.wait(BLOCKED)
+        return iter(())
+
+
+is_connected, begin = threading.Event(), time.monotonic()
+_reader.Thread(Connects()).close()
+checks.expect("a map can be closed while iter() blocks", time.monotonic() - begin < SOON)
+is_connected.set()
 
 program = """
 import batch, itertools, jax, numpy, queue, signal, sys, time

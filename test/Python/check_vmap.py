@@ -236,6 +236,9 @@ for what, f, *arguments in [
         ("solve", jnp.linalg.solve, definite, x), ("inv", jnp.linalg.inv, definite),
         ("solve in vmap", jax.vmap(jnp.linalg.solve, in_axes=(None, 0)), definite, y),
         ("slogdet", jnp.linalg.slogdet, square),
+        ("tridiagonal_solve without a solution", lambda d, b: lax.linalg.tridiagonal_solve(
+            jnp.ones_like(d).at[0].set(0), d, jnp.ones_like(d).at[-1].set(0), b[:, None]),
+         jnp.ones((N, 2)), y[:, 0, :2]),
         ("lu", lambda a: jax.scipy.linalg.lu_factor(a[:3]), square),
         ("cho_solve", lambda a, b: jax.scipy.linalg.cho_solve(
             jax.scipy.linalg.cho_factor(a), b), definite, x),
@@ -300,7 +303,7 @@ for what, f, *arguments in [
         ("a key is carried", as_words(walk), keys, steps),
         ("a key that is closed over", lambda i: jax.random.bits(keys[i]), steps % N),
         ("scan over keys", lambda k: lax.scan(
-            lambda c, q: (c + jax.random.bits(q), jax.random.bits(q)), jnp.uint32(0),
+            lambda c, q: (c + jax.random.bits(q, (), c.dtype), jax.random.bits(q)), jnp.uint32(0),
             jax.random.split(k, 4)), keys),
         ("keys are moved and compared", as_words(lambda k, n: (
             jnp.where(n > 2, k, jax.random.clone(jax.random.fold_in(k, 1))) == k,
