@@ -280,9 +280,10 @@ Value InstanceCode::nextRound(uprog::NextRoundOp op, Value count, Value before,
   if (!unit.threads.thread) // on the host
     cb.endIfCancelled(unit.worker);
   Value last = before ? before : loadOwn(unit.rounds);
-  // The sum with a large count is unsigned.
+  // The sum is unsigned. If it overflows, `last` is too large already.
   Value rounds =
       arith::AddIOp::create(builder, loc, last, count ? count : cb.constant(1));
+  rounds = arith::MaxUIOp::create(builder, loc, last, rounds);
   if (!before)
     LLVM::StoreOp::create(builder, loc, rounds, unit.rounds);
   Value most = cb.loadCell(unit.state, kUnitMaxRounds);

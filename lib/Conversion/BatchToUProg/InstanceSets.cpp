@@ -185,9 +185,10 @@ void ProgramWidener::adapt(Operation *op) {
       Value count = round.getCount();
       if (!count)
         count = arith::ConstantIndexOp::create(at, round.getLoc(), 1);
-      uprog::PutOp::create(
-          at, round.getLoc(), rounds, member,
-          arith::AddIOp::create(at, round.getLoc(), before, count));
+      Value after = arith::AddIOp::create(at, round.getLoc(), before, count);
+      // If the sum overflows, `before` is too large already.
+      after = arith::MaxUIOp::create(at, round.getLoc(), before, after);
+      uprog::PutOp::create(at, round.getLoc(), rounds, member, after);
       round.getRoundsMutable().assign(before);
     }
   });

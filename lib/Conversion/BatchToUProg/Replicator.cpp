@@ -206,18 +206,40 @@ LogicalResult Replicator::convertRegion(Region &from, Region &to) {
 /// True for the number 1.
 static bool isOne(Value value) { return matchPattern(value, m_One()); }
 
-/// The upper bound of a loop; the lower one if the instance may not take as
-/// many rounds.
+/// True for a number that no input changes: of constants and rounds of loops
+/// over such numbers.
+static bool isFixed(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop && argument == loop.getInductionVar() &&
+           isFixed(loop.getLowerBound()) && isFixed(loop.getUpperBound()) &&
+           isFixed(loop.getStep());
+  }
+  Operation *op = value.getDefiningOp();
+  return isa<arith::ArithDialect>(op->getDialect()) &&
+         llvm::all_of(op->getOperands(), isFixed);
+}
+
+/// Returns the upper bound, or the lower one if the instance may not take as
+/// many rounds. A loop over fixed numbers is not counted: where several
+/// instances run together, its bounds stay the same for all of them.
 Value Replicator::limitRounds(scf::ForOp loop, Value lower, Value upper,
                               Value step) {
-  if (loop.getStaticTripCount())
+  if (isFixed(loop.getLowerBound()) && isFixed(loop.getUpperBound()) &&
+      isFixed(loop.getStep()))
     return upper;
   Location loc = loop.getLoc();
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  // The difference is unsigned.
+  Value isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                      lower, upper);
   Value count = arith::SubIOp::create(builder, loc, upper, lower);
-  count = arith::MaxSIOp::create(builder, loc, count, zero);
+  count = arith::SelectOp::create(builder, loc, isAny, count, zero);
   if (step)
     count = arith::CeilDivUIOp::create(builder, loc, count, step);
+  Value greatest = arith::ConstantIndexOp::create(
+      builder, loc, std::numeric_limits<int64_t>::max());
+  count = arith::MinUIOp::create(builder, loc, count, greatest);
   Value may = uprog::NextRoundOp::create(builder, loc, builder.getI1Type(),
                                          "a loop" + describePlace(loc), count,
                                          /*rounds=*/Value());

@@ -419,7 +419,8 @@ void VectorEmitter::convert(uprog::NextRoundOp op) {
                     ? arith::IndexCastOp::create(b, b.getI64Type(),
                                                  uniform.lookup(op.getCount()))
                     : constant(1);
-  Value now = arith::AddIOp::create(b, before, count);
+  Value now = arith::MaxUIOp::create(b, before,
+                                     arith::AddIOp::create(b, before, count));
   LLVM::StoreOp::create(b, now, rounds);
   uniform.map(op.getResult(),
               arith::CmpIOp::create(b, arith::CmpIPredicate::ule, now,

@@ -121,8 +121,10 @@ public:
         replace(*instruction, bits);
     for (llvm::Argument &argument : function.args())
       pass(argument, &*function.getEntryBlock().getFirstInsertionPt());
-    // Results of calls, elements of vectors.
-    for (llvm::Instruction *instruction : numbers)
+    all.clear();
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      all.push_back(&instruction);
+    for (llvm::Instruction *instruction : all)
       pass(*instruction, instruction->getNextNode());
     removeCasts();
   }
@@ -177,8 +179,6 @@ private:
       return builder.CreateOr(
           builder.CreateAnd(toBits(call->getArgOperand(0)), others),
           builder.CreateAnd(toBits(call->getArgOperand(1)), sign));
-    if (!isa<llvm::BitCastInst>(old))
-      numbers.push_back(&old);
     return nullptr;
   }
 
@@ -205,7 +205,8 @@ private:
     old.eraseFromParent();
   }
 
-  /// Lets all users of a number read its bits, which are made at `place`.
+  /// Lets all users of a number read its bits, which are made at `place`: no
+  /// number crosses blocks.
   void pass(llvm::Value &number, llvm::Instruction *place) {
     if (!isNumber(number) || number.use_empty())
       return;
@@ -213,7 +214,10 @@ private:
     for (llvm::Use &use : number.uses())
       uses.push_back(&use);
     builder.SetInsertPoint(place);
-    llvm::Value *bits = toBits(&number);
+    auto *made = dyn_cast<llvm::BitCastInst>(&number);
+    llvm::Value *bits = made && made->getSrcTy() == getBitsType(number)
+                            ? made->getOperand(0)
+                            : toBits(&number);
     for (llvm::Use *use : uses) {
       builder.SetInsertPoint(cast<llvm::Instruction>(use->getUser()));
       use->set(builder.CreateBitCast(bits, number.getType()));
@@ -239,8 +243,6 @@ private:
 
   llvm::Function &function;
   llvm::IRBuilder<> builder;
-  /// Instructions that only compute numbers.
-  SmallVector<llvm::Instruction *> numbers;
 };
 } // namespace
 
