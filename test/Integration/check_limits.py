@@ -128,4 +128,51 @@ for name, (source, given, more, place) in MODELS.items():
             found = rows(out, len(given))
             checks.expect(what + ": the others", [found[i] for i in good] == wanted)
             checks.expect(what + ": zeros", all(not any(found[i]) for i in ENDLESS))
+
+# Two loops, of ceil(x / 3) and max(y - 2, 0) rounds: exactly the limit is allowed, and one
+# step less names the loop that exceeds it.
+TWICE = """
+func.func @main(%x: index {batch.name = "x"}, %y: index {batch.name = "y"},
+                %v: f32 {batch.name = "v"}) -> (f32 {batch.name = "n"})
+    attributes {batch.entry} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %three = arith.constant 3 : index
+  %half = arith.constant 0.5 : f32
+  %a = scf.for %i = %zero to %x step %three iter_args(%h = %v) -> f32 {
+    %t = arith.mulf %h, %half : f32
+    scf.yield %t : f32
+  }
+  %b = scf.for %i = %two to %y step %one iter_args(%h = %a) -> f32 {
+    %t = arith.addf %h, %half : f32
+    scf.yield %t : f32
+  }
+  return %b : f32
+}
+"""
+with open(path("twice.mlir"), "w") as file:
+    file.write(TWICE)
+pairs = [(1, 0), (7, 9), (0, 12), (30, 2)]  # 1, 10, 10 and 10 rounds
+inputs = batchtest.write_lines(path("twice.jsonl"), [
+    '{"x": %d, "y": %d, "v": 1}' % pair for pair in pairs])
+PLACES = {1: "twice.mlir:14:", 2: "twice.mlir:14:", 3: "twice.mlir:10:"}
+for strategy in "linearize", "lazy", "none", "replicate":
+    program = checks.run("compile twice, " + strategy, lambda: batchtest.compile_model(
+        path("twice.mlir"), path("twice-%s.so" % strategy), None, "--strategy=" + strategy))
+    for form in ([], ["--batch=1"], ["--unbatched"]):
+        what = "twice, %s %s" % (strategy, " ".join(form))
+        if strategy == "none" and form != ["--unbatched"]:
+            continue
+        out = path("twice.safetensors")
+        command = [program, "--inputs=" + inputs, "--outputs=" + out] + form
+        code, text = run(*command, "--max-steps=10")
+        checks.expect(what + ": as many steps as allowed", code == 0, text)
+        wanted = [0.5, 0.125 + 3.5, 6.0, 0.5 ** 10]
+        found = list(batchtest.read_safetensors(out)["n"][2]) if code == 0 else []
+        checks.expect(what + ": results", found == wanted, found)
+        code, text = run(*command, "--max-steps=9", "--partial-results")
+        checks.expect(what + ": one step less", code == 1 and text.count("has run 9 steps") == 3
+                      and all("instance %d: has run 9 steps without an end, the last one in a "
+                              "loop at %s" % each in text for each in PLACES.items()), text)
 checks.exit()
