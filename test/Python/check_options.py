@@ -318,9 +318,14 @@ def one_by_one(f, values):
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *[f(value) for value in values])
 
 
+def kind(outcome):
+    """What two errors share: their type and the beginning of their message."""
+    return isinstance(outcome, Exception) and (type(outcome), str(outcome)[:24])
+
+
 def compare(what, ours, theirs):
     if isinstance(ours, Exception) or isinstance(theirs, Exception):
-        checks.expect(what, type(ours) is type(theirs), "%s, JAX has %s" % (
+        checks.expect(what, kind(ours) == kind(theirs), "%s, JAX has %s" % (
             *("%s: %s" % (type(r).__name__, r) if isinstance(r, Exception) else "values"
               for r in (ours, theirs)),))
         return
@@ -387,9 +392,8 @@ def check_changes():
                         by_jax(jax.vmap(f), own))
     weights = batch.bind(jnp.ones(4, "float32"))
     with jax.debug_nans(True):
-        for what, rows in ("no instance", x[:0]), ("no row", batch.Ragged.of([x[0, :0]] * 2)):
-            found = batch.vmap(lambda v: v * 2)(rows)
-            checks.expect("jax_debug_nans: " + what, len(found) == len(rows), found)
+        found = batch.vmap(lambda v: v * 2)(x[:0])
+        checks.expect("jax_debug_nans: no instance", found.shape == (0, 4), found)
         checks.refused("jax_debug_nans: a bound argument", FloatingPointError, "nan",
                        lambda: batch.vmap(lambda v, w: jnp.log(v) * w, in_axes=(0, None))(
                            -1 - abs(x), weights))

@@ -21,7 +21,7 @@
 // CHECK:         %[[R:.*]]:7 = scf.while (%[[A0:.*]] = %[[X0]], %[[A1:.*]] = %[[X1]], %[[LEFT:.*]] = %[[N]], %[[ACTIVE:.*]] = %[[ALL]], %[[OLD0:.*]] = %{{.*}}, %[[OLD1:.*]] = %{{.*}}, %[[OLD2:.*]] = %{{.*}})
 // CHECK:           %[[MORE:.*]] = arith.cmpi sgt, %[[LEFT]], %{{.*}} : vector<4xi32>
 // CHECK:           llvm.load %{{.*}} atomic monotonic
-// CHECK:           %[[MAY:.*]] = arith.cmpi sle
+// CHECK:           %[[MAY:.*]] = arith.cmpi ule
 // CHECK:           %[[GO:.*]] = arith.andi %[[MORE]], %{{.*}} : vector<4xi1>
 // CHECK:           %[[GOES:.*]] = arith.select %[[ACTIVE]], %[[GO]], %{{.*}} : vector<4xi1>
 // CHECK:           %[[NEW0:.*]] = arith.select %[[ACTIVE]], %[[A0]], %[[OLD0]]

@@ -197,7 +197,7 @@ uprog.program @p(%instance: index) level(device) {
   uprog.yield
 }
 // ----- uprog.next_round
-uprog.program @p(%goes_on: i1, %rounds: index) level(device) {
+uprog.program @p(%goes_on: i1, %n: index, %rounds: index) level(device) {
   EXAMPLE
   uprog.yield
 }
