@@ -63,15 +63,18 @@ PEERS = ["torch eager", "torch hand", "torch compiled", "dynet", "no analysis", 
 
 def known_switches(folder):
     """Those of SWITCHES that the tools take, and those that they do not."""
-    empty = batchtest.write_lines(os.path.join(folder, "empty.mlir"), ["module {}"])
+    model = batchtest.write_lines(os.path.join(folder, "model.mlir"), [
+        "func.func @main(%x: f32) -> f32 attributes {batch.entry} { return %x : f32 }"])
     known, unknown = [], []
     for switch in SWITCHES:
         if switch.startswith("--"):
             command = [batchtest.tool("batch-run"), switch, "--version"]
         else:
-            command = [batchtest.tool("batch-opt"), empty, "--autobatch=" + switch]
+            command = [batchtest.tool("batch-opt"), model, "--autobatch=" + switch]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         (unknown if done.returncode else known).append(switch)
+    if unknown == SWITCHES:
+        raise SystemExit("the tools take none of " + ", ".join(unknown))
     return known, unknown
 
 
