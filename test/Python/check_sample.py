@@ -331,13 +331,10 @@ check_means("a number")
 centres[:] = [-3.0, 4.0]
 check_means("an array that has changed")
 
-# The second call takes JAX and the compiler no time.
-start = time.process_time()
-batch.sample(scaled, model_args=(Y,), chains=4, warmup=1, draws=1, threads=1)
-taken = time.process_time() - start
-checks.expect("what was compiled is kept", taken < 0.2, taken)
+# What was traced and compiled is kept.
 with mock.patch.object(_sample, "_program", side_effect=AssertionError), \
         mock.patch.object(_sample.Trace, "jit", side_effect=AssertionError):
+    batch.sample(scaled, model_args=(Y,), chains=4, warmup=1, draws=1, threads=1)
     means(seed=3)
     means(algorithm="slice")
     means(target_accept=0.7)
