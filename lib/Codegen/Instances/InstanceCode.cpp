@@ -280,22 +280,26 @@ Value InstanceCode::nextRound(uprog::NextRoundOp op, Value count, Value before,
   if (!unit.threads.thread) // on the host
     cb.endIfCancelled(unit.worker);
   Value last = before ? before : loadOwn(unit.rounds);
-  // The sum is unsigned. If it overflows, `last` is too large already.
   Value rounds =
       arith::AddIOp::create(builder, loc, last, count ? count : cb.constant(1));
-  rounds = arith::MaxUIOp::create(builder, loc, last, rounds);
+  // The sum is unsigned, and no later one overflows.
+  if (count)
+    rounds = arith::MinUIOp::create(builder, loc, rounds,
+                                    cb.constant(uprog::kTooManyRounds));
   if (!before)
     LLVM::StoreOp::create(builder, loc, rounds, unit.rounds);
   Value most = cb.loadCell(unit.state, kUnitMaxRounds);
   Value may = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
                                     rounds, most);
   // One thread reports to the host the first loop that takes too many rounds.
-  Value mightBefore = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ule, last, most);
-  Value one =
-      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
-  Value isFirst = arith::AndIOp::create(
-      builder, loc, mightBefore, arith::XOrIOp::create(builder, loc, may, one));
+  Value isFirst = arith::CmpIOp::create(
+      builder, loc,
+      count ? arith::CmpIPredicate::ule : arith::CmpIPredicate::eq, last, most);
+  if (count) {
+    Value exceeds = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ugt, rounds, most);
+    isFirst = arith::AndIOp::create(builder, loc, isFirst, exceeds);
+  }
   when(arith::AndIOp::create(builder, loc, tells(), isFirst), [&] {
     cb.storeCell(cb.loadPointer(unit.state, kUnitEnds), loadOwn(unit.instance),
                  cb.constant(tables.getLoop(op)));

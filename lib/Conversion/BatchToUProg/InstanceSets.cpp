@@ -183,11 +183,16 @@ void ProgramWidener::adapt(Operation *op) {
       Value before = uprog::GetOp::create(at, round.getLoc(), at.getIndexType(),
                                           rounds, member);
       Value count = round.getCount();
-      if (!count)
-        count = arith::ConstantIndexOp::create(at, round.getLoc(), 1);
-      Value after = arith::AddIOp::create(at, round.getLoc(), before, count);
-      // If the sum overflows, `before` is too large already.
-      after = arith::MaxUIOp::create(at, round.getLoc(), before, after);
+      Value after = arith::AddIOp::create(
+          at, round.getLoc(), before,
+          count ? count
+                : arith::ConstantIndexOp::create(at, round.getLoc(), 1));
+      // The sum is unsigned, and no later one overflows.
+      if (count)
+        after = arith::MinUIOp::create(
+            at, round.getLoc(), after,
+            arith::ConstantIndexOp::create(at, round.getLoc(),
+                                           uprog::kTooManyRounds));
       uprog::PutOp::create(at, round.getLoc(), rounds, member, after);
       round.getRoundsMutable().assign(before);
     }

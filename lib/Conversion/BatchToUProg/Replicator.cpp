@@ -237,8 +237,8 @@ Value Replicator::limitRounds(scf::ForOp loop, Value lower, Value upper,
   count = arith::SelectOp::create(builder, loc, isAny, count, zero);
   if (step)
     count = arith::CeilDivUIOp::create(builder, loc, count, step);
-  Value greatest = arith::ConstantIndexOp::create(
-      builder, loc, std::numeric_limits<int64_t>::max());
+  Value greatest =
+      arith::ConstantIndexOp::create(builder, loc, uprog::kMostCountedRounds);
   count = arith::MinUIOp::create(builder, loc, count, greatest);
   Value may = uprog::NextRoundOp::create(builder, loc, builder.getI1Type(),
                                          "a loop" + describePlace(loc), count,

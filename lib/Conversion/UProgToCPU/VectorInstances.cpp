@@ -419,8 +419,9 @@ void VectorEmitter::convert(uprog::NextRoundOp op) {
                     ? arith::IndexCastOp::create(b, b.getI64Type(),
                                                  uniform.lookup(op.getCount()))
                     : constant(1);
-  Value now = arith::MaxUIOp::create(b, before,
-                                     arith::AddIOp::create(b, before, count));
+  Value now = arith::AddIOp::create(b, before, count);
+  // The sum is unsigned, and no later one overflows.
+  now = arith::MinUIOp::create(b, now, constant(uprog::kTooManyRounds));
   LLVM::StoreOp::create(b, now, rounds);
   uniform.map(op.getResult(),
               arith::CmpIOp::create(b, arith::CmpIPredicate::ule, now,

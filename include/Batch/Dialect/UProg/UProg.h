@@ -64,6 +64,12 @@ inline constexpr StringLiteral kIndicesAttr = "uprog.indices";
 /// of memory that units need for an instance, and the names of `loops`.
 inline constexpr StringLiteral kInstancesAttr = "uprog.instances";
 
+/// The rounds of a loop that next_round counts at once are at most these.
+inline constexpr int64_t kMostCountedRounds = int64_t(1) << 62;
+/// Unsigned, more rounds than any limit. A count of rounds stays here, so that
+/// adding others does not overflow.
+inline constexpr int64_t kTooManyRounds = std::numeric_limits<int64_t>::min();
+
 /// What units do with a row that control names.
 struct RowAccess {
   Value row;
