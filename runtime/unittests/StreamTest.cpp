@@ -205,8 +205,8 @@ TEST(Stream, WhatDoesNotFit) {
             std::string::npos);
 }
 
-// Another thread ends the wait for an instance that runs for ever; the stream
-// goes on, and takes more.
+// Another thread ends the wait for an instance that runs for ever. The stream
+// stays usable, and takes more instances.
 TEST(Stream, Woken) {
   InstanceStream stream(2);
   EXPECT_EQ(stream.acquire(), 0);

@@ -319,7 +319,7 @@ def one_by_one(f, values):
 
 
 def kind(outcome):
-    """What two errors share: their type and the beginning of their message."""
+    """The type of an error and the beginning of its message; False for values."""
     return isinstance(outcome, Exception) and (type(outcome), str(outcome)[:24])
 
 

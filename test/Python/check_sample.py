@@ -331,7 +331,7 @@ check_means("a number")
 centres[:] = [-3.0, 4.0]
 check_means("an array that has changed")
 
-# What was traced and compiled is kept.
+# Another call neither traces nor compiles again.
 with mock.patch.object(_sample, "_program", side_effect=AssertionError), \
         mock.patch.object(_sample.Trace, "jit", side_effect=AssertionError):
     batch.sample(scaled, model_args=(Y,), chains=4, warmup=1, draws=1, threads=1)

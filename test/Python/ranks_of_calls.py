@@ -116,7 +116,7 @@ def _(draw, name):
 # --- calls and control ------------------------------------------------------------------
 
 def _called(x):
-    """Has an update, which only a rule of Batch's can compile."""
+    """Contains an update, which only a rule of Batch can compile."""
     y = x.reshape(-1)
     return (y.at[y.astype("int32")].add(2 * y, mode="drop") if y.size else y).reshape(x.shape)
 
@@ -189,7 +189,7 @@ def _(draw, name):
 
 @maker("random_seed", "random_wrap", "random_unwrap", "random_clone", "iota_2x32_shape")
 def _(draw, name):
-    """What calls of keys have in common."""
+    """Primitives that calls with keys share."""
     shape = draw.shape(0, 2)
     if name == "iota_2x32_shape":
         return lambda: tuple(bind(name, shape=(2, *shape))),

@@ -130,11 +130,12 @@ typedef struct BatchStep {
   int64_t barrier; ///< 1: a barrier of all units follows, 0: none
 } BatchStep;
 
-/// The first index of a run that was out of range. Tensors are not read there,
-/// so the run goes on; the host then says what was wrong.
+/// The first check of a run that failed: an index out of range, or a
+/// `cf.assert`. Code reads no tensor at such an index, so the run continues;
+/// the host then reports the error.
 typedef struct BatchIndexError {
-  int64_t place; ///< from 1, in the descriptor's `indices`; 0: there was none
-  int64_t index;
+  int64_t place; ///< from 1, in the descriptor's `indices`; 0: none failed
+  int64_t index; ///< the checked number
 } BatchIndexError;
 
 /// A variable of a lockstep program, on the lanes of one unit: a row per lane,
@@ -214,7 +215,7 @@ typedef struct BatchUnit {
                 ///< once up to the descriptor's `room`; in front of it, for
                 ///< more than one, `setBytes`
   int64_t numInstances;
-  int64_t maxRounds; ///< that an instance may take
+  int64_t maxRounds; ///< the most rounds that an instance may take
   int64_t *ends;     ///< by instance: 0 if it ended well; else the loop, from
                      ///< 1 in the descriptor, in which it took too many
   int64_t tasks;     ///< that the unit counts as its own

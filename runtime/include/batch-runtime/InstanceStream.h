@@ -39,8 +39,8 @@ public:
   void submit(int64_t seat);
   /// Waits for an instance that has ended, and returns its seat, whose results
   /// may be read; kClosed if the run has ended before one has, kWoken after
-  /// wake(). Raises Cancelled once `cancellation`, which may be null, is
-  /// requested: the stream goes on.
+  /// wake(). Throws Cancelled once `cancellation`, which may be null, is
+  /// requested; the stream stays usable.
   int64_t take(const Cancellation *cancellation);
   static constexpr int64_t kClosed = -1, kWoken = -2;
   /// Instances that take() would return at once.
@@ -61,11 +61,11 @@ public:
   /// returns false.
   bool waitForMore();
 
-  // Of any thread.
+  // Any thread may call these.
 
-  /// Ends the take() that waits, or the next one that would.
+  /// Ends the take() that is waiting, or else the next one that would wait.
   void wake();
-  /// Nothing runs any more, or is going to.
+  /// Marks the end of the run: nothing runs any more.
   void close();
 
 private:

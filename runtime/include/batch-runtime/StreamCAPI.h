@@ -51,9 +51,10 @@ BatchStatus batchStreamTake(BatchStream *stream, int64_t most,
                             const BatchArray *outputs, int64_t *numbers,
                             int64_t *count,
                             const BatchCancellation *cancellation);
-/** Ends the batchStreamTake that waits, or the next one that would, with a
- * `count` of 0: a thread that reads requests wakes the one that puts them in.
- * Any thread may call this while the stream exists. */
+/** Ends the batchStreamTake that is waiting, or else the next one that would
+ * wait, with a `count` of 0. A thread that reads requests wakes in this way the
+ * thread that puts them in. Any thread may call this while the stream exists.
+ */
 void batchStreamWake(BatchStream *stream);
 
 #ifdef __cplusplus

@@ -42,7 +42,7 @@ uprog.buffer @xs : tensor<64x4xf32> copies(1)
 // CHECK:           uprog.run @cell.rows step(%[[STEP]])
 // CHECK:           %[[GO:.*]] = uprog.load %[[C]][] : tensor<i1>
 // CHECK:           %[[MAY:.*]] = uprog.next_round "a loop"
-// CHECK:           uprog.next_round "a loop of so many" count(%{{.*}})
+// CHECK:           uprog.next_round "a counted loop" count(%{{.*}})
 // CHECK:         uprog.copy %{{.*}} to %{{.*}} : tensor<4xf32>
 // CHECK:         %[[TASKS:.*]] = uprog.tasks @input room(64)
 // CHECK:         uprog.put_task %[[TASKS]][%{{.*}}] = %[[ROW]], %{{.*}} : !uprog.row, index
@@ -73,7 +73,7 @@ uprog.program @instance(%i: index) level(device) {
     uprog.barrier device
     %go = uprog.load %c[] : tensor<i1>
     %may = uprog.next_round "a loop"
-    %all = uprog.next_round "a loop of so many" count(%n)
+    %all = uprog.next_round "a counted loop" count(%n)
     %again = arith.andi %go, %may : i1
     uprog.condition(%again) %next : !uprog.row
   } do {

@@ -32,15 +32,16 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
     | acosh, asinh, atanh, sinh, tanh | 3.5 |
     | erfc | 5 |
 
-    The bounds hold for all arguments. Angles are reduced by terms of pi / 2 up to a
-    bound, and by as many bits of 2 / pi as they need beyond it, element by element:
+    The errors hold for all arguments. Below a threshold, angles are reduced by terms
+    of pi / 2. From the threshold on, each element is multiplied by the bits of 2 / pi
+    that it needs:
 
-    | ops | bound in f32 | bound in f64 |
+    | ops | threshold in f32 | threshold in f64 |
     |---|---|---|
     | cos, sin, sincos | 2¹⁸ | 2⁴⁶ |
     | tan | 2¹⁰ | 2²² |
 
-    A vector whose elements are all below the bound pays a comparison for this.
+    For a vector with all elements below the threshold, this costs one comparison.
 
     Logarithms of powers of their base and whole powers of numbers are
     exact where they fit. Signed zeros, infinities, NaN and arguments out of the
@@ -65,8 +66,8 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
   }];
   let options = [
     Option<"share", "share", "bool", /*default=*/"false",
-           "Expand once per kind and type, in a function that is called; LLVM "
-           "inlines it, except the reduction of large angles">,
+           "Expand once per kind and type into a shared function; LLVM "
+           "inlines it, except for the reduction of large angles">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",

@@ -45,8 +45,8 @@ std::string describePlace(Location loc);
 std::string describeDimension(int64_t dim, StringRef parameter, Type type,
                               Location loc, StringRef verb = "read");
 
-/// The error of an index of `what` that is out of range. The runtime replaces
-/// "{}" by the index.
+/// The error message for an index of `what` that is out of range. The runtime
+/// replaces "{}" with the index.
 std::string describeIndexError(const Twine &what);
 
 /// The `batch.source` of rows of type `row` of `parameter` (-1: of input

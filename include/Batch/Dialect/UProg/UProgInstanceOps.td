@@ -289,13 +289,13 @@ def UProg_EnterInstanceOp : UProg_Op<"enter_instance", [MemoryEffects<[MemWrite]
 
 def UProg_NextRoundOp : UProg_Op<"next_round", [
     AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "whether an instance may take one more round";
+  let summary = "whether an instance may take more rounds";
   let description = [{
-    Counts a round of a loop, or with `count` all rounds of a loop that is about to
-    run. After the most that an instance may take (`batch-run --max-steps`) it is
-    false: the loops of the instance end, and the run reports the one that is named
-    here. Where several instances run together, the program counts, and `after` has
-    the rounds of this one so far.
+    Counts one round of a loop or, with `count`, all rounds of a loop that is about to
+    run. The result is false once the instance exceeds its limit (`batch-run
+    --max-steps`): its loops end, and the run reports the loop named here. Where
+    several instances run together, the program counts, and `after` has the rounds of
+    this instance so far.
 
     ```mlir
     %may = uprog.next_round "a loop at model.mlir:10:5"
