@@ -240,12 +240,9 @@ OTHERS = [
     ("jax_log_compiles", True), ("jax_log_checkpoint_residuals", True),
     ("jax_array_garbage_collection_guard", "log"), ("jax_custom_vjp3", True),
     ("jax_disable_bwd_checks", True), ("jax_include_full_tracebacks_in_locations", False),
-    ("jax_traceback_in_locations_limit", 0), ("jax_error_checking_behavior_nan", "raise"),
-    ("jax_error_checking_behavior_divide", "raise"),
-    ("jax_error_checking_behavior_oob", "raise"), ("jax_check_static_indices", True),
+    ("jax_traceback_in_locations_limit", 0), ("jax_check_static_indices", True),
     ("jax_mutable_array_checks", False), ("jax_auto_pcast", False),
-    ("jax_tracer_error_num_traceback_frames", 0), ("jax_scan3", True), ("jax_remat3", True),
-    ("eager_constant_folding", True), ("jax_no_tracing", True), ("jax_no_execution", True)]
+    ("jax_tracer_error_num_traceback_frames", 0), ("jax_scan3", True), ("jax_remat3", True)]
 # Prefixes of options under which no program runs, by purpose.
 LEFT_OUT = {
     "the compiler, executables and caches of XLA, which Batch does not use": [
@@ -269,8 +266,12 @@ LEFT_OUT = {
         "check_vma", "jax_disable_vmap_shmap_error", "jax_disallow_mesh_context_manager",
         "jax_remove_size_one_mesh_axis", "jax_use_shardy_partitioner"],
     "kernels, exports and references, which Batch refuses": [
-        "jax2tf", "jax_export", "jax_mosaic", "jax_pallas", "jax_refs_to_pins",
-        "jax_serialization_version", "jax_use_emit_pipeline"],
+        "jax2tf", "jax_error_checking_behavior", "jax_export", "jax_mosaic", "jax_pallas",
+        "jax_refs_to_pins", "jax_serialization_version", "jax_use_emit_pipeline"],
+    "bans on tracing, which Batch needs, and on executions by XLA, which it avoids": [
+        "jax_no_execution", "jax_no_tracing"],
+    "constant folding in traces, where JAX itself refuses symbolic extents": [
+        "eager_constant_folding"],
     "texts and logs": [
         "jax_captured_constants_report_frames", "jax_debug_log_modules", "jax_dump_ir",
         "jax_include_debug_info_in_dumps", "jax_logging_level", "jax_pprint_use_color"]}
