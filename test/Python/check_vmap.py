@@ -238,7 +238,7 @@ for what, f, *arguments in [
         ("slogdet", jnp.linalg.slogdet, square),
         ("tridiagonal_solve without a solution", lambda d, b: lax.linalg.tridiagonal_solve(
             jnp.ones_like(d).at[0].set(0), d, jnp.ones_like(d).at[-1].set(0), b[:, None]),
-         jnp.ones((N, 2)), y[:, 0, :2]),
+         jnp.ones((N, 2), y.dtype), y[:, 0, :2]),
         ("lu", lambda a: jax.scipy.linalg.lu_factor(a[:3]), square),
         ("cho_solve", lambda a, b: jax.scipy.linalg.cho_solve(
             jax.scipy.linalg.cho_factor(a), b), definite, x),
