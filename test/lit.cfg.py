@@ -10,6 +10,7 @@
 #   %tree_folders         the folders of parse trees that are there
 #   %long                 "--long" in a long run, else nothing
 #   %seeds                how many orders of threads the emulator runs, as --seeds=N
+#   %soak                 "--minutes=N --seed=M" in a long run, else nothing
 #   %random               how many random programs and forests
 #   %recursions           how many random recursive programs
 #   %instances            how many random programs of loops and branches
@@ -134,6 +135,7 @@ config.substitutions += [
      "env PYTHONDONTWRITEBYTECODE=1 BATCH_TOOLS=%s %s" %
      (config.batch_tools_dir, torch_python)),
     ("%long", "--long" if long else ""),
+    ("%soak", soak),
     ("%seeds", "--seeds=%s" % lit_config.params.get("seeds", 20 if long else 1)),
     ("%recursions", soak or "--programs=20"),
     ("%instances", soak or "--programs=7"),

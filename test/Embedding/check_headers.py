@@ -1,23 +1,34 @@
 #!/usr/bin/env python3
-"""check_headers.py COMPILER BUILD LLVM_INCLUDE [--long] [HEADER...]: each installed header
-compiles on its own, without the precompiled header of this project's build.
+"""check_headers.py COMPILER BUILD LLVM_INCLUDE [--all | --minutes=N --seed=N] [HEADER...]:
+each installed header compiles on its own, without the precompiled header of this project's
+build.
 
-Headers of the runtime take a second each, those of the compiler, which --long or their
-names add, several.
+Headers of the runtime take a second each. Those of the compiler, of which the options and
+names select some, take several.
 """
 
+import argparse
 import concurrent.futures
+import itertools
 import os
 import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-compiler, build, llvm = sys.argv[1:4]
-chosen = [name for name in sys.argv[4:] if name != "--long"]
-is_long = "--long" in sys.argv
+sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
+
+import batchtest  # noqa: E402
+
+parser = argparse.ArgumentParser()
+for name in ("compiler", "build", "llvm"):
+    parser.add_argument(name)
+parser.add_argument("names", nargs="*", metavar="HEADER", help="headers of the compiler")
+parser.add_argument("--all", action="store_true", help="compile all headers of the compiler")
+batchtest.add_draw_options(parser, "headers of the compiler")
+options = parser.parse_intermixed_args()
 FLAGS = ["-std=c++17", "-fsyntax-only", "-w", "-fno-rtti", "-x", "c++"]
 FOLDERS = [os.path.join(ROOT, "runtime", "include"), os.path.join(ROOT, "include"),
-           os.path.join(build, "include"), llvm]
+           os.path.join(options.build, "include"), options.llvm]
 
 
 def headers(folder):
@@ -29,7 +40,7 @@ def headers(folder):
 
 def compiled(header):
     """The compiler's output for a program that includes one header."""
-    done = subprocess.run([compiler, *FLAGS, *("-I" + folder for folder in FOLDERS), "-"],
+    done = subprocess.run([options.compiler, *FLAGS, *("-I" + folder for folder in FOLDERS), "-"],
                           input='#include "%s"\n' % header, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
     return done.stdout or "exit code %d" % done.returncode if done.returncode else None
@@ -37,15 +48,22 @@ def compiled(header):
 
 wanted = headers(FOLDERS[0])
 others = headers(FOLDERS[1])
-unknown = [name for name in chosen if name not in wanted + others]
+unknown = [name for name in options.names if name not in wanted + others]
 if unknown or not wanted or not others:
     sys.exit("error: not found: " + (", ".join(unknown) or "headers"))
-wanted += others if is_long else [name for name in others if name in chosen]
+wanted += options.names
+others = [name for name in others if name not in wanted]
+if not options.all and options.minutes is None:
+    others = []
+cases = itertools.chain(wanted, batchtest.draw(options, others))
+made = failed = 0
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-    failed = 0
-    for header, message in zip(wanted, pool.map(compiled, wanted)):
-        if message:
-            failed += 1
-            print("%s does not compile on its own:\n%s" % (header, message))
-print("%d of %d headers compile on their own" % (len(wanted) - failed, len(wanted)))
+    # Later ones are drawn when these are done.
+    while now := list(itertools.islice(cases, os.cpu_count())):
+        made += len(now)
+        for header, message in zip(now, pool.map(compiled, now)):
+            if message:
+                failed += 1
+                print("%s does not compile on its own:\n%s" % (header, message))
+print("%d of %d headers compile on their own" % (made - failed, made))
 sys.exit(failed > 0)

@@ -426,29 +426,49 @@ def longest_path(dag):
     return max(depth)
 
 
-def add_soak_options(parser, programs):
-    """Options of a script that makes random programs: which, and how many."""
-    parser.add_argument("--programs", type=int, default=programs, metavar="N",
-                        help="so many programs (%(default)s)")
+def add_soak_options(parser, count, what="programs"):
+    """Adds options of a script that makes random programs, or others: which, and how many."""
+    parser.add_argument("--" + what, dest="programs", type=int, default=count, metavar="N",
+                        help="make N %s (%%(default)s)" % what)
     parser.add_argument("--minutes", type=float, metavar="N",
-                        help="as many programs as begin within N minutes, instead")
+                        help="make as many %s as begin within N minutes, instead" % what)
     parser.add_argument("--first", type=int, default=0, metavar="N",
                         help="the number of the first one (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, metavar="N",
-                        help="programs of the same seed and number are the same "
-                        "(%(default)s)")
+                        help="%s of the same seed and number are the same "
+                        "(%%(default)s)" % what)
+
+
+def begun_within(minutes, cases):
+    """Yields cases for some minutes; all if `minutes` is None."""
+    end = None if minutes is None else time.monotonic() + 60 * minutes
+    for case in cases:
+        if end is not None and time.monotonic() >= end:
+            return
+        yield case
 
 
 def soak_numbers(options, step=1):
     """The numbers of the programs to make; every `step`th one."""
     if options.minutes is None:
-        yield from range(options.first, options.first + options.programs, step)
-        return
-    end = time.monotonic() + 60 * options.minutes
-    for number in itertools.count(options.first, step):
-        if time.monotonic() >= end:
-            return
-        yield number
+        return iter(range(options.first, options.first + options.programs, step))
+    return begun_within(options.minutes, itertools.count(options.first, step))
+
+
+def add_draw_options(parser, what):
+    """Adds options of a script with a fixed list of cases, of which a long run draws some."""
+    parser.add_argument("--minutes", type=float, metavar="N",
+                        help="run %s in random order, as many as begin within N minutes" % what)
+    parser.add_argument("--seed", type=int, default=1, metavar="N",
+                        help="which random order (%(default)s)")
+
+
+def draw(options, cases):
+    """Returns the cases that the options of add_draw_options choose: by default all."""
+    if options.minutes is None:
+        return cases
+    cases = random.Random(options.seed).sample(cases, len(cases))
+    return begun_within(options.minutes, cases)
 
 
 def temporary():

@@ -265,7 +265,7 @@ def check_units(checks, generator, path, folder, inputs, what):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    batchtest.add_soak_options(parser, programs=20)
+    batchtest.add_soak_options(parser, 20)
     parser.add_argument("--instances", type=int, default=24)
     parser.add_argument("--keep", metavar="FOLDER", help="leaves the files there")
     options = parser.parse_args()

@@ -553,7 +553,7 @@ def run_waiting(source, inputs, batch, generator, number):
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    batchtest.add_soak_options(parser, programs=10)
+    batchtest.add_soak_options(parser, 10)
     parser.add_argument("--forests", type=int, default=10)
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--waits", action="store_true")

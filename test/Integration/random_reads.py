@@ -176,7 +176,7 @@ def run_one(number, options):
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    batchtest.add_soak_options(parser, programs=20)
+    batchtest.add_soak_options(parser, 20)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", metavar="FOLDER",
                         help="leaves the files of the program there")

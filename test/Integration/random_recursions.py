@@ -274,7 +274,7 @@ def module(generator, count, element="f32", shape=(4,)):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    batchtest.add_soak_options(parser, programs=PER_MODULE)
+    batchtest.add_soak_options(parser, PER_MODULE)
     parser.add_argument("--instances", type=int, default=24)
     parser.add_argument("--keep", help="write the first module here")
     options = parser.parse_args()

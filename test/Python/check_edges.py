@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_edges.py [TYPE...]: operations that MLIR and LLVM leave open for some numbers give
+"""check_edges.py [TYPE... | --minutes=N --seed=N]: operations that MLIR and LLVM leave open for some numbers give
 what JAX gives, by the table of docs/ElementTypes.md: for every type, at its edge values, of
 scalars and of vectors, and where an operand is a constant.
 
@@ -7,6 +7,7 @@ Numbers are equal to the bit, but for functions that both round. XLA's CPU makes
 subnormal numbers, and Batch keeps them: here both are zero.
 """
 
+import argparse
 import os
 import sys
 import warnings
@@ -230,14 +231,14 @@ def compare(what, f, *arguments):
             checks.expect("%s: %s" % (what, name), not wrong, "%d: %s" % (len(wrong), named[:3]))
 
 
-chosen = sys.argv[1:]
-for dtype in chosen or TYPES:
+def check_numbers(dtype):
     values = edges(dtype)
     a, b = (grid.ravel() for grid in numpy.meshgrid(values, values, indexing="ij"))
     compare(dtype, everything(dtype), a, b)
     rows = numpy.resize(a, (2, a.size)), numpy.resize(b, (2, a.size))
     compare("rows of " + dtype, everything(dtype), *rows)
     compare("constants of " + dtype, of_constants(dtype), numpy.zeros(2, numpy.int32))
+
 
 # --- indices ----------------------------------------------------------------------------
 
@@ -259,12 +260,20 @@ def of_constant_index(value):
     return lambda v: indexed(v, constant(v[0, 0].astype("int32"), value))
 
 
-for dtype in SIGNED + UNSIGNED:
-    if chosen and dtype not in chosen:
-        continue
+def check_indices(dtype):
     values = edges(dtype)
     table = numpy.arange(12.0, dtype=numpy.float32).reshape(3, 4) + values.size
     compare("an index of " + dtype, indexed, numpy.stack([table] * values.size), values)
     for value in values[[0, -1]]:
         compare("index %s of %s" % (value, dtype), of_constant_index(value), table[None])
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("types", nargs="*", metavar="TYPE", help="check only these types")
+batchtest.add_draw_options(parser, "types")
+options = parser.parse_args()
+for dtype in batchtest.draw(options, options.types or TYPES):
+    check_numbers(dtype)
+    if dtype in SIGNED + UNSIGNED:
+        check_indices(dtype)
 checks.exit()

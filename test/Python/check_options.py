@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""check_options.py [--long] [OPTION...]: runs programs under each of JAX's options. batch.vmap
-must give the results of jax.vmap, or of JAX instance by instance, or raise the same error.
+"""check_options.py [--all | --minutes=N --seed=N] [OPTION...]: runs programs under each of
+JAX's options. batch.vmap must give the results of jax.vmap, or of JAX instance by instance, or
+raise the same error.
 
---long: run all programs under options that change results or errors, and few under the others;
-    by default, about ten run under the former.
-OPTION: only options whose names contain one of these.
+By default, about ten programs run under each option that changes results or errors. --all runs
+all programs under these, and some under the others, in about ten minutes. OPTION selects
+options by a part of the name.
 """
 
+import argparse
 import contextlib
 import os
 import sys
@@ -400,16 +402,21 @@ def check_changes():
                            -1 - abs(x), weights))
 
 
-is_long = "--long" in sys.argv
-asked = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
-if not asked:
+parser = argparse.ArgumentParser()
+parser.add_argument("names", nargs="*", metavar="OPTION",
+                    help="only options whose names contain one of these")
+parser.add_argument("--all", action="store_true", help="run all programs and options")
+batchtest.add_draw_options(parser, "all options")
+options = parser.parse_args()
+if not options.names:
     check_table()
     check_changes()
-for options, programs in (CHANGING, None if is_long else TEN), (OTHERS, FEW):
-    if options is OTHERS and not is_long and not asked:
-        continue
-    for name, value in options:
-        if hasattr(jax.config, name) and (  # not all versions have it
-                not asked or any(part in name for part in asked)):
-            run(name, value, programs)
+is_long = options.all or options.minutes is not None
+cases = [(name, value, None if is_long else TEN) for name, value in CHANGING]
+if is_long or options.names:
+    cases += [(name, value, FEW) for name, value in OTHERS]
+cases = [case for case in cases if hasattr(jax.config, case[0]) and (  # of some versions
+    not options.names or any(part in case[0] for part in options.names))]
+for name, value, programs in batchtest.draw(options, cases):
+    run(name, value, programs)
 checks.exit()

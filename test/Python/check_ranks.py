@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""check_ranks.py [--long] [--cases=N] [--first=N] [--seed=N] [--primitive=NAME]: single
-primitives of arrays of rank 0 to 3 with extents 0, 1 and 2 (ranks.py).
+"""check_ranks.py [--cases=N | --minutes=N] [--first=N] [--seed=N] [--primitive=NAME]: single
+primitives of arrays of rank 0 to 3 with extents 0, 1 and 2 (ranks.py), by default each
+primitive twice. --cases=10000 takes about half an hour on two cores.
 
 batch.vmap gives what jax.vmap gives, and jaxlib's passes, which batch-import hands the
 same modules to, do not end the process. Worker processes run groups of cases; the cases of
@@ -114,14 +115,9 @@ def serve(task):
 
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--long", action="store_true", help="10,000 cases")
-parser.add_argument("--cases", type=int)
-parser.add_argument("--first", type=int, default=0)
-parser.add_argument("--seed", type=int, default=1)
-parser.add_argument("--primitive")
+parser.add_argument("--primitive", metavar="NAME", help="make cases of one primitive only")
 parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-options = parser.parse_args()
-if options.worker:
+if "--worker" in sys.argv:
     warnings.filterwarnings("ignore")
     import batch
     import jax
@@ -142,9 +138,8 @@ import ranks  # noqa: E402
 import ranks_of_calls  # noqa: E402, F401
 
 checks = batchtest.Checks("primitives by rank")
-end = options.first + (options.cases or (10000 if options.long else 2 * len(ranks.MAKERS)))
-tasks = [{"first": first, "count": min(GROUP, end - first), "seed": options.seed,
-          "primitive": options.primitive} for first in range(options.first, end, GROUP)]
+batchtest.add_soak_options(parser, 2 * len(ranks.MAKERS), "cases")
+options = parser.parse_args()
 command = [sys.executable, os.path.abspath(__file__), "--worker"]
 if not options.primitive and not options.first:
     for task, found, error, _ in workers.run_all(command, [{"survey": True}], SECONDS,
@@ -153,22 +148,17 @@ if not options.primitive and not options.first:
             found = {"the survey of primitives": error or found}
         for text, why in found.items():
             checks.expect(text, not why, why)
-while tasks:
-    left = []
-    for task, problems, error, _ in workers.run_all(command, tasks, SECONDS, environment):
-        first, count = task["first"], task["count"]
-        if isinstance(problems, str):  # a traceback
-            error = problems
-        if error and count > 1:
-            left += [dict(task, first=number, count=1)
-                     for number in range(first, first + count)]
-            continue
-        if error:
-            problems = [(first, case_of(first, options.seed, options.primitive).text, error)]
-        checks.expect("cases from %d on" % first, not problems, "\n".join(
-            "%s: %s\nrepeat it: --seed=%d --first=%d --cases=1%s" % (
-                text, why, options.seed, number,
-                options.primitive and " --primitive=" + options.primitive or "")
-            for number, text, why in problems))
-    tasks = left
+made = 0
+for first, count, problems, error in workers.run_groups(command, options, GROUP, SECONDS,
+                                                        environment,
+                                                        primitive=options.primitive):
+    made += count
+    if error:
+        problems = [(first, case_of(first, options.seed, options.primitive).text, error)]
+    checks.expect("cases from %d on" % first, not problems, "\n".join(
+        "%s: %s\nrepeat it: --seed=%d --first=%d --cases=1%s" % (
+            text, why, options.seed, number,
+            options.primitive and " --primitive=" + options.primitive or "")
+        for number, text, why in problems))
+print("%d cases" % made)
 checks.exit()

@@ -13,6 +13,8 @@ import threading
 import time
 import traceback
 
+import batchtest
+
 
 def serve(run):
     """In a worker: calls `run` with the tasks that come in, and sends what it returns."""
@@ -73,12 +75,11 @@ def cores():
 
 def run_all(command, tasks, seconds, environment=None, workers=None):
     """Yields (task, outcome, error, seconds) for each task, in the order in which they
-    end. `command` starts a process that serves tasks; `error` says how a worker has
-    ended, if it has, and then another one takes the tasks that follow."""
-    waiting, ended = queue.SimpleQueue(), queue.SimpleQueue()
-    tasks = list(tasks)
-    for task in tasks:
-        waiting.put(task)
+    end. `command` starts a process that serves tasks. `tasks` is read when a worker is
+    free. `error` says how a worker has ended, if it has, and then another one takes the
+    tasks that follow."""
+    ended = queue.SimpleQueue()
+    tasks, reading = iter(tasks), threading.Lock()
     stop = threading.Event()
     broken = []  # why no worker starts: the next one would not, either
 
@@ -86,9 +87,9 @@ def run_all(command, tasks, seconds, environment=None, workers=None):
         worker = None
         try:
             while not stop.is_set():
-                try:
-                    task = waiting.get_nowait()
-                except queue.Empty:
+                with reading:
+                    task = next(tasks, None)
+                if task is None:
                     return
                 start = time.monotonic()
                 if not worker and not broken:
@@ -107,15 +108,40 @@ def run_all(command, tasks, seconds, environment=None, workers=None):
         finally:
             if worker:
                 worker.end()
+            ended.put(None)
 
     threads = [threading.Thread(target=work, daemon=True)
-               for _ in range(min(workers or cores(), len(tasks)))]
+               for _ in range(workers or cores())]
     for thread in threads:
         thread.start()
+    working = len(threads)
     try:
-        for _ in tasks:
-            yield ended.get()
+        while working:
+            if found := ended.get():
+                yield found
+            else:
+                working -= 1
     finally:
         stop.set()
         for thread in threads:
             thread.join()
+
+
+def run_groups(command, options, size, seconds, environment, **task):
+    """Runs numbered cases, `size` of them in a task, which has their "first" and "count".
+    The options are those of batchtest.add_soak_options. The cases of a group that raises or
+    ends its worker run again one by one. Yields (first, count, outcome, error)."""
+    end = options.first + options.programs if options.minutes is None else sys.maxsize
+    tasks = (dict(task, first=first, count=min(size, end - first), seed=options.seed)
+             for first in batchtest.soak_numbers(options, size))
+    while tasks:
+        single = []
+        for done, outcome, error, _ in run_all(command, tasks, seconds, environment):
+            first, count = done["first"], done["count"]
+            if isinstance(outcome, str):  # a traceback
+                error = outcome
+            if error and count > 1:
+                single += [dict(done, first=one, count=1) for one in range(first, first + count)]
+            else:
+                yield first, count, outcome, error
+        tasks = single
