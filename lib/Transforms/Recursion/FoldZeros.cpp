@@ -108,7 +108,7 @@ bool ZeroValues::makesZero(Operation *op) const {
   if (auto reduce = dyn_cast<linalg::ReduceOp>(op))
     return isSum(reduce) && containsAll(op->getOperands());
   if (linalg::LinalgOp product = getContraction(op)) {
-    ValueRange inputs = product.getDpsInputs();
+    SmallVector<Value> inputs = product.getDpsInputs();
     return containsAll(product.getDpsInits()) &&
            (assumeFinite ? containsAny(inputs) : containsAll(inputs));
   }
