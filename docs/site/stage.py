@@ -29,7 +29,7 @@ NAVIGATION = [
                "docs/Dialects/Batch docs/Dialects/BatchReference docs/Dialects/UProg "
                "docs/Dialects/UProgReference docs/Operations docs/Passes docs/ABI "
                "docs/Glossary"),
-    ("Measured", "benchmarks/README benchmarks/gpu/README"),
+    ("Measured", "benchmarks/README benchmarks/lazy/README benchmarks/gpu/README"),
     ("Project", "docs/Versions CHANGELOG CONTRIBUTING"),
 ]
 DOWNLOADS = ("benchmarks/", "docs/", "examples/")
