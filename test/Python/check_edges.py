@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_edges.py [TYPE... | --minutes=N --seed=N]: operations that MLIR and LLVM leave open for some numbers give
-what JAX gives, by the table of docs/ElementTypes.md: for every type, at its edge values, of
+"""check_edges.py [TYPE... | --minutes=N --seed=N]: operations that MLIR and LLVM leave open
+for some numbers give what JAX gives, by the table of docs/ElementTypes.md: for every type, at its edge values, of
 scalars and of vectors, and where an operand is a constant.
 
 Numbers are equal to the bit, but for functions that both round. XLA's CPU makes zeros of

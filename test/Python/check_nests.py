@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_nests.py [--programs=N | --minutes=N] [--first=N] [--seed=N]: random programs of
 scans, while loops, branches and indices, nested three deep (nests.py): batch.vmap gives what
-jax.vmap gives. --programs=2000 takes about an hour on two cores.
+jax.vmap gives. --programs=2000 is the whole sweep.
 
 The same seed and number make the same program: --first=NUMBER --programs=1 repeats one.
 """

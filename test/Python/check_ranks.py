@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_ranks.py [--cases=N | --minutes=N] [--first=N] [--seed=N] [--primitive=NAME]: single
 primitives of arrays of rank 0 to 3 with extents 0, 1 and 2 (ranks.py), by default each
-primitive twice. --cases=10000 takes about half an hour on two cores.
+primitive twice; --cases=10000 is the whole sweep.
 
 batch.vmap gives what jax.vmap gives, and jaxlib's passes, which batch-import hands the
 same modules to, do not end the process. Worker processes run groups of cases; the cases of

@@ -76,8 +76,8 @@ def cores():
 def run_all(command, tasks, seconds, environment=None, workers=None):
     """Yields (task, outcome, error, seconds) for each task, in the order in which they
     end. `command` starts a process that serves tasks. `tasks` is read when a worker is
-    free. `error` says how a worker has ended, if it has, and then another one takes the
-    tasks that follow."""
+    free. If a worker ends, `error` gives the reason, and another worker takes the
+    remaining tasks."""
     ended = queue.SimpleQueue()
     tasks, reading = iter(tasks), threading.Lock()
     stop = threading.Event()
