@@ -61,6 +61,8 @@ TEST(SafeTensors, BadFiles) {
   has("abc", "has 3 bytes");
   has(std::string(8, '\xff'), "truncated or not a safetensors file");
   has(tensorFile("{\"a\":", ""), "its header is not JSON");
+  has(tensorFile(std::string("{}\0", 3), ""),
+      "its header is not JSON (byte 2 is NUL)");
   has(tensorFile("[1]", ""), "is not an object");
   has(tensorFile(std::string(100000, '['), ""), "its header is not JSON");
   has(tensorFile("{\"a\":3}", ""), "needs dtype, shape");

@@ -158,6 +158,9 @@ TEST(JsonInputs, Errors) {
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 3]\n[\"leaf\" 3]",
                      "2:9: malformed JSON");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 3] 4", "malformed JSON");
+  std::string nul = "[\"leaf\", 3]?4";
+  nul[nul.find('?')] = 0;
+  EXPECT_INPUT_ERROR(reader, nul, "1:12: malformed JSON: a NUL byte");
   EXPECT_INPUT_ERROR(
       reader, "[\"twig\", 3]",
       "1:2: ADT Tree has no variant 'twig'; it has leaf, node, many");

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <cstring>
 #include <iterator>
 #include <set>
 
@@ -678,6 +679,10 @@ std::vector<int64_t> InstanceParser::parse(const char *begin, const char *end) {
   text = reached = previous = tokenStart = begin;
   textEnd = end;
   results.assign(descriptor.arguments.size(), 0);
+  // The parser takes a NUL for the end of the text.
+  if (const void *nul = std::memchr(begin, 0, end - begin))
+    raise(where, static_cast<const char *>(nul) - begin + 1,
+          ": malformed JSON: a NUL byte");
   CountingIterator first{begin, &reached}, last{end, &reached};
 
   const char *start = begin;

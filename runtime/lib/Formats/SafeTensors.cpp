@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <set>
 #include <sys/mman.h>
@@ -64,6 +65,10 @@ json parseHeader(const std::string &path, const char *begin, int64_t size) {
       twice = parsed.get<std::string>();
     return true;
   };
+  // The parser takes a NUL for the end of the text.
+  if (const void *nul = std::memchr(begin, 0, size))
+    raise("'", path, "' is not a safetensors file: its header is not JSON (byte ",
+          static_cast<const char *>(nul) - begin, " is NUL)");
   json header;
   try {
     header = json::parse(begin, begin + size, callback);
