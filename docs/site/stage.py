@@ -30,7 +30,7 @@ NAVIGATION = [
                "docs/Dialects/UProgReference docs/Operations docs/Passes docs/ABI "
                "docs/Glossary"),
     ("Measured", "benchmarks/README benchmarks/lazy/README benchmarks/gpu/README"),
-    ("Project", "docs/Versions CHANGELOG CONTRIBUTING"),
+    ("Project", "docs/ReleaseNotes CHANGELOG docs/Versions SECURITY CONTRIBUTING"),
 ]
 DOWNLOADS = ("benchmarks/", "docs/", "examples/")
 

@@ -44,7 +44,7 @@ LLVM = of_code("CMakeLists.txt", r"^find_package\(MLIR ([0-9.]+)")
 NUMBERS = [
     ("the library's version", ABI, r"libbatch-runtime\.so\.(\d+)", str),
     ("the ABI version", ABI, r"this runtime has version (\d+)", str),
-    ("the project's version", PROJECT, r"It is ([0-9.]+), and nothing", str),
+    ("the project's version", PROJECT, r"It is ([0-9.]+) \(\[release notes\]", str),
     ("the project's first numbers", PROJECT, r"find_package\(Batch(?:Runtime)? ([0-9.]+)",
      parts(2)),
     ("LLVM's version", LLVM, r"(?:LLVM(?: is pinned to)?|with LLVM) (\d+\.\d+)", parts(2)),
