@@ -67,7 +67,8 @@ json parseHeader(const std::string &path, const char *begin, int64_t size) {
   };
   // The parser takes a NUL for the end of the text.
   if (const void *nul = std::memchr(begin, 0, size))
-    raise("'", path, "' is not a safetensors file: its header is not JSON (byte ",
+    raise("'", path,
+          "' is not a safetensors file: its header is not JSON (byte ",
           static_cast<const char *>(nul) - begin, " is NUL)");
   json header;
   try {
