@@ -96,10 +96,11 @@ def wrong(wheel):
     with tempfile.TemporaryDirectory() as work, zipfile.ZipFile(wheel) as file:
         file.extractall(work)
         names = {n for n in file.namelist() if not n.endswith("/")}
-        modules = glob.glob(os.path.join(ROOT, "python", "batch", "*.py"))
-        wanted = {"batch/" + os.path.basename(path) for path in modules}
-        wanted |= {"batch/bin/batch-compile"}
-        extension = {n for n in names if re.fullmatch(r"batch/_runtime[^/]*\.so", n)}
+        folder = os.path.join(ROOT, "python")
+        modules = glob.glob(os.path.join(folder, "batch", "**", "*.py"), recursive=True)
+        wanted = {os.path.relpath(path, folder) for path in modules}
+        wanted |= {"batch/bin/batch-compile", "batch/py.typed", "batch/_native.pyi"}
+        extension = {n for n in names if re.fullmatch(r"batch/_native[^/]*\.so", n)}
         for missing in sorted(wanted - names):
             yield "there is no " + missing
         if len(extension) != 1:

@@ -32,7 +32,7 @@ import batchtest  # noqa: E402
 
 import batch  # noqa: E402
 import numpy as np  # noqa: E402
-from batch import _forest  # noqa: E402
+from batch.transforms import forest as forests  # noqa: E402
 
 
 @batch.adt
@@ -157,7 +157,7 @@ def main():
     for _ in range(options.rounds):
         for name, make in forms.items():
             start = time.process_time()
-            _forest._read(compiled.model, {"a0": make()}, options.trees)
+            forests._read(compiled.model, {"a0": make()}, options.trees)
             times[name].append((time.process_time() - start) / nodes * 1e6)
     record = {**batchtest.where_and_when("walk"), "trees": options.trees, "nodes": nodes,
               "us_a_node": {name: round(statistics.median(found), 4)

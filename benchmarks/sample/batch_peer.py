@@ -7,7 +7,8 @@ import numpy
 
 jax.config.update("jax_enable_x64", True)
 import batch  # noqa: E402
-from batch import _sample  # noqa: E402
+from batch.sampling.models import Model  # noqa: E402
+from batch.sampling.sample import Sampler  # noqa: E402
 
 inference = contextlib.nullcontext
 
@@ -22,8 +23,8 @@ def describe():
 
 class Sampler:
     def __init__(self, model, chains, warmup, draws, target):
-        self.sampler = _sample.Sampler(
-            _sample.Model(model, (), {}, None, chains, jax.random.key(11)),
+        self.sampler = Sampler(
+            Model(model, (), {}, None, chains, jax.random.key(11)),
             target_accept=target, threads=1)
         self.warmup, self.draws = warmup, draws
 

@@ -69,9 +69,19 @@ def indented(lines, depth):
 
 
 def signature(function, skipped=0):
+    """The arguments without their types, of which Sphinx would make links."""
     arguments = function.args
     arguments.args = arguments.args[skipped:]
+    for node in ast.walk(arguments):
+        if isinstance(node, ast.arg):
+            node.annotation = None
     return "(%s)" % ast.unparse(arguments)
+
+
+def is_overload(node):
+    """Whether this is a type of a function, whose definition follows."""
+    return isinstance(node, ast.FunctionDef) and any(
+        isinstance(d, ast.Name) and d.id == "overload" for d in node.decorator_list)
 
 
 def entry(node):
@@ -111,15 +121,15 @@ def imported(module):
 def describe(package):
     """The entries of all names of a package's __all__."""
     def parse(module):
-        with open(os.path.join(package, module + ".py")) as file:
+        with open(os.path.join(package, *module.split(".")) + ".py") as file:
             return ast.parse(file.read())
 
     def find(name, module):
-        if module == "_runtime":
+        if module == "_native":
             return OF_EXTENSION[name]
         tree = parse(module)
         for node in tree.body:
-            if getattr(node, "name", None) == name:
+            if getattr(node, "name", None) == name and not is_overload(node):
                 return entry(node)
             # Another name of what a module of the package defines.
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute) and \

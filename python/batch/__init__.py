@@ -1,41 +1,61 @@
 """Batches dynamic deep-learning programs at compile time.
 
-A model is written for one input, as MLIR with loops, branches and recursion that may
-depend on tensors; Batch runs it for a whole mini-batch:
+A model is written for one input, as MLIR. Its loops, branches and recursion may depend on
+tensors. Batch runs it for a whole mini-batch:
 
     model = batch.compile("model.mlir")          # compiled once, kept in a cache
     f = model.bind("weights.safetensors")        # or {"W": array, ...}
     outputs = f(words=[[3, 1], [4, 1, 5]], limit=[1.0, 2.0])
 
-docs/Python.md has all of it.
+docs/Python.md documents the package.
 """
 
 import importlib
+import importlib.metadata
+import typing
 
-from batch._adt import adt, tensor, view
-from batch._bound import bind
-from batch._compiler import CompileError, clear_cache, compile, compiler
-from batch._model import Function, Model, Ragged
-from batch._runtime import Cancellation, Cancelled, Error
+from batch._native import Cancellation, Cancelled, Error
+from batch.core.adt import adt
+from batch.core.errors import LoweringError
+from batch.core.types import tensor
+from batch.core.views import view
+from batch.explain.explanation import Explanation
+from batch.runtime.binding import bind
+from batch.runtime.compiler import CompileError, clear_cache, compile, compiler
+from batch.runtime.model import Function, Model
+from batch.runtime.ragged import Ragged
 
-# What needs JAX loads it, when it is asked for.
-_OF_JAX = {"from_torch": "_torch", "vmap": "_vmap", "LoweringError": "_vmap", "map": "_map",
-           "sample": "_sample", "function": "_functions", "forest": "_forest",
-           "Forest": "_forest", "Nodes": "_forest"}
+if typing.TYPE_CHECKING:
+    __version__: str
+    from batch.sampling.sample import sample
+    from batch.torch.from_torch import from_torch
+    from batch.transforms.forest import Forest, Nodes, forest
+    from batch.transforms.function import function
+    from batch.transforms.map import map
+    from batch.transforms.vmap import vmap
+
+# Names whose modules import JAX on first use.
+_OF_JAX = {"Forest": "transforms.forest", "Nodes": "transforms.forest",
+           "forest": "transforms.forest", "from_torch": "torch.from_torch",
+           "function": "transforms.function", "map": "transforms.map",
+           "sample": "sampling.sample", "vmap": "transforms.vmap"}
 
 
-def __getattr__(name):
-    if name not in _OF_JAX:
-        raise AttributeError("module 'batch' has no attribute %r" % name)
-    try:
-        return getattr(importlib.import_module("batch." + _OF_JAX[name]), name)
-    except ModuleNotFoundError as error:
-        if error.name.partition(".")[0] not in ("jax", "jaxlib"):
-            raise
-        raise ImportError("batch.%s needs JAX: pip install 'jax>=0.9'" % name) from None
+if not typing.TYPE_CHECKING:  # type checkers would accept any name
+    def __getattr__(name: str) -> typing.Any:
+        if name == "__version__":
+            return importlib.metadata.version("batch-compiler")
+        if name not in _OF_JAX:
+            raise AttributeError(f"module 'batch' has no attribute {name!r}")
+        try:
+            return getattr(importlib.import_module("batch." + _OF_JAX[name]), name)
+        except ModuleNotFoundError as error:
+            if error.name.partition(".")[0] not in ("jax", "jaxlib"):
+                raise
+            raise ImportError(f"batch.{name} requires JAX; run pip install 'jax>=0.9'") from None
 
 
-__all__ = ["Cancellation", "Cancelled", "CompileError", "Error", "Forest", "Function",
-           "LoweringError", "Model", "Nodes", "Ragged", "adt", "bind", "clear_cache",
+__all__ = ["Cancellation", "Cancelled", "CompileError", "Error", "Explanation", "Forest",
+           "Function", "LoweringError", "Model", "Nodes", "Ragged", "adt", "bind", "clear_cache",
            "compile", "compiler", "forest", "from_torch", "function", "map", "sample",
            "tensor", "view", "vmap"]

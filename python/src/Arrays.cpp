@@ -1,4 +1,4 @@
-//===- Arrays.cpp - Arrays of Python's for the C API ----------------------===//
+//===- Arrays.cpp - Python arrays for the C API ---------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,8 @@ using namespace batch::python;
 // Types
 //===----------------------------------------------------------------------===//
 
-static BatchElementType elementType(nb::dlpack::dtype type) {
+/// Returns the element type of an array. `what` names the array in the error.
+static BatchElementType elementType(nb::dlpack::dtype type, const char *what) {
   using Code = nb::dlpack::dtype_code;
   const auto code = static_cast<Code>(type.code);
   const int bits = type.lanes == 1 ? type.bits : 0;
@@ -51,8 +52,10 @@ static BatchElementType elementType(nb::dlpack::dtype type) {
     case 64:
       return BATCH_TYPE_F64;
     }
-  throw nb::type_error("elements are bool, int8 to int64, uint8, float16 to "
-                       "float64 or bfloat16");
+  throw nb::type_error((std::string(what) +
+                        " has an unsupported element type; expected bool, "
+                        "int8 to int64, uint8, float16 to float64, or bfloat16")
+                           .c_str());
 }
 
 nb::dlpack::dtype batch::python::dlpackType(BatchElementType type) {
@@ -83,7 +86,7 @@ nb::dlpack::dtype batch::python::dlpackType(BatchElementType type) {
   case BATCH_TYPE_F64:
     return make(Code::Float, 64);
   }
-  throw nb::type_error("an unknown type of elements");
+  throw nb::type_error("unknown element type");
 }
 
 const char *batch::python::typeName(BatchElementType type) {
@@ -93,7 +96,8 @@ const char *batch::python::typeName(BatchElementType type) {
   return names[type];
 }
 
-/// Of the elements of a buffer; none if DLPack may know more about them.
+/// Returns the element type of a buffer, or nullopt if the array has to be read
+/// by DLPack.
 static std::optional<BatchElementType> elementType(const Py_buffer &view) {
   const char *format = view.format ? view.format : "B";
   if (*format == '@' || *format == '=')
@@ -134,8 +138,9 @@ ArrayList::~ArrayList() {
     PyBuffer_Release(&buffer);
 }
 
-/// The arrays of NumPy and of JAX have one, and it takes a fraction of the time
-/// of DLPack. False if there is none.
+/// Adds an array by the buffer protocol, which takes a fraction of the time of
+/// DLPack; NumPy and JAX arrays support it. Returns false if the object does
+/// not.
 bool ArrayList::addBuffer(nb::handle object, BatchArray &result) {
   if (!PyObject_CheckBuffer(object.ptr()))
     return false;
@@ -162,10 +167,9 @@ bool ArrayList::addBuffer(nb::handle object, BatchArray &result) {
 BatchArray ArrayList::addArray(nb::handle object, const char *what) {
   ReadArray array;
   if (!nb::try_cast(object, array, /*convert=*/false))
-    throw nb::type_error((std::string(what) + " is no array in this "
-                                              "machine's memory: it has "
-                                              "neither __dlpack__ nor a "
-                                              "buffer of numbers")
+    throw nb::type_error((std::string(what) +
+                          " is not an array in CPU memory; expected an object "
+                          "with __dlpack__ or a buffer of numbers")
                              .c_str());
   const auto rank = static_cast<int32_t>(array.ndim());
   std::vector<int64_t> &numbers = extents.emplace_back(2 * rank);
@@ -175,7 +179,7 @@ BatchArray ArrayList::addArray(nb::handle object, const char *what) {
     numbers[rank + d] = array.stride(d) * bytes;
   }
   BatchArray result = {const_cast<void *>(array.data()),
-                       elementType(array.dtype()), rank, numbers.data(),
+                       elementType(array.dtype(), what), rank, numbers.data(),
                        numbers.data() + rank};
   kept.push_back(std::move(array));
   return result;
@@ -198,15 +202,15 @@ BatchArray ArrayList::add(nb::handle object, const char *what,
 static constexpr size_t alignment = 64;
 
 namespace {
-/// Large blocks that were given back, for the next results: with new pages the
-/// system takes longer than copying what will be in them.
+/// Free list of large memory blocks for results. The system takes longer to map
+/// new pages than to copy the data of a result.
 class Blocks {
 public:
   char *take(size_t wanted);
   void give(char *memory);
 
 private:
-  // In front of a block is its size, as far as arrays are aligned.
+  // The size of a block is stored before it, at the distance of the alignment.
   static size_t &sizeOf(char *memory) {
     return *reinterpret_cast<size_t *>(memory - alignment);
   }
@@ -255,7 +259,8 @@ void Blocks::give(char *memory) {
   }
 }
 
-/// Arrays may outlive everything else.
+/// Returns the free list, which is never destroyed: arrays may outlive
+/// everything else.
 static Blocks &blocks() {
   static auto *all = new Blocks;
   return *all;

@@ -1,4 +1,4 @@
-//===- Arrays.h - Arrays of Python's for the C API --------------*- C++ -*-===//
+//===- Arrays.h - Python arrays for the C API -------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@
 namespace batch::python {
 nanobind::dlpack::dtype dlpackType(BatchElementType type);
 
-/// The name that NumPy and JAX have for a type.
+/// Returns the NumPy and JAX name of a type.
 const char *typeName(BatchElementType type);
 
 /// Arrays that stay valid while the C API reads them.
@@ -31,7 +31,9 @@ public:
   ArrayList(const ArrayList &) = delete;
   ArrayList &operator=(const ArrayList &) = delete;
 
-  /// Of a field of this type: NumPy has no bfloat16, but int16 with its bits.
+  /// Adds the array of a field. `what` names it in messages. For type bfloat16,
+  /// which NumPy does not support, the array may have type int16 and the same
+  /// bits.
   BatchArray add(nanobind::handle object, const char *what,
                  BatchElementType wanted);
 
@@ -42,14 +44,14 @@ private:
   BatchArray addArray(nanobind::handle object, const char *what);
 
   std::deque<std::vector<int64_t>> extents;
-  std::deque<Py_buffer> buffers; ///< which point into themselves
+  std::deque<Py_buffer> buffers; ///< they contain pointers to themselves
   std::vector<ReadArray> kept;
 };
 
 struct FreeMemory {
   void operator()(char *memory) const noexcept;
 };
-/// Memory for an array, so aligned that JAX takes it as it is.
+/// Memory of an array, aligned such that JAX uses it without a copy.
 using Memory = std::unique_ptr<char, FreeMemory>;
 Memory makeMemory(size_t bytes);
 } // namespace batch::python

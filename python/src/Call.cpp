@@ -1,4 +1,4 @@
-//===- Call.cpp - Calls of arguments that have been checked ---------------===//
+//===- Call.cpp - Calls with arguments that have been checked -------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,14 +13,14 @@ namespace nb = nanobind;
 using namespace batch::python;
 
 namespace {
-/// A session of a list, back in it at the end.
+/// Takes a session from a list, and returns it to the list at the end.
 class BorrowedSession {
 public:
   BorrowedSession(nb::handle idle, nb::handle make)
       : idle(idle),
         session(nb::len(idle) ? idle.attr("pop")() : nb::object(make())) {}
   ~BorrowedSession() {
-    // It is lost if there is no memory for its place.
+    // Without memory for the list, the session is lost.
     if (PyList_Append(idle.ptr(), session.ptr()) != 0)
       PyErr_Clear();
   }
@@ -34,13 +34,14 @@ private:
   nb::object session;
 };
 
-/// From arrays to arrays without Python's code between: what a call of a
-/// function whose arguments and results are dense costs each time.
+/// Calls a model with dense arguments and results without running Python code.
 class Call {
 public:
-  /// `idle`, `make`: sessions, and what makes one more. `reads`: the number of
-  /// each argument in what is given. `types`: of the results, for `put`, which
-  /// makes arrays of JAX's of NumPy's.
+  /// idle: sessions that are not in use.
+  /// make: function that returns a new session.
+  /// reads: position of each argument in the given values.
+  /// types: types of the results.
+  /// put: function that converts NumPy arrays to JAX arrays of these types.
   Call(nb::list idle, nb::object make, int64_t instances,
        std::vector<size_t> reads, nb::list types, nb::object put)
       : idle(std::move(idle)), make(std::move(make)), types(std::move(types)),
@@ -48,7 +49,7 @@ public:
         toNumpy(nb::module_::import_("numpy").attr("from_dlpack")),
         instances(instances), reads(std::move(reads)) {}
 
-  /// The results, with this sharding, on these devices.
+  /// Returns the results, with this sharding, on these devices.
   nb::list run(const nb::sequence &given, nb::handle sharding,
                nb::handle devices) {
     const BorrowedSession session(idle, make);

@@ -24,7 +24,7 @@ using namespace batch::python;
 std::string batch::python::shown(nb::handle object) {
   constexpr size_t most = 60;
   std::string text;
-  // A deep one has no text: RecursionError.
+  // repr() of a deeply nested object raises RecursionError.
   nb::object repr = nb::steal(PyObject_Repr(object.ptr()));
   Py_ssize_t size = 0;
   const char *data =
@@ -59,7 +59,7 @@ nb::object batch::python::elementsOf(nb::handle list) {
 }
 
 namespace {
-/// Memory of an array of somebody else's.
+/// Memory of an array that another object owns.
 class Buffer {
 public:
   explicit Buffer(nb::handle object) {
@@ -80,7 +80,8 @@ public:
   const Py_buffer &operator*() const { return view; }
   const Py_buffer *operator->() const { return &view; }
 
-  /// The code of its elements in this machine's order of bytes; 0: another.
+  /// Returns the format code of the elements, or 0 if it has several characters
+  /// or another byte order.
   static char code(const Py_buffer &view) {
     const char *format = view.format ? view.format : "B";
     if (*format == '@' || *format == '=' || *format == '<')
@@ -107,7 +108,7 @@ Element Element::of(const std::string &dtype, bool isIndex, bool isNode) {
     return {BFloat, 2};
   const size_t digits = dtype.find_first_of("0123456789");
   if (digits == std::string::npos)
-    throw nb::type_error(("no type of elements: " + dtype).c_str());
+    throw nb::type_error(("unknown element type '" + dtype + "'").c_str());
   const Kind kind = dtype[0] == 'i' ? Int : dtype[0] == 'u' ? Unsigned : Float;
   return {kind, std::stoi(dtype.substr(digits)) / 8};
 }
@@ -160,7 +161,7 @@ std::string Column::where(const ColumnUser &user) const {
   return result;
 }
 
-/// What the value is whose place where() says: of a list, its elements.
+/// Describes the value expected at where(); for a list, its element type.
 std::string Column::wanted() const {
   std::string result = description;
   for (size_t i = 0; i < places.size(); ++i)
@@ -174,13 +175,13 @@ std::string Column::wanted() const {
 void Column::refuse(nb::handle value, ColumnUser &user) const {
   const std::string found = shown(value);
   throw nb::type_error(
-      (where(user) + " is " + wanted() + "; found " + found).c_str());
+      (where(user) + ": expected " + wanted() + ", got " + found).c_str());
 }
 
 void Column::refuseRange(const std::string &value, ColumnUser &user) const {
-  throw nb::value_error((where(user) + " is " + wanted() + ", from " +
+  throw nb::value_error((where(user) + ": expected " + wanted() + " from " +
                          std::to_string(leastOf(element)) + " to " +
-                         std::to_string(mostOf(element)) + "; found " + value)
+                         std::to_string(mostOf(element)) + ", got " + value)
                             .c_str());
 }
 
@@ -260,7 +261,7 @@ bool Column::addInteger(nb::handle value, ColumnUser &user) {
     if (!number.is_valid()) {
       if (!PyErr_ExceptionMatches(PyExc_TypeError))
         throw nb::python_error();
-      PyErr_Clear(); // an array that is none of one number
+      PyErr_Clear(); // not an array of one integer
       return false;
     }
     p = number.ptr();
@@ -281,7 +282,7 @@ bool Column::addInteger(nb::handle value, ColumnUser &user) {
   return true;
 }
 
-/// A number of 2 bytes that are the upper ones of a float32.
+/// Returns the bits of a number as bfloat16: the upper 2 bytes of a float32.
 static uint16_t toBFloat(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, 4);
@@ -322,7 +323,7 @@ bool Column::addFloat(nb::handle value) {
     write(number);
     return true;
   }
-  // The other numbers of NumPy's.
+  // NumPy numbers of other types.
   Buffer buffer(value);
   if (!buffer || buffer->ndim != 0)
     return false;
@@ -360,7 +361,7 @@ bool Column::fits(const Py_buffer &view) const {
   }
 }
 
-/// Adds an array of this type of elements and this shape; false: it is another.
+/// Adds an array. Returns false if its element type or shape is another.
 bool Column::addArray(nb::handle value, bool isList, ColumnUser &user) {
   Buffer buffer(value);
   if (!buffer || !fits(*buffer) ||
@@ -460,7 +461,7 @@ uint64_t Column::hash(int64_t row) const {
     result = mix(result, bits);
   }
   uint64_t bits = 0;
-  if (left) // or there may be no memory at all
+  if (left) // without elements, the pointer may be null
     std::memcpy(&bits, at, left);
   return mix(result, bits);
 }

@@ -15,10 +15,10 @@
 #include <vector>
 
 namespace batch::python {
-/// An object in a message, in a few characters. Raises nothing.
+/// Returns a short text of an object, for messages. Raises no exception.
 std::string shown(nanobind::handle object);
 
-/// The elements of a column.
+/// Element type of a column.
 struct Element {
   enum Kind { Bool, Int, Unsigned, Float, BFloat, Index, Node };
 
@@ -26,31 +26,31 @@ struct Element {
 
   Kind kind;
   int bytes;
-  /// Of integers without a sign: the runtime has others with the same bits.
+  /// Whether the runtime's integer type, which has the same bits, is signed.
   bool isSignedThere = true;
 };
 
-/// Who adds to columns.
+/// Client that adds values to columns.
 class ColumnUser {
 public:
   virtual ~ColumnUser() = default;
 
-  /// What Python makes of a value that is no number, or array of the type: an
-  /// array with its bits. `isList`: of all elements of a list.
+  /// Converts a value that is neither a number nor an array of the type, and
+  /// returns an array with its bits. `isList`: of all elements of a list.
   virtual nanobind::object convert(nanobind::handle value, bool isList,
                                    const std::string &where) = 0;
-  /// Where the value is that is added, in messages.
+  /// Returns the location of the value that is being added, for messages.
   virtual std::string where() const = 0;
 };
 
-/// One field of all nodes of a variant, as the C API reads it.
+/// Values of one field for all nodes of a variant, in the format of the C API.
 class Column {
 public:
   Column(Element element, std::vector<int64_t> shape, int lists,
          std::string description);
 
   bool isOfNodes() const { return element.kind == Element::Node; }
-  /// Those of all lists, in all rows.
+  /// Returns the number of elements of all lists in all rows.
   int64_t elements() const {
     return static_cast<int64_t>(bytes.size() / rowBytes);
   }
@@ -59,18 +59,18 @@ public:
   /// Adds a value that has no nodes.
   void add(nanobind::handle value, ColumnUser &user);
 
-  /// Adds nodes by their numbers. A list has its length in front of its
-  /// elements. Returns what follows.
+  /// Adds nodes by their numbers. The length of a list precedes its elements.
+  /// Returns the end of the numbers that it has read.
   const int64_t *addNodes(const int64_t *numbers, int level = 0);
 
-  /// Of the values `a` and `b`: equal bits.
+  /// Returns true if the values `a` and `b` have equal bits.
   bool areEqual(int64_t a, int64_t b) const;
   uint64_t hash(int64_t row) const;
-  /// Leaves so many values.
+  /// Removes all values but the first `rows`.
   void keep(int64_t rows);
 
-  /// A pair of an array and of a list of arrays of offsets, which take the
-  /// memory over.
+  /// Returns an array, and a list with an array of offsets for each level of
+  /// lists. The arrays own the memory.
   nanobind::tuple take();
 
 private:
@@ -95,23 +95,24 @@ private:
   std::vector<int64_t> shape;
   size_t rowBytes;
   std::string description;
-  /// By level of lists: where each begins, and the end of the last.
+  /// For each level of lists: begins of the lists, and the end of the last one.
   std::vector<std::vector<int64_t>> offsets;
   std::vector<char> bytes;
-  /// Of the element that is added, in lists of its value.
+  /// Positions, in nested lists, of the element that is being added.
   std::vector<int64_t> places;
 };
 
-/// The elements of a list as they are now: what is asked of them may change it.
+/// Returns a tuple of the elements of a list. The caller runs Python code that
+/// may change the list.
 nanobind::object elementsOf(nanobind::handle list);
 
-/// Whether elementsOf() takes it for a list.
+/// Returns whether elementsOf() supports the object.
 bool isList(nanobind::handle object);
 
-/// What a message says of a node that has more children than are declared.
+/// Returns the text for a node with more children than its type declares.
 std::string tooMany(int64_t children, const std::string &type, int64_t arity);
 
-/// An array that takes the memory over.
+/// Returns an array that owns the memory.
 nanobind::object asArray(std::vector<int64_t> numbers);
 nanobind::object asArray(std::vector<int32_t> numbers);
 } // namespace batch::python

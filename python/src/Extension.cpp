@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The handles of the C API as classes, arrays as whatever Python has that gives
-// its memory (DLPack, the buffer protocol). What is convenient is written in
-// Python, on top of this.
+// Handles of the C API are classes. Arrays are any Python objects that support
+// DLPack or the buffer protocol. Convenience functions are written in Python,
+// on top of this module.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,34 +64,37 @@ namespace {
 using Numbers =
     nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// Values of arguments and fields: an array, or a pair of one and of lists of
-/// offsets.
+/// Values of arguments and fields. Each is an array, or a pair of an array and
+/// a list with the offsets of each level of lists.
 class ValueList {
 public:
-  /// `count` values of a field, whose arrays of offsets the C API cannot
-  /// measure.
+  /// Adds `count` values of a field. Checks the lengths of offsets, because the
+  /// C API cannot.
   BatchValues add(nb::handle given, const BatchField &field, int64_t count) {
     const std::string name = "'" + std::string(field.name) + "'";
     const char *what = name.c_str();
     if (!PyTuple_Check(given.ptr()))
       return {arrays.add(given, what, field.type), nullptr};
-    nb::tuple values = partsOf(given, 2, name + " as an array and offsets");
+    nb::tuple values = partsOf(given, 2, "an array and offsets for " + name);
     BatchValues result = {arrays.add(values[0], what, field.type), nullptr};
-    auto levels = as<nb::list>(values[1], name + " with a list of offsets");
+    auto levels = as<nb::list>(values[1], "a list of offsets for " + name);
     if (levels.size() == 0)
       return result;
     if (static_cast<int32_t>(levels.size()) != field.lists)
-      throw nb::value_error((name +
-                             " has another number of levels of lists than "
-                             "there are offsets")
-                                .c_str());
+      throw nb::value_error(
+          (name + ": expected offsets of " + std::to_string(field.lists) +
+           " levels of lists, got " + std::to_string(levels.size()))
+              .c_str());
     std::vector<const int64_t *> &list = places.emplace_back();
     for (nb::handle level : levels) {
-      offsets.push_back(as<Numbers>(level, name + " with int64 offsets"));
+      offsets.push_back(as<Numbers>(level, "int64 offsets for " + name));
       const Numbers &numbers = offsets.back();
       if (count < 0 || static_cast<int64_t>(numbers.shape(0)) - 1 != count)
-        throw nb::value_error(
-            (name + " needs one offset more than there are lists").c_str());
+        throw nb::value_error((name + ": expected " +
+                               std::to_string(count + 1) + " offsets for " +
+                               std::to_string(count) + " lists, got " +
+                               std::to_string(numbers.shape(0)))
+                                  .c_str());
       list.push_back(numbers.data());
       count = numbers.data()[count];
     }
@@ -148,7 +151,7 @@ std::vector<Variant> Model::variants() const {
   return result;
 }
 
-/// Of a parameter; any if there is none of this name.
+/// Returns the element type of a parameter, or any type if the name is unknown.
 static BatchElementType typeOf(const BatchModel *model,
                                const std::string &name) {
   const int64_t count = batchModelCount(model, BATCH_PARAMETER);
@@ -228,9 +231,13 @@ Session::Session(nb::object owner, const Parameters &parameters, int threads,
                           &outputs.emplace_back()));
 }
 
-/// `arguments`: an array each, or a pair of one and of a list of offsets for
-/// each level of lists. `nodes`: None, or instances, variants, and by variant a
-/// list of such pairs. `explained`: returns what it did, as JSON.
+/// Runs a mini-batch.
+///
+/// arguments: an array for each argument, or a pair of an array and a list with
+///   the offsets of each level of lists.
+/// nodes: None, or the offsets of the nodes of instances, the variant of each
+///   node, and for each variant a list of such pairs.
+/// explained: return a report of the run, as JSON.
 std::optional<std::string> Session::run(int64_t instances,
                                         const nb::list &arguments,
                                         nb::handle nodes, Cancellation *asked,
@@ -239,7 +246,10 @@ std::optional<std::string> Session::run(int64_t instances,
   const auto &of = nb::cast<const Model &>(model);
   const int64_t wanted = batchModelCount(of.handle.get(), BATCH_ARGUMENT);
   if (static_cast<int64_t>(arguments.size()) != wanted)
-    throw nb::value_error("the number of arguments is wrong");
+    throw nb::value_error(("expected " + std::to_string(wanted) +
+                           " arguments, got " +
+                           std::to_string(arguments.size()))
+                              .c_str());
   std::vector<BatchValues> list;
   for (int64_t a = 0; a < wanted; ++a) {
     BatchField field;
@@ -254,27 +264,38 @@ std::optional<std::string> Session::run(int64_t instances,
   nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>
       variants;
   if (!nodes.is_none()) {
-    nb::tuple parts = partsOf(nodes, 3, "nodes in three parts");
-    begins = as<Numbers>(parts[0], "the first nodes of instances as int64");
-    variants = as<decltype(variants)>(parts[1], "variants as int32");
+    nb::tuple parts =
+        partsOf(nodes, 3, "nodes as a tuple of offsets, variants and fields");
+    begins = as<Numbers>(parts[0], "int64 offsets of the nodes of instances");
+    variants = as<decltype(variants)>(parts[1], "int32 variants of nodes");
     if (static_cast<int64_t>(begins.shape(0)) - 1 != instances)
-      throw nb::value_error("the first nodes of instances are not as many "
-                            "as there are instances, and one more");
-    auto lists = as<nb::list>(parts[2], "a list for each variant");
+      throw nb::value_error(("expected " + std::to_string(instances + 1) +
+                             " offsets for the nodes of " +
+                             std::to_string(instances) + " instances, got " +
+                             std::to_string(begins.shape(0)))
+                                .c_str());
+    auto lists = as<nb::list>(parts[2], "a list of lists of fields");
     const int64_t numVariants = batchModelVariants(of.handle.get());
     if (static_cast<int64_t>(lists.size()) != numVariants)
-      throw nb::value_error("nodes have a list of fields for each variant");
+      throw nb::value_error(("expected a list of fields for each of " +
+                             std::to_string(numVariants) + " variants, got " +
+                             std::to_string(lists.size()))
+                                .c_str());
     std::vector<int64_t> counts(numVariants);
     for (size_t n = 0; n < variants.shape(0); ++n)
       if (const int32_t number = variants.data()[n];
           number >= 0 && number < numVariants)
         ++counts[number];
     for (int64_t v = 0; v < numVariants; ++v) {
-      auto given = as<nb::list>(lists[v], "a list of a variant's fields");
+      auto given = as<nb::list>(lists[v], "a list of the fields of a variant");
       BatchVariant variant;
       check(batchModelVariant(of.handle.get(), v, &variant));
       if (static_cast<int64_t>(given.size()) != variant.numFields)
-        throw nb::value_error("a variant has another number of fields");
+        throw nb::value_error(("variant '" + std::string(variant.name) +
+                               "': expected " +
+                               std::to_string(variant.numFields) +
+                               " fields, got " + std::to_string(given.size()))
+                                  .c_str());
       std::vector<BatchValues> &own = fields.emplace_back();
       for (int64_t f = 0; f < variant.numFields; ++f) {
         BatchField field;
@@ -302,10 +323,10 @@ std::optional<std::string> Session::run(int64_t instances,
                                            cancellation.handle.get());
     }
     const std::string message = batchLastError();
-    // KeyboardInterrupt, as a rule.
+    // Usually KeyboardInterrupt.
     if (PyErr_CheckSignals() != 0)
       throw nb::python_error();
-    // A handler that raises nothing wants the call to go on.
+    // The call continues if the handler of the signal raises no exception.
     if (status == BATCH_STATUS_CANCELLED && !asked) {
       cancellation.reset();
       continue;
@@ -315,7 +336,7 @@ std::optional<std::string> Session::run(int64_t instances,
   }
 }
 
-/// Hands memory over to Python.
+/// Transfers the ownership of memory to Python.
 static nb::capsule keep(Memory memory) {
   nb::capsule owner(memory.get(), [](void *pointer) noexcept {
     FreeMemory()(static_cast<char *>(pointer));
@@ -340,7 +361,7 @@ nb::object Session::readRows(int64_t number, bool bits, int64_t *offsets) {
                              nullptr};
   BatchStatus status;
   {
-    // Other threads can wait for a few rows, for longer than it takes to ask.
+    // For a few rows, releasing the lock takes longer than the copy.
     std::optional<nb::gil_scoped_release> release;
     if (bytes > (1 << 16))
       release.emplace();
@@ -358,7 +379,10 @@ nb::object Session::readRows(int64_t number, bool bits, int64_t *offsets) {
 
 nb::tuple Session::read(int64_t number, bool bits) {
   if (number < 0 || number >= static_cast<int64_t>(outputs.size()))
-    throw nb::index_error("there is no such output");
+    throw nb::index_error(("output " + std::to_string(number) +
+                           " is out of range; the model has " +
+                           std::to_string(outputs.size()) + " outputs")
+                              .c_str());
   if (!outputs[number].isRagged)
     return nb::make_tuple(readRows(number, bits, nullptr), nb::none());
   BatchProgress progress;
@@ -384,8 +408,8 @@ std::optional<std::string> Session::failure(int64_t instance) {
   return text ? std::optional<std::string>(text) : std::nullopt;
 }
 
-NB_MODULE(_runtime, module) {
-  module.doc() = "The runtime of compiled models.";
+NB_MODULE(_native, module) {
+  module.doc() = "Runtime of compiled models.";
   module.attr("abi_version") = batchAbiVersion();
   batchSetOptionNames(BATCH_OPTION_NAMES_PYTHON);
   cancelledError =
@@ -401,7 +425,7 @@ NB_MODULE(_runtime, module) {
       .def_ro("is_index", &Field::isIndex)
       .def_ro("is_ragged", &Field::isRagged)
       .def_ro("data_type", &Field::dataType);
-  // At the end of a process whose other threads still have objects.
+  // Called at the end of a process whose other threads still own objects.
   module.def("expect_leaks", [] { nb::set_leak_warnings(false); });
   nb::class_<Variant>(module, "Variant")
       .def_ro("name", &Variant::name)

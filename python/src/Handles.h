@@ -1,4 +1,4 @@
-//===- Handles.h - The handles of the C API as classes ----------*- C++ -*-===//
+//===- Handles.h - Classes of the handles of the C API ----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,11 +25,11 @@ namespace batch::python {
 /// Raises the error of a call of the C API.
 void check(BatchStatus status, const char *message);
 
-/// The same right after the call. (As a default argument the message could be
-/// asked for before it.)
+/// Raises the error of the call of the C API just before. This is not a default
+/// argument, because that could be evaluated before the call.
 inline void check(BatchStatus status) { check(status, batchLastError()); }
 
-/// Releases what a function of the C API has made.
+/// Releases an object that a function of the C API has created.
 template <auto Release>
 struct Free {
   template <class Handle>
@@ -89,7 +89,7 @@ struct Cancellation {
   std::unique_ptr<BatchCancellation, Free<batchCancellationFree>> handle;
 };
 
-/// While it exists, an interrupt ends runs that have this cancellation.
+/// As long as it exists, an interrupt ends runs with this cancellation.
 class Interruptible {
 public:
   explicit Interruptible(BatchCancellation *run);
@@ -104,7 +104,7 @@ private:
 struct Session {
   std::unique_ptr<BatchSession, Free<batchSessionFree>> handle;
   std::vector<BatchField> outputs;
-  nanobind::object model; ///< the names of `outputs` are its
+  nanobind::object model; ///< owns the names of `outputs`
 
   Session(nanobind::object owner, const Parameters &parameters, int threads,
           int64_t lanes, std::optional<int64_t> maxSteps, int64_t stackDepth,
@@ -114,10 +114,11 @@ struct Session {
                                  const nanobind::list &arguments,
                                  nanobind::handle nodes, Cancellation *asked,
                                  bool explained);
-  /// The rows of an output in new memory, and if it is ragged, the first row of
-  /// each instance. `bits`: as int16 what NumPy has no type for.
+  /// Returns the rows of an output in new memory. For a ragged output, also
+  /// returns the first row of each instance, else None. `bits`: return bfloat16
+  /// as int16, because NumPy does not support it.
   nanobind::tuple read(int64_t number, bool bits);
-  /// The same of an output that is not ragged.
+  /// Returns the rows of an output that is not ragged in new memory.
   nanobind::object readDense(int64_t number) {
     return readRows(number, false, nullptr);
   }
@@ -132,9 +133,9 @@ private:
 void defineCall(nanobind::module_ &module);
 /// Adds the class of streams to the module.
 void defineStream(nanobind::module_ &module);
-/// Adds what reads nodes.
+/// Adds the functions that read nodes to the module.
 void defineNodes(nanobind::module_ &module);
-/// Adds what puts nodes in order.
+/// Adds the function that orders nodes to the module.
 void defineNodeOrder(nanobind::module_ &module);
 } // namespace batch::python
 

@@ -1,4 +1,4 @@
-//===- NodeOrder.cpp - Nodes in arrays, in post-order ---------------------===//
+//===- NodeOrder.cpp - Post-order of nodes in arrays ----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,7 @@ namespace {
 template <class T>
 using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// A field whose values are nodes, by the rows of its variant.
+/// Field whose values are nodes; one row for each node of its variant.
 struct ChildField {
   std::string name;
   int dataType;
@@ -37,7 +37,7 @@ struct OrderedVariant {
 
 struct OrderedType {
   std::string name, kind;
-  int64_t arity; ///< the most children of this type; -1: any number
+  int64_t arity; ///< maximal number of children of this type; -1: any
   bool isUnshared() const { return kind == "tree" || kind == "sequence"; }
 };
 
@@ -47,14 +47,15 @@ public:
             std::vector<OrderedVariant> variants,
             std::vector<OrderedType> types);
 
-  /// Adds a root and what is below it.
+  /// Adds a root and the nodes below it.
   void add(int64_t root, int64_t instance);
   void checkAll() const;
 
   std::vector<int64_t> order;
 
 private:
-  /// A node whose children are not complete: the rest of a field's values.
+  /// Node whose children are not complete, with the remaining values of a
+  /// field.
   struct Open {
     int64_t node;
     size_t field;
@@ -71,8 +72,8 @@ private:
   int64_t count;
   std::vector<OrderedVariant> variants;
   std::vector<OrderedType> types;
-  std::vector<int64_t> rows;   ///< by node, of its variant
-  std::vector<int32_t> states; ///< or the instance that a node is of
+  std::vector<int64_t> rows;   ///< row of each node among those of its variant
+  std::vector<int32_t> states; ///< isNew, isOpen, or the instance of the node
   std::vector<bool> isChild;
   std::vector<Open> stack;
 };
@@ -88,6 +89,11 @@ static std::string nodeName(int64_t node) {
   return "node " + std::to_string(node);
 }
 
+static std::string outOfRange(int64_t node, int64_t count) {
+  return nodeName(node) + ", which is out of range for " +
+         std::to_string(count) + " nodes";
+}
+
 NodeOrder::NodeOrder(const int32_t *variantOf, int64_t count,
                      std::vector<OrderedVariant> given,
                      std::vector<OrderedType> types)
@@ -100,7 +106,7 @@ NodeOrder::NodeOrder(const int32_t *variantOf, int64_t count,
   order.reserve(count);
 }
 
-/// Goes to the values of the open field.
+/// Sets the range of values to those of the current field.
 void NodeOrder::enter(Open &top) {
   const std::vector<ChildField> &fields = variants[variantOf[top.node]].fields;
   if (top.field == fields.size())
@@ -122,20 +128,22 @@ void NodeOrder::check(const ChildField &field, int64_t parent, int64_t child) {
   const std::string what = "field '" + field.name + "' of " + nodeName(parent) +
                            ", a " + variant.name + ", ";
   if (child < 0 || child >= count)
-    throw nb::value_error((what + "is " + nodeName(child) + ", but there are " +
-                           std::to_string(count) + " nodes")
-                              .c_str());
+    throw nb::value_error((what + "is " + outOfRange(child, count)).c_str());
   const OrderedVariant &found = variants[variantOf[child]];
   if (found.dataType != field.dataType)
-    throw nb::value_error((what + "is a " + types[field.dataType].name +
-                           ", but " + nodeName(child) + " is a " + found.name)
+    throw nb::value_error((what + "is " + nodeName(child) + ", a " +
+                           found.name + "; expected a " +
+                           types[field.dataType].name)
                               .c_str());
   if (states[child] == isOpen)
-    throw nb::value_error((nodeName(child) + " is part of itself").c_str());
+    throw nb::value_error(
+        (nodeName(child) + " is part of itself; cycles are not supported")
+            .c_str());
   if (isChild[child] && types[field.dataType].isUnshared())
     throw nb::value_error((nodeName(child) + " is a child of two nodes, but " +
                            types[field.dataType].name + " is declared a " +
-                           types[field.dataType].kind)
+                           types[field.dataType].kind +
+                           "; declare it with kind='dag', or copy the node")
                               .c_str());
 }
 
@@ -165,7 +173,7 @@ void NodeOrder::add(int64_t root, int64_t instance) {
       throw nb::value_error((nodeName(node) + " belongs to instances " +
                              std::to_string(states[node]) + " and " +
                              std::to_string(instance) +
-                             ", which have no nodes in common")
+                             "; copy it, because instances cannot share nodes")
                                 .c_str());
     return false;
   };
@@ -202,11 +210,12 @@ void NodeOrder::add(int64_t root, int64_t instance) {
 void NodeOrder::checkAll() const {
   for (int64_t n = 0; n < count; ++n)
     if (states[n] == isNew)
-      throw nb::value_error(
-          (nodeName(n) + " is below no root of an instance").c_str());
+      throw nb::value_error((nodeName(n) + " is not below the root of an "
+                                           "instance; remove the node")
+                                .c_str());
 }
 
-/// The numbers of nodes in post-order, and where those of each instance begin.
+/// Returns the numbers of nodes in post-order, and the begins of instances.
 static nb::tuple orderNodes(
     const Array<int32_t> &variants,
     const std::vector<std::tuple<std::string, int>> &names,
@@ -236,12 +245,10 @@ static nb::tuple orderNodes(
       const std::string what =
           "the root of instance " + std::to_string(i) + " is ";
       if (root < 0 || root >= count)
-        throw nb::value_error((what + nodeName(root) + ", but there are " +
-                               std::to_string(count) + " nodes")
-                                  .c_str());
+        throw nb::value_error((what + outOfRange(root, count)).c_str());
       if (own[variantOf[root]].dataType != rootType)
         throw nb::value_error((what + nodeName(root) + ", a " +
-                               own[variantOf[root]].name + ", but it is a " +
+                               own[variantOf[root]].name + "; expected a " +
                                all[rootType].name)
                                   .c_str());
       order.add(root, static_cast<int64_t>(i));

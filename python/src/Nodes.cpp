@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A walk over objects, which gives every node a number after its children, and
-// adds its fields to the columns of its variant. What it holds of the objects
-// are references of its own: what it calls of Python may change anything.
+// Walks over objects, numbers every node after its children, and adds its
+// fields to the columns of its variant. The walk owns references to the
+// objects, because the Python code that it calls may change anything.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,22 +28,23 @@
 namespace nb = nanobind;
 using namespace batch::python;
 
-/// Deeper ones have no end: views can make nodes for ever.
+/// Maximal depth of nodes. Views can create nodes without end.
 static constexpr size_t mostOpen = 1 << 22;
-/// Nodes of an instance that are read for each place of an object. More would
-/// fit, but a few objects with many paths through them have no end.
+/// Maximal number of nodes of an instance in types whose nodes are not shared.
+/// Memory suffices for more, but a few objects with many paths through them
+/// would take forever.
 static constexpr size_t mostUnshared = 1 << 24;
-/// Views that a node may go through.
+/// Maximal number of views that are applied to an object.
 static constexpr int mostViews = 100;
-/// Steps of a path that are shown at each of its ends.
+/// Number of steps that a message contains from each end of a path.
 static constexpr size_t shownSteps = 8;
 
 namespace {
-/// Numbers of nodes by keys, for one instance after the other.
+/// Hash table of keys, cleared after each instance.
 template <class Key>
 class Numbers {
 public:
-  /// Forgets all, in no time.
+  /// Removes all keys in constant time.
   void clear() {
     used = 0;
     if (++stamp == 0) {
@@ -52,7 +53,8 @@ public:
     }
   }
 
-  /// The place for a key: `equal` says which is. Good until the next call.
+  /// Returns the key for which `equal` returns true, or null. The pointer is
+  /// valid until the next call.
   template <class Equal>
   Key *find(uint64_t hash, const Equal &equal) {
     if (slots.empty())
@@ -78,7 +80,7 @@ public:
 private:
   struct Slot {
     uint64_t hash = 0;
-    uint32_t stamp = 0; ///< others are empty
+    uint32_t stamp = 0; ///< slots with an old stamp are empty
     Key key = {};
   };
 
@@ -94,11 +96,12 @@ private:
   uint32_t stamp = 1;
 };
 
-/// How objects of a class are read as nodes of a data type.
+/// Reads objects of a class as nodes of a data type.
 struct Reader {
   enum Form { None, Tuple, Fields, View };
 
-  /// A member of a class with slots lies at a place, others are asked for.
+  /// Reads an attribute. An attribute with a slot is read at an offset, and
+  /// others by name.
   struct Getter {
     nb::object name;
     Py_ssize_t place = -1;
@@ -108,13 +111,13 @@ struct Reader {
   int variant = -1;
   std::vector<Getter> getters;
   nb::object function; ///< of a view
-  nb::object cls;      ///< lives as long as its address is known
+  nb::object cls;      ///< keeps the address of the class valid
 };
 
 struct DataType {
   std::string name;
   bool isShared = true;
-  int64_t arity = -1; ///< the most children of this type; -1: any number
+  int64_t arity = -1; ///< maximal number of children of this type; -1: any
   std::vector<int> variants = {};
   std::unordered_map<PyTypeObject *, Reader> readers = {};
   PyTypeObject *last = nullptr; ///< class, whose reader is `lastReader`
@@ -129,7 +132,7 @@ struct NodeField {
 
 struct NodeVariant {
   nb::str name;
-  std::string described; ///< its fields
+  std::string described; ///< names and types of the fields
   int dataType;
   bool hasChildren = false;
   int64_t rows = 0;
@@ -137,23 +140,23 @@ struct NodeVariant {
 };
 
 struct Argument {
-  /// Where a value is: its "{}" stands for the instance, "{64}" for the one
-  /// that lies so far behind it.
+  /// Location of a value in messages. "{}" stands for the number of the
+  /// instance, and "{64}" for that number plus 64.
   std::string where;
   int dataType;
-  bool merges; ///< nodes that are equal become one
+  bool merges; ///< equal nodes become one node
   Column roots;
 };
 
-/// A node whose children are not complete, or a list.
+/// List, or node whose children are not complete.
 struct Open {
   PyObject *object; ///< owned: a node, or the elements of a list
   int dataType;     ///< of the node, or of the elements
   int variant;      ///< -1: a list
-  int lists;        ///< that an element is in
+  int lists;        ///< levels of lists below this one
   int64_t next;     ///< field or element
-  size_t values;    ///< of the node: where its fields begin
-  size_t results;   ///< and the numbers of its children
+  size_t values;    ///< of the node: begin of its fields
+  size_t results;   ///< of the node: begin of the numbers of its children
 };
 
 class NodeWalk final : public ColumnUser {
@@ -220,24 +223,24 @@ private:
 
   std::vector<Open> stack;
   std::vector<PyObject *> fields; ///< of open nodes; owned
-  /// Numbers of nodes; the length of a list is in front of its elements.
+  /// Numbers of nodes; the length of a list precedes its elements.
   std::vector<int64_t> results;
-  size_t checkAt = 0;   ///< so deep there may be a cycle
-  uint32_t visited = 0; ///< nodes
-  size_t unshared = 0;  ///< nodes of the instance, for each place of an object
-  /// The field that is being added to its column, of a node that so many of the
-  /// stack lead to. -1: none is.
+  size_t checkAt = 0;   ///< depth of the next check for cycles
+  uint32_t visited = 0; ///< number of nodes
+  size_t unshared = 0;  ///< nodes of the instance in types without sharing
+  /// Variant (-1: none) and field of the value that is being added to a column,
+  /// and the length of the stack that leads to its node.
   int written = -1, writtenField = 0;
   size_t writtenAt = 0;
 
   Numbers<KnownObject> known;
-  std::vector<PyObject *> kept; ///< owned: what is known lives
+  std::vector<PyObject *> kept; ///< owned: keeps the objects in `known` alive
   Numbers<KnownRow> rows;
 };
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What there is
+// Data types
 //===----------------------------------------------------------------------===//
 
 int NodeWalk::dataTypeOf(const std::string &name) {
@@ -259,7 +262,8 @@ NodeWalk::NodeWalk(const std::vector<Variant> &given, const nb::list &described,
     NodeVariant &own = variants.emplace_back();
     own.name = nb::str(variant.name.c_str());
     own.dataType = type;
-    auto texts = as<nb::list>(described[v], "a list for each variant");
+    auto texts =
+        as<nb::list>(described[v], "a list of the fields of a variant");
     for (size_t f = 0; f < variant.fields.size(); ++f) {
       const Field &field = variant.fields[f];
       auto [dtype, text] =
@@ -339,7 +343,7 @@ nb::tuple NodeWalk::read(const nb::list &values, int64_t instances) {
 //===----------------------------------------------------------------------===//
 
 void NodeWalk::push(const Open &open) {
-  // Before a reallocation can fail it belongs to nobody else.
+  // The reference is counted after the reallocation, which can fail.
   stack.push_back(open);
   Py_INCREF(open.object);
   if (stack.size() >= checkAt)
@@ -391,7 +395,7 @@ void NodeWalk::walk(nb::handle root, Argument &own) {
   own.roots.addNodes(results.data());
 }
 
-/// Begins with a value that somebody else holds.
+/// Starts to read a value, to which the caller holds a reference.
 void NodeWalk::visit(PyObject *value, int dataType, int lists) {
   if (lists == 0) {
     open(value, dataType);
@@ -400,7 +404,7 @@ void NodeWalk::visit(PyObject *value, int dataType, int lists) {
   if (!isList(value)) {
     const std::string found = shown(value);
     throw nb::type_error(
-        (path(stack.size()) + ": a list belongs here; found " + found).c_str());
+        (path(stack.size()) + ": expected a list, got " + found).c_str());
   }
   const nb::object elements = elementsOf(value);
   results.push_back(PyTuple_GET_SIZE(elements.ptr()));
@@ -423,8 +427,8 @@ void NodeWalk::open(PyObject *value, int dataType) {
     throw nb::value_error(
         (path(stack.size()) + ": more than " + std::to_string(mostUnshared) +
          " nodes; " + type.name +
-         " is declared a tree or a sequence, where an "
-         "object in several places is as many nodes: declared a dag it is one")
+         " is declared a tree or a sequence, where each reference to an object "
+         "is a separate node; declare it with kind='dag' to share objects")
             .c_str());
   const size_t begin = fields.size();
   int variant = -1;
@@ -448,10 +452,10 @@ void NodeWalk::open(PyObject *value, int dataType) {
       break;
     case Reader::View:
       if (views == mostViews)
-        throw nb::type_error((path(stack.size()) +
-                              ": views make objects that are viewed, " +
+        throw nb::type_error((path(stack.size()) + ": no node after " +
                               std::to_string(mostViews) +
-                              " times; the last one is " + shown(node))
+                              " views in sequence; the last object is " +
+                              shown(node))
                                  .c_str());
       nb::object made =
           nb::steal(PyObject_CallOneArg(reader.function.ptr(), node));
@@ -476,7 +480,7 @@ void NodeWalk::close() {
   pop();
 }
 
-/// Gives a node its number. `at`: so many of the stack lead to it.
+/// Numbers a node. `at`: length of the stack that leads to it.
 void NodeWalk::finish(PyObject *value, int dataType, int variant, size_t begin,
                       size_t children, size_t at) {
   const int64_t number = addRow(variant, begin, children, at);
@@ -538,12 +542,13 @@ int64_t NodeWalk::addRow(int number, size_t begin, size_t children, size_t at) {
     rows.insert(hash, {number, static_cast<int32_t>(node), row});
   }
   if (node == INT32_MAX)
-    throw nb::value_error("the mini-batch has more than 2^31 nodes");
+    throw nb::value_error(
+        "the mini-batch has 2^31 or more nodes; use smaller mini-batches");
   numbers.push_back(number);
   return node;
 }
 
-/// Now and then: other threads go on, and an interrupt ends the walk.
+/// Lets other threads continue, and raises the exception of an interrupt.
 void NodeWalk::pause() {
   if ((visited & 0x1ffff) == 0) {
     nb::gil_scoped_release release;
@@ -552,8 +557,8 @@ void NodeWalk::pause() {
     throw nb::python_error();
 }
 
-/// Looks for a node that is part of itself, as often as the stack gets twice as
-/// deep: a walk into a cycle gets deeper for ever.
+/// Checks whether a node is part of itself. This runs whenever the depth of the
+/// stack has doubled, because the depth of a walk into a cycle has no limit.
 void NodeWalk::checkCycle() {
   checkAt = 2 * stack.size();
   struct Hash {
@@ -565,11 +570,13 @@ void NodeWalk::checkCycle() {
   for (size_t i = 0; i < stack.size(); ++i)
     if (stack[i].variant >= 0 &&
         !above.emplace(stack[i].object, stack[i].dataType).second)
-      throw nb::value_error((path(i) + ": a node is part of itself").c_str());
+      throw nb::value_error(
+          (path(i) + ": a node is part of itself; cycles are not supported")
+              .c_str());
   if (stack.size() >= mostOpen)
     throw nb::value_error((path(stack.size()) + ": nodes are deeper than " +
                            std::to_string(mostOpen) +
-                           "; do views make them without end?")
+                           "; check for views that create nodes without end")
                               .c_str());
 }
 
@@ -577,7 +584,7 @@ void NodeWalk::checkCycle() {
 // Objects
 //===----------------------------------------------------------------------===//
 
-/// The variant of a tuple, whose fields become those of a node.
+/// Returns the variant of a tuple, and adds its fields to those of open nodes.
 int NodeWalk::readTuple(PyObject *value, const DataType &type) {
   const Py_ssize_t size = PyTuple_GET_SIZE(value);
   PyObject *name = size ? PyTuple_GET_ITEM(value, 0) : nullptr;
@@ -599,7 +606,7 @@ int NodeWalk::readTuple(PyObject *value, const DataType &type) {
                           "' has " + std::to_string(count) +
                           (count == 1 ? " field" : " fields") +
                           (count ? " (" + variant.described + ")" : "") +
-                          ", found " + std::to_string(size - 1))
+                          "; got " + std::to_string(size - 1))
                              .c_str());
   for (size_t f = 0; f < count; ++f) {
     PyObject *field = PyTuple_GET_ITEM(value, f + 1);
@@ -617,7 +624,7 @@ void NodeWalk::readFields(PyObject *value, const Reader &reader) {
                                              getter.place);
       Py_XINCREF(field);
     }
-    // One that is deleted is an error that Python has the words for.
+    // For a deleted attribute, this call raises the AttributeError.
     if (!field)
       field = PyObject_GetAttr(value, getter.name.ptr());
     if (!field)
@@ -655,7 +662,7 @@ Reader NodeWalk::makeReader(PyTypeObject *cls, DataType &type) {
     result.function = std::move(made);
     return result;
   }
-  // A variant's name, and the names of fields with what the class has for them.
+  // The name of the variant, and for each field its name and class attribute.
   result.form = Reader::Fields;
   for (int v : type.variants)
     if (variants[v].name.equal(made[0]))
@@ -663,7 +670,8 @@ Reader NodeWalk::makeReader(PyTypeObject *cls, DataType &type) {
   nb::list getters = nb::cast<nb::list>(made[1]);
   if (result.variant < 0 ||
       variants[result.variant].fields.size() != getters.size())
-    throw nb::type_error("a view does not fit the model");
+    throw nb::type_error(
+        ("the fields of a view do not match data type " + type.name).c_str());
   for (nb::handle each : getters) {
     Reader::Getter &getter = result.getters.emplace_back();
     getter.name = each[0];
@@ -719,14 +727,13 @@ void NodeWalk::refuse(PyObject *value, const DataType &type) const {
     names += (i ? " or '" : "'") + std::string(name) + "'";
   }
   const std::string found = shown(value);
-  throw nb::type_error((path(stack.size()) + ": a " + type.name + " is " +
-                        (readsClasses ? classes + ", or " : "") +
-                        "a tuple that begins with " + names + "; found " +
-                        found)
+  throw nb::type_error((path(stack.size()) + ": expected a " + type.name +
+                        " (" + (readsClasses ? classes + ", or " : "") +
+                        "a tuple that begins with " + names + "), got " + found)
                            .c_str());
 }
 
-/// Says of an error of the user's own code which node it is of.
+/// Adds the location of the node to an error of the user's code.
 void NodeWalk::addNote(nb::python_error &error) const {
   if (!argument || !error.matches(PyExc_Exception))
     return;
@@ -735,7 +742,7 @@ void NodeWalk::addNote(nb::python_error &error) const {
     nb::object value = nb::borrow(error.value());
     if (nb::cast<std::string>(nb::str(value)).find(place) == std::string::npos)
       value.attr("add_note")("in " + place);
-  } catch (nb::python_error &) { // it takes none
+  } catch (nb::python_error &) { // the exception does not support notes
   } catch (const std::exception &) {
   }
 }

@@ -1,4 +1,4 @@
-//===- Parts.h - What Python hands over, checked ----------------*- C++ -*-===//
+//===- Parts.h - Checked conversions of Python objects ----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,8 @@
 #include <string>
 
 namespace batch::python {
-/// An object as a T, without a conversion; raises TypeError that says `what`.
+/// Returns an object as a T, without a conversion. Raises a TypeError that
+/// `what` is expected.
 template <class T>
 T as(nanobind::handle object, const std::string &what) {
   T result;
@@ -21,16 +22,17 @@ T as(nanobind::handle object, const std::string &what) {
     return result;
   const std::string type =
       nanobind::cast<std::string>(nanobind::type_name(object.type()));
-  throw nanobind::type_error(
-      ("expected " + what + ", found a " + type).c_str());
+  throw nanobind::type_error(("expected " + what + ", got " + type).c_str());
 }
 
-/// A tuple of so many parts.
+/// Returns a tuple of `count` parts. Raises a TypeError that `what` is
+/// expected.
 inline nanobind::tuple partsOf(nanobind::handle object, size_t count,
                                const std::string &what) {
   auto result = as<nanobind::tuple>(object, what);
   if (result.size() != count)
-    throw nanobind::type_error(("expected " + what + ", found a tuple of " +
+    throw nanobind::type_error(("expected " + what +
+                                ", got a tuple of length " +
                                 std::to_string(result.size()))
                                    .c_str());
   return result;

@@ -12,9 +12,10 @@
 namespace nb = nanobind;
 using namespace batch::python;
 
-// Python notes a signal in a handler of its own, and looks at it when a call
-// returns to the interpreter: a run has to end first. So while the main thread
-// runs, a handler before Python's asks for that.
+// The Python handler of a signal only records it, and Python reads the record
+// when a call returns to the interpreter. Until then, a run would continue.
+// While the main thread runs a model, a handler installed before Python's
+// requests the end of the run.
 
 namespace {
 std::atomic<BatchCancellation *> interrupted{nullptr};
@@ -30,7 +31,7 @@ void onInterrupt(int number, siginfo_t *info, void *context) {
     handlerOfPython.sa_handler(number);
 }
 
-/// After a fork the main thread is the one that has forked.
+/// Returns true on the main thread. After a fork, this is the forking thread.
 bool isMainThread() {
   static const nb::handle mainThread =
       nb::module_::import_("threading").attr("main_thread").inc_ref();
@@ -43,10 +44,10 @@ Interruptible::Interruptible(BatchCancellation *run) {
   struct sigaction before = {};
   if (!isMainThread() || ::sigaction(SIGINT, nullptr, &before) != 0)
     return;
-  // A process that was forked during a run has this handler still.
+  // A process that was forked during a run still has this handler.
   if (!(before.sa_flags & SA_SIGINFO) || before.sa_sigaction != onInterrupt)
     handlerOfPython = before;
-  // Without a handler of Python's an interrupt ends the process, or nothing.
+  // Without a Python handler, an interrupt ends the process or has no effect.
   if (!(handlerOfPython.sa_flags & SA_SIGINFO) &&
       (handlerOfPython.sa_handler == SIG_DFL ||
        handlerOfPython.sa_handler == SIG_IGN))
@@ -63,7 +64,7 @@ Interruptible::Interruptible(BatchCancellation *run) {
 
 Interruptible::~Interruptible() {
   if (!isInstalled)
-    return; // another thread's run may be the one that is interrupted
+    return; // the handler may belong to the run of another thread
   ::sigaction(SIGINT, &handlerOfPython, nullptr);
   interrupted.store(nullptr);
 }

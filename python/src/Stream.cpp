@@ -1,4 +1,4 @@
-//===- Stream.cpp - Instances that come while others run ------------------===//
+//===- Stream.cpp - Streams of instances ----------------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@ namespace nb = nanobind;
 using namespace batch::python;
 
 namespace {
-/// Instances that come while others run.
+/// Run that receives new instances while others run.
 class Stream {
 public:
   Stream(nb::object owner, int64_t seats) : session(std::move(owner)) {
@@ -37,27 +37,31 @@ public:
   int64_t room() const { return batchStreamRoom(open()); }
   int64_t ended() const { return batchStreamEnded(open()); }
 
-  /// Arrays of the arguments of instances.
+  /// Adds instances, with an array for each argument.
   void put(int64_t instances, const nb::list &arguments) {
     const auto &model = nb::cast<const Model &>(of().model);
     const int64_t wanted = batchModelCount(model.handle.get(), BATCH_ARGUMENT);
     if (static_cast<int64_t>(arguments.size()) != wanted)
-      throw nb::value_error("the number of arguments is wrong");
+      throw nb::value_error(("expected " + std::to_string(wanted) +
+                             " arguments, got " +
+                             std::to_string(arguments.size()))
+                                .c_str());
     ArrayList arrays;
     std::vector<BatchValues> values;
     for (int64_t a = 0; a < wanted; ++a) {
       BatchField field;
       check(batchModelField(model.handle.get(), BATCH_ARGUMENT, a, &field));
+      const std::string name = "'" + std::string(field.name) + "'";
       values.push_back(
-          {arrays.add(arguments[a], field.name, field.type), nullptr});
+          {arrays.add(arguments[a], name.c_str(), field.type), nullptr});
     }
     const BatchInputs inputs = {instances, values.data(), nullptr};
     check(batchStreamPut(open(), &inputs));
   }
 
-  /// The numbers of instances that have ended, of which the outputs are the
-  /// first rows of arrays(). Waits for one, as long as there are any, or for
-  /// wake().
+  /// Returns the numbers of instances that have ended, and writes their outputs
+  /// to the first rows of arrays(). If instances run, waits until one ends or
+  /// another thread calls wake().
   std::vector<int64_t> take() {
     std::vector<BatchArray> arrays;
     for (Rows &rows : outputs)
@@ -87,7 +91,8 @@ public:
     }
   }
 
-  /// Memory that take() writes: an array for each output, int16 for bfloat16.
+  /// Returns an array for each output, to which take() writes. For bfloat16, it
+  /// has type int16.
   nb::list arrays(nb::handle self) {
     nb::list result;
     for (Rows &rows : outputs) {
@@ -106,14 +111,14 @@ public:
   void wake() { batchStreamWake(handle.get()); }
 
   void close() {
-    // Other threads see no stream that is being released.
+    // Other threads do not access a stream that is being released.
     auto ended = std::move(handle);
     nb::gil_scoped_release release;
     ended.reset();
   }
 
 private:
-  /// An output of as many instances as there are seats.
+  /// Rows of an output, one for each seat.
   struct Rows {
     Rows(const BatchField &field, int64_t seats) : shape{seats} {
       shape.insert(shape.end(), field.shape, field.shape + field.rank);
@@ -137,7 +142,7 @@ private:
   }
 
   nb::object session;
-  std::deque<Rows> outputs; ///< which stay where they are
+  std::deque<Rows> outputs; ///< a deque keeps their addresses
   std::unique_ptr<BatchStream, Free<batchStreamFree>> handle;
 };
 } // namespace

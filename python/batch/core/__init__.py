@@ -1,0 +1,1 @@
+"""Data types, source maps and errors. Imports neither JAX nor the compiler."""

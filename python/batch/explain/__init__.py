@@ -1,0 +1,1 @@
+"""Explains how a function was compiled and how it ran."""

@@ -1,0 +1,1 @@
+"""Compiles models, binds parameters and runs mini-batches. Requires NumPy only."""

@@ -1,0 +1,1 @@
+"""Traces Python functions to jaxprs."""

@@ -1,0 +1,1 @@
+"""Transformations of JAX functions to functions over batches: vmap, map, function."""
