@@ -18,12 +18,15 @@
 #
 #   %package_python       python with the Python package, and what its tests use
 #   %torch_python         the same, and PyTorch
+#   %junit                "--junitxml=PATH" if a path is given, else nothing
+#   %jobs                 how many processes pytest uses
 #
 # Parameters (lit -D name=value): package_python=PATH is one that has the package, for
 # tests of the feature `package`; torch_python=PATH one that has PyTorch, too, of the
 # feature `torch`; long=1 runs the tests of the feature `long` too;
 # soak='--minutes=N --seed=M' gives their random programs, seeds=N their orders of threads
-# on the emulator; x64=1 sets JAX_ENABLE_X64, and the feature `x64`.
+# on the emulator; x64=1 sets JAX_ENABLE_X64, and the feature `x64`; junit=PATH is where
+# pytest writes its results.
 
 import os
 import shutil
@@ -74,6 +77,7 @@ soak = lit_config.params.get("soak", "") if long else ""
 package_python = lit_config.params.get("package_python", "")
 if package_python:
     config.available_features.add("package")
+junit = lit_config.params.get("junit", "")
 torch_python = lit_config.params.get("torch_python", "")
 if torch_python:
     config.available_features.add("torch")
@@ -134,6 +138,8 @@ config.substitutions += [
     ("%torch_python",
      "env PYTHONDONTWRITEBYTECODE=1 BATCH_TOOLS=%s %s" %
      (config.batch_tools_dir, torch_python)),
+    ("%junit", "--junitxml=" + junit if junit else ""),
+    ("%jobs", str(lit_config.params.get("jobs", 1))),
     ("%long", "--long" if long else ""),
     ("%soak", soak),
     ("%seeds", "--seeds=%s" % lit_config.params.get("seeds", 20 if long else 1)),

@@ -1,0 +1,38 @@
+"""Imports of the package: optional packages are loaded on first use, or reported as missing."""
+
+import pytest
+from support.comparison import raises
+from support.processes import run_python
+
+import batch
+
+
+def test_import_loads_no_optional_package():
+    done = run_python("""
+        import sys, batch
+        print(sorted({"jax", "torch", "numpyro"} & {name.split(".")[0] for name in sys.modules}))
+    """)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("missing, call, message", [
+    ("jax", "batch.vmap", "batch.vmap requires JAX; run pip install 'jax>=0.9'\n"),
+    ("torch", "batch.from_torch(None, ())",
+     "batch.from_torch requires PyTorch; run pip install 'torch>=2.6'\n"),
+], ids=["jax", "torch"])
+def test_missing_package(missing, call, message):
+    done = run_python(f"""
+        import sys
+        sys.modules[{missing!r}] = None  # as if it were not installed
+        import batch
+        try:
+            {call}
+        except ImportError as error:
+            print(error)
+    """)
+    assert done.stdout == message
+
+
+def test_unknown_name():
+    with raises(AttributeError, "module 'batch' has no attribute 'vamp'"):
+        _ = batch.vamp
