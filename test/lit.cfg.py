@@ -77,6 +77,9 @@ soak = lit_config.params.get("soak", "") if long else ""
 package_python = lit_config.params.get("package_python", "")
 if package_python:
     config.available_features.add("package")
+    if subprocess.run([package_python, "-c", "import importlinter"],
+                      stderr=subprocess.DEVNULL).returncode == 0:
+        config.available_features.add("import-linter")
 junit = lit_config.params.get("junit", "")
 torch_python = lit_config.params.get("torch_python", "")
 if torch_python:
