@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""summarize.py FOLDER: adds up test results; exit code 1 if any failed.
+"""summarize.py [--time-tests] FOLDER: adds up test results; exit code 1 if any failed.
 
-FOLDER holds lit's --output as *.json, ctest's --output-junit as *.xml, and
-empty files NAME.pass, NAME.fail or NAME.skip for single checks.
+FOLDER holds lit's --output as *.json, JUnit files of ctest and pytest as *.xml, and
+empty files NAME.pass, NAME.fail or NAME.skip for single checks. Prints the ten slowest
+tests, with --time-tests the times of all.
 """
 
+import argparse
 import glob
 import json
 import os
@@ -16,11 +18,25 @@ LIT = {"PASS": "passed", "FLAKYPASS": "passed", "XFAIL": "skipped",
        "UNSUPPORTED": "skipped", "SKIPPED": "skipped"}
 
 
-def main(folder):
-    counts, failures, skipped = {"passed": 0, "failed": 0, "skipped": 0}, [], []
+def outcome(case):
+    """Outcome of a JUnit test case. Those of pytest have no status."""
+    skip = case.find("skipped")
+    if case.find("failure") is not None or case.find("error") is not None:
+        return "failed"
+    if skip is not None:
+        # ctest skips a test whose program it cannot find.
+        return "failed" if "Unable" in skip.get("message", "") else "skipped"
+    return "passed" if case.get("status") in (None, "run") else \
+        "skipped" if case.get("status") in ("disabled", "notrun") else "failed"
 
-    def add(kind, name):
+
+def main(folder, slowest):
+    counts, failures, skipped = {"passed": 0, "failed": 0, "skipped": 0}, [], []
+    times = []
+
+    def add(kind, name, seconds=0):
         counts[kind] += 1
+        times.append((seconds, name))
         if kind == "failed":
             failures.append(name)
         elif kind == "skipped":
@@ -32,20 +48,21 @@ def main(folder):
                 if test["code"] != "EXCLUDED":  # by the user's filter
                     known = test["code"] == "XFAIL"
                     add(LIT.get(test["code"], "failed"),
-                        test["name"] + (" (known to fail)" if known else ""))
+                        test["name"] + (" (known to fail)" if known else ""),
+                        test["elapsed"] or 0)
     for path in sorted(glob.glob(os.path.join(folder, "*.xml"))):
         for case in xml.etree.ElementTree.parse(path).iter("testcase"):
-            status, skip = case.get("status"), case.find("skipped")
-            missing = skip is not None and "Unable" in skip.get("message", "")
-            add("passed" if status == "run" else
-                "skipped" if status in ("disabled", "notrun") and not missing
-                else "failed", case.get("name"))
+            add(outcome(case), "%s.%s" % (case.get("classname"), case.get("name"))
+                if case.get("status") is None else case.get("name"),
+                float(case.get("time", 0)))
     for path in sorted(glob.glob(os.path.join(folder, "*.pass"))):
         add("passed", path)
     for path in sorted(glob.glob(os.path.join(folder, "*.fail"))):
         add("failed", os.path.basename(path)[:-5])
     for path in sorted(glob.glob(os.path.join(folder, "*.skip"))):
         add("skipped", os.path.basename(path)[:-5])
+    for seconds, name in sorted(times, reverse=True)[:slowest]:
+        print("%7.1f s  %s" % (seconds, name))
     for name in skipped:
         print("skipped: " + name)
     for name in failures:
@@ -54,4 +71,8 @@ def main(folder):
     return 1 if counts["failed"] else 0
 
 
-sys.exit(main(sys.argv[1]))
+parser = argparse.ArgumentParser()
+parser.add_argument("--time-tests", action="store_true")
+parser.add_argument("folder")
+options = parser.parse_args()
+sys.exit(main(options.folder, None if options.time_tests else 10))
