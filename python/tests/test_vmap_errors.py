@@ -133,7 +133,7 @@ def test_unused_operation():
                  "pure_callback is not supported", id="pure_callback"),
     pytest.param(lambda v: lax.cond(v[0] > 0, lambda: v * 1j, lambda: v * 2j), 
                  "complex64; complex numbers are not supported", id="complex"),
-    pytest.param(lambda v: lax.rng_uniform(0.0, v[0], (2,)),
+    pytest.param(lambda v: lax.rng_uniform(v[0] * 0, v[0], (2,)),
                  "because it has no seed; use jax.random.uniform", id="rng_uniform"),
     pytest.param(lambda v: lax.rng_bit_generator(v[:4].astype("uint32"), (2,)),
                  "because its bits depend on the device; use jax.random.bits", id="rng_bits"),
