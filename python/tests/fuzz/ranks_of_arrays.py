@@ -4,9 +4,10 @@ import jax
 import jax.experimental.layout
 import jax.numpy as jnp
 import numpy
-from fuzz.ranks import FLOATS, INTEGERS, bind, maker
 from jax import lax
 from jax.ad_checkpoint import checkpoint_name
+
+from fuzz.ranks import FLOATS, INTEGERS, bind, maker
 
 # --- elementwise ------------------------------------------------------------------------
 

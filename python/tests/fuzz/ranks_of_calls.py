@@ -7,8 +7,9 @@ import jax.experimental.custom_partitioning
 import jax.export
 import jax.numpy as jnp
 import jax.random
-from fuzz.ranks import bind, maker, primitives
 from jax import lax
+
+from fuzz.ranks import bind, maker, primitives
 
 # --- calls and control ------------------------------------------------------------------
 

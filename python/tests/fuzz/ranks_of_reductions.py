@@ -2,8 +2,9 @@
 
 import jax
 import jax.numpy as jnp
-from fuzz.ranks import INTEGERS, maker
 from jax import lax
+
+from fuzz.ranks import INTEGERS, maker
 
 # --- reductions -------------------------------------------------------------------------
 
