@@ -191,13 +191,6 @@ def _choose(lowering, which, kind, branches, first, values, avals):
                 lowering.emit("scf.yield %s : %s", ", ".join(ends[-1]), ", ".join(types))
         lowering.depth -= 1
         regions.append(lines)
-    results = lowering.fresh(types)
-    lowering.emit("%sscf.if %s%s {", ", ".join(results) + " = " if results else "", takes,
-              " -> ({})".format(", ".join(types)) if results else "")
-    lowering.lines += regions[0]
-    lowering.emit("} else {")
-    lowering.lines += regions[1]
-    lowering.emit("}")
-    return results
+    return lowering.emit_if(takes, types, regions)
 
 

@@ -110,6 +110,17 @@ class ModuleWriter:
         finally:
             self.lines = before
 
+    def emit_if(self, condition, types, regions):
+        """Emits an `scf.if` with the lines of its two regions; returns the names of its results."""
+        results = self.fresh(types)
+        self.emit("%sscf.if %s%s {", ", ".join(results) + " = " if results else "", condition,
+                  " -> ({})".format(", ".join(types)) if results else "")
+        self.lines += regions[0]
+        self.emit("} else {")
+        self.lines += regions[1]
+        self.emit("}")
+        return results
+
     def symbol(self, spec):
         """Returns the name of a function, which write() emits later."""
         if spec not in self.symbols:

@@ -118,14 +118,7 @@ def _chosen(lowering, arms, names, types, inputs, depth):
             if types:
                 lowering.emit("scf.yield %s : %s", ", ".join(given), ", ".join(types))
         regions.append(lines)
-    results = lowering.fresh(types)
-    lowering.emit("%sscf.if %s%s {", ", ".join(results) + " = " if results else "", holds,
-                  " -> ({})".format(", ".join(types)) if results else "")
-    lowering.lines += regions[0]
-    lowering.emit("} else {")
-    lowering.lines += regions[1]
-    lowering.emit("}")
-    return results
+    return lowering.emit_if(holds, types, regions)
 
 
 def _holds(lowering, names, question):
