@@ -26,7 +26,7 @@
 # feature `torch`; long=1 runs the tests of the feature `long` too;
 # soak='--minutes=N --seed=M' gives their random programs, seeds=N their orders of threads
 # on the emulator; x64=1 sets JAX_ENABLE_X64, and the feature `x64`; junit=PATH is where
-# pytest writes its results.
+# pytest writes its results, jobs=N the number of its processes.
 
 import os
 import shutil

@@ -140,8 +140,8 @@ struct NodeVariant {
 };
 
 struct Argument {
-  /// Location of a value in messages. "{}" stands for the number of the
-  /// instance, and "{64}" for that number plus 64.
+  /// Location of a value in messages. "{}" is replaced by the number of the
+  /// instance, and "{64}" by that number plus 64.
   std::string where;
   int dataType;
   bool merges; ///< equal nodes become one node

@@ -193,7 +193,7 @@ def test_torch_mlir(tmp_path, suffix):
         run = model.bind(weights_file)
     x, h, c = normal(3, 5, 4)
     found = run(x=x, h=h, c=c)
-    # The module does not tell the weights of x and h apart by their names.
+    # The names of the weights do not show which belong to x and which to h.
     b, U, d, T = (weights[f"torch_tensor_16{columns}_torch.float32{number}"]
                   for columns, number in (("", "_1"), ("_4", "_1"), ("", ""), ("_4", "")))
     matches = 0

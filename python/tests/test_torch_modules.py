@@ -53,7 +53,7 @@ def same_random_numbers():
         "TransformerEncoderLayer_norm_first", "MultiheadAttention", "image_classifier",
         "convolution_1d", "Bilinear"])
 def test_module(make, shapes):
-    """A list among the shapes stands for a tuple of tensors."""
+    """A list among the shapes makes a tuple of tensors."""
     compare(make(), *[tuple(torch.randn(*part) for part in shape)
                       if isinstance(shape, list) else torch.randn(*shape)
                       for shape in shapes])

@@ -41,6 +41,7 @@ PROJECT = of_code("CMakeLists.txt", r"^project\(Batch VERSION ([0-9.]+)")
 LLVM = of_code("CMakeLists.txt", r"^find_package\(MLIR ([0-9.]+)")
 
 # (what, the code's number, a pattern of the documents, what is compared)
+LIMITS = r"^LINES, PASSES_LINES, PACKAGE_LINES, MEDIAN = %s"
 NUMBERS = [
     ("the library's version", ABI, r"libbatch-runtime\.so\.(\d+)", str),
     ("the ABI version", ABI, r"this runtime has version (\d+)", str),
@@ -52,11 +53,13 @@ NUMBERS = [
     ("the cache's size", of_code("python/batch/runtime/compiler.py",
                                  r'"BATCH_CACHE_BYTES", str\((.*?)\)'),
      r"cache takes (\d+ [KMG]iB)", bytes_),
-    ("lines of a file", of_code("scripts/check-layers", r"^LINES, PASSES_LINES, PACKAGE_LINES, MEDIAN = (\d+)"),
+    ("lines of a file", of_code("scripts/check-layers", LIMITS % r"(\d+)"),
      r"a file has at most (\d+)", str),
-    ("lines of a Passes.td", of_code("scripts/check-layers",
-                                     r"^LINES, PASSES_LINES, PACKAGE_LINES, MEDIAN = \d+, (\d+)"),
+    ("lines of a Passes.td", of_code("scripts/check-layers", LIMITS % r"\d+, (\d+)"),
      r"a `Passes.td` (\d+)", str),
+    ("lines of a module of the package", of_code("scripts/check-layers",
+                                                 LIMITS % r"\d+, \d+, (\d+)"),
+     r"A file has at most (\d+)", str),
 ]
 
 pages = {os.path.relpath(path, ROOT): None for path in
