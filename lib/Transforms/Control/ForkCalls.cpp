@@ -143,10 +143,11 @@ void BlockForker::fork(ArrayRef<Ops> branches, Block &to) {
   unsigned position = 0;
   for (auto [branch, inside, region, results] :
        llvm::zip_equal(branches, members, op.getBranches(), yielded)) {
+    auto isUsedOutside = [&, &inside = inside](OpOperand &use) {
+      return isOutside(inside, use.getOwner());
+    };
     for (Value value : results)
-      value.replaceUsesWithIf(op.getResult(position++), [&](OpOperand &use) {
-        return isOutside(inside, use.getOwner());
-      });
+      value.replaceUsesWithIf(op.getResult(position++), isUsedOutside);
     Block &body = region.emplaceBlock();
     builder.setInsertionPointToEnd(&body);
     YieldOp::create(builder, loc, results);
@@ -164,7 +165,8 @@ bool BlockForker::placeApart(ArrayRef<Operation *> ops, Block &to) {
   llvm::EquivalenceClasses<unsigned> groups;
   for (unsigned number : inside.set_bits()) {
     groups.insert(number);
-    for (unsigned other : getNeeded(waiting[number], inside).set_bits())
+    llvm::BitVector needed = getNeeded(waiting[number], inside);
+    for (unsigned other : needed.set_bits())
       groups.unionSets(number, other);
   }
   if (groups.getNumClasses() < 2)
