@@ -322,9 +322,10 @@ void ProductEmitter::copyRows(const ProductPlan::Round &round,
 
   // One loop for pieces of the same extent, so that none waits for another.
   Value begin = thread;
-  if (found)
-    begin = m.choose(m.equal(rows.first, found->rows.first),
-                     m.add(thread, found->spots() * threads), thread);
+  if (found) {
+    Value next = m.add(thread, found->spots() * threads);
+    begin = m.choose(m.equal(rows.first, found->rows.first), next, thread);
+  }
   for (const PieceGroup &group : groupPieces(round)) {
     Value total = m.mul(rows.count, group.perRow());
     b.loop(begin, total, m.constant(group.copies * threads), [&](Value number) {
@@ -397,8 +398,9 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
       Operands operands;
       operands.rowCount = rowCount;
       operands.columnCount = columnCount;
+      Value piece = pickOne(at);
       operands.rows =
-          getMemory(memory.rows, m.add(m.mul(row, round.stride), pickOne(at)));
+          getMemory(memory.rows, m.add(m.mul(row, round.stride), piece));
       operands.lastRow = m.sub(m.sub(rows.count, 1), row);
       operands.firstColumn = m.mul(items.sliceOf(m, item), columnCount);
       if (allColumns % FactorFormat::kTileColumns)

@@ -190,7 +190,8 @@ struct ItemShare {
     constexpr int64_t quad = RowShare<Math>::kQuad;
     auto idle = m.less(m.mul(tiles, m.constant(shares)), m.constant(warps));
     auto divided = m.less(m.constant(0), slices.shift);
-    return m.both(m.less(rows, m.constant(quad + 1)), m.either(idle, divided));
+    auto sliced = m.either(idle, divided);
+    return m.both(m.less(rows, m.constant(quad + 1)), sliced);
   }
 
   /// Of `tiles` tiles and `shares` shares of k.

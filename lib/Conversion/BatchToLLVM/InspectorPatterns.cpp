@@ -317,9 +317,9 @@ ConvertExtract::matchAndRewrite(ExtractOp op, OpAdaptor adaptor,
       cb.loadCell(cb.loadField(ContextField::sources),
                   arith::AddIOp::create(rewriter, loc, source,
                                         cb.constant(kSourceBase.cell())));
-  Value offset =
-      arith::MulIOp::create(rewriter, loc, mask(adaptor.getRow(), 0xffffffff),
-                            cb.constant(getRowBytes(type)));
+  Value rowBytes = cb.constant(getRowBytes(type));
+  Value offset = arith::MulIOp::create(
+      rewriter, loc, mask(adaptor.getRow(), 0xffffffff), rowBytes);
   Value row = arith::AddIOp::create(rewriter, loc, base, offset);
   rewriter.replaceOp(
       op, loadElement(rewriter, op, type, row, adaptor.getIndices()));

@@ -88,17 +88,17 @@ void Saturation::run() {
   b.setInsertionPointAfter(op);
   Value result = op->getResult(0);
   SmallPtrSet<Operation *, 2> own;
-  auto select = [&](Value condition, Value otherwise) {
+  auto select = [&](CmpFPredicate predicate, Value left, Value right,
+                    Value otherwise) {
+    Value condition = arith::CmpFOp::create(b, predicate, left, right);
     auto chosen = arith::SelectOp::create(b, condition, result, otherwise);
     own.insert(chosen);
     result = chosen;
   };
   if (!isExact)
-    select(arith::CmpFOp::create(b, CmpFPredicate::OLT, value, limit),
-           constant(most));
+    select(CmpFPredicate::OLT, value, limit, constant(most));
   if (isSigned)
-    select(arith::CmpFOp::create(b, CmpFPredicate::ORD, given, given),
-           constant(APInt::getZero(width)));
+    select(CmpFPredicate::ORD, given, given, constant(APInt::getZero(width)));
   op->getResult(0).replaceAllUsesExcept(result, own);
 }
 

@@ -521,8 +521,8 @@ void KernelEmitter::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp function,
   const LaunchShape &shape = kernel.shape;
   // No thread is left that could hang when the first one says so.
   gpu::BarrierOp::create(b);
-  tell(arith::ConstantIntOp::create(b, b.getI32Type(), 1),
-       bytesAt(kernel.ownControl, kBlockControlEnded));
+  Value ended = bytesAt(kernel.ownControl, kBlockControlEnded);
+  tell(arith::ConstantIntOp::create(b, b.getI32Type(), 1), ended);
   gpu::ReturnOp::create(b);
   b.setInsertionPoint(program);
   auto host =
