@@ -329,7 +329,8 @@ void execute(BatchContext *context, int64_t worker, int64_t workers) {
 
 /// The first block of a group does all that the group has to, the first thread
 /// of any block says how far it is.
-void emulate(BatchEmulatorThread *thread, void *const *arguments) {
+[[maybe_unused]] void emulate(BatchEmulatorThread *thread,
+                              void *const *arguments) {
   auto argument = [&](int number) {
     return *static_cast<const uint64_t *>(arguments[number]);
   };

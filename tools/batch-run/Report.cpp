@@ -17,8 +17,7 @@
 using namespace batchrun;
 using batchrt::Output;
 
-namespace {
-double median(std::vector<double> values) {
+double batchrun::median(std::vector<double> values) {
   if (values.empty())
     return 0;
   std::sort(values.begin(), values.end());
@@ -27,6 +26,7 @@ double median(std::vector<double> values) {
                            : (values[half - 1] + values[half]) / 2;
 }
 
+namespace {
 double least(const std::vector<double> &values) {
   return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
 }

@@ -54,6 +54,9 @@ void printText(const Options &options, const Report &report,
 void printJson(const Options &options, const Report &report,
                const std::vector<batchrt::Output> &outputs);
 
+/// The median of numbers, 0 if there are none.
+double median(std::vector<double> values);
+
 } // namespace batchrun
 
 #endif // BATCH_RUN_REPORT_H

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options.h"
+#include "Report.h"
 #include "batch-runtime/Error.h"
 #include "batch-runtime/OutputFile.h"
 #include "batch-runtime/Parameters.h"
@@ -166,12 +167,6 @@ double Trial::timeExecute() {
         std::chrono::duration<double, std::micro>(Clock::now() - start).count();
   }
   return time;
-}
-
-static double median(std::vector<double> values) {
-  auto middle = values.begin() + values.size() / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 /// The time of each kernel in `trial` relative to `base`: the median of the

@@ -176,7 +176,7 @@ func::FuncOp TileFunctions::get(const TileShape &shape) {
   for (auto [i, count] : llvm::enumerate(cases)) {
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&dispatch.getCaseRegions()[i]);
-    auto call = [&](int64_t width, Value first) {
+    auto call = [&, count = count](int64_t width, Value first) {
       Value columns = b.mul(first, b.constant(shape.vectors * shape.lanes *
                                               elementBytes(shape.element)));
       func::CallOp::create(b, getTile(shape, count, width),

@@ -118,7 +118,9 @@ CodeBuilder::Values LaneReductions::reduce(CodeBuilder &b, Evaluator &evaluator,
       if (rest)
         partial = b.select(
             m.less(own, m.constant(rest)), TypeRange(ValueRange(partial)),
-            [&] { return at(b.add(first, b.constant(end - rest)), partial); },
+            [&, end = end] {
+              return at(b.add(first, b.constant(end - rest)), partial);
+            },
             [&] { return partial; });
     }
     return partial;

@@ -234,7 +234,6 @@ struct StageOperatorsPass
   using StageOperatorsPassBase::StageOperatorsPassBase;
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
     if (vectorBits < 128 || (vectorBits & (vectorBits - 1))) {
       batch::emitOptionError(
           &getContext(), "vector-bits must be a power of two of at least 128");

@@ -83,7 +83,7 @@ public:
 };
 
 /// An element of a tensor, which is stored as a row.
-class ConvertExtract : public OpConversionPattern<tensor::ExtractOp> {
+class ConvertTensorExtract : public OpConversionPattern<tensor::ExtractOp> {
 public:
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -241,9 +241,9 @@ ConvertRowView::matchAndRewrite(tensor::ExtractSliceOp op, OpAdaptor adaptor,
   return success();
 }
 
-LogicalResult
-ConvertExtract::matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const {
+LogicalResult ConvertTensorExtract::matchAndRewrite(
+    tensor::ExtractOp op, OpAdaptor adaptor,
+    ConversionPatternRewriter &rewriter) const {
   auto type = cast<RankedTensorType>(op.getTensor().getType());
   auto number = op->getAttrOfType<IntegerAttr>(kViewSourceAttr);
   if (!number && getReadRow(type) != type)
@@ -275,7 +275,7 @@ void mlir::batch::populateInstancePatterns(const TypeConverter &converter,
                                            const ObjectLayout &layout,
                                            RewritePatternSet &patterns) {
   patterns.add<ConvertInvoke>(converter, patterns.getContext(), layout);
-  patterns.add<ConvertRowView, ConvertExtent, ConvertExtract>(
+  patterns.add<ConvertRowView, ConvertExtent, ConvertTensorExtract>(
       converter, patterns.getContext());
   // A tensor is the cell of its row. Without a schedule there is nothing to
   // flush.

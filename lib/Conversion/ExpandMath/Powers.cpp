@@ -215,7 +215,7 @@ static CubicSplit splitCubic(Code &code, Value magnitude) {
 Value expansion::buildCbrt(Code &code, Value x) {
   Value magnitude = code.abs(x), one = code.real(1.0);
   auto [power, m, j] = splitCubic(code, magnitude);
-  auto choose = [&](double below, double above) {
+  auto choose = [&, j = j](double below, double above) {
     Value half = code.real(0.5);
     Value other = code.ifLess(half, j, code.real(above), one);
     return code.ifLess(j, code.real(-0.5), code.real(below), other);

@@ -26,16 +26,7 @@ static constexpr abi::Field getField(ContextField field) {
   return contextFields[static_cast<int32_t>(field)];
 }
 
-namespace {
-/// A runtime function: the field of its address in the table of functions, and
-/// the types of its result and arguments.
-struct FunctionFacts {
-  abi::Field address;
-  const char *signature;
-};
-} // namespace
-
-static constexpr FunctionFacts runtimeFunctions[] = {
+static constexpr abi::Callee runtimeFunctions[] = {
 #define BATCH_RUNTIME_FUNCTION(result, name, parameters)                       \
   {abi::makeField<decltype(BatchRuntimeFunctions::name)>(                      \
        offsetof(BatchRuntimeFunctions, name)),                                 \
@@ -143,7 +134,7 @@ void ContextBuilder::storeField(ContextField name, Value value) {
 }
 
 Value ContextBuilder::call(RuntimeFunction function, ValueRange arguments) {
-  const FunctionFacts &facts = runtimeFunctions[static_cast<int32_t>(function)];
+  const abi::Callee &facts = runtimeFunctions[static_cast<int32_t>(function)];
   StringRef signature = facts.signature;
   auto getType = [&](char letter) -> Type {
     switch (letter) {

@@ -22,16 +22,7 @@ static constexpr abi::Field threadRegisters[] = {
 #include "batch-runtime/EmulatorFunctions.def"
 };
 
-namespace {
-/// A function of the emulator: the field of its address in the table of
-/// functions, and the types of its result and arguments.
-struct FunctionFacts {
-  abi::Field address;
-  const char *signature;
-};
-} // namespace
-
-static constexpr FunctionFacts emulatorFunctions[] = {
+static constexpr abi::Callee emulatorFunctions[] = {
 #define BATCH_EMULATOR_FUNCTION(result, name, parameters)                      \
   {abi::makeField<decltype(BatchEmulatorFunctions::name)>(                     \
        offsetof(BatchEmulatorFunctions, name)),                                \
@@ -103,8 +94,7 @@ Value EmulatorBuilder::call(EmulatorFunction function, ValueRange arguments) {
            : letter == 'l' ? cellType
                            : LLVM::LLVMVoidType::get(builder.getContext());
   };
-  const FunctionFacts &facts =
-      emulatorFunctions[static_cast<int32_t>(function)];
+  const abi::Callee &facts = emulatorFunctions[static_cast<int32_t>(function)];
   StringRef signature = facts.signature;
   SmallVector<Type> types =
       llvm::map_to_vector(signature.drop_front(), getType);

@@ -92,7 +92,7 @@ LogicalResult ResourceSharer::addArguments(func::FuncOp function) {
     auto [key, type] = resource;
     DictionaryAttr attributes;
     StringRef name = key;
-    auto hasOtherType = [&](const auto &other) {
+    auto hasOtherType = [&, type = type](const auto &other) {
       return other.first.first == name && other.first.second != type;
     };
     if (llvm::any_of(resources[function], hasOtherType))

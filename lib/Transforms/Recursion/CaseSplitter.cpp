@@ -159,7 +159,7 @@ CaseSplitter::split(func::CallOp call,
     SmallVector<func::CallOp> taken;
     for (Operation *op : code) {
       builder.clone(*op, mapping);
-      op->walk([&](func::CallOp inner) {
+      op->walk([&, variant = variant](func::CallOp inner) {
         if (!isSelected(inner))
           return;
         bool takesChild = getSelectedChild(inner) == child;

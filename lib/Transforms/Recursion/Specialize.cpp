@@ -180,7 +180,7 @@ LogicalResult Specializer::specializeCases(CaseSplitter &splitter,
   for (Block *block : cases) {
     SmallVector<BlockArgument> fields(block->getArguments());
     for (auto [field, name] : llvm::zip_equal(fields, test.fields)) {
-      auto isCall = [&](func::CallOp call) {
+      auto isCall = [&, field = field](func::CallOp call) {
         return splitter.isSelected(call) &&
                CaseSplitter::getChild(call) == field;
       };
@@ -191,7 +191,7 @@ LogicalResult Specializer::specializeCases(CaseSplitter &splitter,
       func::CallOp call = *calls.begin();
       report(test, call.getLoc());
       FailureOr<rec::MatchOp> match =
-          splitter.split(call, [&](rec::VariantOp variant) {
+          splitter.split(call, [&name = name](rec::VariantOp variant) {
             return variant.getSymName() == name;
           });
       if (failed(match))

@@ -81,6 +81,7 @@ void DepthTagger::tag(InvokeOp invoke) {
 /// True if a kernel of `phase` or an earlier one may read the tensor.
 bool DepthTagger::isReadUpTo(int64_t phase, ValueFlow::Node node) {
   auto [it, isNew] = read.try_emplace(phase);
+  auto &nodes = it->second;
   if (isNew)
     for (func::FuncOp function : program.getFunctions())
       function.walk([&](InvokeOp invoke) {
@@ -88,9 +89,9 @@ bool DepthTagger::isReadUpTo(int64_t phase, ValueFlow::Node node) {
           return;
         for (Value input : invoke.getInputs())
           if (flow.contains(input))
-            it->second.insert_range(flow.origins(flow.getNode(input)));
+            nodes.insert_range(flow.origins(flow.getNode(input)));
       });
-  return it->second.contains(node);
+  return nodes.contains(node);
 }
 
 /// Resolves `operand`, which enters a recursion or loop as `entered`, if only

@@ -17,6 +17,9 @@
 
 namespace batchrt {
 
+/// The size of an array with the bytes that fill its last cache line.
+inline int64_t align64(int64_t bytes) { return (bytes + 63) & ~int64_t(63); }
+
 /// For each operand of each kernel of a plan, one array that says which row
 /// each task reads, in the order of the schedule: slots of tables, addresses,
 /// or scalars. All memory is kept for the next plan.

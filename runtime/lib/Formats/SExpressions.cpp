@@ -37,8 +37,7 @@ struct Shape {
 TreeReader::TreeReader(const Descriptor &descriptor, const std::string &path,
                        int64_t firstLine, const std::string &text,
                        Vocabulary &labels)
-    : descriptor(descriptor), path(path), text(text), labels(labels),
-      lineNumber(firstLine) {
+    : path(path), text(text), labels(labels), lineNumber(firstLine) {
   if (descriptor.arguments.size() != 1 ||
       descriptor.arguments[0].type.kind != Type::Adt)
     raise("'", path,

@@ -55,7 +55,6 @@ private:
   int64_t labelNumber(const Bracket &bracket);
   [[noreturn]] void error(const std::string &message) const;
 
-  const Descriptor &descriptor;
   const std::string path;
   const std::string &text;
   const AdtInfo *adt;

@@ -25,9 +25,9 @@ using nlohmann::json;
 
 namespace {
 /// Closes the file, whatever happens.
-struct Descriptor {
+struct OpenFile {
   int fd;
-  ~Descriptor() {
+  ~OpenFile() {
     if (fd >= 0)
       ::close(fd);
   }
@@ -36,7 +36,7 @@ struct Descriptor {
 /// A file's bytes, mapped (or null for an empty file).
 std::pair<std::shared_ptr<const void>, int64_t>
 mapFile(const std::string &path) {
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  OpenFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   struct stat status;
   if (file.fd < 0 || ::fstat(file.fd, &status) != 0)
     raise("cannot read '", path, "': ", std::strerror(errno));
@@ -239,7 +239,7 @@ void batchrt::writeTensorFile(const std::string &path,
 }
 
 std::string batchrt::readTextFile(const std::string &path) {
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  OpenFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.fd < 0)
     raise("cannot read '", path, "': ", std::strerror(errno));
   std::string text;

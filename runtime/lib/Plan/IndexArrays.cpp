@@ -16,8 +16,6 @@
 
 using namespace batchrt;
 
-static int64_t align64(int64_t bytes) { return (bytes + 63) & ~int64_t(63); }
-
 /// Entries of an index array are 4 bytes for gathers, 8 for the rest.
 static int64_t entryBytes(const OperandInfo &operand) {
   return operand.kind == OperandInfo::Gather ? 4 : 8;

@@ -12,8 +12,6 @@
 
 using namespace batchrt;
 
-static int64_t align64(int64_t bytes) { return (bytes + 63) & ~int64_t(63); }
-
 PlanSteps::PlanSteps(const Descriptor &descriptor)
     : descriptor(descriptor), stepLists(descriptor.kernels.size()) {}
 

@@ -133,10 +133,10 @@ private:
   std::vector<int64_t> laneCosts;          ///< by block, over lanes
 };
 
-class Learner {
+class BlockLearner {
 public:
-  Learner(const LanePaths &program, const std::vector<int64_t> &lanes,
-          const BlockLearningOptions &options)
+  BlockLearner(const LanePaths &program, const std::vector<int64_t> &lanes,
+               const BlockLearningOptions &options)
       : program(program), lanes(lanes), options(options), random(options.seed) {
   }
 
@@ -245,5 +245,5 @@ int64_t batchrt::costOfRun(const LanePaths &program, int64_t lanes,
 LearnedBlocks batchrt::learnBlocks(const LanePaths &program,
                                    const std::vector<int64_t> &lanes,
                                    const BlockLearningOptions &options) {
-  return Learner(program, lanes, options).learn();
+  return BlockLearner(program, lanes, options).learn();
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "batch-runtime/Schedule/DepthSchedule.h"
+#include "batch-runtime/Schedule/TaskGraph.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -37,11 +38,6 @@ static void addStep(std::vector<DepthStep> &steps, int64_t kernel,
   step.begin = begin;
   step.count = count;
   step.plan = plan;
-}
-
-template <class T>
-static size_t reserved(const std::vector<T> &vector) {
-  return vector.capacity() * sizeof(T);
 }
 
 size_t DepthSorter::bytes() const {

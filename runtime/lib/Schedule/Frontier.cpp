@@ -9,11 +9,6 @@
 
 using namespace batchrt;
 
-template <class T>
-static size_t reserved(const std::vector<T> &vector) {
-  return vector.capacity() * sizeof(T);
-}
-
 void FrontierPlan::compute(const TaskGraph &graph, unsigned wanted) {
   tasks = &graph;
   // Few sets of facts have code of their own.

@@ -79,6 +79,13 @@ struct Signature<Result (*)(Arguments...)> {
                                      0};
 };
 
+/// A function that compiled code calls: the field of its address in the table
+/// of functions, and the letters of its Signature.
+struct Callee {
+  Field address;
+  const char *signature;
+};
+
 #define BATCH_FIELD(constant, type, field)                                     \
   inline constexpr Field constant =                                            \
       makeField<decltype(type::field)>(offsetof(type, field));

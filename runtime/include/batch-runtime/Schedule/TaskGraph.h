@@ -13,11 +13,18 @@
 #ifndef BATCH_RUNTIME_SCHEDULE_TASKGRAPH_H
 #define BATCH_RUNTIME_SCHEDULE_TASKGRAPH_H
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace batchrt {
+
+/// The bytes that a vector has reserved.
+template <class T>
+size_t reserved(const std::vector<T> &vector) {
+  return vector.capacity() * sizeof(T);
+}
 
 /// Tasks in a topological order, each of one type: its kernel. A task reads
 /// results of tasks before it.
