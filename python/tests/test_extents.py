@@ -257,6 +257,7 @@ def of_outer(t: Rose) -> batch.tensor():
     return t.x + t.kids.sum(lambda kid: kid.x if rows.shape[0] > 1 else 2 * kid.x)
 
 
+@pytest.mark.filterwarnings("error:core.Jaxpr is missing a DebugInfo:DeprecationWarning")
 @pytest.mark.parametrize("f, values", [
     (plus_mean, [2, 4, 6]), (plus_count, [2, 4, 2]), (of_kids, [2, 24, 1]),
     (of_outer, [2, 6, 7])], ids=["mean", "count", "in_body_of_map", "of_outer_list"])

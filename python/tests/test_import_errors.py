@@ -88,6 +88,15 @@ def resource(kind):
 """
 
 
+def nest():
+    """A StableHLO module whose regions are nested deeper than the recursion limit of Python."""
+    levels = sys.getrecursionlimit() + 1
+    return "\n".join([
+        "func.func @f(%x: tensor<4xf32>, %c: i1) -> tensor<4xf32> {",
+        "  %y = stablehlo.add %x, %x : tensor<4xf32>",
+        *["scf.if %c {"] * levels, *["}"] * levels, "  return %y : tensor<4xf32>", "}", ""])
+
+
 # --- errors -----------------------------------------------------------------------------
 
 def case(name, make, text, *options):
@@ -157,6 +166,7 @@ def case(name, make, text, *options):
          "program; lower the program for one device"),
     case("wrong_type_in_stablehlo",
          lambda: sort().replace("tensor<4xf32>", "tensor<5xf32>", 1), "in.mlir:"),
+    case("deeply_nested_regions", nest, "in.mlir: error: the module is nested too deeply"),
     case("cut_stablehlo", lambda: sort()[:400], "in.mlir:"),
     case("cut_bytecode", lambda: bytecode()[:200], "error"),
     case("cut_bytecode_of_stablehlo",

@@ -65,6 +65,7 @@ FUNCTIONS = {
         lambda c, a: (jnp.tanh(2 * c + a), None), jnp.zeros(8), v, reverse=True)[0], K),
     "sum, mean and variance": (lambda v: (v.sum(0), v.mean(0), v.var()), K),
     "maximum": (lambda v: v.max(initial=-9.0), X),
+    "bits of numbers": (lambda v: lax.bitcast_convert_type(v, jnp.int32).sum(0), K),
     "number of rows": (lambda v: v.shape[0] * 1.5, X),
     "argmax of rows": (lambda v: (v.argmax(1).sum(), v.argmin(1).sum()), K),
     "products": (lambda a, b: jnp.einsum("nd,ne->de", a, jnp.tanh(b)), K, V),
@@ -130,6 +131,37 @@ def test_refuses_reshaped_rows():
     with raises(batch.LoweringError, "jaxlib cannot lower reshape; unsupported operations: "
                 "stablehlo.dynamic_reshape"):
         batch.vmap(lambda v: v.reshape(-1).sum())(K)
+
+
+def test_refuses_padded_rows():
+    with raises(batch.LoweringError, "a ragged array has unsupported extent n0 + 2; expected the "
+                "number of rows of an argument or list") as caught:
+        batch.vmap(lambda v: lax.scan(lambda c, a: (c + a, None), 0.0, jnp.pad(v, 1))[0])(X)
+    assert f"{HERE}:" in str(caught.value)
+
+
+def test_refuses_bits_of_another_width():
+    with raises(batch.LoweringError, "ragged rows of float32 cannot be read as int8, which has "
+                "another width; read each row with lax.scan"):
+        batch.vmap(lambda v: lax.bitcast_convert_type(v, jnp.int8).max())(K)
+
+
+def test_reads_bits_of_another_width_by_row():
+    def f(v):
+        def add(total, row):
+            return total + lax.bitcast_convert_type(row, jnp.int8).astype(jnp.int32).sum(1), None
+        return lax.scan(add, jnp.zeros(8, jnp.int32), v)[0]
+
+    compare(f, (K,))
+
+
+def test_refuses_loop_over_twice_as_many_rows():
+    """Rows without elements, which are omitted, determine the number of iterations."""
+    with raises(batch.LoweringError, "unsupported loop of 2*n0 iterations; expected a fixed "
+                "number, or the number of rows of a ragged array or list") as caught:
+        batch.vmap(lambda v: lax.scan(lambda c, row: (c + 1, None), 0,
+                                      jnp.zeros((2 * v.shape[0], 0)))[0])(X)
+    assert f"{HERE}:" in str(caught.value)
 
 
 def test_refuses_concatenated_rows():

@@ -189,6 +189,14 @@ def maps_other_rows(r: Rose):
     return r.below.sum(lambda kid, x: kid.value * x, jnp.ones(3))
 
 
+def maps_data(r: Rose):
+    return r.below.sum(lambda kid, other: kid.value, r)
+
+
+def folds_with_number(r: Rose):
+    return r.below.fold(lambda carry, kid, x: carry + kid.value * x, r.value, 3)
+
+
 def maps_empty_rows(r: Rose):
     values = r.below.map(lambda kid: kid.value)
     return r.below.sum(lambda kid, none: kid.value, values[:, None][:, :0])
@@ -202,11 +210,14 @@ def folds_to_another_type(r: Rose):
     (gives_list, TypeError, "result 0 has unsupported type list[Rose]; return the list as"),
     (gives_array_of_data, TypeError, "list[Rose] has no array because its elements are data"),
     (maps_other_rows, TypeError, "one row for each element; got an array of shape (3,)"),
+    (maps_data, TypeError, "arguments of list.map and list.fold must be lists, or arrays with one "
+     "row for each element; got <traced Rose>"),
+    (folds_with_number, TypeError, "one row for each element; got 3"),
     (maps_empty_rows, NotImplementedError, "arrays whose rows have no elements; omit them"),
     (folds_to_another_type, TypeError,
      f"the function of list.fold returns {name_of(int)}[2] for rose; expected "
      f"{name_of(int)}[], as in init")],
-    ids=["result", "array_of_data", "other_rows", "empty_rows", "fold"])
+    ids=["result", "array_of_data", "other_rows", "data", "number", "empty_rows", "fold"])
 def test_unsupported_use_of_a_list(function, error, text):
     with raises(error, text):
         batch.vmap(batch.function(function))(ROSES)

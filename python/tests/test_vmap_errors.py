@@ -5,6 +5,8 @@ import jax.numpy as jnp
 import numpy
 import pytest
 from jax import lax
+from jax.extend import core
+from jax.interpreters import mlir
 from support.comparison import assert_same, raises
 from support.vmap import X, assert_maps_like_jax, marked_line
 
@@ -156,6 +158,27 @@ def test_type_of_keys():
 def test_type_of_elements():
     with raises(batch.LoweringError, "unsupported element type int4; expected one of bool, int8"):
         batch.vmap(lambda v: v + v)(jnp.ones((2, 3), jnp.int4))
+
+
+def narrow(v):
+    return v.astype(jnp.int4).astype(jnp.int32).sum()  # here
+
+
+def test_type_of_elements_inside_a_function():
+    with raises(batch.LoweringError, f"test_vmap_errors.py:{marked_line(narrow)} (in narrow): "
+                "unsupported element type int4; expected one of bool, int8"):
+        batch.vmap(narrow)(x)
+
+
+def test_primitive_that_jaxlib_cannot_lower():
+    primitive = core.Primitive("erf_of_eight_bits")
+    primitive.def_abstract_eval(lambda aval: aval)
+    mlir.register_lowering(primitive, mlir.lower_fun(
+        lambda v: lax.erf(v.astype(jnp.float8_e4m3fn)).astype(v.dtype), multiple_results=False))
+    with raises(batch.LoweringError, "jaxlib cannot lower erf_of_eight_bits: failed to legalize "
+                "operation 'chlo.erf'") as caught:
+        batch.vmap(lambda v: primitive.bind(v))(x)
+    assert "test_vmap_errors.py:" in str(caught.value)
 
 
 def test_call_after_an_error():

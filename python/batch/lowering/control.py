@@ -83,7 +83,7 @@ def _scan(lowering, equation, values):
         raise LoweringError(f"{describe_place(equation)}scan returns a result for each row of a "
                             "ragged array, which is not supported; store the needed values in "
                             "the carry")
-    bounds = [_extent(lowering, n) for n in (0, length, 1)]
+    bounds = [_extent(lowering, n, equation) for n in (0, length, 1)]
     index = lowering.name("i")
     results, now = lowering.fresh(types), lowering.fresh(types)
     lowering.emit("%sscf.for %s = %s to %s step %s%s {",
@@ -113,16 +113,17 @@ def _scan(lowering, equation, values):
     return results
 
 
-def _extent(lowering, n):
+def _extent(lowering, n, equation):
     """Returns the name of the index for `n`, a number or the symbol of a ragged extent.
 
-    Raises LoweringError for other extents.
+    Raises LoweringError for other extents, with the location of the equation.
     """
     if isinstance(n, int):
         return lowering.constant("index", n)
     if str(n) not in lowering.extents:
-        raise LoweringError(f"unsupported loop of {n} iterations; expected a fixed number, or the "
-                            "number of rows of a ragged array or list")
+        raise LoweringError(f"{describe_place(equation)}unsupported loop of {n} iterations; "
+                            "expected a fixed number, or the number of rows of a ragged array or "
+                            "list")
     kind = number_type()
     number = lowering.scalar(lowering.extents[str(n)].number, kind)
     result = lowering.name("i")

@@ -13,6 +13,7 @@ import numpy
 from jax.extend import core
 
 from batch.core.errors import LoweringError
+from batch.lowering.types import element_type
 from batch.runtime.binding import Bound
 from batch.tracing.jaxprs import (
     CALLS,
@@ -177,7 +178,7 @@ class _Expansion:
     def append(self, equation, atoms, needed):
         """Appends an equation or its replacement; returns at least the needed results.
 
-        Raises LoweringError for effects, complex numbers and unsupported primitives.
+        Raises LoweringError for effects, and for unsupported element types and primitives.
         """
         name, params = equation.primitive.name, equation.params
         if name in CALLS:
@@ -202,6 +203,11 @@ class _Expansion:
             if jax.dtypes.issubdtype(v.aval.dtype, numpy.complexfloating):
                 raise LoweringError(f"{describe_place(equation)}{name} returns "
                                     f"{v.aval.dtype.name}; complex numbers are not supported")
+            try:
+                if not is_key(v.aval):
+                    element_type(v.aval.dtype)
+            except LoweringError as error:
+                raise LoweringError(describe_place(equation) + str(error)) from None
         if name == "custom_linear_solve":
             return self.solve(equation, atoms, needed)
         jaxpr = self.replacement(equation, atoms)

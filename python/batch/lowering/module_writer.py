@@ -256,13 +256,17 @@ class ModuleWriter:
         shapes = [*shapes, *(extent.aval for extent in extents.values())]
         text, order = self.lower(compute, shapes, function, equations, list(extents))
         self.functions.append(text)
+        try:
+            types = list(map(tensor_type, avals))
+        except LoweringError as error:
+            raise LoweringError(describe_place(equations[0]) + str(error)) from None
         numbers = [(self.extents[symbol].number, f"tensor<{number_type()}>")
                    for symbol in order]
         results = [self.name() for _ in avals]
         self.emit("%s = func.call %s(%s) : (%s) -> (%s)", ", ".join(results), function,
                   ", ".join([name for name, _ in numbers] + values),
                   ", ".join([kind for _, kind in numbers] + list(map(tensor_type, shapes))),
-                  ", ".join(map(tensor_type, avals)))
+                  ", ".join(types))
         return results
 
     def lower(self, compute, shapes, function, equations, extents):
@@ -284,8 +288,9 @@ class ModuleWriter:
                 if extents:  # take_extents() searches a single function
                     passmanager.PassManager.parse(INLINE).run(module.operation)
             except ir.MLIRError as error:
+                reason = re.search(r"error: .*?: ([^:\n]+)", str(error))  # after the location
                 raise LoweringError(f"{describe_place(equations[0])}jaxlib cannot lower {names}: "
-                                    f"{str(error).splitlines()[0]}") from None
+                                    f"{reason[1] if reason else error}") from None
             left = set()
             location = ir.Location.file(FILE, self.place, 1)
 

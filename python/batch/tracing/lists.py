@@ -119,13 +119,8 @@ def _walk(name, function, init, values):
     values, and the operands of its equation begin with them. The declared types are those of
     `values`, None for arrays.
 
-    Raises TypeError for arguments that are not lists or arrays. Raises LoweringError for rows
-    without elements.
+    Raises LoweringError for rows without elements.
     """
-    if not values or not all(isinstance(v, ListValue) or hasattr(v, "shape")
-                             for v in values):
-        raise TypeError(f"arguments of list.{name} must be lists, or arrays with one row for "
-                        "each element")
     kinds, avals = _elements(values)
     if any(map(is_empty, avals)):
         raise LoweringError(f"list.{name} does not support arrays whose rows have no elements; "
@@ -178,8 +173,7 @@ def _close(body):
         first = [known.get(id(value)) or core.Var(jax.typeof(value))
                  for value in closure]
         arm.closed = core.ClosedJaxpr(jaxpr.replace(
-            constvars=[v for v, _ in kept], invars=[*first, *jaxpr.invars],
-            debug_info=None), [c for _, c in kept])
+            constvars=[v for v, _ in kept], invars=[*first, *jaxpr.invars]), [c for _, c in kept])
     return closure
 
 

@@ -35,13 +35,14 @@ def decide(cls, value):
 def dim_of(value):
     """Returns the extent of a list, or of the first axis of an array of rows.
 
-    Raises TypeError for an array whose first extent is not symbolic.
+    Raises TypeError for other values, and for an array whose first extent is not symbolic.
     """
     if not isinstance(value, ListValue):
-        shape = jnp.shape(value)
+        shape = value.shape if isinstance(value, jax.Array) else None
         if not shape or isinstance(shape[0], int):
+            got = f"{value!r:.60}" if shape is None else f"an array of shape {shape}"
             raise TypeError("arguments of list.map and list.fold must be lists, or arrays with "
-                            f"one row for each element; got an array of shape {shape}")
+                            f"one row for each element; got {got}")
         return shape[0]
     frame, key = key_of(value)
     owner = root_frame()

@@ -177,7 +177,8 @@ def equation_of(primitive):
     """Returns a jaxpr with one equation of a primitive, of arbitrary types."""
     a, b = (core.Var(jax.core.ShapedArray((2,), jnp.float32)) for _ in range(2))
     equation = new_jaxpr_eqn([a], [b], primitive, {}, frozenset())
-    return core.ClosedJaxpr(core.Jaxpr((), [a], [b], [equation]), [])
+    empty = jax.make_jaxpr(lambda: ())().jaxpr
+    return core.ClosedJaxpr(empty.replace(invars=[a], outvars=[b], eqns=[equation]), [])
 
 
 def _case(name, draw, function, operands):

@@ -40,6 +40,16 @@ def _positions(*_, shape, dimension, **__):
                         "a ragged argument")
 
 
+@rule("bitcast_convert_type")
+def _bits(value, *, new_dtype):
+    """Refuses ragged rows with a type of another width, for which jaxlib ends the process."""
+    if value.dtype.itemsize == jnp.dtype(new_dtype).itemsize or \
+            all(isinstance(n, int) for n in value.shape):
+        return KEEP
+    raise LoweringError(f"ragged rows of {value.dtype} cannot be read as {new_dtype.name}, which "
+                        "has another width; read each row with lax.scan")
+
+
 # --- reductions -------------------------------------------------------------------------
 
 def least(dtype):

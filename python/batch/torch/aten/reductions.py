@@ -141,11 +141,9 @@ def _(out, x, weight, bias, mean, variance, momentum, epsilon):
 
 
 @rule("_native_batch_norm_legit")
-def _(out, x, weight, bias, *options):
-    if len(options) > 3:
-        raise NotImplementedError("running statistics; call module.eval()")
+def _(out, x, weight, bias, training, momentum, epsilon):
     shape = (-1,) + (1,) * (x.ndim - 2)
-    result, mean, scale = _normal(x, (0, *range(2, x.ndim)), options[2])
+    result, mean, scale = _normal(x, (0, *range(2, x.ndim)), epsilon)
     result = result if weight is None else result * weight.reshape(shape)
     return [result if bias is None else result + bias.reshape(shape), mean.reshape(-1),
             scale.reshape(-1)]
