@@ -37,15 +37,18 @@ def main(arguments):
         with open(out, "rb") as file:
             return file.read()
 
+    # Bits depend on the vectors of the machine, for which batch-compile sets these options.
+    vector_bits, registers = batchtest.vector_options().split()
+    options = {"batch-specialize-sizes": "sizes=H=%d" % size,
+               "uprog-stage-operators": vector_bits, "convert-operators-to-cpu": registers,
+               "convert-uprog-to-cpu": vector_bits}
     wanted = checks.run("the source", lambda: outputs("source", source, size))
     flags = []
     open_size = size  # until the passes have set it
     for number, name in enumerate(passes()):
-        flag = "--" + name
+        flags.append("--" + name + ("=" + options[name] if name in options else ""))
         if name == "batch-specialize-sizes":
-            flag += "=sizes=H=%d" % size
             open_size = None
-        flags.append(flag)
         path = os.path.join(scratch, "stage%d.mlir" % number)
 
         def stage():
@@ -57,8 +60,9 @@ def main(arguments):
             checks.expect("same bytes after " + name, found == wanted)
     checks.expect("docs/Pipelines.md lists passes", flags)
     for name, pipeline in (("autobatch", ["--autobatch=sizes=H=%d" % size]),
-                           ("cpu-workers", ["--autobatch=sizes=H=%d" % size,
-                                            "--cpu-workers"])):
+                           ("cpu-workers", [
+                               "--autobatch=sizes=H=%d" % size,
+                               "--cpu-workers=" + batchtest.vector_options()])):
         path = os.path.join(scratch, name + ".mlir")
 
         def end():
