@@ -5,12 +5,12 @@
 #   %models  %inputs      examples/models, examples/data
 #   %cases %data %users   folders of ../shared (features of these
 #                         names; tests that need them are skipped elsewhere)
-#   %src  %build  %lib  %python  %cmake  %cxx  %ccache  %mlir_dir
+#   %src  %build  %lib  %python  %cmake  %c_compiler  %cxx  %ccache  %mlir_dir
 #   %integration          python with test/Integration/NAME.py and the tools' paths
 #   %tree_folders         the folders of parse trees that are there
-#   %long                 "--long" in a long run, else nothing
 #   %seeds                how many orders of threads the emulator runs, as --seeds=N
 #   %soak                 "--minutes=N --seed=M" in a long run, else nothing
+#   %long                 "--long" with a quarter of these minutes in a long run, else nothing
 #   %random               how many random programs and forests
 #   %recursions           how many random recursive programs
 #   %instances            how many random programs of loops and branches
@@ -19,16 +19,21 @@
 #   %package_python       python with the Python package, and what its tests use
 #   %torch_python         the same, and PyTorch
 #   %junit                "--junitxml=PATH" if a path is given, else nothing
+#   %sample               which sample of cases runs, as --seed=N
 #   %jobs                 how many processes pytest uses
+#
+# Of some folders, one test in four runs, and all in a long run.
 #
 # Parameters (lit -D name=value): package_python=PATH is one that has the package, for
 # tests of the feature `package`; torch_python=PATH one that has PyTorch, too, of the
 # feature `torch`; long=1 runs the tests of the feature `long` too;
 # soak='--minutes=N --seed=M' gives their random programs, seeds=N their orders of threads
 # on the emulator; x64=1 sets JAX_ENABLE_X64, and the feature `x64`; junit=PATH is where
-# pytest writes its results, jobs=N the number of its processes.
+# pytest writes its results, jobs=N the number of its processes, seed=N selects samples.
 
 import os
+import random
+import re
 import shutil
 import subprocess
 
@@ -56,7 +61,9 @@ if "address" in config.batch_sanitizers:
     config.available_features.add("asan")
     # The compiler tools leave MLIR's contexts to the end of the process.
     config.environment.setdefault(
-        "ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=0")
+        "ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=0"
+        # LLVM's library poisons and frees memory without AddressSanitizer.
+        ":allow_user_poisoning=0")
     config.environment.setdefault(
         "UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
 
@@ -65,8 +72,8 @@ for tool in ("batch-opt", "batch-compile", "batch-run", "batch-reduce",
     if os.path.exists(os.path.join(config.batch_tools_dir, tool)):
         config.available_features.add(tool)
 
-# A plugin needs the MLIR of the tool that loads it.
-if not config.batch_static_mlir:
+# A plugin needs the MLIR of the tool that loads it, and has no sanitizer of its own.
+if not config.batch_static_mlir and "address" not in config.batch_sanitizers:
     config.available_features.add("plugin")
 
 source = config.batch_source_dir
@@ -74,6 +81,19 @@ long = lit_config.params.get("long", "0") not in ("", "0", "no")
 if long:
     config.available_features.add("long")
 soak = lit_config.params.get("soak", "") if long else ""
+minutes = re.search(r"--minutes=(\d+)", soak)
+quarter = "--long " + soak.replace(minutes[0], "--minutes=%g" % (int(minutes[1]) / 4)) \
+    if minutes else "--long"
+seed = lit_config.params.get("seed", "1")
+
+# The tests of a folder that a short run leaves out: all but one in four. A folder's
+# lit.local.cfg excludes them.
+config.left_out = {}
+for folder in ("cases", "sequences", "stages", "trees"):
+    folder = os.path.join(config.test_source_root, "Integration", "CPU", folder)
+    tests = sorted(name for name in os.listdir(folder) if name.endswith(".test"))
+    random.Random(seed + os.path.basename(folder)).shuffle(tests)
+    config.left_out[folder] = [] if long else tests[-(-len(tests) // 4):]
 package_python = lit_config.params.get("package_python", "")
 if package_python:
     config.available_features.add("package")
@@ -142,10 +162,11 @@ config.substitutions += [
      "env PYTHONDONTWRITEBYTECODE=1 BATCH_TOOLS=%s %s" %
      (config.batch_tools_dir, torch_python)),
     ("%junit", "--junitxml=" + junit if junit else ""),
+    ("%sample", "--seed=" + seed),
     ("%jobs", str(lit_config.params.get("jobs", 1))),
-    ("%long", "--long" if long else ""),
+    ("%long", quarter if long else ""),
     ("%soak", soak),
-    ("%seeds", "--seeds=%s" % lit_config.params.get("seeds", 20 if long else 1)),
+    ("%seeds", "--seeds=%s" % lit_config.params.get("seeds", 1)),
     ("%recursions", soak or "--programs=20"),
     ("%instances", soak or "--programs=7"),
     ("%reads", soak or "--programs=20"),
@@ -153,6 +174,7 @@ config.substitutions += [
     ("%tree_folders", " ".join(tree_folders)),
     ("%python", config.python),
     ("%cmake", config.cmake),
+    ("%c_compiler", config.c_compiler),
     ("%cxx", config.cxx),
     ("%ccache", ccache),
     ("%mlir_dir", config.mlir_dir),

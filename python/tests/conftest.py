@@ -1,10 +1,13 @@
 """Environment of the tests: two CPU devices of JAX, a compiler, and an empty cache.
 
-Markers select tests: `slow` runs only with `-m slow`, `torch` needs PyTorch, `gpu` a GPU.
+Markers select tests: `slow` runs only with `-m slow`, `torch` needs PyTorch, `gpu` a GPU. Of the
+cases of a test that is marked `sampled(n)`, every n-th runs, and all with `--all`.
 """
 
 import importlib.util
+import itertools
 import os
+import random
 import shutil
 import tempfile
 
@@ -20,7 +23,9 @@ def pytest_addoption(parser):
     group.addoption("--minutes", type=float, default=None, metavar="N",
                     help="run each slow random test for N minutes (default: its number of cases)")
     group.addoption("--seed", type=int, default=1, metavar="N",
-                    help="seed of the slow random tests (default: 1)")
+                    help="seed of the slow random tests and of samples (default: 1)")
+    group.addoption("--all", action="store_true",
+                    help="run all cases of each test, not a sample of those of the longest")
 
 
 def pytest_configure(config):
@@ -37,8 +42,26 @@ def pytest_configure(config):
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
-def pytest_collection_modifyitems(items):
-    """Skips the tests of PyTorch where it is not installed."""
+def _sampled_out(config, items):
+    """Returns the cases of sampled tests that do not run."""
+    out = []
+    for name, cases in itertools.groupby(items, lambda item: item.nodeid.split("[")[0]):
+        cases = list(cases)
+        marker = cases[0].get_closest_marker("sampled")
+        if marker:
+            kept = -(-len(cases) // marker.args[0])
+            random.Random(f"{config.getoption('--seed')} {name}").shuffle(cases)
+            out += cases[kept:]
+    return out
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves out the cases of samples, and skips tests of PyTorch where it is not installed."""
+    named = any("[" in argument for argument in config.args)
+    if not (named or config.getoption("--all")):
+        out = set(_sampled_out(config, items))
+        config.hook.pytest_deselected(items=list(out))
+        items[:] = [item for item in items if item not in out]
     if importlib.util.find_spec("torch"):
         return
     for item in items:

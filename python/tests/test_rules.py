@@ -15,6 +15,8 @@ from batch.core.errors import LoweringError
 from batch.lowering.expansion import expand
 from batch.lowering.rules import linalg, scatter, sort, special
 
+pytestmark = pytest.mark.sampled(6)
+
 rng = numpy.random.default_rng(5)
 
 

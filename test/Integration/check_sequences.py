@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""check_sequences.py [--long | --emulator --seeds=N] MODEL DATA: batched equals unbatched.
+"""check_sequences.py [--long [--minutes=N --seed=N] | --emulator [--seeds=N]] MODEL DATA:
+batched equals unbatched.
 
 DATA is shared/data; where it is absent inputs are generated. The first 40
 instances at hidden size 16, or with --long 500 at the model's default size;
@@ -9,9 +10,9 @@ memory, with more than one seed of the scheduler (1) two pairs: within 1e-5 of t
 CPU, and bit for bit what they are one by one.
 """
 
+import argparse
 import itertools
 import os
-import sys
 
 import batchtest
 import sequences
@@ -51,32 +52,42 @@ def check_emulator(checks, model, inputs, scratch, seeds):
                       len(outputs) == len(runs) and len(set(outputs)) == 1)
 
 
-def check_cpu(checks, model, inputs, scratch, long):
+def check_cpu(checks, model, inputs, scratch, options):
     program = checks.run("compile", lambda: compile_model(
-        model, scratch, *([] if long else sequences.sizes(model))))
+        model, scratch, *([] if options.long else sequences.sizes(model))))
     if not program:
         return
-    for batch, threads in itertools.product((1, 10, 64), (1, 2)):
+    runs = list(itertools.product((1, 10, 64), (1, 2)))
+    for batch, threads in batchtest.draw(options, runs):
         checks.run("batch %d, %d threads" % (batch, threads),
                    lambda: batchtest.run_model(
                        program, inputs, "--nodes-per-worker=100",
                        "--share-tasks=%d" % batch, batch=batch, threads=threads))
 
 
-def main(arguments):
-    long, emulator = "--long" in arguments, "--emulator" in arguments
-    seeds = max([1] + [int(a[8:]) for a in arguments if a.startswith("--seeds=")])
-    model, data = [a for a in arguments if not a.startswith("--")]
-    checks = batchtest.Checks(model)
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--long", action="store_true",
+                        help="500 instances at the model's default size")
+    batchtest.add_draw_options(parser, "runs on the CPU")
+    parser.add_argument("--emulator", action="store_true")
+    parser.add_argument("--seeds", type=int, default=1, metavar="N",
+                        help="orders of threads on the emulator (%(default)s)")
+    parser.add_argument("model")
+    parser.add_argument("data")
+    options = parser.parse_args()
+    checks = batchtest.Checks(options.model)
     scratch = batchtest.temporary()
-    count = (4 if seeds > 1 else 2) if emulator else 500 if long else 40
-    inputs = batchtest.write_lines(os.path.join(scratch, "inputs.jsonl"),
-                                   sequences.instances(model, count, data))
-    if emulator:
-        check_emulator(checks, model, inputs, scratch, seeds)
+    count = (4 if options.seeds > 1 else 2) if options.emulator else \
+        500 if options.long else 40
+    inputs = batchtest.write_lines(
+        os.path.join(scratch, "inputs.jsonl"),
+        sequences.instances(options.model, count, options.data))
+    if options.emulator:
+        check_emulator(checks, options.model, inputs, scratch, options.seeds)
     else:
-        check_cpu(checks, model, inputs, scratch, long)
+        check_cpu(checks, options.model, inputs, scratch, options)
     checks.exit()
 
 
-main(sys.argv[1:])
+main()

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""check_trees.py [--long] MODEL FOLDER…: batched equals unbatched, bit for bit.
+"""check_trees.py [--long [--minutes=N --seed=N]] MODEL FOLDER…: batched equals unbatched.
 
 Each FOLDER holds binary.txt and nary.txt (bracketed trees); without any, the
 samples of examples/data are used. The first 50 trees at hidden size 16, or with
 --long all trees at the model's default size; batches of 1, 10 and 64, one and
-two threads. DAG models run on seeded grids and random DAGs instead.
+two threads; bit for bit. DAG models run on seeded grids and random DAGs instead.
 """
 
+import argparse
 import itertools
 import os
-import sys
 
 import batchtest
 
@@ -40,9 +40,15 @@ def inputs_of(model, folders, long, scratch):
         yield name, os.path.join(batchtest.INPUTS, name)
 
 
-def main(arguments):
-    long = "--long" in arguments
-    model, *folders = [a for a in arguments if a != "--long"]
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--long", action="store_true",
+                        help="all trees at the model's default size")
+    batchtest.add_draw_options(parser, "runs")
+    parser.add_argument("model")
+    parser.add_argument("folders", nargs="*")
+    options = parser.parse_args()
+    model, long = options.model, options.long
     checks = batchtest.Checks(model)
     scratch = batchtest.temporary()
     program = checks.run("compile", lambda: batchtest.compile_model(
@@ -50,13 +56,14 @@ def main(arguments):
         os.path.join(scratch, "model.so"), None if long else 16))
     if not program:
         checks.exit()
-    for title, path in inputs_of(model, folders, long, scratch):
-        for batch, threads in itertools.product((1, 10, 64), (1, 2)):
-            checks.run("%s, batch %d, %d threads" % (title, batch, threads),
-                       lambda: batchtest.run_model(
-                           program, path, "--share-tasks=%d" % batch,
-                           batch=batch, threads=threads))
+    runs = itertools.product(inputs_of(model, options.folders, long, scratch), (1, 10, 64),
+                             (1, 2))
+    for (title, path), batch, threads in batchtest.draw(options, list(runs)):
+        checks.run("%s, batch %d, %d threads" % (title, batch, threads),
+                   lambda: batchtest.run_model(
+                       program, path, "--share-tasks=%d" % batch,
+                       batch=batch, threads=threads))
     checks.exit()
 
 
-main(sys.argv[1:])
+main()

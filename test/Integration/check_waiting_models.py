@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""check_waiting_models.py [--long] [MODEL ...]: every model that waits, on random inputs.
+"""check_waiting_models.py [--long [--minutes=N --seed=N]] [MODEL ...]: every model that waits.
 
-Batched equals unbatched bit for bit, and an instance's results are the same for every
+On random inputs batched equals unbatched bit for bit, and an instance's results are the same for every
 mini-batch, number of threads and order of instances, and whichever instances it runs
 with. Tasks run as often as an oracle says that replays the waits from the results
-(waits.py). With --long in the sizes of the examples and larger ones, too.
+(waits.py). With --long in the sizes of the examples and larger ones.
 """
 
+import argparse
+import itertools
 import json
 import math
 import os
 import random
-import sys
 
 import batchtest
 import speculative_models
@@ -197,13 +198,17 @@ class Model:
                 self.compare(what, numbers, found)
 
 
-def main(arguments):
-    long = "--long" in arguments
-    models = [name for name in arguments if not name.startswith("--")]
-    for name in models or batchtest.WAITING:
-        for hidden in (16, 256, 512) if long else (16,):
-            Model(name, Size(hidden, hidden == 16)).check(hidden == 16)
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--long", action="store_true",
+                        help="in the sizes of the examples, and larger ones")
+    batchtest.add_draw_options(parser, "models and sizes")
+    parser.add_argument("models", nargs="*", default=batchtest.WAITING)
+    options = parser.parse_args()
+    cases = list(itertools.product(options.models, (256, 512) if options.long else (16,)))
+    for name, hidden in batchtest.draw(options, cases):
+        Model(name, Size(hidden, hidden == 16)).check(hidden == 16)
     checks.exit()
 
 
-main(sys.argv[1:])
+main()
