@@ -194,7 +194,7 @@ def test_processes_compile_once(compiler):
 
 def test_cache_has_limit(compiler, monkeypatch):
     """The newest model remains, even if it is larger than the limit."""
-    limit = 100000
+    limit = 50000
     monkeypatch.setenv("BATCH_CACHE_BYTES", str(limit))
     for calls, extent in enumerate((8, 12, 20, 28), 1):
         batch.compile(ENCODER, sizes={"H": extent})
