@@ -162,9 +162,6 @@ void PlanSteps::shareSteps(int64_t workers, int64_t shareTasks) {
 }
 
 size_t PlanSteps::bytes() const {
-  auto reserved = [](const auto &vector) {
-    return vector.capacity() * sizeof(vector[0]);
-  };
   return reserved(operands) + reserved(results) + reserved(stepList) +
          reserved(planList) + reserved(scratchOffsets);
 }

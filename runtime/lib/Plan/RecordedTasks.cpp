@@ -135,9 +135,6 @@ void RecordedTasks::writeDepths() {
 }
 
 size_t RecordedTasks::bytes() const {
-  auto reserved = [](const auto &vector) {
-    return vector.capacity() * sizeof(vector[0]);
-  };
   return reserved(graph.types) + reserved(graph.operandBegin) +
          reserved(graph.operands) + reserved(batchOf) + reserved(depths);
 }
