@@ -42,7 +42,7 @@ install_packages() {
         "security archive and in Debian 13 and later."
 }
 
-# The fastest clean build: with Clang, several files of a library at once.
+# CMake options of the fastest clean build: Clang, and four files of a library at once.
 unity=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=4)
 fast=(-DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 -DLLVM_USE_LINKER=lld
   "${unity[@]}")

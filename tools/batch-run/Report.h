@@ -54,7 +54,7 @@ void printText(const Options &options, const Report &report,
 void printJson(const Options &options, const Report &report,
                const std::vector<batchrt::Output> &outputs);
 
-/// The median of numbers, 0 if there are none.
+/// Returns the median of `values`, 0 if there are none.
 double median(std::vector<double> values);
 
 } // namespace batchrun

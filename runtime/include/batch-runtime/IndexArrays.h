@@ -17,7 +17,7 @@
 
 namespace batchrt {
 
-/// The size of an array with the bytes that fill its last cache line.
+/// Rounds a size in bytes up to a multiple of a cache line (64 bytes).
 inline int64_t align64(int64_t bytes) { return (bytes + 63) & ~int64_t(63); }
 
 /// For each operand of each kernel of a plan, one array that says which row

@@ -79,8 +79,8 @@ struct Signature<Result (*)(Arguments...)> {
                                      0};
 };
 
-/// A function that compiled code calls: the field of its address in the table
-/// of functions, and the letters of its Signature.
+/// A function that compiled code calls: the field of the function table that
+/// holds its address, and the letters of its Signature.
 struct Callee {
   Field address;
   const char *signature;

@@ -20,7 +20,7 @@
 
 namespace batchrt {
 
-/// The bytes that a vector has reserved.
+/// Returns the number of bytes that a vector has reserved.
 template <class T>
 size_t reserved(const std::vector<T> &vector) {
   return vector.capacity() * sizeof(T);
