@@ -1,7 +1,7 @@
 """Environment of the tests: two CPU devices of JAX, a compiler, and an empty cache.
 
 Markers select tests: `slow` runs only with `-m slow`, `torch` needs PyTorch, `gpu` a GPU. Of the
-cases of a test that is marked `sampled(n)`, every n-th runs, and all with `--all`.
+cases of a test marked `sampled(n)`, one in n runs, drawn by `--seed`, and all with `--all`.
 """
 
 import importlib.util
@@ -25,7 +25,7 @@ def pytest_addoption(parser):
     group.addoption("--seed", type=int, default=1, metavar="N",
                     help="seed of the slow random tests and of samples (default: 1)")
     group.addoption("--all", action="store_true",
-                    help="run all cases of each test, not a sample of those of the longest")
+                    help="run all cases of the tests marked sampled, not a sample")
 
 
 def pytest_configure(config):

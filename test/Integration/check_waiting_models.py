@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """check_waiting_models.py [--long [--minutes=N --seed=N]] [MODEL ...]: every model that waits.
 
-On random inputs batched equals unbatched bit for bit, and an instance's results are the same for every
-mini-batch, number of threads and order of instances, and whichever instances it runs
-with. Tasks run as often as an oracle says that replays the waits from the results
-(waits.py). With --long in the sizes of the examples and larger ones.
+On random inputs batched equals unbatched bit for bit, and an instance's results are the
+same for every mini-batch, number of threads and order of instances, and whichever
+instances it runs with. Tasks run as often as an oracle says that replays the waits from
+the results (waits.py). With --long in the sizes of the examples and larger ones.
 """
 
 import argparse
