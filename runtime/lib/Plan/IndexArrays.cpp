@@ -64,14 +64,14 @@ void IndexArrays::countRaggedRows(const TaskOrder &order, int64_t number) {
       const OperandInfo &operand = descriptor.kernels[k].operands[o];
       if (!operand.ragged || sameRows[k][o] != o)
         continue;
-      const int64_t *cells = queue.records + operand.cell;
       for (int64_t s = part.sorter.kernelSteps(k);
            s < part.sorter.kernelSteps(k + 1); ++s) {
         const DepthStep &step = part.sorter.steps()[s];
         const int32_t *records = part.sorter.order() + step.begin;
         int64_t rows = 0;
         for (int64_t i = 0; i < step.count; ++i)
-          rows += listLength(cells[records[i] * queue.recordCells]);
+          rows += listLength(
+              queue.records[records[i] * queue.recordCells + operand.cell]);
         steps.push_back({rows, 0});
       }
     }
@@ -222,7 +222,7 @@ template <class Entry>
 void IndexArrays::PartWriter::forEachCell(int64_t kernel, int64_t cell,
                                           Entry entry) const {
   const TaskQueue &queue = part.queues[kernel];
-  const int64_t *cells = queue.records + cell;
+  const int64_t *cells = queue.records;
   int64_t recordCells = queue.recordCells;
   const int64_t begin = schedule.kernelBegin(kernel);
   const int64_t end = part.sorter.kernelSteps(kernel + 1);
@@ -236,7 +236,7 @@ void IndexArrays::PartWriter::forEachCell(int64_t kernel, int64_t cell,
       ++s;
     const int64_t count = steps[s].begin + steps[s].count - steps[first].begin;
     for (int64_t i = 0; i < count; ++i)
-      entry(at - begin + i, cells[records[i] * recordCells]);
+      entry(at - begin + i, cells[records[i] * recordCells + cell]);
   }
 }
 
@@ -302,7 +302,7 @@ void IndexArrays::PartWriter::forEachEntry(int64_t kernel, int64_t cell,
                                            const RaggedRows *where,
                                            Entry entry) const {
   const TaskQueue &queue = part.queues[kernel];
-  const int64_t *cells = queue.records + cell;
+  const int64_t *cells = queue.records;
   const int64_t *pool = part.context->listPool;
   const int64_t recordCells = queue.recordCells;
   for (int64_t s = part.sorter.kernelSteps(kernel);
@@ -318,7 +318,7 @@ void IndexArrays::PartWriter::forEachEntry(int64_t kernel, int64_t cell,
     if (places[s].begin == whole.begin)
       *ends = 0;
     for (int64_t i = 0; i < count; ++i) {
-      int64_t list = cells[records[i] * recordCells];
+      int64_t list = cells[records[i] * recordCells + cell];
       const int64_t *begin = pool + listFirst(list);
       const int64_t length = listLength(list);
       for (int64_t e = 0; e < length; ++e)
