@@ -91,9 +91,14 @@ protected:
   template <size_t size>
   void region(int32_t (&memory)[size], const char *name, bool written = true,
               RegionUse use = RegionUse::ReadWrite) {
-    emulator.addRegion(memory, sizeof memory, name, use);
+    region(memory, size, name, written, use);
+  }
+
+  void region(int32_t *memory, size_t size, const char *name,
+              bool written = true, RegionUse use = RegionUse::ReadWrite) {
+    emulator.addRegion(memory, size * sizeof *memory, name, use);
     if (written)
-      emulator.markWritten(memory, sizeof memory);
+      emulator.markWritten(memory, size * sizeof *memory);
   }
 
   void launch(int64_t blocks, int64_t threads, const Kernel &kernel,

@@ -83,8 +83,8 @@ TEST_F(EmulatorTest, HalvesOfWords) {
 }
 
 TEST_F(EmulatorTest, MaskedAccesses) {
-  int32_t memory[4] = {};
-  region(memory, "table");
+  int32_t room[5] = {}, *memory = room + 1;
+  region(memory, 4, "table");
   auto read = [&](Gpu gpu, int64_t mask) {
     gpu.call().readMasked(gpu.self, memory - 1, 4, mask, 16, BATCH_SPACE_GLOBAL,
                           "masked");
@@ -101,8 +101,8 @@ TEST_F(EmulatorTest, MaskedAccesses) {
 }
 
 TEST_F(EmulatorTest, Regions) {
-  int32_t data[8] = {};
-  region(data, "data");
+  int32_t room[9] = {}, *data = room + 1;
+  region(data, 8, "data");
   EXPECT_THROW(emulator.addRegion(data + 2, 4, "inside"), Error);
   EXPECT_THROW(emulator.addRegion(data - 1, 8, "before"), Error);
   EXPECT_THROW(emulator.addRegion(data + 8, 0, "empty"), Error);
