@@ -18,12 +18,20 @@ function(batch_compiler_options target)
   endif()
 endfunction()
 
+# A program that uses LLVM, with AddressSanitizer or without.
+function(batch_llvm_program target)
+  if(BATCH_SANITIZERS MATCHES "address")
+    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tools/AsanOptions.cpp")
+  endif()
+endfunction()
+
 # A tool of the compiler. LINK_LIBS names libraries of this project.
 function(add_batch_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   add_dependencies(${name} batch-headers)
   batch_compiler_options(${name})
+  batch_llvm_program(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} BatchMLIR)
   install(TARGETS ${name})
   set_property(GLOBAL APPEND PROPERTY BATCH_TOOLS ${name})

@@ -1,0 +1,14 @@
+//===- AsanOptions.cpp - AddressSanitizer in programs that use LLVM -------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+/// What ASAN_OPTIONS does not say. Headers of LLVM poison memory that the
+/// library, which has no AddressSanitizer, uses again. Contexts of MLIR live to
+/// the end of the process.
+extern "C" __attribute__((visibility("default"))) const char *
+__asan_default_options() {
+  return "allow_user_poisoning=0:detect_leaks=0";
+}
