@@ -22,7 +22,7 @@
 #   %sample               which sample of cases runs, as --seed=N
 #   %jobs                 how many processes pytest uses
 #
-# Of some folders, one test in four runs, and all in a long run.
+# Of some folders, one test in four runs, or one in N (share=N).
 #
 # Parameters (lit -D name=value): package_python=PATH is one that has the package, for
 # tests of the feature `package`; torch_python=PATH one that has PyTorch, too, of the
@@ -59,11 +59,8 @@ if lit_config.params.get("x64", "0") not in ("", "0", "no"):
     config.environment["JAX_ENABLE_X64"] = "1"
 if "address" in config.batch_sanitizers:
     config.available_features.add("asan")
-    # The compiler tools leave MLIR's contexts to the end of the process.
     config.environment.setdefault(
-        "ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=0"
-        # LLVM's library poisons and frees memory without AddressSanitizer.
-        ":allow_user_poisoning=0")
+        "ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=0")
     config.environment.setdefault(
         "UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
 
@@ -86,14 +83,14 @@ quarter = "--long " + soak.replace(minutes[0], "--minutes=%g" % (int(minutes[1])
     if minutes else "--long"
 seed = lit_config.params.get("seed", "1")
 
-# The tests of a folder that a short run leaves out: all but one in four. A folder's
-# lit.local.cfg excludes them.
+# The tests of a folder that a run leaves out. A folder's lit.local.cfg excludes them.
 config.left_out = {}
+share = int(lit_config.params.get("share", 4))
 for folder in ("cases", "sequences", "stages", "trees"):
     folder = os.path.join(config.test_source_root, "Integration", "CPU", folder)
     tests = sorted(name for name in os.listdir(folder) if name.endswith(".test"))
     random.Random(seed + os.path.basename(folder)).shuffle(tests)
-    config.left_out[folder] = [] if long else tests[-(-len(tests) // 4):]
+    config.left_out[folder] = tests[-(-len(tests) // share):]
 package_python = lit_config.params.get("package_python", "")
 if package_python:
     config.available_features.add("package")

@@ -78,6 +78,15 @@ def where_and_when(benchmark):
             .strftime("%Y-%m-%d %H:%M UTC")}
 
 
+def sample(items, seed, share=4):
+    """One item in `share`, drawn by `seed`, in their order; all items without a seed."""
+    items = list(items)
+    if seed is None:
+        return items
+    drawn = random.Random(seed).sample(range(len(items)), -(-len(items) // share))
+    return [items[i] for i in sorted(drawn)]
+
+
 def store_record(path, record):
     """Writes a benchmark's record as JSON, a line per result."""
     head = {key: value for key, value in record.items() if key != "results"}

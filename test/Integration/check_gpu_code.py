@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""check_gpu_code.py [--ptxas]: what --gpu-persistent makes of the example models.
+"""check_gpu_code.py [--ptxas [--seed=N]]: what --gpu-persistent makes of the example models.
 
 Every model becomes one kernel and one launch, without options too, and the kernel PTX
 that needs no library; some become code for AMD. With --ptxas: the assembler of CUDA
-takes the code, and finds registers and shared memory enough.
+takes the code, and finds registers and shared memory enough. With a seed, of one kernel in
+four.
 """
 
+import argparse
 import os
 import re
 import subprocess
-import sys
 
 import batchtest
 import sequences
@@ -244,43 +245,48 @@ def check_ptxas(checks, model, size, chip, options="", level="", spills=NONE):
                   shared <= SHARED[chip])
 
 
-def main(arguments):
+def assembled():
+    """The kernels that CUDA's assembler takes: arguments of check_ptxas."""
+    for model in ("treelstm_nary", "treegru_nary", "treefc", "mvrnn"):
+        for chip in ("sm_80", "sm_90a"):
+            yield model, 256, chip, " executor=device"
+        for precision in MMA:
+            yield model, 256, "sm_80", " executor=device precision=" + precision
+    for precision in MMA:
+        yield "treelstm_nary", 256, "sm_90a", " executor=device precision=" + precision
+        yield "lstm_nmt", 256, "sm_90", " executor=cluster precision=" + precision
+    for model in batchtest.EVERY:
+        yield model, 256, "sm_90", " executor=device"
+    yield "dagrnn", 256, "sm_80", " executor=block"
+    yield "treelstm_nary", 256, "sm_90", " executor=cluster"
+    for model in LANES:
+        yield model, None, "sm_90"
+    for model in INSTANCES:
+        for level in (ALONE, CLUSTER, ONE, SET, AUTO):
+            yield model, None, "sm_90", "", level, SPILLS.get((model, level), NONE)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--ptxas", action="store_true", help="assemble kernels by CUDA's ptxas")
+    parser.add_argument("--seed", help="assemble one kernel in four, drawn by this seed")
+    options = parser.parse_args()
     checks = batchtest.Checks("GPU code")
-    if "--ptxas" in arguments:
-        for model in ("treelstm_nary", "treegru_nary", "treefc", "mvrnn"):
-            for chip in ("sm_80", "sm_90a"):
-                check_ptxas(checks, model, 256, chip, " executor=device")
-            for precision in MMA:
-                check_ptxas(checks, model, 256, "sm_80",
-                            " executor=device precision=" + precision)
-        for precision in MMA:
-            check_ptxas(checks, "treelstm_nary", 256, "sm_90a",
-                        " executor=device precision=" + precision)
-        for precision in MMA:
-            check_ptxas(checks, "lstm_nmt", 256, "sm_90",
-                        " executor=cluster precision=" + precision)
-        for model in batchtest.EVERY:
-            check_ptxas(checks, model, 256, "sm_90", " executor=device")
-        check_ptxas(checks, "dagrnn", 256, "sm_80", " executor=block")
-        check_ptxas(checks, "treelstm_nary", 256, "sm_90", " executor=cluster")
-        for model in LANES:
-            check_ptxas(checks, model, None, "sm_90")
-        for model in INSTANCES:
-            for level in (ALONE, CLUSTER, ONE, SET, AUTO):
-                check_ptxas(checks, model, None, "sm_90", level=level,
-                            spills=SPILLS.get((model, level), NONE))
-    else:
-        for model in batchtest.EVERY:
-            check_model(checks, model)
-        check_barriers(checks, "treelstm_nary")
-        for precision in MMA:
-            check_tensor_cores(checks, "treelstm_nary", precision)
-        for model in INSTANCES:
-            check_instances(checks, model)
-            check_clusters(checks, model)
-        check_amd(checks, "treelstm_nary", "gfx90a")
-        check_amd(checks, "mvrnn", "gfx942")
+    if options.ptxas:
+        for arguments in batchtest.sample(assembled(), options.seed):
+            check_ptxas(checks, *arguments)
+        checks.exit()
+    for model in batchtest.EVERY:
+        check_model(checks, model)
+    check_barriers(checks, "treelstm_nary")
+    for precision in MMA:
+        check_tensor_cores(checks, "treelstm_nary", precision)
+    for model in INSTANCES:
+        check_instances(checks, model)
+        check_clusters(checks, model)
+    check_amd(checks, "treelstm_nary", "gfx90a")
+    check_amd(checks, "mvrnn", "gfx942")
     checks.exit()
 
 
-main(sys.argv[1:])
+main()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_instances_gpu.py [--seeds=N]: programs of single instances (strategy 'replicate') on
+"""check_instances_gpu.py [--seeds=N] [--seed=N]: programs of single instances (strategy 'replicate') on
 the emulator, which raises an error for races, deadlocks and accesses to memory that is
 not there or was never written.
 
@@ -19,7 +19,9 @@ import residual_models
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("--seeds", type=int, default=1, help="orders of threads to run")
-seeds = parser.parse_args().seeds
+parser.add_argument("--seed", help="run one model in three, drawn by this seed")
+options = parser.parse_args()
+seeds = options.seeds
 checks = batchtest.Checks("single instances on the emulator")
 file = batchtest.temporary_paths()
 
@@ -172,7 +174,8 @@ def check_model(name, sizes, instances, order, levels):
             wanted = check(what, level, program, inputs, wanted, counts, params)
 
 
-for name, (sizes, instances) in MODELS.items():
+for name in batchtest.sample(MODELS, options.seed, 3):
+    sizes, instances = MODELS[name]
     # Images take long.
     levels = ("auto",) if name in batchtest.RESIDUAL and seeds == 1 else (
         "auto", "device", "block", "cluster", "device units", "cluster units")
