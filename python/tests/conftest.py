@@ -1,7 +1,8 @@
 """Environment of the tests: two CPU devices of JAX, a compiler, and an empty cache.
 
 Markers select tests: `slow` runs only with `-m slow`, `torch` needs PyTorch, `gpu` a GPU. Of the
-cases of a test marked `sampled(n)`, one in n runs, drawn by `--seed`, and all with `--all`.
+cases of a test marked `sampled(n)`, one in n runs, drawn by `--seed`, and all with `--all`. With
+`sampled(n, "name", …)`, cases with equal parameters of these names run together.
 """
 
 import importlib.util
@@ -49,9 +50,14 @@ def _sampled_out(config, items):
         cases = list(cases)
         marker = cases[0].get_closest_marker("sampled")
         if marker:
-            kept = -(-len(cases) // marker.args[0])
-            random.Random(f"{config.getoption('--seed')} {name}").shuffle(cases)
-            out += cases[kept:]
+            share, *names = marker.args
+            groups = {}
+            for case in cases:
+                key = tuple(case.callspec.params[name] for name in names) or case.nodeid
+                groups.setdefault(key, []).append(case)
+            drawn = list(groups.values())
+            random.Random(f"{config.getoption('--seed')} {name}").shuffle(drawn)
+            out += itertools.chain(*drawn[-(-len(drawn) // share):])
     return out
 
 

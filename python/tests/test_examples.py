@@ -38,6 +38,7 @@ FUNCTIONS = [f"{module}.{name}" for module, names in {
 SECONDS = 60  # limit for the examples of one function
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_examples(name):
     start = time.monotonic()

@@ -79,6 +79,7 @@ FUNCTIONS = {
     "two numbers of rows": (lambda a, b: a.sum(0) * b.sum(), K, OTHER)}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_function(name):
     f, *arguments = FUNCTIONS[name]

@@ -15,7 +15,7 @@ from batch.core.errors import LoweringError
 from batch.lowering.expansion import expand
 from batch.lowering.rules import linalg, scatter, sort, special
 
-pytestmark = pytest.mark.sampled(6)
+pytestmark = pytest.mark.sampled(10)
 
 rng = numpy.random.default_rng(5)
 

@@ -157,12 +157,14 @@ def near():
     NEAR[:] = before
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("y", [Y, Y + 3, numpy.array([3] * 10)],
                          ids=["same", "other", "integers"])
 def test_data_is_read_again(earlier_call, y):
     assert_read_again(y)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name, value", [("OFFSET", 5.0), ("FACTOR", -1.5)],
                          ids=["of_deterministic_site", "of_log_density"])
 def test_number_is_read_again(earlier_call, monkeypatch, name, value):

@@ -11,6 +11,8 @@ from support.vmap import STEPS, N, W, X, Y, as_jax, assert_maps_like_jax
 import batch
 from batch.transforms import compiled as compiling
 
+pytestmark = pytest.mark.sampled(2)
+
 
 def case(name, f, *arguments, **options):
     return pytest.param(f, arguments, options, id=name)

@@ -10,6 +10,8 @@ import pytest
 from jax import lax
 from support.vmap import STEPS, N, X, Y, as_jax, assert_maps_like_jax
 
+pytestmark = pytest.mark.sampled(3)
+
 generator = numpy.random.default_rng(3)
 
 

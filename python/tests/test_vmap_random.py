@@ -47,6 +47,7 @@ def case(name, f, *arguments):
     return pytest.param(f, arguments, id=name)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f, arguments", [
     case("words", bits, WORDS),
     case("key", bits, KEYS),

@@ -31,6 +31,7 @@ def operations():
             for name in functions]
 
 
+@pytest.mark.sampled(3, "dtype", "form")
 @pytest.mark.parametrize("dtype, form, name", operations())
 def test_operation(errors, dtype, form, name):
     found = errors(dtype, form)
