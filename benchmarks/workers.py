@@ -19,21 +19,22 @@ import batchtest  # noqa: E402
 
 class Peer:
     """A worker process: the script that serves, one library, one number of threads, and
-    what else the script takes. `about` is what the library says of itself, or why it is
-    "missing"."""
+    what else the script takes; `python` runs it. `about` is what the library says of itself,
+    or why it is "missing"."""
 
-    def __init__(self, script, name, threads, *arguments):
+    def __init__(self, script, name, threads, *arguments, python=sys.executable):
         # Library pools take their size from the environment; kept memory saves them the
         # page faults of every large temporary.
         count = str(threads)
         self.started_with = (script, name, threads, *arguments)
+        self.python = python
         environment = dict(
             os.environ, OMP_NUM_THREADS=count, MKL_NUM_THREADS=count,
             OPENBLAS_NUM_THREADS=count, MALLOC_MMAP_THRESHOLD_=str(1 << 30),
             MALLOC_TRIM_THRESHOLD_=str(1 << 31), CUDA_VISIBLE_DEVICES="")
         self.name, self.threads = name, threads
         self.process = subprocess.Popen(
-            [sys.executable, script, name, count, *map(str, arguments)],
+            [python, script, name, count, *map(str, arguments)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True)
         self.about = self.read()
 
@@ -46,7 +47,8 @@ class Peer:
 
     def again(self):
         """Itself, or another like it if it has ended."""
-        return self if self.process.poll() is None else Peer(*self.started_with)
+        return self if self.process.poll() is None else Peer(
+            *self.started_with, python=self.python)
 
     def ask(self, do, **request):
         try:
