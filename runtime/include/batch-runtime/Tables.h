@@ -102,9 +102,10 @@ public:
     return data(table) +
            descriptor.tables[table].slotOffset(slot(handle, table));
   }
-  /// Slot 0 of a table.
+  /// Slot 0 of a table; null if its memory has no rows.
   char *data(int table) const {
-    return memory[memoryOf[table]].data() + descriptor.tables[table].offset;
+    char *rows = memory[memoryOf[table]].data();
+    return rows ? rows + descriptor.tables[table].offset : nullptr;
   }
 
   /// The memory of all tables, copied out if `outputs` says so.

@@ -40,6 +40,9 @@ void PlanSteps::makeLists(const TaskOrder &order, const PlanRows &rows,
   operands.resize(std::max(operands.size(), numOperands));
   results.resize(std::max(results.size(), numResults));
   for (size_t k = 0; k < stepLists.size(); ++k) {
+    // Without steps of any kernel, the lists have no memory.
+    if (schedule.kernelSteps(k) == schedule.kernelSteps(k + 1))
+      continue;
     const KernelInfo &kernel = descriptor.kernels[k];
     for (size_t o = 0; o < kernel.operands.size(); ++o)
       arrays.makeOperand(order, tables, k, o,
