@@ -72,6 +72,12 @@ def test_debug_nans_without_instances():
         assert batch.vmap(lambda v: v * 2)(normals()[:0]).shape == (0, 4)
 
 
+def test_debug_nans_without_rows():
+    rows = batch.Ragged.of([normals()[0, :0]] * 2)
+    with jax.debug_nans(True):
+        assert batch.vmap(lambda v: v.sum())(rows).tolist() == [0, 0]
+
+
 def test_debug_nans_with_a_bound_argument():
     weights = batch.bind(jnp.ones(4, "float32"))
     mapped = batch.vmap(lambda v, w: jnp.log(v) * w, in_axes=(0, None))
