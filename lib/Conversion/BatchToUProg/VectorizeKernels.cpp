@@ -99,6 +99,33 @@ FailureOr<uprog::OperatorOp> KernelBatcher::buildOperator(StringRef name) {
   return op;
 }
 
+/// Makes attributes of positions that are constants, which code generators
+/// need. Types depend on sizes only.
+static Operation *makePositionsStatic(Operation *op) {
+  auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
+  if (!slice)
+    return op;
+  SmallVector<OpFoldResult> offsets = slice.getMixedOffsets(),
+                            strides = slice.getMixedStrides();
+  const bool changed = succeeded(foldDynamicIndexList(offsets)) |
+                       succeeded(foldDynamicIndexList(strides));
+  if (!changed)
+    return op;
+  OpBuilder builder(op);
+  Operation *made = op;
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    made = tensor::InsertSliceOp::create(
+        builder, op->getLoc(), insert.getSource(), insert.getDest(), offsets,
+        slice.getMixedSizes(), strides);
+  else if (auto extract = dyn_cast<tensor::ExtractSliceOp>(op))
+    made = tensor::ExtractSliceOp::create(
+        builder, op->getLoc(), extract.getType(), extract.getSource(), offsets,
+        slice.getMixedSizes(), strides);
+  if (made != op)
+    op->erase();
+  return made;
+}
+
 LogicalResult KernelBatcher::batchOp(Operation *op) {
   if (!forms.isCopied(op)) {
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
@@ -107,7 +134,7 @@ LogicalResult KernelBatcher::batchOp(Operation *op) {
     }
     return batchTensorOp(op);
   }
-  Operation *copy = builder.clone(*op, once);
+  Operation *copy = makePositionsStatic(builder.clone(*op, once));
   for (auto [result, copied] : llvm::zip(op->getResults(), copy->getResults()))
     map(result, copied);
   return success();
