@@ -164,9 +164,32 @@ bool ArrayList::addBuffer(nb::handle object, BatchArray &result) {
   return true;
 }
 
+/// Returns the capsule of an object with __dlpack__, and other objects as they
+/// are. Nanobind marks a capsule as used only if it is given one: an object
+/// that returns the same capsule twice would have its memory freed twice.
+static nb::object capsuleOf(nb::handle object) {
+  using namespace nb::literals;
+  nb::object method = nb::getattr(object, "__dlpack__", nb::none());
+  if (method.is_none())
+    return nb::borrow(object);
+  try {
+    return method("max_version"_a = nb::make_tuple(1, 0));
+  } catch (nb::python_error &error) {
+    if (!error.matches(PyExc_Exception))
+      throw;
+  }
+  try {
+    return method(); // of before version 1.0
+  } catch (nb::python_error &error) {
+    if (!error.matches(PyExc_Exception))
+      throw;
+    return nb::borrow(object);
+  }
+}
+
 BatchArray ArrayList::addArray(nb::handle object, const char *what) {
   ReadArray array;
-  if (!nb::try_cast(object, array, /*convert=*/false))
+  if (!nb::try_cast(capsuleOf(object), array, /*convert=*/false))
     throw nb::type_error((std::string(what) +
                           " is not an array in CPU memory; expected an object "
                           "with __dlpack__ or a buffer of numbers")

@@ -709,6 +709,8 @@ std::string NodeWalk::path(size_t count, const std::string &last) const {
       i += left;
     }
     const Open &open = stack[i];
+    if (open.next == 0) // nothing in it was begun
+      break;
     steps += open.variant < 0
                  ? "[" + std::to_string(open.next - 1) + "]"
                  : "." + variants[open.variant].fields[open.next - 1].name;

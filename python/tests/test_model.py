@@ -1,5 +1,7 @@
 """Models of batch.compile return the results of batch-run, and reject wrong arguments."""
 
+import sys
+
 import batchtest
 import jax.numpy as jnp
 import numpy
@@ -100,6 +102,23 @@ class Unreadable:
         raise BufferError
 
 
+class OneCapsule:
+    """An array of DLPack that returns the same capsule each time."""
+
+    def __init__(self, array):
+        self.shape, self.dtype = array.shape, array.dtype
+        self.capsule = array.__dlpack__()
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __dlpack__(self, **_):
+        return self.capsule
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+
 def case(name, error, text, call):
     return pytest.param(error, text, call, id=name)
 
@@ -139,6 +158,17 @@ def test_wrong_argument(run, wanted, error, text, call):
     with raises(error, text):
         call(run)
     assert_outputs(run(X, LIMIT), wanted)
+
+
+def test_capsule_is_used_once(run):
+    limit = LIMIT.copy()
+    references = sys.getrefcount(limit)
+    array = OneCapsule(limit)
+    run(X, array)
+    with raises(TypeError, "'limit' is not an array in CPU memory"):
+        run(X, array)
+    del array
+    assert sys.getrefcount(limit) == references
 
 
 @pytest.mark.parametrize("error, text, bind", [
