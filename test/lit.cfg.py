@@ -10,7 +10,8 @@
 #   %tree_folders         the folders of parse trees that are there
 #   %seeds                how many orders of threads the emulator runs, as --seeds=N
 #   %soak                 "--minutes=N --seed=M" in a long run, else nothing
-#   %long                 "--long" with a quarter of these minutes in a long run, else nothing
+#   %quarter              the same with a quarter of these minutes
+#   %long                 "--long" and %quarter in a long run, else nothing
 #   %random               how many random programs and forests
 #   %recursions           how many random recursive programs
 #   %instances            how many random programs of loops and branches
@@ -79,8 +80,7 @@ if long:
     config.available_features.add("long")
 soak = lit_config.params.get("soak", "") if long else ""
 minutes = re.search(r"--minutes=(\d+)", soak)
-quarter = "--long " + soak.replace(minutes[0], "--minutes=%g" % (int(minutes[1]) / 4)) \
-    if minutes else "--long"
+quarter = soak.replace(minutes[0], "--minutes=%g" % (int(minutes[1]) / 4)) if minutes else ""
 seed = lit_config.params.get("seed", "1")
 
 # The tests of a folder that a run leaves out. A folder's lit.local.cfg excludes them.
@@ -161,7 +161,8 @@ config.substitutions += [
     ("%junit", "--junitxml=" + junit if junit else ""),
     ("%sample", "--seed=" + seed),
     ("%jobs", str(lit_config.params.get("jobs", 1))),
-    ("%long", quarter if long else ""),
+    ("%long", "--long " + quarter if long else ""),
+    ("%quarter", quarter),
     ("%soak", soak),
     ("%seeds", "--seeds=%s" % lit_config.params.get("seeds", 1)),
     ("%recursions", soak or "--programs=20"),

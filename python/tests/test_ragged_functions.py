@@ -150,7 +150,7 @@ def test_refuses_bits_of_another_width():
 def test_reads_bits_of_another_width_by_row():
     def f(v):
         def add(total, row):
-            return total + lax.bitcast_convert_type(row, jnp.int8).astype(jnp.int32).sum(1), None
+            return total + lax.bitcast_convert_type(row, jnp.int8).sum(1, dtype=jnp.int32), None
         return lax.scan(add, jnp.zeros(8, jnp.int32), v)[0]
 
     compare(f, (K,))

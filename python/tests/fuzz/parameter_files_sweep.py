@@ -211,8 +211,8 @@ def _change_bytes(rng, file, header):
         file[place:place] = rng.choice([b"\0", b"{", b"[" * 3000, b'"a":1,', b"\xff\xfe"])
     elif which == "length":
         file[:8] = struct.pack("<Q", rng.choice([
-            0, 1, header - 1, header + 1, header + 8, len(file) - 8, len(file), 2 ** 31,
-            2 ** 63 - 1, 2 ** 63, 2 ** 64 - 8, 2 ** 64 - 1]))
+            0, 1, max(0, header - 1), header + 1, header + 8, max(0, len(file) - 8),
+            len(file), 2 ** 31, 2 ** 63 - 1, 2 ** 63, 2 ** 64 - 8, 2 ** 64 - 1]))
     else:
         file += rng.choice([b"\0", b"\0" * 8, b"{}"])
     return f"{which} at {place}"
