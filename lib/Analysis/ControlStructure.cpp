@@ -7,7 +7,6 @@
 
 #include "Batch/Analysis/ControlStructure.h"
 
-#include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Dialect/Batch/Views.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
@@ -76,22 +75,22 @@ void StructuralControl::findComputed(const InstanceProgram &program) {
     });
 }
 
+bool InputTensors::contains(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  bool isAddressable = sharedness.getParameter(tensor)
+                           ? static_cast<bool>(getReadRow(type))
+                           : type.hasStaticShape() || rec::isRaggedTensor(type);
+  if (!isAddressable)
+    return false;
+  if (!flow)
+    flow.emplace(program);
+  return flow->contains(tensor) && flow->holdsInputs(flow->getNode(tensor));
+}
+
 void StructuralControl::findReads(const InstanceProgram &program,
                                   const Sharedness &sharedness) {
   TensorCode code(program, sharedness);
-  std::optional<ValueFlow> flow;
-  auto readsInput = [&](tensor::ExtractOp extract) {
-    if (!flow)
-      flow.emplace(program);
-    Value tensor = extract.getTensor();
-    auto type = cast<RankedTensorType>(tensor.getType());
-    bool isAddressable =
-        sharedness.getParameter(tensor)
-            ? static_cast<bool>(getReadRow(type))
-            : type.hasStaticShape() || rec::isRaggedTensor(type);
-    return isAddressable && flow->contains(tensor) &&
-           flow->holdsInputs(flow->getNode(tensor));
-  };
+  InputTensors inputs(program, sharedness);
   for (func::FuncOp function : program.getFunctions()) {
     auto note = [&](Operation *op, TensorControl::Reason reason) {
       if (!control)
@@ -105,7 +104,7 @@ void StructuralControl::findReads(const InstanceProgram &program,
         return note(op, TensorControl::Force);
       if (!extract || code.contains(op))
         return;
-      if (readsInput(extract)) {
+      if (inputs.contains(extract.getTensor())) {
         inputReads.insert(op);
         return;
       }

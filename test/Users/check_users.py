@@ -16,7 +16,7 @@ import tempfile
 import time
 
 # Programs that fail still.
-OPEN = {"tree": ["attention", "control_reads", "dp_ints", "grad", "mlir_shared_forest",
+OPEN = {"tree": ["attention", "dp_ints", "grad", "mlir_shared_forest",
                  "quick", "rows_ops", "shared_forest", "tree_result_shape"],
         "jax": ["1_", "2_", "3_", "4_", "5_", "6_", "7_", "8_", "11_", "13_", "17_", "18_"]}
 WRONG = ("WRONG", "DIFFERS", "refused", "Error", "Traceback", "NO ")
@@ -66,6 +66,11 @@ def check_tree():
     code, output = run(sys.executable, "fail_hint.py",
                        folder=os.path.join(users, "tree"), PYTHONPATH=".")
     expect("tree/fail_hint", code == 0 and "nothing to batch" not in output, output)
+    # Control reads inputs alone.
+    code, output = run(sys.executable, "fail_control_reads.py",
+                       folder=os.path.join(users, "tree"), PYTHONPATH=".")
+    expect("tree/fail_control_reads", code == 0 and "waited" not in output and
+           output.count("strategy 'linearize'") == 4, output)
     # Indexing comes later; the message does not.
     code, output = run(sys.executable, "fail_list_index.py",
                        folder=os.path.join(users, "tree"), PYTHONPATH=".")

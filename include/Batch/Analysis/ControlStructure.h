@@ -9,6 +9,7 @@
 #define BATCH_ANALYSIS_CONTROLSTRUCTURE_H
 
 #include "Batch/Analysis/TensorCode.h"
+#include "Batch/Analysis/ValueFlow.h"
 #include "Batch/Dialect/Rec/AdtLookup.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -27,6 +28,20 @@ struct TensorControl {
 
   /// The reason in words, as the predicate of a sentence about `op`.
   StringRef getDescription() const;
+};
+
+/// The tensors whose elements control reads without a wait: inputs, fields of
+/// these, and parameters, in every function that they are handed to.
+class InputTensors {
+public:
+  InputTensors(const InstanceProgram &program, const Sharedness &sharedness)
+      : program(program), sharedness(sharedness) {}
+  bool contains(Value tensor);
+
+private:
+  const InstanceProgram &program;
+  const Sharedness &sharedness;
+  std::optional<ValueFlow> flow; ///< made when it is first needed
 };
 
 /// Is every branch and call of a program decided by ADT tags and per-instance

@@ -5,18 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A *known* value is a rank-0 tensor that follows from inputs, parameters and
-// constants by elementwise operations alone, perhaps carried by structured
-// control. Where control takes the element of one, the pass makes scalars of
-// the whole chain: first of what loops and branches carry, then, pattern by
-// pattern, of the operations in between.
+// A *known* value is a rank-0 tensor that follows from elements of inputs and
+// parameters and from constants by elementwise operations alone, perhaps
+// carried by structured control. Where control takes the element of one, the
+// pass makes scalars of the whole chain: first of what loops and branches
+// carry, then, pattern by pattern, of the operations in between.
 //
 // Front ends also carry all that a loop reads through it, parameters included.
 // Upstream's canonicalization of loops takes that out.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch/Analysis/TensorCode.h"
+#include "Batch/Analysis/ControlStructure.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Transforms/Import/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -69,13 +69,15 @@ static std::optional<ElementPlace> findPlace(Value value) {
   return ElementPlace{slice.getSource(), slice.getMixedOffsets()};
 }
 
-/// True for an argument of the entry: control reads its elements.
-static bool isInput(Value value) {
+/// True for a tensor whose elements control reads without a wait: an argument
+/// of the entry, an argument that is an input at all calls, or a field.
+static bool isInput(Value value, InputTensors &inputs) {
   auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument)
+  if (!argument || !isa<RankedTensorType>(value.getType()))
     return false;
-  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  return function && function->hasAttr(kEntryAttr);
+  Operation *owner = argument.getOwner()->getParentOp();
+  return owner->hasAttr(kEntryAttr) ||
+         (isa<func::FuncOp, rec::MatchOp>(owner) && inputs.contains(value));
 }
 
 /// The rank-0 tensors that `op`, which computes elementwise, makes its rank-0
@@ -180,19 +182,25 @@ struct ComputeScalar : OpRewritePattern<tensor::ExtractOp> {
 /// The rank-0 tensors that the loops and branches of a function carry.
 class CarriedTensors {
 public:
-  explicit CarriedTensors(func::FuncOp function);
+  CarriedTensors(func::FuncOp function, InputTensors &inputs);
 
   /// Makes scalars of those that decide `reads`. Returns the new reads, of what
   /// becomes one.
   SmallVector<Operation *> scalarize(ArrayRef<tensor::ExtractOp> reads);
-  /// True if `value` follows from inputs and constants alone.
-  bool isKnown(Value value) const;
+  /// Adds `read`, if it is of a known value of rank 0 that is no input, and in
+  /// turn the reads that positions in inputs are computed from.
+  void addReads(tensor::ExtractOp read,
+                llvm::SetVector<tensor::ExtractOp> &reads) const;
 
 private:
   void findKnown();
+  /// True if `value` follows from inputs and constants alone. Appends positions
+  /// in inputs.
+  bool isKnown(Value value, SmallVectorImpl<Value> *positions = nullptr) const;
   void demand(Value value);
   void convert(Value value);
 
+  InputTensors &inputs;
   /// The operands that become a carried value.
   llvm::MapVector<Value, SmallVector<OpOperand *, 2>> sources;
   /// Carried values that one operand becomes have one type.
@@ -203,7 +211,8 @@ private:
 
 } // namespace
 
-CarriedTensors::CarriedTensors(func::FuncOp function) {
+CarriedTensors::CarriedTensors(func::FuncOp function, InputTensors &inputs)
+    : inputs(inputs) {
   DenseMap<OpOperand *, Value> first;
   auto add = [&](OpOperand &operand, Value target) {
     if (!isRankZero(target))
@@ -239,12 +248,13 @@ CarriedTensors::CarriedTensors(func::FuncOp function) {
   findKnown();
 }
 
-bool CarriedTensors::isKnown(Value value) const {
+bool CarriedTensors::isKnown(Value value,
+                             SmallVectorImpl<Value> *positions) const {
   SmallVector<Value> work = {value};
   DenseSet<Value> seen;
   while (!work.empty()) {
     Value next = work.pop_back_val();
-    if (!seen.insert(next).second || isInput(next))
+    if (!seen.insert(next).second || isInput(next, inputs))
       continue;
     if (sources.contains(next)) {
       if (unknown.contains(next))
@@ -255,8 +265,11 @@ bool CarriedTensors::isKnown(Value value) const {
     if (!op)
       return false;
     if (std::optional<ElementPlace> place = findPlace(next)) {
-      if (!isInput(place->tensor))
+      if (!isInput(place->tensor, inputs))
         return false;
+      for (OpFoldResult index : place->indices)
+        if (auto position = dyn_cast<Value>(index); position && positions)
+          positions->push_back(position);
       continue;
     }
     std::optional<SmallVector<Value>> operands = getElementwiseOperands(op);
@@ -265,6 +278,32 @@ bool CarriedTensors::isKnown(Value value) const {
     work.append(*operands);
   }
   return true;
+}
+
+void CarriedTensors::addReads(tensor::ExtractOp read,
+                              llvm::SetVector<tensor::ExtractOp> &reads) const {
+  SmallVector<tensor::ExtractOp> work = {read};
+  DenseSet<Value> seen; ///< numbers
+  while (!work.empty()) {
+    tensor::ExtractOp next = work.pop_back_val();
+    SmallVector<Value> numbers;
+    if (reads.contains(next) || !next.getIndices().empty() ||
+        isInput(next.getTensor(), inputs) ||
+        !isKnown(next.getTensor(), &numbers))
+      continue;
+    reads.insert(next);
+    while (!numbers.empty()) {
+      Value number = numbers.pop_back_val();
+      Operation *op = number.getDefiningOp();
+      if (!op || isa<RankedTensorType>(number.getType()) ||
+          !seen.insert(number).second)
+        continue;
+      if (auto other = dyn_cast<tensor::ExtractOp>(op))
+        work.push_back(other);
+      else if (isPure(op))
+        numbers.append(op->operand_begin(), op->operand_end());
+    }
+  }
 }
 
 /// Carried values are known unless something unknown becomes one.
@@ -394,20 +433,22 @@ class ScalarizePass : public batch::impl::ScalarizePassBase<ScalarizePass> {
       return;
     Sharedness sharedness(program);
     TensorCode code(program, sharedness);
+    InputTensors inputs(program, sharedness);
     for (func::FuncOp function : program.getFunctions())
-      scalarize(function, code);
+      scalarize(function, code, inputs);
   }
 
-  void scalarize(func::FuncOp function, const TensorCode &code) {
-    CarriedTensors carried(function);
-    SmallVector<tensor::ExtractOp> reads;
+  void scalarize(func::FuncOp function, const TensorCode &code,
+                 InputTensors &inputs) {
+    CarriedTensors carried(function, inputs);
+    llvm::SetVector<tensor::ExtractOp> found;
     function.walk([&](tensor::ExtractOp read) {
-      if (read.getIndices().empty() && !code.contains(read) &&
-          carried.isKnown(read.getTensor()) && !isInput(read.getTensor()))
-        reads.push_back(read);
+      if (!code.contains(read))
+        carried.addReads(read, found);
     });
-    if (reads.empty())
+    if (found.empty())
       return;
+    ArrayRef<tensor::ExtractOp> reads = found.getArrayRef();
     // What these patterns do not see through stays as it is.
     SmallVector<Operation *> roots(reads.begin(), reads.end());
     llvm::append_range(roots, carried.scalarize(reads));

@@ -109,3 +109,77 @@ func.func @main(%n: index {batch.name = "n"}, %x: tensor<4xf32> {batch.name = "x
   }
   return %r#0 : tensor<4xf32>
 }
+
+// -----
+
+// A position and a threshold of a node of a tree, in a recursive function: control reads an
+// element of the input, which calls hand on.
+// CHECK-LABEL: func.func private @walk
+// CHECK-SAME:    (%{{.*}}, %[[X:.*]]: tensor<16xf32>)
+// CHECK:         case @split(%[[K:.*]]: i32, %[[T:.*]]: f32,
+// CHECK:           %[[L:.*]] = arith.addi %[[K]], %{{.*}} : i32
+// CHECK:           %[[I:.*]] = arith.index_cast %[[L]] : i32 to index
+// CHECK:           %[[E:.*]] = tensor.extract %[[X]][%[[I]]] : tensor<16xf32>
+// CHECK:           %[[C:.*]] = arith.cmpf ole, %[[E]], %[[T]] : f32
+// CHECK-NEXT:      scf.if %[[C]]
+rec.adt @Tree kind tree arity 2 {
+  rec.variant @leaf(value: f32)
+  rec.variant @split(feature: i32, threshold: f32, left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
+}
+func.func private @walk(%t: !rec.adt<@Tree>, %x: tensor<16xf32>) -> tensor<f32> {
+  %one = arith.constant dense<1> : tensor<i32>
+  %r = rec.match %t : !rec.adt<@Tree> -> tensor<f32> {
+  case @leaf(%v: f32) {
+    %w = tensor.from_elements %v : tensor<f32>
+    rec.yield %w : tensor<f32>
+  } case @split(%k: i32, %threshold: f32, %left: !rec.adt<@Tree>, %right: !rec.adt<@Tree>) {
+    %k0 = tensor.from_elements %k : tensor<i32>
+    %next = arith.addi %k0, %one : tensor<i32>
+    %n = tensor.extract %next[] : tensor<i32>
+    %at = arith.index_cast %n : i32 to index
+    %slice = tensor.extract_slice %x[%at] [1] [1] : tensor<16xf32> to tensor<1xf32>
+    %e = tensor.collapse_shape %slice [] : tensor<1xf32> into tensor<f32>
+    %t0 = tensor.from_elements %threshold : tensor<f32>
+    %less = arith.cmpf ole, %e, %t0 : tensor<f32>
+    %c = tensor.extract %less[] : tensor<i1>
+    %y = scf.if %c -> tensor<f32> {
+      %a = func.call @walk(%left, %x) : (!rec.adt<@Tree>, tensor<16xf32>) -> tensor<f32>
+      scf.yield %a : tensor<f32>
+    } else {
+      %b = func.call @walk(%right, %x) : (!rec.adt<@Tree>, tensor<16xf32>) -> tensor<f32>
+      scf.yield %b : tensor<f32>
+    }
+    rec.yield %y : tensor<f32>
+  } }
+  return %r : tensor<f32>
+}
+func.func @main(%t: !rec.adt<@Tree> {batch.name = "t"}, %x: tensor<16xf32> {batch.name = "x"})
+    -> tensor<f32> attributes {batch.entry} {
+  %r = func.call @walk(%t, %x) : (!rec.adt<@Tree>, tensor<16xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+// -----
+
+// A tensor that a call computes is no input: control waits for it as late as before.
+// CHECK-LABEL: func.func private @shrink
+// CHECK:         arith.cmpf ogt, %{{.*}} : tensor<f32>
+func.func private @shrink(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %limit = arith.constant dense<1.0> : tensor<f32>
+  %slice = tensor.extract_slice %x[0] [1] [1] : tensor<4xf32> to tensor<1xf32>
+  %e = tensor.collapse_shape %slice [] : tensor<1xf32> into tensor<f32>
+  %more = arith.cmpf ogt, %e, %limit : tensor<f32>
+  %c = tensor.extract %more[] : tensor<i1>
+  %y = scf.if %c -> tensor<4xf32> {
+    %half = math.sqrt %x : tensor<4xf32>
+    %z = func.call @shrink(%half) : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32> {batch.name = "x"}) -> tensor<4xf32> attributes {batch.entry} {
+  %r = func.call @shrink(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

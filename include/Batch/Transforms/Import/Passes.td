@@ -106,9 +106,10 @@ def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
   let summary = "make scalars of rank-0 tensors that decide control";
   let description = [{
     Front ends write counters, conditions and positions as rank-0 tensors. Where
-    control takes the element of one that follows from inputs, parameters and
-    constants by elementwise operations alone, perhaps carried by `scf.for`,
-    `scf.while` and `scf.if`, the operations and what is carried become scalars:
+    control takes the element of one that follows from elements of inputs and
+    parameters and from constants by elementwise operations alone, perhaps carried
+    by `scf.for`, `scf.while` and `scf.if`, the operations and what is carried
+    become scalars, as do positions of the elements, in recursive functions too:
     control is seen to be structural. Others stay, so that control waits for them
     as late as before. Loops no longer carry what they do not change, such as
     parameters, so that kernels know what it is.
