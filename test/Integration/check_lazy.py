@@ -307,6 +307,28 @@ def check_forks():
         check_counts("rows", program, inputs, len(lines),
                      [max(rows, default=0) for rows in waits], list(map(sum, waits)),
                      left=0)
+        # The next one of more rounds begins when one ends: at most as late as by any list
+        # scheduling (Graham's bound).
+        lines = [json.dumps([[10 ** generator.uniform(-3, 2)] * 16 for _ in range(320)])]
+        inputs = batchtest.write_lines(os.path.join(scratch, "many-rows"), lines)
+        checks.run("many rows", lambda: batchtest.run_model(
+            program, inputs, "--outputs=" + out, batch=1))
+        waits = [n + 1 for n in batchtest.read_safetensors(out)["steps"][2]]
+        for most in (256, 4):
+            what = "320 rows, %d side by side" % most
+            report, _ = run(what, program, inputs, 1, 1, "--max-fibers=%d" % most)
+            if report:
+                checks.expect(what + ": flushes", report["flushes"] <=
+                              max(waits) + sum(waits) // most, report["flushes"])
+        # The last one needs no fiber.
+        for count, most in ((257, 256), (2, 1)):
+            lines = [json.dumps([[1.0] * 16] * count)]
+            inputs = batchtest.write_lines(os.path.join(scratch, "equal-rows"), lines)
+            what = "%d equal rows, %d side by side" % (count, most)
+            report, _ = run(what, program, inputs, 1, 1, "--max-fibers=%d" % most)
+            wanted, _ = run(what + ", alone", program, inputs, 1, 1, "--max-fibers=1000")
+            if report and wanted:
+                checks.equal(what + ": flushes", report["flushes"], wanted["flushes"])
     program = compiled("circle", CIRCLE)
     if program:
         lines = batchtest.write_lines(os.path.join(scratch, "circle"), [

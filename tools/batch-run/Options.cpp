@@ -63,7 +63,8 @@ RUNNING
                             of calls, write zeros for them and the results of the
                             others; the exit code is 1 all the same
   --max-fibers=N            calls of an instance that may wait for tensors beside
-                            each other; more run in turn (default: 256)
+                            each other; the next one begins when one of the same
+                            fork ends (default: 256)
   --fiber-stack=BYTES       stack of such a call (default: 256K)
   --unbatched               run only the unbatched code
   --blocks=N                of a GPU launch, at most; the emulator runs 4,

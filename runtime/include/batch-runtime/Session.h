@@ -86,8 +86,8 @@ struct SessionOptions {
   bool depthsOfRecords = false;
 
   // Options of objects whose control waits for tensors.
-  /// Branches of an instance that may wait at the same time; more run one after
-  /// the other.
+  /// Branches of an instance that may wait at the same time; the next one of a
+  /// fork begins when one of the fork ends.
   int64_t maxFibers = 256;
   /// Of each of them.
   size_t branchStackSize = size_t(256) << 10;

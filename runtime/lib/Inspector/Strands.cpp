@@ -75,7 +75,9 @@ Strands::Strand *Strands::release(Strand &strand) {
   if (!strand.join)
     return nullptr;
   --at(strand.instance).branches;
-  return --strand.join->left == 0 ? strand.join->waiter : nullptr;
+  Join &join = *strand.join;
+  return --join.left <= join.most ? std::exchange(join.waiter, nullptr)
+                                  : nullptr;
 }
 
 /// Switches to a strand until it waits; true if it has ended.
@@ -223,10 +225,21 @@ void Strands::awaitStore() {
 
 bool Strands::fork(BatchBranch code, int64_t *frame, int64_t count) {
   Strand &self = *running;
-  Join join{0, nullptr};
+  Join join{0, 0, nullptr};
+  auto waitUntil = [&](int64_t left) {
+    if (join.left <= left)
+      return;
+    join.most = left;
+    join.waiter = &self;
+    self.fiber.suspend();
+  };
   for (int64_t i = 0; i < count; ++i) {
     int64_t &branches = at(self.instance).branches;
-    if (i + 1 == count || branches >= part.owner.options.maxFibers) {
+    const int64_t most = part.owner.options.maxFibers;
+    const bool isLast = i + 1 == count; // needs no fiber
+    if (!isLast && branches >= most && join.left > 0)
+      waitUntil(join.left - 1);
+    if (isLast || branches >= most) {
       code(&part, frame, i);
       continue;
     }
@@ -241,9 +254,6 @@ bool Strands::fork(BatchBranch code, int64_t *frame, int64_t count) {
     else if (part.hasFailed)
       return false;
   }
-  if (join.left > 0) {
-    join.waiter = &self;
-    self.fiber.suspend();
-  }
+  waitUntil(0);
   return true;
 }

@@ -50,8 +50,10 @@ public:
   /// Suspends it until another has stored a result, at least.
   void awaitStore();
   void stored() { hasStored = true; }
-  /// Runs code(part, frame, i) for each i below `count`, each on a fiber as
-  /// long as the instance may have one more. False if one has failed.
+  /// Runs code(part, frame, i) for each i below `count`, each on a fiber but
+  /// for the last one. At the limit of the instance the next branch waits until
+  /// a branch of this fork ends; if none has a fiber, it runs on the one that
+  /// forks. False if one has failed.
   bool fork(BatchBranch code, int64_t *frame, int64_t count);
   /// Of the fiber that runs.
   bool isBranch() const { return running->code; }
@@ -61,6 +63,7 @@ private:
   /// A fork that has not ended.
   struct Join {
     int64_t left; ///< branches that have not ended
+    int64_t most; ///< of these, when the waiter resumes
     Strand *waiter;
   };
   struct Strand {
