@@ -7,6 +7,8 @@
 
 #include "Batch/Analysis/InspectorWaits.h"
 #include "Batch/Dialect/Batch/Batch.h"
+#include "Batch/Dialect/Rec/Rec.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -19,6 +21,12 @@ InspectorWaits::InspectorWaits(ModuleOp module) {
       if (!functions.contains(function.getSymNameAttr()) && (*this)(function))
         changed = functions.insert(function.getSymNameAttr()).second;
   }
+  changed = true;
+  while (changed) {
+    changed = false;
+    for (auto function : module.getOps<func::FuncOp>())
+      changed |= addAwaited(function);
+  }
 }
 
 bool InspectorWaits::operator()(Operation *op) const {
@@ -30,4 +38,127 @@ bool InspectorWaits::operator()(Operation *op) const {
         return waits ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+/// Visits the rows that `op` itself waits for, not those of ops in its regions.
+/// Returns false if it may wait for others.
+static bool visitAwaited(Operation *op, const DenseSet<StringAttr> &functions,
+                         const DenseMap<StringAttr, llvm::BitVector> &awaited,
+                         function_ref<bool(Value)> visit) {
+  if (auto await = dyn_cast<AwaitOp>(op))
+    return visit(await.getRow());
+  auto call = dyn_cast<func::CallOp>(op);
+  if (!call || !functions.contains(call.getCalleeAttr().getAttr()))
+    return true;
+  auto known = awaited.find(call.getCalleeAttr().getAttr());
+  return known != awaited.end() &&
+         llvm::all_of(known->second.set_bits(), [&](unsigned argument) {
+           return visit(call.getOperand(argument));
+         });
+}
+
+/// Adds the arguments whose rows `function` waits for, if it waits for no
+/// others. Returns true if it adds an entry.
+bool InspectorWaits::addAwaited(func::FuncOp function) {
+  StringAttr name = function.getSymNameAttr();
+  if (!functions.contains(name) || awaited.contains(name))
+    return false;
+  llvm::BitVector arguments(function.getNumArguments());
+  auto visit = [&](Value row) {
+    auto argument = dyn_cast<BlockArgument>(row);
+    if (!argument || argument.getOwner() != &function.getBody().front())
+      return false;
+    arguments.set(argument.getArgNumber());
+    return true;
+  };
+  WalkResult all = function.walk([&](Operation *inner) {
+    return visitAwaited(inner, functions, awaited, visit)
+               ? WalkResult::advance()
+               : WalkResult::interrupt();
+  });
+  return !all.wasInterrupted() &&
+         awaited.try_emplace(name, std::move(arguments)).second;
+}
+
+bool InspectorWaits::waitsForOwnRows(ArrayRef<Operation *> ops) const {
+  DenseSet<Operation *> inside(ops.begin(), ops.end());
+  auto isFromOutside = [&](Value row) {
+    Operation *op = row.getDefiningOp();
+    if (!op) {
+      op = row.getParentBlock()->getParentOp();
+      // Elements of the lists of a map come from outside, too.
+      if (isa<rec::MapOp>(op) && inside.contains(op))
+        return true;
+    }
+    while (op && !inside.contains(op))
+      op = op->getParentOp();
+    return !op;
+  };
+  return llvm::any_of(ops, [&](Operation *op) {
+    return op
+        ->walk([&](Operation *inner) {
+          return visitAwaited(inner, functions, awaited, isFromOutside)
+                     ? WalkResult::advance()
+                     : WalkResult::interrupt();
+        })
+        .wasInterrupted();
+  });
+}
+
+/// What comes first in one of the regions that run, if any does.
+InspectorWaits::First
+InspectorWaits::findFirst(Operation *op, DenseSet<Operation *> &calls) const {
+  if (isa<AwaitOp>(op))
+    return First::Wait;
+  if (isa<RecordOp>(op))
+    return First::Record;
+  if (auto call = dyn_cast<func::CallOp>(op)) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        call, call.getCalleeAttr());
+    if (!callee || callee.isExternal() || !calls.insert(callee).second)
+      return First::Record; // unknown
+    First first = findFirst(callee.getBody(), calls);
+    calls.erase(callee);
+    return first;
+  }
+  // Of a branch, one region runs; a loop may run none.
+  bool always = isa<scf::IfOp, scf::IndexSwitchOp, rec::MatchOp>(op),
+       any = false;
+  for (Region &region : op->getRegions()) {
+    First first = region.empty() ? First::Nothing : findFirst(region, calls);
+    if (first == First::Record)
+      return first;
+    always &= first == First::Wait;
+    any |= first != First::Nothing;
+  }
+  return !any ? First::Nothing : always ? First::Wait : First::MaybeWait;
+}
+
+InspectorWaits::First
+InspectorWaits::findFirst(Region &region, DenseSet<Operation *> &calls) const {
+  if (!region.hasOneBlock())
+    return First::Record; // unknown
+  First first = First::Nothing;
+  for (Operation &op : region.front()) {
+    First next = findFirst(&op, calls);
+    if (next == First::Wait || next == First::Record)
+      return next;
+    if (next == First::MaybeWait)
+      first = next;
+  }
+  return first;
+}
+
+bool InspectorWaits::gainsByFork(ArrayRef<Operation *> ops) const {
+  if (waitsForOwnRows(ops))
+    return true;
+  DenseSet<Operation *> calls;
+  for (Operation *op : ops) {
+    First first = findFirst(op, calls);
+    if (first == First::Wait)
+      return false;
+    if (first == First::Record)
+      return true;
+  }
+  return false;
 }

@@ -10,6 +10,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace mlir::batch {
@@ -20,10 +22,24 @@ class InspectorWaits {
 public:
   explicit InspectorWaits(ModuleOp module);
   bool operator()(Operation *op) const;
+  /// Returns true if it may save a flush that `ops`, in their order, wait
+  /// beside others: they may wait for a row that they record, or record one
+  /// before they wait. Otherwise all rows that they wait for were recorded
+  /// before, and one flush runs these for everybody.
+  bool gainsByFork(ArrayRef<Operation *> ops) const;
   bool hasFunctions() const { return !functions.empty(); }
 
 private:
+  enum class First { Nothing, MaybeWait, Wait, Record };
+
+  bool addAwaited(func::FuncOp function);
+  bool waitsForOwnRows(ArrayRef<Operation *> ops) const;
+  First findFirst(Operation *op, DenseSet<Operation *> &calls) const;
+  First findFirst(Region &region, DenseSet<Operation *> &calls) const;
+
   DenseSet<StringAttr> functions;
+  /// For functions that wait for rows of arguments alone, these arguments.
+  DenseMap<StringAttr, llvm::BitVector> awaited;
 };
 
 } // namespace mlir::batch

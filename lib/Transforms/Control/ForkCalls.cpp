@@ -27,8 +27,8 @@ using namespace mlir::batch;
 namespace {
 
 /// Forks the ops of a block that may wait ("waiting ops") as far as they do not
-/// depend on each other. What series-parallel dependences allow is found; of
-/// others, what waits first goes on together.
+/// depend on each other and the fork may save a flush. Finds series-parallel
+/// dependences; in other graphs, the ops that wait first form one fork.
 class BlockForker {
 public:
   BlockForker(Block &block, const InspectorWaits &mayWait);
@@ -39,7 +39,8 @@ private:
 
   void place(Ops ops, Block &to);
   bool placeApart(ArrayRef<Operation *> ops, Block &to);
-  void fork(ArrayRef<Ops> branches, Block &to);
+  void fork(MutableArrayRef<Ops> branches, Block &to);
+  void placeReads(MutableArrayRef<Ops> branches, Block &to);
   /// The waiting ops among `ops`.
   llvm::BitVector getWaiting(ArrayRef<Operation *> ops) const;
   /// Those of `inside` that `op` depends on.
@@ -53,6 +54,7 @@ private:
   }
 
   Block &block;
+  const InspectorWaits &mayWait;
   Ops waiting; ///< in order; their positions are their numbers
   DenseMap<Operation *, unsigned> numbers;
   /// For each op of the block the waiting ops that it depends on.
@@ -67,7 +69,7 @@ class ForkCallsPass : public batch::impl::ForkCallsPassBase<ForkCallsPass> {
 } // namespace
 
 BlockForker::BlockForker(Block &block, const InspectorWaits &mayWait)
-    : block(block) {
+    : block(block), mayWait(mayWait) {
   for (Operation &op : block.without_terminator())
     if (mayWait(&op)) {
       numbers[&op] = waiting.size();
@@ -113,9 +115,53 @@ static void append(Operation *op, Block &to) {
   op->moveBefore(&to, getEnd(to));
 }
 
+/// If every branch begins with reads, moves these and what depends on them
+/// alone in front of the fork: no branch begins with a wait, and conditions are
+/// known. Reads that depend on other reads stay, since they would wait in
+/// sequence.
+void BlockForker::placeReads(MutableArrayRef<Ops> branches, Block &to) {
+  SmallVector<Ops> first, rest;
+  for (const Ops &ops : branches) {
+    Ops &before = first.emplace_back(), &behind = rest.emplace_back();
+    llvm::BitVector inside = getWaiting(ops), reads(waiting.size());
+    for (Operation *op : ops) {
+      llvm::BitVector needed = getNeeded(op, inside);
+      auto known = numbers.find(op);
+      bool isFirst = known == numbers.end();
+      if (isFirst)
+        needed.reset(reads);
+      else if (!isForked(known->second) && needed.none()) {
+        reads.set(known->second);
+        isFirst = true;
+      }
+      (isFirst && needed.none() ? before : behind).push_back(op);
+    }
+    if (reads.none())
+      return;
+  }
+  for (const Ops &ops : first)
+    for (Operation *op : ops)
+      append(op, to);
+  llvm::copy(rest, branches.begin());
+}
+
 /// Appends a batch.concurrent with a region for each of `branches`, which do
-/// not depend on each other.
-void BlockForker::fork(ArrayRef<Ops> branches, Block &to) {
+/// not depend on each other. If no branch gains by it, appends their ops in the
+/// order of the program.
+void BlockForker::fork(MutableArrayRef<Ops> branches, Block &to) {
+  placeReads(branches, to);
+  if (llvm::none_of(branches, [&](const Ops &branch) {
+        return mayWait.gainsByFork(branch);
+      })) {
+    Ops all;
+    for (const Ops &branch : branches)
+      llvm::append_range(all, branch);
+    llvm::sort(
+        all, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    for (Operation *op : all)
+      append(op, to);
+    return;
+  }
   Location loc = branches.front().front()->getLoc();
   SmallVector<SmallVector<Value>> yielded;
   SmallVector<Value> values;
@@ -274,7 +320,8 @@ void ForkCallsPass::runOnOperation() {
     if (isa<ModuleOp>(op) || !mayWait(op))
       return;
     blocks.push_back(block);
-    if (auto map = dyn_cast<rec::MapOp>(op)) {
+    auto map = dyn_cast<rec::MapOp>(op);
+    if (map && mayWait.gainsByFork(op)) {
       map->setAttr(kConcurrentAttr, UnitAttr::get(&getContext()));
       remark::passed(map.getLoc(),
                      remark::RemarkOpts::name("Fork").category("batch"))

@@ -303,8 +303,13 @@ func.func @main(%t: !tree) -> !vec attributes {batch.entry} {
 EXAMPLE
 // ----- batch-fork-calls
 batch.table @t : tensor<f32> group(0)
+batch.kernel @k(%x: tensor<f32>) -> tensor<f32> {
+  batch.yield %x : tensor<f32>
+}
 func.func private @w(%h: !batch.handle) -> f32 {
-  %e = batch.await %h[] number(0) table(@t) : tensor<f32>
+  %depth = batch.depth(%h) : !batch.handle
+  %t = batch.record @k(%h) depth(%depth) : (!batch.handle) -> !batch.handle
+  %e = batch.await %t[] number(0) table(@t) : tensor<f32>
   return %e : f32
 }
 func.func @f(%x: !batch.handle, %y: !batch.handle) -> (f32, f32) {

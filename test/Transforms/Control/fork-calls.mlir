@@ -9,9 +9,14 @@
 
 batch.table @t : tensor<1xf32> group(0)
 
-// It waits, so its calls may be branches.
+batch.kernel @cell(%x: tensor<1xf32>) -> tensor<1xf32> {
+  batch.yield %x : tensor<1xf32>
+}
+
+// It waits for a row of its own, so its calls may be branches.
 func.func private @grow(%h: !batch.handle, %i: index) -> f32 {
-  %e = batch.await %h[%i] number(0) table(@t) : tensor<1xf32>
+  %t = batch.record @cell(%h) depth(%i) : (!batch.handle) -> !batch.handle
+  %e = batch.await %t[%i] number(0) table(@t) : tensor<1xf32>
   return %e : f32
 }
 func.func private @plain(%e: f32) -> f32 {
@@ -85,7 +90,8 @@ func.func @diamond(%x: !batch.handle, %i: index) -> index {
   return %y : index
 }
 func.func private @step(%h: !batch.handle, %i: index) -> index {
-  %e = batch.await %h[%i] number(1) table(@t) : tensor<1xf32>
+  %t = batch.record @cell(%h) depth(%i) : (!batch.handle) -> !batch.handle
+  %e = batch.await %t[%i] number(1) table(@t) : tensor<1xf32>
   %b = arith.fptoui %e : f32 to i64
   %j = arith.index_cast %b : i64 to index
   return %j : index
@@ -177,4 +183,145 @@ func.func @loops(%l: !rec.list<!batch.handle>, %i: index, %f: f32)
     rec.yield %b : f32
   }
   return %m, %n, %s : !rec.list<f32>, !rec.list<index>, f32
+}
+
+// What waits only for rows that were recorded before saves no flush as a branch: one
+// flush runs them all. Calls and rounds over elements of a list, too.
+// CHECK-LABEL: func.func @known
+// CHECK-NOT:     batch.concurrent
+func.func @known(%x: !batch.handle, %y: !batch.handle, %l: !rec.list<!batch.handle>,
+                 %i: index, %c: i1, %f: f32) -> (f32, f32, !rec.list<f32>) {
+  %a = scf.if %c -> f32 {
+    %e = batch.await %x[%i] number(2) table(@t) : tensor<1xf32>
+    scf.yield %e : f32
+  } else {
+    scf.yield %f : f32
+  }
+  %b = func.call @read(%y, %i) : (!batch.handle, index) -> f32
+  %m = rec.map %h in %l : !rec.list<!batch.handle> -> !rec.list<f32> {
+    %e = func.call @reads_both(%x, %h, %i) : (!batch.handle, !batch.handle, index) -> f32
+    rec.yield %e : f32
+  }
+  return %a, %b, %m : f32, f32, !rec.list<f32>
+}
+func.func private @read(%h: !batch.handle, %i: index) -> f32 {
+  %e = batch.await %h[%i] number(3) table(@t) : tensor<1xf32>
+  return %e : f32
+}
+func.func private @reads_both(%x: !batch.handle, %y: !batch.handle, %i: index) -> f32 {
+  %a = func.call @read(%x, %i) : (!batch.handle, index) -> f32
+  %b = func.call @read(%y, %i) : (!batch.handle, index) -> f32
+  %s = arith.addf %a, %b : f32
+  return %s : f32
+}
+
+// A round that hands a row of its own to a call waits for it.
+// CHECK-LABEL: func.func @own
+// CHECK:         rec.map
+// CHECK-SAME:      attributes {batch.concurrent_rounds}
+func.func @own(%l: !rec.list<!batch.handle>, %i: index) -> !rec.list<f32> {
+  %m = rec.map %h in %l : !rec.list<!batch.handle> -> !rec.list<f32> {
+    %t = batch.record @cell(%h) depth(%i) : (!batch.handle) -> !batch.handle
+    %e = func.call @read(%t, %i) : (!batch.handle, index) -> f32
+    rec.yield %e : f32
+  }
+  return %m : !rec.list<f32>
+}
+
+// Reads and conditions of all branches come before them.
+// CHECK-LABEL: func.func @conditions
+// CHECK:         batch.await %arg0
+// CHECK-NEXT:    arith.cmpf
+// CHECK-NEXT:    batch.await %arg1
+// CHECK-NEXT:    arith.cmpf
+// CHECK-NEXT:    batch.concurrent : f32, f32 {
+// CHECK-NEXT:      scf.if
+// CHECK:         }, {
+// CHECK-NEXT:      scf.if
+func.func @conditions(%x: !batch.handle, %y: !batch.handle, %i: index, %f: f32) -> (f32, f32) {
+  %a = batch.await %x[%i] number(2) table(@t) : tensor<1xf32>
+  %c = arith.cmpf ogt, %a, %f : f32
+  %l = scf.if %c -> f32 {
+    %e = func.call @grow(%x, %i) : (!batch.handle, index) -> f32
+    scf.yield %e : f32
+  } else {
+    scf.yield %f : f32
+  }
+  %b = batch.await %y[%i] number(3) table(@t) : tensor<1xf32>
+  %d = arith.cmpf ogt, %b, %f : f32
+  %r = scf.if %d -> f32 {
+    %e = func.call @grow(%y, %i) : (!batch.handle, index) -> f32
+    scf.yield %e : f32
+  } else {
+    scf.yield %f : f32
+  }
+  return %l, %r : f32, f32
+}
+
+// Reads that depend on other reads stay in their branches.
+// CHECK-LABEL: func.func @chained_reads
+// CHECK:         batch.await %arg0
+// CHECK-NEXT:    arith.fptoui
+// CHECK-NEXT:    arith.index_cast
+// CHECK-NEXT:    %[[T:.*]] = batch.record
+// CHECK-NEXT:    batch.await %arg1
+// CHECK-NEXT:    arith.fptoui
+// CHECK-NEXT:    arith.index_cast
+// CHECK-NEXT:    %[[U:.*]] = batch.record
+// CHECK-NEXT:    batch.concurrent : f32, f32 {
+// CHECK-NEXT:      batch.await %[[T]]
+// CHECK:         }, {
+// CHECK-NEXT:      batch.await %[[U]]
+func.func @chained_reads(%x: !batch.handle, %y: !batch.handle, %i: index) -> (f32, f32) {
+  %a = batch.await %x[%i] number(2) table(@t) : tensor<1xf32>
+  %a1 = arith.fptoui %a : f32 to i64
+  %a2 = arith.index_cast %a1 : i64 to index
+  %t = batch.record @cell(%x) depth(%a2) : (!batch.handle) -> !batch.handle
+  %c = batch.await %t[%a2] number(4) table(@t) : tensor<1xf32>
+  %c1 = arith.fptoui %c : f32 to i64
+  %c2 = arith.index_cast %c1 : i64 to index
+  %l = func.call @grow(%x, %c2) : (!batch.handle, index) -> f32
+  %b = batch.await %y[%i] number(3) table(@t) : tensor<1xf32>
+  %b1 = arith.fptoui %b : f32 to i64
+  %b2 = arith.index_cast %b1 : i64 to index
+  %u = batch.record @cell(%y) depth(%b2) : (!batch.handle) -> !batch.handle
+  %d = batch.await %u[%b2] number(5) table(@t) : tensor<1xf32>
+  %d1 = arith.fptoui %d : f32 to i64
+  %d2 = arith.index_cast %d1 : i64 to index
+  %r = func.call @grow(%y, %d2) : (!batch.handle, index) -> f32
+  return %l, %r : f32, f32
+}
+
+// A branch that records a row between two calls waits for a row of its own.
+// CHECK-LABEL: func.func @between
+// CHECK:         batch.concurrent : f32, f32 {
+// CHECK-NEXT:      call @read(%arg0
+// CHECK:         }, {
+// CHECK-NEXT:      call @read(%arg1
+func.func @between(%x: !batch.handle, %y: !batch.handle, %i: index) -> (f32, f32) {
+  %a = func.call @read(%x, %i) : (!batch.handle, index) -> f32
+  %b = func.call @read(%y, %i) : (!batch.handle, index) -> f32
+  %a1 = arith.fptoui %a : f32 to i64
+  %a2 = arith.index_cast %a1 : i64 to index
+  %b1 = arith.fptoui %b : f32 to i64
+  %b2 = arith.index_cast %b1 : i64 to index
+  %t = batch.record @cell(%x) depth(%a2) : (!batch.handle) -> !batch.handle
+  %u = batch.record @cell(%y) depth(%b2) : (!batch.handle) -> !batch.handle
+  %c = func.call @read(%t, %i) : (!batch.handle, index) -> f32
+  %d = func.call @read(%u, %i) : (!batch.handle, index) -> f32
+  return %c, %d : f32, f32
+}
+
+// Rounds that record a row before they wait: side by side, the first flush runs all of these.
+// CHECK-LABEL: func.func @records_before
+// CHECK:         rec.map
+// CHECK-SAME:      attributes {batch.concurrent_rounds}
+func.func @records_before(%l: !rec.list<!batch.handle>, %i: index)
+    -> (!rec.list<!batch.handle>, !rec.list<f32>) {
+  %m:2 = rec.map %h in %l : !rec.list<!batch.handle> -> !rec.list<!batch.handle>, !rec.list<f32> {
+    %t = batch.record @cell(%h) depth(%i) : (!batch.handle) -> !batch.handle
+    %e = func.call @read(%h, %i) : (!batch.handle, index) -> f32
+    rec.yield %t, %e : !batch.handle, f32
+  }
+  return %m#0, %m#1 : !rec.list<!batch.handle>, !rec.list<f32>
 }

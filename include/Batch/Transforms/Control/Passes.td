@@ -99,7 +99,10 @@ def ForkCallsPass : Pass<"batch-fork-calls", "::mlir::ModuleOp"> {
   let description = [{
     In inspectors, calls, conditionals and loops of a block that may wait and do
     not depend on each other become regions of a `batch.concurrent`; rounds of a
-    `rec.map` that may wait get `batch.concurrent_rounds`. A remark says so.
+    `rec.map` that may wait get `batch.concurrent_rounds`. A remark says so. Ops that
+    wait only for rows that were recorded before them, and record nothing before they
+    wait, are not forked: one flush runs all of these rows. If every region begins
+    with reads, the first reads move in front of the op.
 
     ```mlir
     %l = func.call @w(%x) : (!batch.handle) -> f32
