@@ -704,9 +704,13 @@ class ConvertUProgToGPUPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<uprog::ProgramOp> programs(module.getOps<uprog::ProgramOp>());
-    if (programs.empty())
-      return;
     auto device = SymbolTable(module).lookup<gpu::GPUModuleOp>(kDeviceModule);
+    if (programs.empty()) {
+      // Instances run one at a time, on the host: no kernel runs the stages.
+      if (device)
+        device.erase();
+      return;
+    }
     if (!device) {
       if (module.getOps<uprog::OperatorOp>().empty())
         programs[0].emitError("this program runs no operators, so a device has "

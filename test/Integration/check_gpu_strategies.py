@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""check_gpu_strategies.py [--seed=N] [MODEL…]: example models by every strategy and executor
+on the emulator.
+
+A pair that is legal gives the values of the unbatched code. One that is not is an error of
+the strategy, at a line of the model. With a seed: one model in four, and of each strategy
+one executor, drawn by the seed.
+"""
+
+import argparse
+import os
+import re
+
+import batchtest
+import residual_models
+
+parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+parser.add_argument("--seed", help="run one model in four, and one executor of each strategy")
+parser.add_argument("models", nargs="*", metavar="MODEL", help="run these models alone")
+arguments = parser.parse_args()
+checks = batchtest.Checks("strategies on the emulator")
+file = batchtest.temporary_paths()
+
+LEVELS = ("auto", "device", "cluster", "block")
+# Executor options by strategy.
+EXECUTORS = {"auto": [""], "linearize": ["--executor=" + level for level in LEVELS],
+             "replicate": ["--level=" + level for level in LEVELS],
+             "lockstep": [""], "mask": [""], "lazy": [""], "none": [""]}
+# Errors for programs that a strategy does not run.
+REFUSALS = re.compile("|".join((
+    "strategy '(lockstep|mask|replicate|linearize)'", "which strategies 'lockstep' and 'mask'",
+    "strategies 'lockstep' and 'mask'", "waits for a tensor here, and does so on CPUs only",
+    "runs no operators, so a device has nothing to do",
+    "which blocks of a GPU do not have; compile with --strategy=lockstep")))
+# Small sizes; H is 16 elsewhere.
+SIZES = {"attention": "HEADS=2 D=8", "attention_masked": "HEADS=2 D=8",
+         "berxit": "H=16 HEADS=2 D=8 V=97", "bilstm_tagger_char": "L=8",
+         "lstm_nmt": "H=16 V=97", "lstm_nmt_beam": "H=16 V=97", "lstm_nmt_greedy": "H=16 V=97",
+         "seq2seq": "H=16 V=30", "seq2seq_forced": "H=16 V=30", "stackrnn": "H=16 ACTIONS=7",
+         "mvrnn": "H=8", "nuts_gauss": "D=4", "nuts_logreg": "D=4"}
+# Image size, and the number of blocks of each width.
+IMAGE = 4, (1, 1, 1)
+# With random numbers as parameters these run long, or read rows that are not there.
+# Compiled alone: lanes.test and golden cases run them.
+COMPILED = ["ackermann", "arK", "blr", "eight_schools_noncentered", "german_credit",
+            "kidscore_interaction", "nuts_gauss", "nuts_logreg", "lstm_nmt_beam", "specdec",
+            "specdec_sample"]
+
+
+def prepared(model):
+    """The source of a model in its small form, options of batch-compile, parameters."""
+    if model in batchtest.RESIDUAL:
+        residual_models.write_params(model, file("params"), *IMAGE)
+        return batchtest.write_lines(file(model + ".mlir"), [
+            residual_models.write(model, *IMAGE)]), [], file("params")
+    source = os.path.join(batchtest.MODELS, model + ".mlir")
+    sizes = SIZES.get(model, "H=16" if batchtest.small_size(source) else "")
+    return source, ["--size=" + size for size in sizes.split()], "random:1"
+
+
+def outputs(program, params, *options):
+    out = file("out.safetensors")
+    batchtest.run_model(program, "random:1,3", "--outputs=" + out, *options, params=params,
+                        check=False)
+    return batchtest.contents(out)
+
+
+def check(model, strategy, executor):
+    what = " ".join(filter(None, (model, strategy, executor)))
+    source, sizes, params = prepared(model)
+    made = file("model.so")
+    try:
+        said = batchtest.call("batch-compile", source, "-o", made, "--device=emulator",
+                              "--strategy=" + strategy, *filter(None, [executor]), *sizes,
+                              errors=True)
+    except batchtest.ToolError as error:
+        checks.expect(what + ": a refusal of the strategy", re.search(
+            r"\.mlir:\d+:\d+: error: ", str(error)) and
+            REFUSALS.search(str(error)), str(error))
+        if strategy in ("auto", "none"):  # legal for every program with tensors
+            checks.expect(what + ": legal", "runs no operators" in str(error), str(error))
+        return
+    if model in COMPILED:
+        checks.expect(what + ": compiles", True)
+        return
+    if strategy == "none" or "not batched" in said:
+        alone = file("alone.so")
+        checks.run(what, lambda: batchtest.call(
+            "batch-compile", source, "-o", alone, "--strategy=none", *sizes))
+        found = checks.run(what + " runs", lambda: outputs(made, params, "--unbatched"))
+        checks.expect(what + ": the values of the CPU",
+                      found and found == outputs(alone, params, "--unbatched"))
+        return
+    checks.run(what, lambda: outputs(made, params, "--check-unbatched=1e-5"))
+
+
+models = arguments.models or batchtest.sample(
+    sorted(name[:-5] for name in os.listdir(batchtest.MODELS) if name.endswith(".mlir") and
+           name != "skipnet101.mlir"), arguments.seed)
+for model in models:
+    for strategy, executors in EXECUTORS.items():
+        drawn = executors if arguments.seed is None else batchtest.sample(
+            executors, arguments.seed + model + strategy, len(executors))
+        for executor in drawn:
+            check(model, strategy, executor)
+checks.exit()
