@@ -164,22 +164,26 @@ bool ArrayList::addBuffer(nb::handle object, BatchArray &result) {
   return true;
 }
 
-/// Returns the capsule of an object with __dlpack__, and other objects as they
-/// are. Nanobind marks a capsule as used only if it is given one: an object
-/// that returns the same capsule twice would have its memory freed twice.
+/// Returns the capsule of an object with __dlpack__, None if the object returns
+/// something else, and other objects unchanged. Nanobind marks only capsules
+/// that it is given as used: an object that returns the same capsule twice
+/// would have its memory freed twice.
 static nb::object capsuleOf(nb::handle object) {
   using namespace nb::literals;
   nb::object method = nb::getattr(object, "__dlpack__", nb::none());
   if (method.is_none())
     return nb::borrow(object);
+  auto checked = [](nb::object result) {
+    return PyCapsule_CheckExact(result.ptr()) ? result : nb::none();
+  };
   try {
-    return method("max_version"_a = nb::make_tuple(1, 0));
+    return checked(method("max_version"_a = nb::make_tuple(1, 0)));
   } catch (nb::python_error &error) {
     if (!error.matches(PyExc_Exception))
       throw;
   }
   try {
-    return method(); // of before version 1.0
+    return checked(method()); // producers older than DLPack 1.0
   } catch (nb::python_error &error) {
     if (!error.matches(PyExc_Exception))
       throw;

@@ -709,7 +709,7 @@ std::string NodeWalk::path(size_t count, const std::string &last) const {
       i += left;
     }
     const Open &open = stack[i];
-    if (open.next == 0) // nothing in it was begun
+    if (open.next == 0) // no field was visited
       break;
     steps += open.variant < 0
                  ? "[" + std::to_string(open.next - 1) + "]"
