@@ -99,7 +99,7 @@ FailureOr<uprog::OperatorOp> KernelBatcher::buildOperator(StringRef name) {
   return op;
 }
 
-/// Makes attributes of positions that are constants, which code generators
+/// Folds constant offsets and strides into attributes, which code generators
 /// need. Types depend on sizes only.
 static Operation *makePositionsStatic(Operation *op) {
   auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
@@ -107,8 +107,8 @@ static Operation *makePositionsStatic(Operation *op) {
     return op;
   SmallVector<OpFoldResult> offsets = slice.getMixedOffsets(),
                             strides = slice.getMixedStrides();
-  const bool changed = succeeded(foldDynamicIndexList(offsets)) |
-                       succeeded(foldDynamicIndexList(strides));
+  const bool changed = succeeded(foldDynamicOffsetSizeList(offsets)) |
+                       succeeded(foldDynamicStrideList(strides));
   if (!changed)
     return op;
   OpBuilder builder(op);
