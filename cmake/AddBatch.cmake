@@ -18,7 +18,7 @@ function(batch_compiler_options target)
   endif()
 endfunction()
 
-# A program that uses LLVM, with AddressSanitizer or without.
+# Adds AddressSanitizer's default options to a program that links LLVM.
 function(batch_llvm_program target)
   if(BATCH_SANITIZERS MATCHES "address")
     target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tools/AsanOptions.cpp")

@@ -46,7 +46,7 @@ def python_of(tree):
 
 
 def in_turn(trees, rounds, measure):
-    """What is measured of each tree, by its name, round by round; the first one changes."""
+    """The measurements of each tree, by name and round; trees take turns to run first."""
     times = {name: [] for name in trees}
     for k in range(rounds):
         for name in sorted(trees, reverse=k % 2 == 1):

@@ -3,7 +3,7 @@
 
 Every model becomes one kernel and one launch, without options too, and the kernel PTX
 that needs no library; some become code for AMD. With --ptxas: the assembler of CUDA
-takes the code, and finds registers and shared memory enough. With a seed, of one kernel in
+takes the code, and reports enough registers and shared memory. --seed selects one kernel in
 four.
 """
 

@@ -107,9 +107,8 @@ static Operation *makePositionsStatic(Operation *op) {
     return op;
   SmallVector<OpFoldResult> offsets = slice.getMixedOffsets(),
                             strides = slice.getMixedStrides();
-  const bool changed = succeeded(foldDynamicOffsetSizeList(offsets)) |
-                       succeeded(foldDynamicStrideList(strides));
-  if (!changed)
+  LogicalResult folded = foldDynamicOffsetSizeList(offsets);
+  if (failed(foldDynamicStrideList(strides)) && failed(folded))
     return op;
   OpBuilder builder(op);
   Operation *made = op;
