@@ -11,9 +11,9 @@ docs/Python.md documents the package.
 """
 
 import importlib
-import importlib.metadata
 import typing
 
+from batch import _native
 from batch._native import Cancellation, Cancelled, Error
 from batch.core.adt import adt
 from batch.core.errors import LoweringError
@@ -26,13 +26,14 @@ from batch.runtime.model import Function, Model
 from batch.runtime.ragged import Ragged
 
 if typing.TYPE_CHECKING:
-    __version__: str
     from batch.sampling.sample import sample
     from batch.torch.from_torch import from_torch
     from batch.transforms.forest import Forest, Nodes, forest
     from batch.transforms.function import function
     from batch.transforms.map import map
     from batch.transforms.vmap import vmap
+
+__version__: str = _native.version
 
 # Names whose modules import JAX on first use.
 _OF_JAX = {"Forest": "transforms.forest", "Nodes": "transforms.forest",
@@ -43,8 +44,6 @@ _OF_JAX = {"Forest": "transforms.forest", "Nodes": "transforms.forest",
 
 if not typing.TYPE_CHECKING:  # type checkers would accept any name
     def __getattr__(name: str) -> typing.Any:
-        if name == "__version__":
-            return importlib.metadata.version("batch-compiler")
         if name not in _OF_JAX:
             raise AttributeError(f"module 'batch' has no attribute {name!r}")
         try:

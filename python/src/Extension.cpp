@@ -411,6 +411,7 @@ std::optional<std::string> Session::failure(int64_t instance) {
 NB_MODULE(_native, module) {
   module.doc() = "Runtime of compiled models.";
   module.attr("abi_version") = batchAbiVersion();
+  module.attr("version") = BATCH_VERSION;
   batchSetOptionNames(BATCH_OPTION_NAMES_PYTHON);
   cancelledError =
       nb::exception<std::runtime_error>(module, "Cancelled").release().ptr();

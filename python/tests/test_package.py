@@ -1,5 +1,7 @@
 """Imports of the package: optional packages are loaded on first use, or reported as missing."""
 
+import importlib.metadata
+
 import pytest
 from support.comparison import raises
 from support.processes import run_python
@@ -31,6 +33,10 @@ def test_missing_package(missing, call, message):
             print(error)
     """)
     assert done.stdout == message
+
+
+def test_version():
+    assert batch.__version__ == importlib.metadata.version("batch-compiler")
 
 
 def test_unknown_name():
