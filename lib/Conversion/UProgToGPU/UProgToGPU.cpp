@@ -14,7 +14,6 @@
 #include "CheckPrograms.h"
 #include "DeviceBarrier.h"
 #include "StageWaits.h"
-
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -34,7 +33,6 @@ static constexpr unsigned kGlobalMemory = 1;
 static constexpr int64_t kWarp = 32;
 
 namespace {
-
 struct LaunchShape {
   Level group; ///< the blocks that run a plan together
   int64_t blockSize;
@@ -705,12 +703,10 @@ class ConvertUProgToGPUPass
     ModuleOp module = getOperation();
     SmallVector<uprog::ProgramOp> programs(module.getOps<uprog::ProgramOp>());
     auto device = SymbolTable(module).lookup<gpu::GPUModuleOp>(kDeviceModule);
-    if (programs.empty()) {
-      // Instances run one at a time, on the host: no kernel runs the stages.
-      if (device)
-        device.erase();
+    if (programs.empty() && device)
+      device.erase(); // Instances run on the host, one at a time.
+    if (programs.empty())
       return;
-    }
     if (!device) {
       if (module.getOps<uprog::OperatorOp>().empty())
         programs[0].emitError("this program runs no operators, so a device has "
