@@ -187,21 +187,33 @@ struct DropCast : OpRewritePattern<tensor::CastOp> {
 
 /// A slice has its constant positions as attributes: operators know no others
 /// but those of their tasks.
-struct FoldPositions : OpRewritePattern<tensor::ExtractSliceOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(tensor::ExtractSliceOp slice,
+template <class SliceOp>
+struct FoldPositions : OpRewritePattern<SliceOp> {
+  using OpRewritePattern<SliceOp>::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp slice,
                                 PatternRewriter &rewriter) const override {
     SmallVector<OpFoldResult> offsets = slice.getMixedOffsets();
     if (failed(foldDynamicIndexList(offsets, /*onlyNonNegative=*/true)))
       return rewriter.notifyMatchFailure(slice, "no constant position");
-    ArrayRef<int64_t> extents = slice.getSourceType().getShape();
-    for (auto [offset, extent] : llvm::zip_equal(offsets, extents))
+    // Of the tensor that the slice lies in.
+    constexpr bool writes = std::is_same_v<SliceOp, tensor::InsertSliceOp>;
+    RankedTensorType whole;
+    if constexpr (writes)
+      whole = slice.getDestType();
+    else
+      whole = slice.getSourceType();
+    for (auto [offset, extent] : llvm::zip_equal(offsets, whole.getShape()))
       if (std::optional<int64_t> position = getConstantIntValue(offset))
         if (!ShapedType::isDynamic(extent) && *position >= extent)
           return rewriter.notifyMatchFailure(slice, "out of range");
-    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
-        slice, slice.getType(), slice.getSource(), offsets,
-        slice.getMixedSizes(), slice.getMixedStrides());
+    if constexpr (writes)
+      rewriter.replaceOpWithNewOp<SliceOp>(
+          slice, slice.getSource(), slice.getDest(), offsets,
+          slice.getMixedSizes(), slice.getMixedStrides());
+    else
+      rewriter.replaceOpWithNewOp<SliceOp>(
+          slice, slice.getType(), slice.getSource(), offsets,
+          slice.getMixedSizes(), slice.getMixedStrides());
     return success();
   }
 };
@@ -339,8 +351,11 @@ void mlir::batch::decomposeTensorOps(KernelOp kernel) {
   RewritePatternSet tiles(context), patterns(context);
   tiles.add<DecomposePack, DecomposeUnPack>(context);
   walkAndApplyPatterns(kernel, std::move(tiles));
-  patterns.add<DecomposeGather, DecomposeGenerate, DecomposeStridedInsert,
-               DecomposeReshape, DecomposeRank, DecomposeBitcast, DropCast,
-               FoldPositions, linalg::DecomposePadOpPattern>(context);
+  patterns
+      .add<DecomposeGather, DecomposeGenerate, DecomposeStridedInsert,
+           DecomposeReshape, DecomposeRank, DecomposeBitcast, DropCast,
+           FoldPositions<tensor::ExtractSliceOp>,
+           FoldPositions<tensor::InsertSliceOp>, linalg::DecomposePadOpPattern>(
+          context);
   walkAndApplyPatterns(kernel, std::move(patterns));
 }

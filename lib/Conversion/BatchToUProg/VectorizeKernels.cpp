@@ -99,32 +99,6 @@ FailureOr<uprog::OperatorOp> KernelBatcher::buildOperator(StringRef name) {
   return op;
 }
 
-/// Folds constant offsets and strides into attributes, which code generators
-/// need. Types depend on sizes only.
-static Operation *makePositionsStatic(Operation *op) {
-  auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
-  if (!slice)
-    return op;
-  SmallVector<OpFoldResult> offsets = slice.getMixedOffsets(),
-                            strides = slice.getMixedStrides();
-  LogicalResult folded = foldDynamicOffsetSizeList(offsets);
-  if (failed(foldDynamicStrideList(strides)) && failed(folded))
-    return op;
-  OpBuilder builder(op);
-  Operation *made = op;
-  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
-    made = tensor::InsertSliceOp::create(
-        builder, op->getLoc(), insert.getSource(), insert.getDest(), offsets,
-        slice.getMixedSizes(), strides);
-  else if (auto extract = dyn_cast<tensor::ExtractSliceOp>(op))
-    made = tensor::ExtractSliceOp::create(
-        builder, op->getLoc(), extract.getType(), extract.getSource(), offsets,
-        slice.getMixedSizes(), strides);
-  if (made != op)
-    op->erase();
-  return made;
-}
-
 LogicalResult KernelBatcher::batchOp(Operation *op) {
   if (!forms.isCopied(op)) {
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
@@ -133,7 +107,7 @@ LogicalResult KernelBatcher::batchOp(Operation *op) {
     }
     return batchTensorOp(op);
   }
-  Operation *copy = makePositionsStatic(builder.clone(*op, once));
+  Operation *copy = builder.clone(*op, once);
   for (auto [result, copied] : llvm::zip(op->getResults(), copy->getResults()))
     map(result, copied);
   return success();
