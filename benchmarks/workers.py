@@ -19,7 +19,7 @@ import batchtest  # noqa: E402
 
 class Peer:
     """A worker process: the script that serves, one library, one number of threads, and
-    what else the script takes; `python` runs it. `about` is what the library says of itself,
+    what else the script takes; `python` runs it. `about` is the library's description,
     or why it is "missing"."""
 
     def __init__(self, script, name, threads, *arguments, python=sys.executable):

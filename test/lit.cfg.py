@@ -9,7 +9,6 @@
 #   %integration          python with test/Integration/NAME.py and the tools' paths
 #   %tree_folders         the folders of parse trees that are there
 #   %seeds                how many orders of threads the emulator runs, as --seeds=N
-#   %strategies           a sample of models, as --seed=N, or nothing for all in a long run
 #   %soak                 "--minutes=N --seed=M" in a long run, else nothing
 #   %quarter              the same with a quarter of these minutes
 #   %long                 "--long" and %quarter in a long run, else nothing
@@ -165,7 +164,6 @@ config.substitutions += [
     ("%long", "--long " + quarter if long else ""),
     ("%quarter", quarter),
     ("%soak", soak),
-    ("%strategies", "" if long else "--seed=" + seed),
     ("%seeds", "--seeds=%s" % lit_config.params.get("seeds", 1)),
     ("%recursions", soak or "--programs=20"),
     ("%instances", soak or "--programs=7"),

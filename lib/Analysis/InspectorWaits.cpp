@@ -105,7 +105,7 @@ bool InspectorWaits::waitsForOwnRows(ArrayRef<Operation *> ops) const {
   });
 }
 
-/// What comes first in one of the regions that run, if any does.
+/// Returns the first effect of `op`, over all paths through its regions.
 InspectorWaits::First
 InspectorWaits::findFirst(Operation *op, DenseSet<Operation *> &calls) const {
   if (isa<AwaitOp>(op))

@@ -31,7 +31,7 @@ struct TensorControl {
 };
 
 /// The tensors whose elements control reads without a wait: inputs, fields of
-/// these, and parameters, in every function that they are handed to.
+/// these, and parameters, including function arguments that receive them.
 class InputTensors {
 public:
   InputTensors(const InstanceProgram &program, const Sharedness &sharedness)
@@ -41,7 +41,7 @@ public:
 private:
   const InstanceProgram &program;
   const Sharedness &sharedness;
-  std::optional<ValueFlow> flow; ///< made when it is first needed
+  std::optional<ValueFlow> flow; ///< created on first use
 };
 
 /// Is every branch and call of a program decided by ADT tags and per-instance

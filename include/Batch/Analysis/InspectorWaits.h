@@ -22,10 +22,10 @@ class InspectorWaits {
 public:
   explicit InspectorWaits(ModuleOp module);
   bool operator()(Operation *op) const;
-  /// Returns true if it may save a flush that `ops`, in their order, wait
-  /// beside others: they may wait for a row that they record, or record one
-  /// before they wait. Otherwise all rows that they wait for were recorded
-  /// before, and one flush runs these for everybody.
+  /// Returns true if a fork of `ops`, in their order, may save a flush: they
+  /// may wait for a row that they record, or record a row before they wait.
+  /// Else they wait for rows that were recorded before, and one flush runs all
+  /// of these.
   bool gainsByFork(ArrayRef<Operation *> ops) const;
   bool hasFunctions() const { return !functions.empty(); }
 

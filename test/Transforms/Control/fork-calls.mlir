@@ -185,8 +185,8 @@ func.func @loops(%l: !rec.list<!batch.handle>, %i: index, %f: f32)
   return %m, %n, %s : !rec.list<f32>, !rec.list<index>, f32
 }
 
-// What waits only for rows that were recorded before saves no flush as a branch: one
-// flush runs them all. Calls and rounds over elements of a list, too.
+// A branch that waits only for rows recorded before saves no flush: one flush runs them
+// all. Calls and rounds over elements of a list, too.
 // CHECK-LABEL: func.func @known
 // CHECK-NOT:     batch.concurrent
 func.func @known(%x: !batch.handle, %y: !batch.handle, %l: !rec.list<!batch.handle>,

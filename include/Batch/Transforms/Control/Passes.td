@@ -97,10 +97,10 @@ def InsertForcesPass : Pass<"batch-insert-forces", "::mlir::ModuleOp"> {
 def ForkCallsPass : Pass<"batch-fork-calls", "::mlir::ModuleOp"> {
   let summary = "let what does not depend on each other wait side by side";
   let description = [{
-    In inspectors, ops of a block that may wait beside each other become regions of a
-    `batch.concurrent`, rounds of a `rec.map` get `batch.concurrent_rounds`, and a remark
-    says so. Ops that wait only for rows recorded before, and record nothing before that,
-    stay: one flush runs these rows. First reads of all regions move in front of the op.
+    In inspectors, ops of a block that may wait and do not depend on each other become
+    regions of a `batch.concurrent`; rounds of a `rec.map` get `batch.concurrent_rounds`.
+    Ops whose first effect is a wait, for rows recorded earlier only, are not forked.
+
     ```mlir
     %l = func.call @w(%x) : (!batch.handle) -> f32
     %r = func.call @w(%y) : (!batch.handle) -> f32
