@@ -102,6 +102,13 @@ class Unreadable:
         raise BufferError
 
 
+class NoCapsule(Unreadable):
+    """An array whose __dlpack__ returns another array."""
+
+    def __dlpack__(self, **_):
+        return LIMIT
+
+
 class OneCapsule:
     """An array of DLPack that returns the same capsule each time."""
 
@@ -143,6 +150,8 @@ def case(name, error, text, call):
     case("complex_numbers", TypeError,
          "'x' has an unsupported element type; expected bool, int8 to int64, uint8, ",
          lambda run: run(X.astype(numpy.complex64), LIMIT)),
+    case("no_capsule", TypeError, "'limit' is not an array in CPU memory",
+         lambda run: run(X, NoCapsule())),
     case("unreadable_memory", TypeError,
          "'limit' is not an array in CPU memory; expected an object with __dlpack__",
          lambda run: run(X, Unreadable())),

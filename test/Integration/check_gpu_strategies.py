@@ -99,8 +99,7 @@ models = arguments.models or batchtest.sample(
            name != "skipnet101.mlir"), arguments.seed)
 for model in models:
     for strategy, executors in EXECUTORS.items():
-        drawn = executors if arguments.seed is None else batchtest.sample(
-            executors, arguments.seed + model + strategy, len(executors))
-        for executor in drawn:
+        seed = arguments.seed and arguments.seed + model + strategy
+        for executor in batchtest.sample(executors, seed, len(executors)):
             check(model, strategy, executor)
 checks.exit()
