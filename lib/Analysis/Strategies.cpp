@@ -321,7 +321,9 @@ Strategy Strategies::choose(int64_t instances) {
   if (isLegal(Strategy::Linearize) &&
       !(isFew && replicates && findLayeredLoop()))
     return Strategy::Linearize;
-  if (replicates && (isFew || (!gpu && isLegal(Strategy::Lockstep))))
+  // Lock step runs an instance on one unit; a GPU has more units than most
+  // mini-batches have instances.
+  if (replicates && (isFew || gpu || isLegal(Strategy::Lockstep)))
     return Strategy::Replicate;
   if (isLegal(Strategy::Lockstep) &&
       (!isLegal(Strategy::Lazy) || getOperationsPerWait() < kOperationsPerWait))

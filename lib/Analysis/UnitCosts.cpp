@@ -7,8 +7,10 @@
 
 #include "Batch/Analysis/UnitCosts.h"
 
+#include "Batch/Analysis/GPUTimes.h"
 #include "Batch/Analysis/WorkEstimate.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::batch;
@@ -26,11 +28,56 @@ static double countBytes(Type type) {
   return bytes;
 }
 
+/// True if all that happens to an argument is that slices are inserted into it
+/// in place.
+static bool isOnlyWritten(KernelOp kernel, BlockArgument argument) {
+  for (unsigned i = 0, e = kernel.getNumResults(); i < e; ++i) {
+    auto place = kernel.getResultAttrOfType<IntegerAttr>(i, kInPlaceAttr);
+    if (place && place.getInt() == argument.getArgNumber())
+      return llvm::all_of(argument.getUses(), [](OpOperand &use) {
+        Operation *insert = use.getOwner();
+        return isa<tensor::InsertOp, tensor::InsertSliceOp>(insert) &&
+               cast<DestinationStyleOpInterface>(insert).isDpsInit(&use) &&
+               insert->hasOneUse() && isa<YieldOp>(*insert->user_begin());
+      });
+  }
+  return false;
+}
+
+/// True for the factor of a product by a parameter.
+static bool isFactor(KernelOp kernel, BlockArgument argument) {
+  return llvm::any_of(argument.getUsers(), [&](Operation *user) {
+    auto product = dyn_cast<linalg::LinalgOp>(user);
+    return product && product.getNumReductionLoops() > 0 &&
+           llvm::any_of(product->getOperands(), [&](Value operand) {
+             auto other = dyn_cast<BlockArgument>(operand);
+             return other && other.getOwner()->getParentOp() == kernel &&
+                    kernel.isShared(other.getArgNumber());
+           });
+  });
+}
+
+/// Reductions of an op that wait for each other.
+static int64_t countReductions(Operation *op) {
+  // A maximum, then a sum.
+  if (isa<linalg::SoftmaxOp>(op))
+    return 2;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.getNumReductionLoops() > 0;
+}
+
 TaskWork batch::estimateTask(KernelOp kernel) {
   TaskWork work;
-  for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
-    (kernel.isShared(index) ? work.sharedBytes : work.bytes) +=
-        countBytes(type);
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    const double bytes = countBytes(argument.getType());
+    if (kernel.isShared(argument.getArgNumber())) {
+      work.sharedBytes += bytes;
+    } else if (!isOnlyWritten(kernel, argument)) {
+      work.bytes += bytes;
+      if (isFactor(kernel, argument))
+        work.factorBytes += bytes;
+    }
+  }
   for (auto [index, type] : llvm::enumerate(kernel.getResultTypes()))
     if (!kernel.getResultAttr(index, kInPlaceAttr))
       work.bytes += countBytes(type);
@@ -42,9 +89,7 @@ TaskWork batch::estimateTask(KernelOp kernel) {
     int64_t depth = 0;
     for (Value operand : op.getOperands())
       depth = std::max(depth, depths.lookup(operand));
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (linalgOp && linalgOp.getNumReductionLoops() > 0)
-      ++depth;
+    depth += countReductions(&op);
     for (Value result : op.getResults())
       depths[result] = depth;
     deepest = std::max(deepest, depth);
@@ -53,21 +98,22 @@ TaskWork batch::estimateTask(KernelOp kernel) {
   return work;
 }
 
-/// A few workers of a CPU, about as measured with `batch-run --bench`; the
-/// blocks of a GPU, one for each multiprocessor, by data sheets: not measured.
-static constexpr UnitSpeed kWorkers = {4, 500, 50, 70, 17, 16 << 20, 80};
-static constexpr UnitSpeed kBlocks = {132, 1500, 500, 40, 20, 40 << 20, 300};
+/// A few workers of a CPU, about as measured with `batch-run --bench`.
+static constexpr UnitSpeed kWorkers = {4, 500, 50, 0, 70, 17, 16 << 20, 80};
 
-/// The barrier of a cluster, which is in hardware, in nanoseconds.
-static constexpr double kClusterBarrier = 300;
+/// Blocks of a GPU, with a barrier of all or of a cluster.
+static constexpr UnitSpeed getBlockSpeed(int64_t blocks, double barrier) {
+  using namespace gpu_times;
+  return {blocks,      barrier,      kStep + kSite, kStage,
+          kCacheBytes, kMemoryBytes, kCache,        kOperations};
+}
 
-EstimatedCosts::EstimatedCosts(bool gpu) : speed(gpu ? kBlocks : kWorkers) {}
+EstimatedCosts::EstimatedCosts(bool gpu)
+    : speed(gpu ? getBlockSpeed(gpu_times::kBlocks, gpu_times::kDeviceBarrier)
+                : kWorkers) {}
 
 EstimatedCosts EstimatedCosts::ofCluster(int64_t blocks) {
-  UnitSpeed speed = kBlocks;
-  speed.units = blocks;
-  speed.barrier = kClusterBarrier;
-  return EstimatedCosts(speed);
+  return EstimatedCosts(getBlockSpeed(blocks, gpu_times::kClusterBarrier));
 }
 
 int64_t EstimatedCosts::getUnits() const { return speed.units; }
@@ -83,8 +129,10 @@ double EstimatedCosts::getStepTime(const TaskWork &task, double tasks,
   const double bytes = task.sharedBytes + tasks * task.bytes;
   // What does not fit is gone when the next step reads it.
   const bool isFar = bytes > speed.cache;
-  double alone = std::max(bytes / (isFar ? speed.farBytes : speed.bytes),
-                          tasks * task.operations / speed.operations);
-  double waits = units > 1 ? task.barriers * speed.barrier : 0;
-  return speed.begin + alone / static_cast<double>(units) + waits;
+  const double factors = tasks * task.factorBytes;
+  double perUnit = factors + (bytes - factors) / units;
+  double work = std::max(perUnit / (isFar ? speed.farBytes : speed.bytes),
+                         tasks * task.operations / (speed.operations * units));
+  double wait = units > 1 ? speed.barrier + speed.stage : 0;
+  return speed.begin + work + task.barriers * wait;
 }

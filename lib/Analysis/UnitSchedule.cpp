@@ -16,9 +16,6 @@ using namespace mlir;
 using namespace mlir::batch;
 using mlir::uprog::Level;
 
-/// The tasks of a step whose number is not in the program.
-static constexpr double kUnknownTasks = 10;
-
 /// The most ops that are looked at together.
 static constexpr size_t kMostPieces = 8;
 
@@ -26,11 +23,12 @@ namespace {
 class UnitScheduler {
 public:
   UnitScheduler(uprog::ProgramOp program, const UnitCosts &costs,
-                const Tuning &tuning);
+                const Tuning &tuning, double unknownRounds);
 
   UnitSchedule run(int64_t instances);
 
 private:
+  double countGroups(Operation *op) const;
   double estimate(int64_t units, double members = 1);
   double estimate(Block &block, const SetVector<Operation *> &barriers,
                   int64_t units, double members) const;
@@ -41,6 +39,7 @@ private:
 
   uprog::ProgramOp program;
   const UnitCosts &costs;
+  double unknownRounds;
   DenseMap<Operation *, TaskWork> works; ///< by `uprog.run` of a kernel
   DenseSet<Operation *> given;           ///< of these, those that a file has
   double best = 0;
@@ -48,8 +47,8 @@ private:
 } // namespace
 
 UnitScheduler::UnitScheduler(uprog::ProgramOp program, const UnitCosts &costs,
-                             const Tuning &tuning)
-    : program(program), costs(costs) {
+                             const Tuning &tuning, double unknownRounds)
+    : program(program), costs(costs), unknownRounds(unknownRounds) {
   auto module = program->getParentOfType<ModuleOp>();
   program.walk([&](uprog::RunOp run) {
     auto op = module.lookupSymbol<uprog::OperatorOp>(run.getCallee());
@@ -74,7 +73,7 @@ double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units,
     units = 1;
   const bool isBatch = isa_and_nonnull<uprog::BatchOp>(task.getScratch());
   std::optional<int64_t> known = getConstantIntValue(task.getNumTasks());
-  double tasks = known ? static_cast<double>(*known) : kUnknownTasks;
+  double tasks = known ? static_cast<double>(*known) : unknownRounds;
   if (!isBatch)
     return costs.getStepTime(work->second, tasks * members, units);
   double time = costs.getStepTime(work->second, tasks, units);
@@ -85,14 +84,14 @@ double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units,
 
 /// As countRuns(), but a loop over groups of rounds has fewer of those that are
 /// not known.
-static double countGroups(Operation *op) {
+double UnitScheduler::countGroups(Operation *op) const {
   auto loop = dyn_cast<uprog::ForOp>(op);
   std::optional<int64_t> step;
   if (loop && loop.getStep() &&
       !cast<LoopLikeOpInterface>(op).getStaticTripCount())
     step = getConstantIntValue(loop.getStep());
-  return step ? std::max(countRuns(op) / static_cast<double>(*step), 1.0)
-              : countRuns(op);
+  const double runs = countRuns(op, unknownRounds);
+  return step ? std::max(runs / static_cast<double>(*step), 1.0) : runs;
 }
 
 double UnitScheduler::estimate(Block &block,
@@ -215,6 +214,6 @@ void batch::applyUnits(uprog::ProgramOp program, const Tuning &tuning) {
 
 UnitSchedule batch::scheduleUnits(uprog::ProgramOp program,
                                   const UnitCosts &costs, const Tuning &tuning,
-                                  int64_t instances) {
-  return UnitScheduler(program, costs, tuning).run(instances);
+                                  int64_t instances, double unknownRounds) {
+  return UnitScheduler(program, costs, tuning, unknownRounds).run(instances);
 }

@@ -14,9 +14,6 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The rounds of a loop whose number of rounds is not in the program.
-static constexpr double kUnknownRounds = 10;
-
 int64_t mlir::batch::countOperationsPerPoint(Operation *op) {
   if (op->hasTrait<OpTrait::ConstantLike>() || isa<tensor::EmptyOp>(op))
     return 0;
@@ -47,12 +44,12 @@ int64_t mlir::batch::countOperations(Operation *op) {
   return points * countOperationsPerPoint(op);
 }
 
-double mlir::batch::countRuns(Operation *op) {
+double mlir::batch::countRuns(Operation *op, double unknownRounds) {
   auto loop = dyn_cast<LoopLikeOpInterface>(op);
   if (!loop)
     return 1.0 / op->getNumRegions();
   std::optional<APInt> rounds = loop.getStaticTripCount();
-  return rounds ? rounds->getLimitedValue() : kUnknownRounds;
+  return rounds ? rounds->getLimitedValue() : unknownRounds;
 }
 
 WorkEstimate mlir::batch::estimateWork(const InstanceProgram &program,

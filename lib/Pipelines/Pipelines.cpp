@@ -122,6 +122,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   replicate.instances = options.instances;
   replicate.gpu = options.gpu;
   replicate.clusterSize = options.clusterSize;
+  replicate.rounds = options.rounds;
   replicate.tuning = options.tuning;
   pm.addPass(createReplicatePass(replicate));
   pm.addPass(createInsertBarriersPass());
@@ -197,8 +198,17 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   pm.addNestedPass<LLVM::LLVMFuncOp>(createReconcileUnrealizedCastsPass());
 }
 
+/// Makes the passes before those of this pipeline choose for a GPU, by their
+/// option of that name.
+static void chooseForGPU(OpPassManager &pm) {
+  for (Pass &pass : pm)
+    (void)pass.initializeOptions("gpu=true",
+                                 [](const Twine &) { return failure(); });
+}
+
 void mlir::batch::buildGPUPersistentPipeline(
     OpPassManager &pm, const GPUPersistentOptions &options) {
+  chooseForGPU(pm);
   CheckGPUTargetPassOptions check;
   check.chip = options.chip;
   check.format = options.format;

@@ -40,6 +40,7 @@ CASES = {
         "policy": [(TREE, ["agenda", "depth"])],
         "policy-table": [(TREE, [])],  # check_policies has tables
         "refactor": [(TREE, ["true"])],
+        "rounds": [((LOOP[0], LOOP[1] + " gpu=true"), ["1000"])],
         "select": [(LAZY, ["false"]), (FORKS, ["false"])],
         "sizes": [(("treelstm_cs", ""), ["H=16"])],
         "specialize": [(TREE, ["leaf"])],

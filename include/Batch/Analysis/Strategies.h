@@ -20,10 +20,10 @@ namespace mlir::batch {
 /// before `lockstep`.
 inline constexpr double kOperationsPerWait = 1 << 22;
 
-/// Mini-batches of at most so many instances are run by `replicate` on a GPU,
-/// over data structures, and where layers of a loop read parameters for many
-/// rounds: with more of them, parameters that are read once for all are worth
-/// more than units that share one instance.
+/// Mini-batches of at most so many instances are run by `replicate` over data
+/// structures, and where layers of a loop read parameters for many rounds: with
+/// more of them, parameters that are read once for all are worth more than
+/// units that share one instance.
 inline constexpr int64_t kFewInstances = 1;
 
 /// Decides for each control strategy whether it is legal for a program and, if
@@ -41,9 +41,9 @@ public:
   /// The first of these that is legal for mini-batches of so many instances:
   /// `replicate`, if instances should run apart;
   /// `replicate`, with kFewInstances and a loop whose layers are worth it;
-  /// `linearize`; `replicate`, with kFewInstances, or on a CPU without data
-  /// structures; `lazy`, with kOperationsPerWait; `lockstep`; `lazy`;
-  /// `replicate`; `none`.
+  /// `linearize`; `replicate`, with kFewInstances, on a GPU, or on a CPU
+  /// without data structures; `lazy`, with kOperationsPerWait; `lockstep`;
+  /// `lazy`; `none`.
   Strategy choose(int64_t instances);
   /// True if each worker should run instances by itself, and compute with
   /// numbers (NumberForm.h): on a CPU, for loops over tensors of few elements.

@@ -16,12 +16,16 @@ namespace mlir::batch {
 struct TaskWork {
   double bytes = 0;       ///< of its own that it reads and writes
   double sharedBytes = 0; ///< of parameters, which all tasks of a step read
-  double operations = 0;  ///< on elements
+  /// Of `bytes`, those that are multiplied by parameters: all units that share
+  /// out columns read them.
+  double factorBytes = 0;
+  double operations = 0; ///< on elements
   /// Barriers inside: a reduction waits for those that it depends on.
   int64_t barriers = 0;
 };
 
-/// The work of a task of a kernel. Extents that are not static count as 1.
+/// The work of a task of a kernel. Extents that are not static count as 1; a
+/// tensor that a slice is inserted into in place is not read.
 TaskWork estimateTask(KernelOp kernel);
 
 /// How many units there are, and what they take, in nanoseconds: what choices
@@ -50,6 +54,7 @@ struct UnitSpeed {
   int64_t units;
   double barrier;    ///< nanoseconds, of all units
   double begin;      ///< nanoseconds, of a step
+  double stage;      ///< nanoseconds, of a reduction behind a barrier
   double bytes;      ///< in a nanosecond, from caches
   double farBytes;   ///< the same from behind them
   double cache;      ///< bytes of the caches of all units
@@ -57,7 +62,7 @@ struct UnitSpeed {
 };
 
 /// Estimates from the speed of units: of workers of a CPU, or of the thread
-/// blocks of a GPU, all of them or those of a cluster.
+/// blocks of a GPU (GPUTimes.h), all of them or those of a cluster.
 class EstimatedCosts : public UnitCosts {
 public:
   explicit EstimatedCosts(bool gpu);

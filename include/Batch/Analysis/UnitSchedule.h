@@ -30,10 +30,12 @@ struct UnitSchedule {
 /// and branches, if the program gets faster by that: fewer barriers, but work
 /// that is not shared (Zhang et al., "Cocktailer: Analyzing and Optimizing
 /// Dynamic Control Flow in Deep Learning", OSDI 2023, algorithm 1). A tuning
-/// file can decide for kernels. Loops run as often as they say, or 10 times; of
-/// a branch, each way equally often. A set has `instances` instances.
+/// file can decide for kernels. Loops have their static number of rounds, or
+/// `unknownRounds`; of a branch, each way is equally frequent. A set has
+/// `instances` instances.
 UnitSchedule scheduleUnits(uprog::ProgramOp program, const UnitCosts &costs,
-                           const Tuning &tuning, int64_t instances);
+                           const Tuning &tuning, int64_t instances,
+                           double unknownRounds);
 
 /// Gives steps of kernels their level that a tuning file says are for one unit.
 void applyUnits(uprog::ProgramOp program, const Tuning &tuning);

@@ -54,6 +54,11 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       llvm::cl::desc("Blocks of a cluster that level 'auto' may take; 0: the "
                      "GPU has none"),
       llvm::cl::init(0)};
+  Option<int64_t> rounds{
+      *this, "rounds",
+      llvm::cl::desc("Estimated rounds of a loop whose number of rounds is not "
+                     "static"),
+      llvm::cl::init(kUnknownRounds)};
   Option<LoopOrder> order{
       *this, "order",
       llvm::cl::desc("The order of tasks in loops of strategy 'replicate': "

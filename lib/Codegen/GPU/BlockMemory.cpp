@@ -38,6 +38,14 @@ RepeatedOperators::RepeatedOperators(ModuleOp module) {
   });
 }
 
+std::optional<StringRef> RepeatedOperators::findReason(OperatorOp op) const {
+  if (alone.contains(op.getSymNameAttr()))
+    return "one block runs it by itself";
+  if (once.contains(op.getKernelAttr()))
+    return "it runs at only one step of a plan";
+  return std::nullopt;
+}
+
 static int64_t getControlBytes(ModuleOp module) {
   int64_t bytes = 0;
   module.walk([&](CompactOp) {
@@ -56,12 +64,17 @@ BlockMemory::BlockMemory(ModuleOp module, ArrayRef<OperatorOp> operators,
                          Plans plans, const Options &options)
     : parameters(std::max<int64_t>(options.units, 1), options.asyncCopies,
                  options.precision),
-      controlBytes(getControlBytes(module)), options(options) {
-  RepeatedOperators repeated(module);
+      controlBytes(getControlBytes(module)), repeated(module),
+      options(options) {
   for (auto [plan, op] : llvm::zip_equal(plans, operators))
     if (options.units && repeated.contains(op))
       parameters.add(*plan);
   place(plans);
+}
+
+StringRef BlockMemory::getReason(OperatorOp op) const {
+  return repeated.findReason(op).value_or(
+      "groups of blocks of different sizes run it");
 }
 
 int64_t BlockMemory::getSumBytes(const StagePlan &plan) const {

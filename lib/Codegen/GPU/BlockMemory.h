@@ -19,10 +19,9 @@ namespace mlir::uprog {
 class RepeatedOperators {
 public:
   explicit RepeatedOperators(ModuleOp module);
-  bool contains(OperatorOp op) const {
-    return !once.contains(op.getKernelAttr()) &&
-           !alone.contains(op.getSymNameAttr());
-  }
+  bool contains(OperatorOp op) const { return !findReason(op); }
+  /// The reason why an operator is not one of these, or none if it is.
+  std::optional<StringRef> findReason(OperatorOp op) const;
 
 private:
   DenseSet<Attribute> once, alone;
@@ -49,6 +48,9 @@ public:
   BlockMemory(ModuleOp module, ArrayRef<OperatorOp> operators, Plans plans,
               const Options &options);
 
+  /// The reason why the parameters of an operator are not kept.
+  StringRef getReason(OperatorOp op) const;
+
   KeptParameters parameters;
   ProductMemory products;
   int64_t controlBytes;
@@ -62,6 +64,7 @@ private:
   int64_t getSumBytes(const StagePlan &plan) const;
   void place(Plans plans);
 
+  RepeatedOperators repeated;
   Options options;
 };
 

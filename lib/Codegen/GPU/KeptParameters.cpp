@@ -84,7 +84,7 @@ static remark::RemarkOpts remarkOptions() {
   return remark::RemarkOpts::name("Parameters").category("batch");
 }
 
-void KeptParameters::describe(const StagePlan &plan) const {
+void KeptParameters::describe(const StagePlan &plan, StringRef reason) const {
   std::string text;
   llvm::raw_string_ostream os(text);
   bool once = false;
@@ -107,7 +107,7 @@ void KeptParameters::describe(const StagePlan &plan) const {
          << " bytes in stage " << number;
   }
   if (once)
-    os << "none, because it runs at only one step of a plan";
+    os << "none, because " << reason;
   if (!text.empty())
     remark::analysis(plan.getOperator().getLoc(), remarkOptions())
         << ("parameters of @" + plan.getOperator().getSymName() +

@@ -57,8 +57,9 @@ public:
   /// Decides which of the added parameters are kept in `room` bytes of shared
   /// memory. Returns how many of these they take.
   int64_t place(int64_t room);
-  /// Reports the decision in remarks, for an operator and for all.
-  void describe(const StagePlan &plan) const;
+  /// Reports the decision in remarks, for an operator and for all. `reason`:
+  /// why nothing of an operator that was not added is kept.
+  void describe(const StagePlan &plan, StringRef reason) const;
   void describe(Location loc) const;
 
   /// True if the stage's rows are copied to shared memory in the background.

@@ -190,7 +190,7 @@ struct ConvertOperatorsToGPUPass
     const KeptParameters &parameters = memory.parameters;
     ModuleTables tables(module, device, kGlobalMemory);
     for (auto [plan, op] : llvm::zip_equal(plans, operators)) {
-      parameters.describe(*plan);
+      parameters.describe(*plan, memory.getReason(op));
       if (failed(convertOperator(*plan, op, parameters, memory.products, device,
                                  tables, warps)))
         return signalPassFailure();

@@ -143,6 +143,10 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
                       "are no clusters");
       return signalPassFailure();
     }
+    if (rounds < 1) {
+      entry.emitError("rounds must be at least 1");
+      return signalPassFailure();
+    }
     Tuning choices;
     if (failed(choices.load(tuning, &getContext())) ||
         failed(choices.checkKernels(getOperation())))
@@ -210,61 +214,94 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
       return {given, /*sets=*/instances > 1};
     }
     EstimatedCosts costs(gpu);
-    const int64_t size = std::clamp<int64_t>(instances, 1, kSetRoom);
-    UnitSchedule schedule = scheduleUnits(together, costs, choices, size);
-    auto getTimeApart = [&](double time, int64_t groups) {
-      return time * static_cast<double>(llvm::divideCeil(size, groups));
+    const int64_t count = std::max<int64_t>(instances, 1);
+    const int64_t size = std::min<int64_t>(count, kSetRoom);
+    const UnitSchedule schedule =
+        scheduleUnits(together, costs, choices, size, rounds);
+    // Of a mini-batch: so many groups run instances, or sets, side by side.
+    auto getTime = [](double time, int64_t runs, int64_t groups) {
+      return time * static_cast<double>(llvm::divideCeil(runs, groups));
     };
-    const bool isAlone = schedule.alone <= schedule.chosen;
-    const double apart = getTimeApart(schedule.alone, costs.getUnits());
-    const bool sets = size > 1 && schedule.set < apart;
-    auto emit = [&](const Twine &text) {
-      remark::analysis(together.getLoc(),
-                       remark::RemarkOpts::name("Units").category("batch"))
-          << text.str();
-    };
-    if (ofCluster) {
-      EstimatedCosts ofBlocks = EstimatedCosts::ofCluster(clusterSize);
-      const double chosen =
-          scheduleUnits(ofCluster, ofBlocks, choices, /*instances=*/1).chosen;
-      const double inClusters = getTimeApart(
-          chosen, std::max<int64_t>(costs.getUnits() / clusterSize, 1));
-      double best = std::min(apart, getTimeApart(schedule.chosen, 1));
+    const double onUnits = getTime(schedule.alone, count, costs.getUnits()),
+                 onAll = getTime(schedule.chosen, count, 1),
+                 inSets =
+                     getTime(schedule.set, llvm::divideCeil(count, size), 1);
+    const bool sets =
+        count > 1 && inSets < (gpu ? std::min(onUnits, onAll) : onUnits);
+    double best = sets ? inSets : std::min(onUnits, onAll), onCluster = 0;
+    if (ofCluster)
+      onCluster = scheduleUnits(ofCluster,
+                                EstimatedCosts::ofCluster(clusterSize), choices,
+                                /*instances=*/1, rounds)
+                      .chosen;
+    const double onClusters =
+        getTime(onCluster, count,
+                std::max<int64_t>(
+                    costs.getUnits() / std::max<int64_t>(clusterSize, 1), 1));
+
+    Choice choice = {InstanceLevel::Auto, sets};
+    StringRef decision = "all units run instances, one after the other";
+    if (ofCluster && onClusters < best) {
+      choice = {InstanceLevel::Cluster, /*sets=*/false};
+      decision = "each cluster runs instances of its own";
+      programs.apart = ofCluster;
+    } else {
+      if (ofCluster)
+        ofCluster.erase();
+      // Blocks keep parameters in memory of their own, which a second level
+      // would divide in another way: on a GPU, a mini-batch has one level.
+      const bool isAlone =
+          gpu ? !sets && onUnits <= onAll : schedule.alone <= schedule.chosen;
+      if (isAlone)
+        choice.level = InstanceLevel::Block;
+      else if (gpu)
+        choice.level = InstanceLevel::Device;
       if (sets)
-        best = std::min(best, schedule.set);
-      const bool isFastest = inClusters < best;
-      emit((isFastest ? "each cluster runs instances of its own: "
-                      : "clusters run no instances: ") +
-           llvm::formatv(
-               "about {0:F1} us on a cluster of {1} blocks; {2:F1} us "
-               "for {3} instance(s), {4:F1} us otherwise",
-               chosen / 1000, clusterSize, inClusters / 1000, size, best / 1000)
-               .str());
-      if (isFastest) {
-        programs.apart = ofCluster;
-        return {InstanceLevel::Cluster, /*sets=*/false};
-      }
-      ofCluster.erase();
+        decision = "all units run sets of instances";
+      else if (isAlone)
+        decision = "each unit runs instances of its own";
+      else if (count > 1 && !gpu)
+        decision = "each unit runs instances of its own, and all units run "
+                   "those that are left over";
     }
+    report(together.getLoc(), decision, schedule, costs.getUnits(), onCluster);
+    if (count > 1)
+      emit(together.getLoc(),
+           llvm::formatv("{0} instances: about {1:F1} us each on one unit, "
+                         "{2:F1} us one after the other on all units, {3:F1} "
+                         "us in sets of {4}",
+                         count, onUnits / 1000, onAll / 1000, inSets / 1000,
+                         size)
+                   .str() +
+               (onClusters > 0 ? llvm::formatv(", {0:F1} us each on a cluster",
+                                               onClusters / 1000)
+                                     .str()
+                               : ""));
+    return choice;
+  }
+
+  static void emit(Location loc, const Twine &text) {
+    remark::analysis(loc, remark::RemarkOpts::name("Units").category("batch"))
+        << text.str();
+  }
+
+  /// Reports who runs an instance, and estimates for one; `onCluster` is 0
+  /// without clusters.
+  void report(Location loc, StringRef decision, const UnitSchedule &schedule,
+              int64_t units, double onCluster) {
     std::string text = llvm::formatv(
-        "about {0:F1} us on one unit, {1:F1} us on {2} that share out all "
-        "steps",
-        schedule.alone / 1000, schedule.shared / 1000, costs.getUnits());
-    if (schedule.stepsAlone > 0 && !isAlone)
+        "{0}: an instance takes about {1:F1} us on one unit, {2:F1} us on {3} "
+        "that share out all steps",
+        decision, schedule.alone / 1000, schedule.shared / 1000, units);
+    if (schedule.stepsAlone > 0)
       text += llvm::formatv(", {0:F1} us if one of them runs {1} of {2} steps "
                             "by itself",
                             schedule.chosen / 1000, schedule.stepsAlone,
                             schedule.steps);
-    emit((isAlone ? "an instance runs on one unit: "
-                  : "an instance runs on all units: ") +
-         text);
-    if (size > 1)
-      emit((sets ? "instances run in sets: "
-                 : "units run instances each by itself: ") +
-           llvm::formatv("about {0:F1} us for a set of {1}, {2:F1} us apart",
-                         schedule.set / 1000, size, apart / 1000)
-               .str());
-    return {isAlone ? InstanceLevel::Block : InstanceLevel::Auto, sets};
+    if (onCluster > 0)
+      text += llvm::formatv(", {0:F1} us on a cluster of {1} blocks",
+                            onCluster / 1000, clusterSize);
+    emit(loc, text);
   }
 };
 } // namespace

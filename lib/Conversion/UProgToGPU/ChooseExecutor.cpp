@@ -8,12 +8,15 @@
 #include "../../Codegen/GPU/BlockMemory.h"
 #include "../../Codegen/GPU/WorkCounts.h"
 #include "../UProgToSCF/ProgramPatterns.h"
+#include "Batch/Analysis/GPUTimes.h"
+#include "Batch/Analysis/UnitCosts.h"
 #include "Batch/Conversion/UProgToGPU/Passes.h"
 #include "Batch/Dialect/Batch/Batch.h"
 #include "Batch/Target/GPU/GPUTarget.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
 namespace mlir::batch {
@@ -24,11 +27,16 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-// Cycles of an H200 (1.98 GHz): barriers of several blocks and a step without
-// tasks as batch-barrier measures them there (benchmarks/gpu), and what a step
-// of a plan adds to what the host does.
-static constexpr int64_t kClusterBarrier = 830, kDeviceBarrier = 2240,
-                         kStep = 950, kHostStep = 790;
+static constexpr int64_t toCycles(double nanoseconds) {
+  return static_cast<int64_t>(nanoseconds * batch::gpu_times::kClock);
+}
+
+static constexpr int64_t kClusterBarrier =
+                             toCycles(batch::gpu_times::kClusterBarrier),
+                         kDeviceBarrier =
+                             toCycles(batch::gpu_times::kDeviceBarrier),
+                         kStep = toCycles(batch::gpu_times::kStep),
+                         kHostStep = toCycles(batch::gpu_times::kHostStep);
 
 /// The rows that are counted one by one.
 static constexpr int64_t kMostRows = 8192;
@@ -96,7 +104,7 @@ struct ChooseExecutorPass
         return signalPassFailure();
       }
       group = Level::Block;
-      why = "every block runs lanes of its own";
+      why = "every block runs lanes of its own" + describeSteps();
     } else if (single != programs.end()) {
       if (given.value_or(Level::Device) != Level::Device) {
         single->emitError("this program runs single instances, on all "
@@ -149,6 +157,7 @@ struct ChooseExecutorPass
   }
 
   void findLevels(MutableArrayRef<ProgramOp> programs);
+  std::string describeSteps();
   LogicalResult choose(Level &group, int64_t &clusterBlocks, std::string &why);
   int64_t estimateStep(Level level, int64_t units,
                        ArrayRef<OperatorOp> operators,
@@ -165,6 +174,30 @@ void ChooseExecutorPass::findLevels(MutableArrayRef<ProgramOp> programs) {
   for (ProgramOp program : programs)
     if (program.getLevel() < all)
       below = std::max(below.value_or(Level::Block), program.getLevel());
+}
+
+/// The longest step of a lane by itself, by estimate.
+std::string ChooseExecutorPass::describeSteps() {
+  batch::EstimatedCosts costs(/*gpu=*/true);
+  SymbolTable symbols(getOperation());
+  double longest = 0;
+  StringRef name;
+  for (auto op : getOperation().getOps<OperatorOp>()) {
+    if (!op.getKernel())
+      continue;
+    auto kernel = symbols.lookup<batch::KernelOp>(*op.getKernel());
+    const double time =
+        costs.getStepTime(batch::estimateTask(kernel), /*tasks=*/1,
+                          /*units=*/1);
+    if (time > longest) {
+      longest = time;
+      name = op.getSymName();
+    }
+  }
+  if (name.empty())
+    return "";
+  return llvm::formatv("; the longest step of a lane is @{0}, about {1:F1} us",
+                       name, longest / 1000);
 }
 
 /// Cycles of a step of each kernel where groups of `units` blocks have a plan

@@ -7,6 +7,7 @@
 
 #include "Batch/Dialect/UProg/UProg.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
@@ -148,6 +149,12 @@ std::optional<SmallVector<OpFoldResult>> ForOp::getLoopSteps() {
   if (!getStep())
     step = Builder(getContext()).getIndexAttr(1);
   return SmallVector<OpFoldResult>{step};
+}
+
+std::optional<APInt> ForOp::getStaticTripCount() {
+  return constantTripCount(
+      getLower(), getUpper(), getLoopSteps()->front(), /*isSigned=*/true,
+      [](Value, Value, bool) -> std::optional<APSInt> { return std::nullopt; });
 }
 
 Block::BlockArgListType ForOp::getRegionIterArgs() {

@@ -25,18 +25,21 @@
 // RUN:   | FileCheck %s --check-prefix=EIGHT
 // RUN: not batch-opt %s --split-input-file --batch-replicate=cluster-size=-1 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not batch-opt %s --split-input-file --batch-replicate=rounds=0 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=ROUNDS
 // Workers of a CPU form no clusters to choose.
 // RUN: batch-opt %s --split-input-file --batch-replicate="instances=16 cluster-size=8" \
 // RUN:   | FileCheck %s --check-prefix=NOGPU --implicit-check-not=cluster
 // NOGPU: uprog.program @main.execute
+// ROUNDS: error: rounds must be at least 1
 // NEGATIVE: error: cluster-size must be at least 0, which means that there are no clusters
 
 // A product is for all units. The loop of small steps behind it is for one of them: no
 // barriers between its rounds, but one behind it. Of more instances than units, each unit
 // runs as many by itself, and what is left, all run.
-// REMARK: Units | {{.*}}an instance runs on all units: about {{.*}} us on one unit, {{.*}} us on 4 that share out all steps, {{.*}} us if one of them runs 1 of 3 steps by itself
-// TWO: Units | {{.*}}an instance runs on all units:
-// TWO: Units | {{.*}}instances run in sets: about {{.*}} us for a set of 2, {{.*}} us apart
+// REMARK: Units | {{.*}}all units run instances, one after the other: an instance takes about {{.*}} us on one unit, {{.*}} us on 4 that share out all steps, {{.*}} us if one of them runs 1 of 3 steps by itself
+// TWO: Units | {{.*}}each unit runs instances of its own, and all units run those that are left over: an instance takes about
+// TWO: Units | {{.*}}2 instances: about {{.*}} us each on one unit, {{.*}} us one after the other on all units, {{.*}} us in sets of 2
 // CHECK:       uprog.program @main.instance(%{{.*}}: index) level(block)
 // CHECK-NOT:     level(block)
 // CHECK:       uprog.program @main.instance.together(%{{.*}}: index) level(device)
@@ -65,7 +68,8 @@
 // CLUSTER-NEXT:  %[[COUNT:.*]] = uprog.instances
 // CLUSTER-NOT:   uprog.units
 // CLUSTER:       uprog.run @main.instance.cluster tasks(%[[COUNT]])
-// EIGHT:       Units | {{.*}}each cluster runs instances of its own: about {{.*}} us on a cluster of 8 blocks; {{.*}} us for 16 instance(s), {{.*}} us otherwise
+// EIGHT:       Units | {{.*}}each cluster runs instances of its own: {{.*}} us on a cluster of 8 blocks
+// EIGHT:       Units | {{.*}}16 instances: {{.*}} us each on a cluster
 // CHOSEN:      uprog.program @main.instance.cluster
 // CHOSEN:        uprog.run @add.rows step(%{{.*}}) tasks(%{{.*}}) level(block)
 // CHOSEN:        uprog.run @main.instance.cluster tasks
@@ -111,9 +115,9 @@ func.func @main(%x: tensor<512xf32>, %W: tensor<512x512xf32> {batch.shared = "W"
 // -----
 
 // Where nothing is worth a barrier, one unit runs the instance.
-// REMARK: Units | {{.*}}an instance runs on one unit: about {{.*}} us on one unit, {{.*}} us on 4 that share out all steps
-// TWO: Units | {{.*}}an instance runs on one unit:
-// TWO: Units | {{.*}}units run instances each by itself: about
+// REMARK: Units | {{.*}}each unit runs instances of its own: an instance takes about {{.*}} us on one unit, {{.*}} us on 4 that share out all steps
+// TWO: Units | {{.*}}each unit runs instances of its own: an instance takes about
+// TWO: Units | {{.*}}2 instances: about
 // CHECK-NOT:   together
 // CHECK:       uprog.program @main.execute
 // CHECK-NOT:   uprog.units
@@ -121,7 +125,7 @@ func.func @main(%x: tensor<512xf32>, %W: tensor<512x512xf32> {batch.shared = "W"
 // TUNED:       uprog.run @add.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
 // BLOCK:       uprog.run @main.instance tasks
 // CLUSTER:     uprog.run @main.instance.cluster tasks
-// EIGHT:       Units | {{.*}}clusters run no instances: about {{.*}} us on a cluster of 8 blocks;
+// EIGHT:       Units | {{.*}}each unit runs instances of its own: {{.*}} us on a cluster of 8 blocks
 // CHOSEN-NOT:  level(cluster)
 // CHOSEN:      uprog.run @main.instance tasks
 batch.kernel @add(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {

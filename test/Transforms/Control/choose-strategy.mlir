@@ -60,13 +60,12 @@ func.func @element(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry
 
 // -----
 
-// A computed tensor decides which branch is taken: workers compute control for all
-// instances; on a GPU, where that was not measured, lanes take turns. With one instance in
-// a mini-batch, all units run it together.
+// A computed tensor decides which branch is taken: workers, or blocks of a GPU, compute
+// control for all instances. With one instance in a mini-batch, all units run it together.
 // ONE-LABEL:   func.func @branch
 // ONE-SAME:      batch.strategy = #batch.strategy<replicate>
 // REMARK: [[#@LINE+8]]:8: remark: {{.*}}strategy 'replicate': control depends on a tensor here, and every unit computes control for all instances
-// GPU: [[#@LINE+7]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here"
+// GPU: [[#@LINE+7]]:8: remark: {{.*}}strategy 'replicate': control depends on a tensor here, and every unit computes control for all instances
 // CHECK-LABEL: func.func @branch
 // CHECK-SAME:    batch.strategy = #batch.strategy<replicate>
 func.func @branch(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} {
@@ -322,7 +321,7 @@ func.func @layers(%n: index, %W: !mat {batch.shared = "W"}) -> !vec attributes {
 
 // Loops over tensors of few elements: each worker runs instances by itself.
 // REMARK: [[#@LINE+7]]:1: remark: {{.*}}strategy 'replicate', instances apart: no tensor of an instance has more than 16 elements
-// GPU: [[#@LINE+10]]:10: remark: {{.*}}strategy 'lockstep': control depends on a tensor here
+// GPU: [[#@LINE+10]]:10: remark: {{.*}}strategy 'replicate': control depends on a tensor here
 // CHECK-LABEL: func.func @few
 // CHECK-SAME:    batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>
 // MASK-LABEL:  func.func @few

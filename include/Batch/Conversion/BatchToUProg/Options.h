@@ -8,6 +8,7 @@
 #ifndef BATCH_CONVERSION_BATCHTOUPROG_OPTIONS_H
 #define BATCH_CONVERSION_BATCHTOUPROG_OPTIONS_H
 
+#include "Batch/Analysis/WorkEstimate.h"
 #include "Batch/Support/NamedOption.h"
 
 namespace mlir::batch {

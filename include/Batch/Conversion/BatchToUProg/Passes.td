@@ -254,6 +254,8 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
            "Estimate for the blocks of a GPU, not for workers">,
     Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"0",
            "Blocks of a cluster that level 'auto' may take; 0: none">,
+    Option<"rounds", "rounds", "int64_t", /*default=*/"::mlir::batch::kUnknownRounds",
+           "Estimated rounds of a loop whose number of rounds is not static">,
     Option<"tuning", "tuning", "std::string", /*default=*/"\"\"",
            "File with choices for levels and units">,
   ];

@@ -415,7 +415,7 @@ def UProg_ForOp : UProg_ControlOp<"for", [
     SingleBlockImplicitTerminator<"YieldOp">,
     DeclareOpInterfaceMethods<LoopLikeOpInterface, [
         "getLoopInductionVars", "getLoopLowerBounds", "getLoopUpperBounds",
-        "getLoopSteps", "getRegionIterArgs",
+        "getLoopSteps", "getRegionIterArgs", "getStaticTripCount",
         "getYieldedValuesMutable", "getLoopResults"]>,
     DeclareOpInterfaceMethods<RegionBranchOpInterface,
                               ["getEntrySuccessorOperands"]>]> {

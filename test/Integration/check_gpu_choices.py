@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""check_gpu_choices.py [--table]: estimates for GPUs, compared with times of an H200.
+
+The times are those of part `control` in benchmarks/results/gpu-first-hour-2026-11-27.json:
+each model at three sizes of a mini-batch, with one program for each level of `replicate`, and
+in lock step. The estimates are those by which `batch-replicate` and `batch-choose-executor`
+decide. The rounds of loops, which the compiler does not know, are those of the stored
+counts. For each model and size the way with the shortest estimate must be the fastest or within
+5 % of it, except for one, and each estimate must be within a factor of 2 of its time.
+--table prints all of them.
+"""
+
+import argparse
+import collections
+import json
+import os
+import re
+
+import batchtest
+
+parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+parser.add_argument("--table", action="store_true", help="print all estimates and times")
+arguments = parser.parse_args()
+checks = batchtest.Checks("choices for GPUs")
+
+RESULTS = os.path.join(batchtest.ROOT, "benchmarks", "results",
+                       "gpu-first-hour-2026-11-27.json")
+BATCHES = (1, 10, 64)
+# Steps of an instance outside its loop and in a round of it; None: its number of rounds is
+# static.
+STEPS = {"seq2seq": (1, 2), "lstm10": (2, 20), "attention": None}
+# Of these, the steps that each member of a set runs by itself.
+SINGLE_STEPS = {"lstm10": 10}
+CLUSTER = 8
+
+
+def timings():
+    """{(model, batch): {way: job}} of the stored results."""
+    with open(RESULTS) as file:
+        jobs = json.load(file)["parts"]["control"]["jobs"]
+    found = collections.defaultdict(dict)
+    for job in jobs:
+        model, way, batch = re.fullmatch(r"(\w+), (.*), (batch \d+|\d+ compared)",
+                                         job["name"]).groups()
+        if batch.startswith("batch"):
+            found[model, int(batch.split()[1])][way] = job
+    return found
+
+
+def remarks(model, options, *more):
+    source = os.path.join(batchtest.MODELS, model + ".mlir")
+    return batchtest.call(
+        "batch-opt", "--autobatch=gpu " + options, *more, source, "-o", os.devnull,
+        "--remark-format=emitRemark", "--remarks-filter=batch", errors=True)
+
+
+def number(text, pattern):
+    found = re.search(pattern.replace("#", r"(\d+\.\d+)"), text)
+    assert found, (pattern, text)
+    return float(found[1])
+
+
+def rounds_of(model, job, instances, set_size=0):
+    """The rounds of an instance's loop, on average; in a set, those of its longest."""
+    if STEPS[model] is None:
+        return 1
+    once, each = STEPS[model]
+    counts = job["counts"]
+    if not set_size:
+        return max(1, round((counts["tasks"] / instances - once) / each))
+    single = SINGLE_STEPS.get(model, 0)
+    steps = counts["batches"] / counts["launches"] - once - single * set_size
+    return max(1, round(steps / (each - single)))
+
+
+def estimates(model, batch, jobs):
+    """{way: microseconds of a mini-batch} by the remarks of the compiler."""
+    found = {}
+    for way, job in jobs.items():
+        instances = job["counts"]["launches"] * batch
+        if way.startswith("lock step"):
+            steps = job["counts"]["tasks"] / instances
+            text = remarks(model, "strategy=lockstep", "--gpu-persistent")
+            found[way] = steps * number(text, r"the longest step of a lane is @\S+, about # us")
+            continue
+        sets = batch > 1 and way == "replicate device"
+        rounds = rounds_of(model, job, instances, batch if sets else 0)
+        text = remarks(model, "strategy=replicate cluster-size=%d instances=%d rounds=%d"
+                       % (CLUSTER, batch, rounds))
+        if batch == 1:
+            pattern = {"replicate block": "takes about # us on one unit",
+                       "replicate device": "# us on 132 that share out all steps",
+                       "replicate cluster": "# us on a cluster"}[way]
+        else:
+            pattern = {"replicate block": "about # us each on one unit",
+                       "replicate device": "# us in sets of",
+                       "replicate cluster": "# us each on a cluster"}[way]
+        found[way] = number(text, pattern)
+    return found
+
+
+total = good = 0
+for (model, batch), jobs in sorted(timings().items()):
+    assert batch in BATCHES
+    predicted = estimates(model, batch, jobs)
+    times = {way: job["us"]["kernels"] for way, job in jobs.items()}
+    for way in sorted(times):
+        factor = predicted[way] / times[way]
+        if arguments.table:
+            print("%-10s %3d %-18s estimate %8.0f us, measured %8.0f us, ratio %.2f"
+                  % (model, batch, way, predicted[way], times[way], factor))
+        checks.expect("%s, %d, %s: estimate %.2f times what was measured"
+                     % (model, batch, way, factor), 0.5 <= factor <= 2)
+    chosen = min(sorted(predicted), key=predicted.get)
+    best = min(times.values())
+    total += 1
+    good += times[chosen] <= 1.05 * best
+    if arguments.table:
+        print("%-10s %3d chosen: %s, %.2f times the fastest" % (model, batch, chosen,
+                                                                 times[chosen] / best))
+checks.expect("%d of %d choices are the fastest or within 5 %% of it" % (good, total),
+             total == 12 and good >= 11)
+checks.exit()
