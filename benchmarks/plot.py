@@ -10,8 +10,8 @@ policies: a panel per batch size, batches over the lower bound, one bar per poli
 lockstep: utilization by lanes, gradients per second by chains. Of reads: the two ways
 of each case. Of kernels: by number of threads the share of the peak, and the peers'
 times over ours. Of lazy: a panel per hidden size, batch size and number of threads,
-each peer's time over ours. Of python: JAX's
-times over ours. Of control: a panel per batch size and number of threads,
+each peer's time over ours. Of python: JAX's times over ours. Of decode: each peer's time
+over ours, by form and width. Of control: a panel per batch size and number of threads,
 times over our fastest strategy's; of its overhead, times over the trace's.
 Standard library only.
 """
@@ -328,6 +328,28 @@ def draw_python(record, output):
     write(output, max(width, 640), top, out)
 
 
+def draw_decode(record, output):
+    """The peers' times over ours, by form and width."""
+    results = record["results"]
+    lanes = sorted({r["lanes"] for r in results})
+    out, top, width = [], TOP, 0
+    for key, title in (("over_vmap", "jit(vmap)'s"),
+                       ("over_generate", "transformers' generate's")):
+        values = {}
+        for r in results:
+            if key in r:
+                name = "%s, %d" % (r["form"].removeprefix("batch "), r["width"])
+                values.setdefault(name, {})[r["lanes"]] = r[key]
+        if values:
+            width = max(width, panel(
+                out, top, "%s time over ours, %d thread(s)" % (title, results[0]["threads"]),
+                "x", list(values), lanes, values, "%s lanes", 1))
+            top += HEIGHT + GAP
+    legend(out, ["%d lanes" % n for n in lanes], 90)
+    caption(out, "%s; JAX %s; %s" % (record["cpu"], record["jax"], record["date"]))
+    write(output, max(width, 640), top, out)
+
+
 def draw_kernels(record, output):
     """Kernels without floating-point products have no share of the peak."""
     results = record["results"]
@@ -382,6 +404,8 @@ def main():
         return draw_kernels(record, output)
     if record["benchmark"] == "python":
         return draw_python(record, output)
+    if record["benchmark"] == "decode":
+        return draw_decode(record, output)
     if record["benchmark"] == "reads":
         return draw_reads(record, output)
     threads = max(result["threads"] for result in results)

@@ -29,7 +29,8 @@ NAVIGATION = [
                "docs/Dialects/Batch docs/Dialects/BatchReference docs/Dialects/UProg "
                "docs/Dialects/UProgReference docs/Operations docs/Passes docs/ABI "
                "docs/Glossary"),
-    ("Measured", "benchmarks/README benchmarks/lazy/README benchmarks/gpu/README"),
+    ("Measured", "benchmarks/README benchmarks/decode/README benchmarks/lazy/README "
+                 "benchmarks/gpu/README"),
     ("Project", "docs/ReleaseNotes CHANGELOG docs/Versions SECURITY CONTRIBUTING"),
 ]
 DOWNLOADS = ("benchmarks/", "docs/", "examples/")

@@ -1,0 +1,21 @@
+"""Runs the decoder in one library on a number of cores, for run.py: worker.py NAME THREADS.
+
+Requests and answers are JSON objects, one a line (workers.py):
+
+  {"do": "load", "width": …, "layers": …, "requests": …} → {"products": multiplications and
+      additions of a step with weights}
+  {"do": "prepare", "form": …, "lanes": …, "count": …} → {}: compiles
+  {"do": "run", the same} → {"seconds": …, "tokens": [of each request]}: the first `count`
+      requests, `lanes` at a time. On one thread, seconds are CPU time
+"""
+
+import os
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
+sys.path.append(os.path.join(ROOT, "examples", "python", "decode"))
+import workers  # noqa: E402
+
+if __name__ == "__main__":
+    workers.serve(lambda peer: peer.Programs())

@@ -1,0 +1,36 @@
+"""The weights and requests that all libraries get, and the time of a run."""
+
+import sys
+import time
+
+import compare
+import weights
+
+# Other work on the machine disturbs CPU time less than time.
+CLOCK = time.process_time if int(sys.argv[2]) == 1 else time.perf_counter
+
+
+class Worker:
+    """The part of a worker that is the same for all libraries. A library's class has
+    `start(arrays)` and `program(form, lanes, given)`, which returns a function."""
+
+    def load(self, width, layers, requests):
+        arrays = weights.random(width, layers)
+        self.given = compare.draw(requests, *(len(arrays[name]) for name in (
+            "wte.weight", "wpe.weight")))
+        self.known = {}
+        self.start(arrays)
+        matrices = [array for name, array in arrays.items()
+                    if array.ndim == 2 and name != "wpe.weight"]
+        return {"products": 2 * sum(matrix.size for matrix in matrices)}
+
+    def prepare(self, form, lanes, count):
+        self.known[form, lanes, count] = self.program(
+            form, lanes, tuple(part[:count] for part in self.given))
+        return {}
+
+    def run(self, form, lanes, count):
+        program = self.known[form, lanes, count]
+        start = CLOCK()
+        tokens = program()
+        return {"seconds": CLOCK() - start, "tokens": tokens}
