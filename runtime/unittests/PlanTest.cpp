@@ -53,7 +53,8 @@ struct Recorder {
       value = 0;
       for (int64_t operand : operands) {
         value += values.at(operand);
-        if (operand >= planBegin && !(hasPhases && kernel == Twice))
+        if (operand >= planBegin && operand < context.numTasks &&
+            !(hasPhases && kernel == Twice))
           depth = std::max(depth, depths.at(operand) + 1);
       }
       value *= kernel == Twice ? 2 : 1;
@@ -301,6 +302,85 @@ TEST(Plan, RowsOfTransientTablesAreReused) {
         EXPECT_LT(tables.slots(), 2 * parts * 80);
       }
     }
+}
+
+// A run has no most tasks: the numbers of those that nobody knows any more are
+// used again. Counters begin just below the half of their numbers, which is
+// 2^31 for one part.
+TEST(Plan, NumbersOfTasksAreUsedAgain) {
+  const std::string text = describeTransient();
+  const Descriptor descriptor(text.c_str());
+  WorkerPool workers(1);
+  std::mt19937 generator(5);
+  auto below = [&](size_t limit) { return generator() % limit; };
+  for (Policy policy : {Policy::Depth, Policy::Greedy})
+    for (int64_t parts : {1, 2}) {
+      Tables tables(descriptor, /*reusedRowBytes=*/64);
+      Plan plan(descriptor);
+      plan.setPolicy(policy, {});
+      tables.clear(parts);
+      std::vector<std::unique_ptr<Recorder>> recorders;
+      for (int64_t p = 0; p < parts; ++p) {
+        const int64_t half =
+            (firstTaskOf(p, parts) + endTaskOf(p, parts)) / 2 - 100;
+        tables.addTasks(p, half);
+        recorders.push_back(std::make_unique<Recorder>(half));
+      }
+      size_t bytes = 0;
+      for (int number = 0; number < 2000; ++number) {
+        std::vector<BatchContext *> contexts;
+        KeptRows later;
+        for (auto &recorder : recorders) {
+          recorder->startPlan();
+          std::vector<int64_t> &tasks = recorder->numbers;
+          for (int64_t i = 0; i < 8; ++i)
+            if (tasks.empty())
+              recorder->record(Start, {i + 1});
+            else
+              recorder->record(Sum,
+                               {tasks.front(), tasks[below(tasks.size())]});
+          // The first task of all, and one more, are kept.
+          tasks = {tasks.front(), tasks.back()};
+          later.kept.insert(later.kept.end(), tasks.begin(), tasks.end());
+          contexts.push_back(recorder->finish());
+        }
+        PlanOptions options;
+        options.later = &later;
+        plan.build(contexts, /*numInstances=*/0, tables, workers, options);
+        double expected = 0;
+        for (auto &recorder : recorders)
+          expected += recorder->planSum;
+        ASSERT_EQ(runSteps(contexts[0]->steps, contexts[0]->numSteps), expected)
+            << "plan " << number;
+        for (int64_t p = 0; p < parts; ++p) {
+          recorders[p]->context.numTasks = tables.chooseNumbers(p);
+          // Numbers that are used again are far from those in use.
+          ASSERT_GT(tables.limitTask(p) - tables.endTask(p), 1 << 28);
+        }
+        if (number == 1000)
+          bytes = tables.slotBytes();
+      }
+      EXPECT_LT(tables.slotBytes(), bytes + bytes / 10);
+      for (int64_t p = 0; p < parts; ++p)
+        EXPECT_LT(recorders[p]->context.numTasks,
+                  (firstTaskOf(p, parts) + endTaskOf(p, parts)) / 2 - 100)
+            << "part " << p;
+    }
+}
+
+TEST(Plan, TooManyTasksAreAnError) {
+  const Descriptor descriptor(description);
+  WorkerPool workers(1);
+  Tables tables(descriptor, /*reusedRowBytes=*/64);
+  Plan plan(descriptor);
+  tables.clear(1);
+  tables.setNumbers(0, 100, 105);
+  Recorder recorder(100);
+  recorder.startPlan();
+  for (int64_t i = 0; i < 6; ++i)
+    recorder.record(Start, {i});
+  EXPECT_MESSAGE("a worker inspected 6 tasks, but 5 is the most",
+                 plan.build({recorder.finish()}, 0, tables, workers, {}));
 }
 
 // The depths that the scheduler finds are those that inspectors record: from

@@ -14,7 +14,7 @@ import random
 import subprocess
 
 import batchtest
-from lazy_programs import (CIRCLE, ENDLESS, GROW, LATE, PAIR, PATH, PICK, ROUNDS, ROWS,
+from lazy_programs import (CIRCLE, ENDLESS, GROW, LATE, LONG, PAIR, PATH, PICK, ROUNDS, ROWS,
                            SHRINK, SPIN, WALK)
 
 checks = batchtest.Checks("lazy")
@@ -213,6 +213,23 @@ def check_rows():
             slots.append(report["slots"])
             checks.expect(name + ": instances differ", report["flushes"] > 10)
     checks.expect("pair: rows", len(slots) == 2 and max(slots) <= 12 * count, slots)
+
+
+def check_steps_memory():
+    """A loop that keeps only its state needs as many bytes for any number of rounds."""
+    program = compiled("long", LONG)
+    if not program:
+        return
+    found = []
+    for steps in (1000, 100000):
+        inputs = batchtest.write_lines(os.path.join(scratch, "long"), [
+            json.dumps({"x": [0.1 * i] * 256, "k": steps}) for i in range(8)])
+        report = checks.run("long, %d steps" % steps, lambda: batchtest.run_model(
+            program, inputs, batch=8, threads=1, check=steps == 1000))
+        if report:
+            checks.equal("long: tasks of %d steps" % steps, report["tasks"] // steps, 8)
+            found.append(report["memory_bytes"])
+    checks.expect("long: bytes", len(found) == 2 and found[0] == found[1], found)
 
 
 def check_examples():
@@ -490,6 +507,7 @@ def check_errors():
 check_trees()
 check_rounds()
 check_rows()
+check_steps_memory()
 check_examples()
 check_forks()
 check_workers()

@@ -131,6 +131,34 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
 }
 """
 
+# The state of a loop is one row, and every round waits.
+LONG = """
+!vec = tensor<256xf32>
+func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
+    -> (!vec {batch.name = "y"}, i64 {batch.name = "steps"}) attributes {batch.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %bound = arith.constant 2.0e9 : f32
+  %half = arith.constant dense<0.5> : !vec
+  %n = arith.index_cast %k : index to i64
+  %h, %m = scf.while (%h = %x, %m = %zero) : (!vec, i64) -> (!vec, i64) {
+    %e = tensor.extract %h[%c0] : !vec
+    %ok = arith.cmpf olt, %e, %bound : f32
+    %room = arith.cmpi slt, %m, %n : i64
+    %more = arith.andi %ok, %room : i1
+    scf.condition(%more) %h, %m : !vec, i64
+  } do {
+  ^bb0(%h: !vec, %m: i64):
+    %a = arith.mulf %h, %half : !vec
+    %next = arith.addf %a, %x : !vec
+    %m2 = arith.addi %m, %one : i64
+    scf.yield %next, %m2 : !vec, i64
+  }
+  return %h, %m : !vec, i64
+}
+"""
+
 # Two vectors shrink side by side; what one has become is needed when the other has
 # ended, too. Then both turn into one, which shrinks.
 PAIR = """

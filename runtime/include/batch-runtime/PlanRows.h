@@ -74,6 +74,9 @@ private:
     std::vector<int32_t> counts, sorted;
     std::vector<std::pair<int64_t, int32_t>> keys; ///< of records, to be sorted
 
+    bool contains(int64_t task) const {
+      return task >= begin && task < begin + numTasks;
+    }
     /// The last epoch that reads a task's rows in a group; -1 if none does.
     int32_t &at(int group, int64_t task) const {
       return lastReads.as<int32_t>()[place(group, task)];

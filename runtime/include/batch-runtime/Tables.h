@@ -14,6 +14,7 @@
 #include "batch-runtime/Memory.h"
 #include "batch-runtime/PlanImage.h"
 #include "batch-runtime/RowAllocator.h"
+#include "batch-runtime/SlotMap.h"
 #include "batch-runtime/TaskNumbers.h"
 
 #include <deque>
@@ -35,19 +36,25 @@ public:
   void clear(int64_t numParts);
   int64_t numParts() const { return partCount; }
 
-  /// The first task of a part that has no row yet.
+  /// The number of a part's next task, which has no row yet.
   int64_t endTask(int64_t part) const { return parts[part].end; }
+  /// The end of the numbers from there on that no task has.
+  int64_t limitTask(int64_t part) const { return parts[part].limit; }
   /// Makes room for the slots of a part's tasks up to `end`.
   void addTasks(int64_t part, int64_t end);
+  /// Chooses the number of a part's next task once all plans have run: numbers
+  /// that nobody knows any more are used again when half of the others are
+  /// taken. Returns endTask().
+  int64_t chooseNumbers(int64_t part);
+  /// The tasks of a part get the numbers from `task` on, up to `limit`.
+  void setNumbers(int64_t part, int64_t task, int64_t limit);
   /// Gives a part one task more, with the rows of another part's task.
   void shareRows(int64_t task, int64_t part);
-  /// The first slots of the tasks of a part in the tables of a group; task t is
-  /// entry t - firstTaskOf(part, numParts()).
-  int32_t *slotsOf(int64_t part, int group) {
-    return parts[part].slots.as<int32_t>() + group * parts[part].stride;
-  }
-  const int32_t *slotsOf(int64_t part, int group) const {
-    return parts[part].slots.as<int32_t>() + group * parts[part].stride;
+  /// The first slots of the tasks of a part in the tables of a group; task t
+  /// has the place t - firstTaskOf(part, numParts()).
+  SlotMap &slotsOf(int64_t part, int group) { return parts[part].slots[group]; }
+  const SlotMap &slotsOf(int64_t part, int group) const {
+    return parts[part].slots[group];
   }
 
   /// The allocator of a group's rows if they are reused, else null.
@@ -61,10 +68,11 @@ public:
     return isHeld[group] ? &pools[poolOf[group]].held : nullptr;
   }
   bool anyHeld() const { return hasHeld; }
-  /// Calls `body(rows, row)` for the row of a result of an earlier plan, and
+  /// A result of an earlier plan is HeldRows::kept or pinned: its row, and
   /// those that its task has in the same place of other held groups.
-  template <class Body>
-  void forEachHeldRow(int64_t handle, const Body &body);
+  void keep(int64_t handle, int32_t epoch);
+  /// The same for a pinned result of the present plan, whose row is not known.
+  void pin(int64_t handle);
   /// Begins a plan of the run: all before it have run.
   void beginPlan();
   /// The steps that follow run at the same time as those so far: they get rows
@@ -87,8 +95,8 @@ public:
   /// The slot of a task's result within its table.
   int64_t slot(int64_t handle, int table) const {
     int64_t task = taskOf(handle), part = partOf(task, numParts());
-    return slotsOf(part, descriptor.tables[table]
-                             .group)[task - firstTaskOf(part, numParts())] +
+    return slotsOf(part, descriptor.tables[table].group)
+               .slot(task - firstTaskOf(part, numParts())) +
            (handle >> 56);
   }
   /// Where a task's result or a source's row lies; `table` is that of results
@@ -125,11 +133,11 @@ private:
     RowAllocator rows;
     HeldRows held;
   };
-  /// The slots of the tasks of a part, group after group.
   struct Part {
-    int64_t end = 0;    ///< the first task without a slot
-    int64_t stride = 0; ///< from group to group
-    Buffer slots;
+    int64_t end = 0;   ///< the next task
+    int64_t limit = 0; ///< the end of the numbers that are free there
+    int64_t half = 0;  ///< of these are taken: others may be free again
+    std::vector<SlotMap> slots; ///< of tasks, by group
   };
   void choosePools(int64_t reusedRowBytes);
   size_t storageBytes(size_t table) const;
@@ -148,19 +156,6 @@ private:
   int64_t partCount = 0;
   int64_t totalSlots = 0;
 };
-
-template <class Body>
-void Tables::forEachHeldRow(int64_t handle, const Body &body) {
-  const int64_t task = taskOf(handle), part = partOf(task, numParts());
-  const int64_t place = task - firstTaskOf(part, numParts());
-  for (int group = 0; group < descriptor.groups; ++group) {
-    if (!isHeld[group])
-      continue;
-    // -1: the task has no results there.
-    if (int32_t slot = slotsOf(part, group)[place]; slot >= 0)
-      body(*heldRows(group), slot + (handle >> 56));
-  }
-}
 
 } // namespace batchrt
 

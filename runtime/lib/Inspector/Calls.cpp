@@ -138,7 +138,7 @@ struct RuntimeCalls {
 
   static int64_t await(BatchContext *context, int64_t handle, int64_t table) {
     Part &part = Part::of(context);
-    while (taskOf(handle) >= part.flushedTasks) {
+    while (part.isPending(taskOf(handle))) {
       ++part.waits;
       guarded(context, [](Part &part, MiniBatch &) { part.strands->wait(); });
     }

@@ -234,7 +234,7 @@ void Inspector::endFlush(Tables &tables) {
       shareConstant(k, tables);
   }
   for (Part *part : inspected)
-    part->flushedTasks = part->numTasks;
+    part->flushedTasks = part->numTasks = tables.chooseNumbers(part->number);
 }
 
 /// What one part has computed no other computes again.

@@ -79,6 +79,10 @@ struct alignas(64) Part : BatchContext {
   /// By instance that has run into a limit: the reason.
   std::map<int64_t, std::string> failures;
 
+  /// True if a task has been recorded and has not run.
+  bool isPending(int64_t task) const {
+    return task >= flushedTasks && task < numTasks;
+  }
   /// Runs `body(argument)` on a stack, which may leave it with an error.
   void run(void (*body)(void *), void *argument);
   /// Says on what compiled code runs from now on.

@@ -140,12 +140,14 @@ int64_t IndexArrays::placeRaggedRows(const TaskOrder &order, int64_t kernel) {
 
 namespace {
 /// Tables::row() for many handles of one type and part. Handles of tasks and of
-/// sources mix unpredictably, so the code does not branch on them.
+/// sources mix unpredictably, so the code does not branch on them. `Slots`
+/// finds the slot of a place in the part.
+template <class Slots>
 class RowFinder {
 public:
-  RowFinder(const int32_t *slots, int64_t firstTask, const char *base,
+  RowFinder(const Slots &slots, int64_t firstTask, const char *base,
             const TableInfo &info, const BatchSource *sources)
-      : slots(slots ? slots : &noSlot), firstTask(firstTask), sources(sources),
+      : slots(slots), firstTask(firstTask), sources(sources),
         mask(info.block - 1), slotBytes(info.slotBytes) {
     table.base = base;
     table.rowBytes = info.rowBytes;
@@ -156,7 +158,7 @@ public:
   const char *operator()(int64_t handle) const {
     int64_t low = static_cast<uint32_t>(handle);
     int64_t isSource = handle >> 63; // all ones, or zero
-    int64_t slot = slots[(low - firstTask) & ~isSource] + (handle >> 56);
+    int64_t slot = slots((low - firstTask) & ~isSource) + (handle >> 56);
     int64_t row = (low & isSource) | ((slot >> shift) & ~isSource);
     const BatchSource *from = &sources[(handle >> 56) & 127];
     from = handle < 0 ? from : &table;
@@ -165,8 +167,7 @@ public:
   }
 
 private:
-  static constexpr int32_t noSlot = 0;
-  const int32_t *slots;
+  Slots slots;
   int64_t firstTask;
   BatchSource table = {};
   const BatchSource *sources;
@@ -206,7 +207,8 @@ private:
   template <class ForEach>
   void writeRows(int64_t kernel, const OperandInfo &info, char *rows,
                  const ForEach &forEach) const;
-  RowFinder rowFinder(int table) const;
+  template <class Body>
+  void withSlots(int table, const Body &body) const;
 
   const Descriptor &descriptor;
   const DepthScheduler &schedule;
@@ -240,13 +242,16 @@ void IndexArrays::PartWriter::forEachCell(int64_t kernel, int64_t cell,
   }
 }
 
-RowFinder IndexArrays::PartWriter::rowFinder(int table) const {
-  const BatchSource *sources = part.context->sources;
+/// Calls `body` with a function from the places of the part to their slots in a
+/// table; without a table, to nothing.
+template <class Body>
+void IndexArrays::PartWriter::withSlots(int table, const Body &body) const {
   if (table < 0)
-    return {nullptr, 0, nullptr, {}, sources};
-  const TableInfo &info = descriptor.tables[table];
-  return {tables.slotsOf(number, info.group), part.base, tables.data(table),
-          info, sources};
+    return body([](int64_t) { return 0; });
+  const SlotMap &map = tables.slotsOf(number, descriptor.tables[table].group);
+  if (const int32_t *slots = map.allSlots())
+    return body([slots](int64_t place) { return slots[place]; });
+  body([&map](int64_t place) { return map.slot(place); });
 }
 
 /// Writes an operand's index array: the entries that `forEach` calls its
@@ -273,12 +278,12 @@ void IndexArrays::PartWriter::writeRows(int64_t kernel, const OperandInfo &info,
       return forEach([&, out](int64_t i, int64_t cell) {
         out[i] = static_cast<int32_t>(tables.slot(cell, info.table));
       });
-    const int32_t *slots =
-        tables.slotsOf(number, descriptor.tables[info.table].group);
-    int64_t firstTask = part.base;
-    return forEach([=](int64_t i, int64_t cell) {
-      out[i] = slots[static_cast<uint32_t>(cell) - firstTask] +
-               static_cast<int32_t>(cell >> 56);
+    const int64_t firstTask = part.base;
+    return withSlots(info.table, [&](auto slots) {
+      forEach([=](int64_t i, int64_t cell) {
+        out[i] = slots(static_cast<uint32_t>(cell) - firstTask) +
+                 static_cast<int32_t>(cell >> 56);
+      });
     });
   }
   case OperandInfo::Rows: {
@@ -287,9 +292,14 @@ void IndexArrays::PartWriter::writeRows(int64_t kernel, const OperandInfo &info,
       return forEach([&, out](int64_t i, int64_t cell) {
         out[i] = tables.row(cell, info.table, part.context->sources);
       });
-    const RowFinder row = rowFinder(info.table);
-    return forEach(
-        [&row, out](int64_t i, int64_t cell) { out[i] = row(cell); });
+    static const TableInfo none;
+    const char *base = info.table < 0 ? nullptr : tables.data(info.table);
+    const TableInfo &table =
+        info.table < 0 ? none : descriptor.tables[info.table];
+    return withSlots(info.table, [&](auto slots) {
+      const RowFinder row(slots, part.base, base, table, part.context->sources);
+      forEach([&row, out](int64_t i, int64_t cell) { out[i] = row(cell); });
+    });
   }
   }
 }

@@ -136,7 +136,7 @@ void PlanRows::findReads(const TaskOrder &order, Tables &tables,
       if (task < 0 || table < 0)
         return;
       const int group = descriptor.tables[table].group;
-      if (task < own.begin) {
+      if (!own.contains(task)) {
         if (HeldRows *held = tables.heldRows(group))
           held->read(tables.slot(handle, table), epoch);
         return;
@@ -170,7 +170,7 @@ void PlanRows::keepResults(const TaskOrder &order, Tables &tables,
                          return;
                        const int group = descriptor.tables[table].group;
                        const PartReads &part = reads[partOf(task, parts)];
-                       if (task >= part.begin)
+                       if (part.contains(task))
                          part.at(group, task) = kKept;
                        else if (HeldRows *held = tables.heldRows(group))
                          held->read(tables.slot(handle, table), kKept);
@@ -188,13 +188,15 @@ void PlanRows::keep(const std::vector<int64_t> &handles, Tables &tables,
     if (task < 0 || number >= tables.numParts())
       continue;
     const PartReads &part = reads[number];
-    if (task < part.begin)
-      tables.forEachHeldRow(
-          handle, [&](HeldRows &held, int64_t row) { held.read(row, epoch); });
-    else if (task < part.begin + part.numTasks)
-      for (int group = 0; group < descriptor.groups; ++group)
-        if (tables.heldRows(group))
-          part.at(group, task) = std::max(part.at(group, task), epoch);
+    if (!part.contains(task)) {
+      tables.keep(handle, epoch);
+      continue;
+    }
+    if (epoch == HeldRows::pinned)
+      tables.pin(handle);
+    for (int group = 0; group < descriptor.groups; ++group)
+      if (tables.heldRows(group))
+        part.at(group, task) = std::max(part.at(group, task), epoch);
   }
 }
 
@@ -221,7 +223,7 @@ int64_t PlanRows::findRow(const TaskOrder &order, int64_t step,
   }
   // Rows of earlier plans are not known here; those of a constant task belong
   // to all parts.
-  if (owner < part.begin || owner >= part.begin + part.numTasks ||
+  if (!part.contains(owner) ||
       part.roots[part.place(use.group, owner)] == kShared ||
       part.at(use.group, owner) != epochs[step] ||
       part.readers[part.place(use.group, owner)] !=
@@ -419,14 +421,14 @@ void PlanRows::fillStep(const TaskOrder &order, Tables &tables, int64_t number,
   for (const GroupUse &use : groupUses[step.kernel]) {
     if (inPlace[use.group][places[s].step] != inserts)
       continue;
-    int32_t *slotOf = tables.slotsOf(number, use.group);
+    SlotMap &slots = tables.slotsOf(number, use.group);
     if (inserts) {
       const PartReads &own = reads[number];
       for (int64_t i = 0; i < step.count; ++i) {
         const int64_t task =
             static_cast<uint32_t>(words[records[i] * recordCells]);
         const int32_t root = own.roots[own.place(use.group, task)];
-        slotOf[task - base] = slotOf[own.begin + root - base];
+        slots.set(task - base, slots.slot(own.begin + root - base));
       }
       continue;
     }
@@ -434,8 +436,8 @@ void PlanRows::fillStep(const TaskOrder &order, Tables &tables, int64_t number,
     auto row = static_cast<int32_t>(stepOffsets[use.group][places[s].step] +
                                     before * use.siblings);
     for (int64_t i = 0; i < step.count; ++i, row += siblings)
-      slotOf[static_cast<uint32_t>(words[records[i] * recordCells]) - base] =
-          row;
+      slots.set(static_cast<uint32_t>(words[records[i] * recordCells]) - base,
+                row);
   }
 }
 

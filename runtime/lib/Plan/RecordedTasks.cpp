@@ -56,12 +56,13 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts,
   // LSTM cell: consecutive reads of one task count once.
   auto forEachOperand = [&](int64_t p, size_t k, const int64_t *record,
                             const auto &body) {
-    const int64_t begin = begins[p], offset = firstTasks[p] - begin;
+    const int64_t begin = begins[p], end = contexts[p]->numTasks;
+    const int64_t offset = firstTasks[p] - begin;
     int64_t last = -1;
     forEachRead(descriptor.kernels[k], record, contexts[p]->listPool,
                 [&](int64_t handle, int) {
                   int64_t task = taskOf(handle);
-                  if (task >= begin && task != last)
+                  if (task >= begin && task < end && task != last)
                     body(static_cast<int32_t>(task + offset));
                   last = task;
                 });

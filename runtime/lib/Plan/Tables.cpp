@@ -82,43 +82,83 @@ void Tables::clear(int64_t numParts) {
   partCount = numParts;
   for (int64_t p = 0; p < numParts; ++p) {
     if (static_cast<size_t>(p) == parts.size())
-      parts.emplace_back();
-    parts[p].end = firstTaskOf(p, numParts);
+      parts.emplace_back().slots.assign(descriptor.groups,
+                                        SlotMap(descriptor.waits));
+    for (SlotMap &slots : parts[p].slots)
+      slots.clear();
+    setNumbers(p, firstTaskOf(p, numParts), endTaskOf(p, numParts));
   }
+}
+
+void Tables::setNumbers(int64_t number, int64_t task, int64_t limit) {
+  Part &part = parts[number];
+  part.end = task;
+  part.limit = limit;
+  part.half = task + (limit - task) / 2;
 }
 
 void Tables::addTasks(int64_t number, int64_t end) {
-  Part &part = parts[number];
-  const int64_t first = firstTaskOf(number, partCount);
-  const int64_t used = part.end - first, wanted = end - first;
-  auto bytes = [&](int64_t stride) {
-    return descriptor.groups * stride * sizeof(int32_t);
-  };
-  if (used == 0) {
-    part.stride = wanted;
-    part.slots.reserve(bytes(wanted), "slots of tasks");
-  } else if (wanted > part.stride) {
-    Buffer slots;
-    const int64_t stride = std::max(wanted, 2 * part.stride);
-    slots.reserve(bytes(stride), "slots of tasks");
-    for (int group = 0; group < descriptor.groups; ++group)
-      std::copy_n(part.slots.as<int32_t>() + group * part.stride, used,
-                  slots.as<int32_t>() + group * stride);
-    part.slots = std::move(slots);
-    part.stride = stride;
-  }
-  for (int group = 0; hasHeld && group < descriptor.groups; ++group)
-    if (isHeld[group])
-      std::fill_n(slotsOf(number, group) + used, wanted - used, -1);
-  part.end = end;
+  for (SlotMap &slots : parts[number].slots)
+    slots.reserve(end - firstTaskOf(number, partCount));
+  parts[number].end = end;
 }
 
-void Tables::shareRows(int64_t task, int64_t part) {
-  const int64_t owner = partOf(task, partCount), end = parts[part].end;
-  addTasks(part, end + 1);
+int64_t Tables::chooseNumbers(int64_t number) {
+  Part &part = parts[number];
+  if (part.end < part.half)
+    return part.end;
+  // The numbers between two pages belong to no task that anyone knows.
+  std::vector<int64_t> pages;
+  for (int group = 0; group < descriptor.groups; ++group) {
+    if (isHeld[group])
+      part.slots[group].removePages();
+    part.slots[group].listPages(pages);
+  }
+  std::sort(pages.begin(), pages.end());
+  const int64_t first = firstTaskOf(number, partCount);
+  int64_t begin = part.end, limit = part.end, free = first;
+  auto addGap = [&](int64_t end) {
+    if (end - free > limit - begin) {
+      begin = free;
+      limit = end;
+    }
+  };
+  for (int64_t page : pages) {
+    addGap(first + page * SlotMap::pagePlaces);
+    free = first + (page + 1) * SlotMap::pagePlaces;
+  }
+  addGap(endTaskOf(number, partCount));
+  setNumbers(number, begin, limit);
+  return begin;
+}
+
+void Tables::shareRows(int64_t task, int64_t number) {
+  const int64_t owner = partOf(task, partCount), end = parts[number].end;
+  addTasks(number, end + 1);
   for (int group = 0; group < descriptor.groups; ++group)
-    slotsOf(part, group)[end - firstTaskOf(part, partCount)] =
-        slotsOf(owner, group)[task - firstTaskOf(owner, partCount)];
+    if (const int32_t slot =
+            slotsOf(owner, group).slot(task - firstTaskOf(owner, partCount));
+        slot >= 0)
+      slotsOf(number, group).set(end - firstTaskOf(number, partCount), slot);
+}
+
+void Tables::keep(int64_t handle, int32_t epoch) {
+  const int64_t task = taskOf(handle), part = partOf(task, partCount);
+  const int64_t place = task - firstTaskOf(part, partCount);
+  if (epoch == HeldRows::pinned)
+    pin(handle);
+  for (int group = 0; hasHeld && group < descriptor.groups; ++group)
+    // -1: the task has no results there.
+    if (isHeld[group])
+      if (const int32_t slot = slotsOf(part, group).keep(place); slot >= 0)
+        heldRows(group)->read(slot + (handle >> 56), epoch);
+}
+
+void Tables::pin(int64_t handle) {
+  const int64_t task = taskOf(handle), part = partOf(task, partCount);
+  for (int group = 0; group < descriptor.groups; ++group)
+    if (isHeld[group])
+      slotsOf(part, group).pin(task - firstTaskOf(part, partCount));
 }
 
 void Tables::beginPlan() {
@@ -126,6 +166,9 @@ void Tables::beginPlan() {
     pool.rows.continueRun();
     pool.held.begin(pool.rows.rows());
   }
+  for (int64_t p = 0; p < partCount; ++p)
+    for (int group = 0; group < descriptor.groups; ++group)
+      parts[p].slots[group].beginPlan(/*removesPages=*/isHeld[group]);
 }
 
 void Tables::startApart() {
@@ -191,7 +234,8 @@ size_t Tables::rowBytes() const {
 size_t Tables::slotBytes() const {
   size_t sum = 0;
   for (const Part &part : parts)
-    sum += part.slots.capacity();
+    for (const SlotMap &slots : part.slots)
+      sum += slots.bytes();
   for (const Pool &pool : pools)
     sum += pool.rows.bytes() + pool.held.bytes();
   return sum;

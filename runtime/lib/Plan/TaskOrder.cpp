@@ -33,6 +33,7 @@ void TaskOrder::begin(const std::vector<BatchContext *> &contexts,
     parts[p].context = contexts[p];
     parts[p].base = firstTaskOf(p, partCount);
     parts[p].begin = tables.endTask(p);
+    parts[p].limit = tables.limitTask(p);
     begins.push_back(parts[p].begin);
     sorters.push_back(&parts[p].sorter);
   }
@@ -47,7 +48,7 @@ void TaskOrder::begin(const std::vector<BatchContext *> &contexts,
 
 void TaskOrder::sort(int64_t number) {
   Part &part = parts[number];
-  collectQueues(part, endTaskOf(number, partCount));
+  collectQueues(part);
   part.sorter.run(part.queues.data(), static_cast<int64_t>(part.queues.size()));
 }
 
@@ -58,12 +59,12 @@ void TaskOrder::join(bool apart) {
   checkSize();
 }
 
-void TaskOrder::collectQueues(Part &part, int64_t endTask) const {
+void TaskOrder::collectQueues(Part &part) const {
   const BatchContext &context = *part.context;
   part.end = context.numTasks;
-  if (part.end > endTask || part.end - part.base > INT32_MAX)
-    raise("a worker inspected ", part.end - part.base, " tasks, but ",
-          std::min<int64_t>(endTask - part.base, INT32_MAX),
+  const int64_t most = std::min<int64_t>(part.limit - part.begin, INT32_MAX);
+  if (part.numTasks() > most)
+    raise("a worker inspected ", part.numTasks(), " tasks, but ", most,
           " is the most; give a smaller --batch");
   int64_t recordedTasks = 0;
   part.queues.resize(descriptor.kernels.size());

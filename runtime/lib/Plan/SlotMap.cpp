@@ -1,0 +1,126 @@
+//===- SlotMap.cpp - From tasks to slots of tables ------------------------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "batch-runtime/SlotMap.h"
+
+#include <algorithm>
+
+using namespace batchrt;
+
+static constexpr int64_t kPageBits = 8;
+static_assert(SlotMap::pagePlaces == 1 << kPageBits);
+/// Stands for a plan after all others.
+static constexpr int64_t kPinned = INT64_MAX;
+/// Fewer pages than twice this many are not worth a look.
+static constexpr int64_t kFewPages = 4;
+
+SlotMap::SlotMap(bool inPages)
+    : inPages(inPages), shift(inPages ? kPageBits : 63),
+      mask(inPages ? pagePlaces - 1 : INT64_MAX) {}
+
+void SlotMap::clear() {
+  for (Page &page : entries) {
+    if (page.number >= 0 && inPages)
+      unused.push_back(page.slots);
+    page.number = -1;
+  }
+  pageCount = pagesKept = 0;
+  plan = 0;
+  written = -1;
+}
+
+void SlotMap::reserve(int64_t count) {
+  if (inPages)
+    return;
+  written = -1;
+  if (static_cast<int64_t>(onePage.size()) < count)
+    onePage.resize(count);
+  open(0).slots = onePage.data();
+}
+
+/// Adds a page to the table, which has room for it.
+SlotMap::Page &SlotMap::insert(const Page &page) {
+  for (auto at = static_cast<size_t>(page.number);; ++at)
+    if (Page &entry = entries[at & (entries.size() - 1)]; entry.number < 0)
+      return entry = page;
+}
+
+/// The page of a number, which is new if need be.
+SlotMap::Page &SlotMap::open(int64_t number) {
+  if (Page *page = find(number))
+    return *page;
+  if (2 * static_cast<size_t>(++pageCount) > entries.size()) {
+    before.assign(2 * entries.size(), {-1, 0, nullptr});
+    before.swap(entries);
+    for (const Page &page : before)
+      if (page.number >= 0)
+        insert(page);
+  }
+  if (!inPages)
+    return insert({number, plan, nullptr});
+  if (unused.empty()) {
+    memory.emplace_back(pagePlaces);
+    unused.push_back(memory.back().data());
+  }
+  int32_t *slots = unused.back();
+  unused.pop_back();
+  std::fill_n(slots, pagePlaces, -1);
+  return insert({number, plan, slots});
+}
+
+void SlotMap::write(int64_t number) {
+  Page &page = open(number);
+  page.lastUse = std::max(page.lastUse, plan);
+  written = number;
+  writtenSlots = page.slots;
+}
+
+int32_t SlotMap::keep(int64_t place) {
+  Page *page = find(place >> shift);
+  if (!page)
+    return -1;
+  page->lastUse = std::max(page->lastUse, plan);
+  return page->slots[place & mask];
+}
+
+void SlotMap::pin(int64_t place) { open(place >> shift).lastUse = kPinned; }
+
+void SlotMap::beginPlan(bool removesPages) {
+  if (removesPages && pageCount >= 2 * std::max(pagesKept, kFewPages))
+    removePages();
+  ++plan;
+  written = -1;
+}
+
+void SlotMap::removePages() {
+  before.assign(entries.size(), {-1, 0, nullptr});
+  before.swap(entries);
+  pageCount = 0;
+  for (const Page &page : before) {
+    if (page.number < 0)
+      continue;
+    if (page.lastUse < plan) {
+      unused.push_back(page.slots);
+    } else {
+      insert(page);
+      ++pageCount;
+    }
+  }
+  pagesKept = pageCount;
+  written = -1;
+}
+
+void SlotMap::listPages(std::vector<int64_t> &numbers) const {
+  for (const Page &page : entries)
+    if (page.number >= 0)
+      numbers.push_back(page.number);
+}
+
+size_t SlotMap::bytes() const {
+  return (entries.capacity() + before.capacity()) * sizeof(Page) +
+         (memory.size() * pagePlaces + onePage.capacity()) * sizeof(int32_t);
+}
