@@ -182,14 +182,14 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   // Function by function where possible, on all cores; then entry points,
   // calls and signatures.
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  functions.addPass(createSCFToControlFlowPass());
+  functions.addPass(createSCFToCFPass());
   ConvertToLLVMPassOptions local;
   local.filterDialects = {"arith", "cf", "math", "vector"};
   // No pattern here fails after a change.
   local.allowPatternRollback = false;
   functions.addPass(createConvertToLLVMPass(local));
   OpPassManager &entries = pm.nest<LLVM::LLVMFuncOp>();
-  entries.addPass(createSCFToControlFlowPass());
+  entries.addPass(createSCFToCFPass());
   entries.addPass(createConvertToLLVMPass(local));
   ConvertToLLVMPassOptions rest;
   rest.filterDialects = {"func"};
@@ -261,7 +261,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   // Libraries of these functions only come with a toolkit.
   device.addPass(createExpandMathPass());
   device.addPass(createMathToIntrinsicsPass());
-  device.addPass(createSCFToControlFlowPass());
+  device.addPass(createSCFToCFPass());
   ConvertToLLVMPassOptions local;
   local.filterDialects = {"arith", "math", "vector"};
   local.allowPatternRollback = false;

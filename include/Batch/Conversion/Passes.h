@@ -14,6 +14,7 @@
 #include "Batch/Conversion/ExpandMath/Passes.h"
 #include "Batch/Conversion/GPUToHostEmulation/Passes.h"
 #include "Batch/Conversion/RecToLLVM/Passes.h"
+#include "Batch/Conversion/SCFToCF/Passes.h"
 #include "Batch/Conversion/UProgToCPU/Passes.h"
 #include "Batch/Conversion/UProgToGPU/Passes.h"
 #include "Batch/Conversion/UProgToSCF/Passes.h"
@@ -30,6 +31,7 @@ inline void registerConversionPasses() {
   registerExpandMathPasses();
   registerGPUToHostEmulationPasses();
   registerRecToLLVMPasses();
+  registerSCFToCFPasses();
 }
 
 } // namespace mlir::batch

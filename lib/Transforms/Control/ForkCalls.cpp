@@ -39,6 +39,8 @@ private:
 
   void place(Ops ops, Block &to);
   bool placeApart(ArrayRef<Operation *> ops, Block &to);
+  SmallVector<unsigned> findCuts(const llvm::BitVector &inside) const;
+  bool placeInSequence(ArrayRef<Operation *> ops, Block &to);
   void fork(MutableArrayRef<Ops> branches, Block &to);
   void placeReads(MutableArrayRef<Ops> branches, Block &to);
   /// The waiting ops among `ops`.
@@ -249,6 +251,53 @@ bool BlockForker::placeApart(ArrayRef<Operation *> ops, Block &to) {
   return true;
 }
 
+/// Returns the waiting ops of `inside` that depend on all before them, and that
+/// all behind them depend on.
+SmallVector<unsigned>
+BlockForker::findCuts(const llvm::BitVector &inside) const {
+  SmallVector<unsigned> cuts;
+  llvm::BitVector all = inside; // that each op behind the present one needs
+  unsigned before = inside.count();
+  for (int number = inside.find_last(); number >= 0;
+       number = inside.find_prev(number)) {
+    llvm::BitVector needed = getNeeded(waiting[number], inside);
+    --before;
+    if (all.test(number) && needed.count() == before)
+      cuts.push_back(number);
+    all &= needed;
+  }
+  std::reverse(cuts.begin(), cuts.end());
+  return cuts;
+}
+
+/// Appends `ops` in sections, each of which depends on the one before it; false
+/// if there is only one.
+bool BlockForker::placeInSequence(ArrayRef<Operation *> ops, Block &to) {
+  llvm::BitVector inside = getWaiting(ops);
+  SmallVector<unsigned> cuts = findCuts(inside);
+  if (cuts.empty() || inside.count() < 2)
+    return false;
+  llvm::BitVector isCut(waiting.size());
+  SmallVector<unsigned> sectionOf(waiting.size()); // by cut
+  for (auto [i, number] : llvm::enumerate(cuts)) {
+    isCut.set(number);
+    sectionOf[number] = 2 * i + 1;
+  }
+  // Each cut is a section, and so are the ops between two cuts.
+  SmallVector<Ops> sections(2 * cuts.size() + 1);
+  for (Operation *op : ops) {
+    int last = getNeeded(op, isCut).find_last();
+    auto known = numbers.find(op);
+    if (known != numbers.end() && isCut.test(known->second))
+      sections[sectionOf[known->second]].push_back(op);
+    else
+      sections[last < 0 ? 0 : sectionOf[last] + 1].push_back(op);
+  }
+  for (Ops &section : sections)
+    place(std::move(section), to);
+  return true;
+}
+
 /// Moves `ops` to the end of `to`. What they depend on is there already.
 void BlockForker::place(Ops ops, Block &to) {
   for (;;) {
@@ -259,23 +308,8 @@ void BlockForker::place(Ops ops, Block &to) {
         append(op, to);
       else
         rest.push_back(op);
-    if (inside.none() || placeApart(rest, to))
+    if (inside.none() || placeInSequence(rest, to) || placeApart(rest, to))
       return;
-    // One that all others come before goes behind them.
-    for (unsigned number : inside.set_bits()) {
-      llvm::BitVector others = inside;
-      others.reset(number);
-      if (inside.count() < 2 || getNeeded(waiting[number], inside) != others)
-        continue;
-      Ops before, behind;
-      for (Operation *op : rest)
-        (op == waiting[number] || getNeeded(op, inside).test(number) ? behind
-                                                                     : before)
-            .push_back(op);
-      place(before, to);
-      place(behind, to);
-      return;
-    }
     // Those that depend on none come first.
     SmallVector<Ops> branches;
     ops.clear();

@@ -60,13 +60,11 @@ static bool holdsHandles(Type type) {
 /// one; for all others their own number.
 static SmallVector<unsigned> findCopies(ValueRange values) {
   SmallVector<unsigned> first;
-  for (unsigned i = 0; i < values.size(); ++i) {
-    unsigned earlier = i;
-    for (unsigned j = 0; j < i && earlier == i; ++j)
-      if (values[j] == values[i] && holdsHandles(values[i].getType()))
-        earlier = j;
-    first.push_back(earlier);
-  }
+  DenseMap<Value, unsigned> numbers;
+  for (auto [i, value] : llvm::enumerate(values))
+    first.push_back(holdsHandles(value.getType())
+                        ? numbers.try_emplace(value, i).first->second
+                        : i);
   return first;
 }
 
@@ -74,13 +72,9 @@ static SmallVector<unsigned> findCopies(ValueRange values) {
 static SmallVector<unsigned> intersect(ArrayRef<unsigned> a,
                                        ArrayRef<unsigned> b) {
   SmallVector<unsigned> first;
-  for (unsigned i = 0; i < a.size(); ++i) {
-    unsigned earlier = i;
-    for (unsigned j = 0; j < i && earlier == i; ++j)
-      if (a[j] == a[i] && b[j] == b[i])
-        earlier = j;
-    first.push_back(earlier);
-  }
+  DenseMap<std::pair<unsigned, unsigned>, unsigned> numbers;
+  for (unsigned i = 0; i < a.size(); ++i)
+    first.push_back(numbers.try_emplace({a[i], b[i]}, i).first->second);
   return first;
 }
 
@@ -122,12 +116,15 @@ static Operation *eraseResults(Operation *op, const llvm::BitVector &erased) {
 /// Merges results of a task that differ only in their table.
 void HandleMerger::mergeRecord(RecordOp record) {
   auto kernel = symbols.lookup<KernelOp>(record.getKernelAttr().getAttr());
-  for (unsigned i = 1; i < record.getNumResults(); ++i)
-    for (unsigned j = 0; j < i; ++j)
-      if (kernel.getPosition(i) == kernel.getPosition(j)) {
-        record.getResult(i).replaceAllUsesWith(record.getResult(j));
-        break;
-      }
+  DenseMap<Attribute, int64_t> counts; // of results, by table
+  DenseMap<int64_t, Value> first;      // by position
+  for (OpResult result : record.getResults()) {
+    Attribute table =
+        kernel.getResultAttr(result.getResultNumber(), kTableAttr);
+    const int64_t position = table ? counts[table]++ : 0;
+    if (auto [known, isNew] = first.try_emplace(position, result); !isNew)
+      result.replaceAllUsesWith(known->second);
+  }
 }
 
 /// True if the values yielded in the regions of `op` become its results and

@@ -107,8 +107,8 @@ private:
   bool hasCell = false;
   DenseMap<Operation *, unsigned> levels;
   DenseMap<Operation *, GroupKey> groups;
-  /// All kernels of the module by their types.
-  DenseMap<Type, SmallVector<KernelOp>> kernels;
+  /// All kernels of the module by hashKernel().
+  DenseMap<size_t, SmallVector<KernelOp>> kernels;
 };
 
 } // namespace
@@ -128,6 +128,21 @@ static bool isExtent(Operation *op) {
   return dim && dim.getConstantIndex() == 0;
 }
 
+/// Hash of a kernel's type and of its ops without their operands. Equal kernels
+/// have equal hashes.
+static size_t hashKernel(KernelOp kernel) {
+  llvm::hash_code hash = hash_value(kernel.getFunctionType());
+  kernel.getBody().walk([&](Operation *op) {
+    hash =
+        llvm::hash_combine(hash, OperationEquivalence::computeHash(
+                                     op, OperationEquivalence::ignoreHashValue,
+                                     OperationEquivalence::ignoreHashValue,
+                                     OperationEquivalence::IgnoreLocations));
+  });
+  // The map reserves the two greatest keys.
+  return static_cast<size_t>(hash) >> 1;
+}
+
 LogicalResult Outliner::run() {
   if (!program.getEntry())
     return success();
@@ -139,7 +154,7 @@ LogicalResult Outliner::run() {
   code.emplace(program, sharedness);
   findRecursion();
   for (auto kernel : module.getOps<KernelOp>())
-    kernels[kernel.getFunctionType()].push_back(kernel);
+    kernels[hashKernel(kernel)].push_back(kernel);
   for (Block *block : code->getBlocks())
     if (failed(outlineBlock(block)))
       return failure();
@@ -564,10 +579,12 @@ KernelOp Outliner::findEqual(KernelOp kernel) {
         return false;
     return true;
   };
-  for (KernelOp other : kernels[kernel.getFunctionType()])
-    if (sameArguments(other) && OperationEquivalence::isRegionEquivalentTo(
-                                    &other.getBody(), &kernel.getBody(),
-                                    OperationEquivalence::IgnoreLocations))
+  for (KernelOp other : kernels[hashKernel(kernel)])
+    if (kernel.getFunctionType() == other.getFunctionType() &&
+        sameArguments(other) &&
+        OperationEquivalence::isRegionEquivalentTo(
+            &other.getBody(), &kernel.getBody(),
+            OperationEquivalence::IgnoreLocations))
       return other;
   return {};
 }
@@ -706,7 +723,7 @@ KernelOp Outliner::makeKernel(StringRef name, ArrayRef<Operation *> body,
     return equal;
   }
   symbols.insert(kernel, function->getIterator());
-  kernels[kernel.getFunctionType()].push_back(kernel);
+  kernels[hashKernel(kernel)].push_back(kernel);
   return kernel;
 }
 
@@ -735,8 +752,9 @@ LogicalResult Outliner::outlineGroup(Block *block, GroupKey key,
                                 llvm::SmallPtrSet<Operation *, 1>{invoke});
   }
   // The ops are dead now, but may be out of order until the block is sorted.
+  const DenseSet<Operation *> own(ops.begin(), ops.end());
   for (Operation *op : llvm::reverse(body))
-    if (llvm::is_contained(ops, op)) {
+    if (own.contains(op)) {
       groups.erase(op);
       eraseOp(op);
     }

@@ -568,6 +568,12 @@ func.func @f(%x: f32) -> i8 {
   EXAMPLE
   return %i : i8
 }
+// ----- batch-scf-to-cf
+func.func private @f()
+func.func @g(%c: i1) {
+  EXAMPLE
+  return
+}
 // ----- batch-expand-math
 func.func @f(%x: vector<8xf32>) -> vector<8xf32> {
   EXAMPLE

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""How does the time to compile grow with the loops of a function that wait?
+
+  loops.py [--build=build] [--calls=25,50,100,200,400] [--runs=3] [--most=2.3]
+           [--output=FILE]
+
+A helper has a loop that waits in each round. Two programs call it: `chain`, each time
+with what the call before has returned; `fork`, each time with the input, so that the
+calls wait side by side. Reports the least CPU seconds of `batch-compile
+--strategy=lazy` from start to exit. The exit code is 1 if twice the calls take more
+than --most times as long; that is asked of the two largest numbers.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
+sys.dont_write_bytecode = True
+import batchtest  # noqa: E402: how records are stored
+
+SHRINK = """
+!vec = tensor<16xf32>
+func.func private @shrink(%x: !vec) -> (!vec, i64) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %small = arith.constant 0.02 : f32
+  %shrink = arith.constant dense<0.75> : !vec
+  %h, %n = scf.while (%h = %x, %n = %zero) : (!vec, i64) -> (!vec, i64) {
+    %e = tensor.extract %h[%c0] : !vec
+    %more = arith.cmpf ogt, %e, %small : f32
+    scf.condition(%more) %h, %n : !vec, i64
+  } do {
+  ^bb0(%h: !vec, %n: i64):
+    %next = arith.mulf %h, %shrink : !vec
+    %m = arith.addi %n, %one : i64
+    scf.yield %next, %m : !vec, i64
+  }
+  return %h, %n : !vec, i64
+}
+func.func @main(%x: !vec {batch.name = "x"})
+    -> (!vec {batch.name = "h"}, i64 {batch.name = "n"}) attributes {batch.entry} {
+  %h0 = math.absf %x : !vec
+  %n0 = arith.constant 0 : i64
+"""
+
+
+def program(calls, fork):
+    lines = [SHRINK]
+    for i in range(calls):
+        lines += [
+            "  %%k%d = arith.constant dense<%g> : !vec" % (i, 1 + 0.01 * i),
+            "  %%a%d = arith.addf %%h%d, %%k%d : !vec" % (i, 0 if fork else i, i),
+            "  %%h%d, %%m%d = call @shrink(%%a%d) : (!vec) -> (!vec, i64)" %
+            (i + 1, i, i),
+            "  %%n%d = arith.addi %%n%d, %%m%d : i64" % (i + 1, i, i)]
+    result = "%%h%d" % (1 if fork else calls)
+    for i in range(1, calls if fork else 0):
+        lines.append("  %%s%d = arith.addf %s, %%h%d : !vec" % (i, result, i + 1))
+        result = "%%s%d" % i
+    lines += ["  return %s, %%n%d : !vec, i64" % (result, calls), "}"]
+    return "\n".join(lines) + "\n"
+
+
+def cpu_seconds(command):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
+    parser.add_argument("--calls", default="25,50,100,200,400")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--most", type=float, default=2.3)
+    parser.add_argument("--output", default=os.path.join(
+        ROOT, "benchmarks", "results", "compile-loops.json"))
+    options = parser.parse_args()
+    tool = os.path.join(options.build, "bin", "batch-compile")
+    calls = [int(part) for part in options.calls.split(",")]
+    results, over = [], False
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in ("chain", "fork"):
+            times = []
+            for count in calls:
+                path = os.path.join(folder, "%s%d.mlir" % (kind, count))
+                with open(path, "w") as file:
+                    file.write(program(count, kind == "fork"))
+                command = [tool, "--strategy=lazy", path, "-o", path + ".so"]
+                times.append(min(cpu_seconds(command) for _ in range(options.runs)))
+                ratio = times[-1] / times[-2] if len(times) > 1 else None
+                print("%5s %4d calls: %7.2f s%s" % (
+                    kind, count, times[-1], ", %.2f times" % ratio if ratio else ""),
+                    flush=True)
+                results.append({"program": kind, "calls": count,
+                                "cpu_seconds": times[-1], "ratio": ratio})
+            if calls[-1:] == [2 * n for n in calls[-2:-1]]:
+                over |= times[-1] > options.most * times[-2]
+    batchtest.store_record(options.output, {
+        **batchtest.where_and_when("compile-loops"), "results": results})
+    sys.exit(1 if over else 0)
+
+
+main()

@@ -1,0 +1,39 @@
+//===- Passes.td - Structured control as branches ----------*- tablegen -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CONVERSION_SCFTOCF_PASSES_TD
+#define BATCH_CONVERSION_SCFTOCF_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SCFToCFPass : Pass<"batch-scf-to-cf"> {
+  let summary = "lower scf to branches, the last op of a block first";
+  let description = [{
+    Applies the patterns of MLIR's `convert-scf-to-cf`. Each of them splits a
+    block at an op and moves the ops behind it. In the order of the program that
+    moves the end of a block once for each op before it. This pass begins with
+    the last op of a block, so each op moves once for each region around it.
+
+    ```mlir
+    scf.if %c {
+      func.call @f() : () -> ()
+    }
+    // becomes
+      cf.cond_br %c, ^bb1, ^bb2
+    ^bb1:
+      func.call @f() : () -> ()
+      cf.br ^bb2
+    ^bb2:
+    ```
+
+    See test/Conversion/SCFToCF.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect"];
+}
+
+#endif // BATCH_CONVERSION_SCFTOCF_PASSES_TD
