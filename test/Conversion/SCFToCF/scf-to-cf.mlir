@@ -7,15 +7,17 @@
 // CHECK-SAME:    %[[X:.*]]: i64, %[[C:.*]]: i1
 // CHECK:         cf.br ^[[HEAD:.*]](%[[X]] : i64)
 // CHECK:       ^[[HEAD]](%[[H:.*]]: i64):
-// CHECK:         cf.cond_br %[[C]], ^[[BODY:.*]], ^[[END:.*]]
-// CHECK:       ^[[BODY]]:
-// CHECK:         cf.cond_br %[[C]], ^[[THEN:.*]], ^[[ELSE:.*]]
+// CHECK:         cf.cond_br %[[C]], ^[[BODY:.*]](%[[H]] : i64), ^[[END:.*]]{{$}}
+// CHECK:       ^[[BODY]](%[[I:.*]]: i64):
+// CHECK:         cf.cond_br %[[C]], ^[[THEN:.*]], ^[[ELSE:.*]]{{$}}
 // CHECK:       ^[[THEN]]:
-// CHECK:         cf.br ^[[JOIN:.*]](%[[H]] : i64)
+// CHECK:         cf.br ^[[JOIN:.*]](%[[I]] : i64)
 // CHECK:       ^[[ELSE]]:
-// CHECK:         %[[M:.*]] = arith.addi
+// CHECK:         %[[M:.*]] = arith.addi %[[I]], %[[X]]
 // CHECK:         cf.br ^[[JOIN]](%[[M]] : i64)
 // CHECK:       ^[[JOIN]](%[[N:.*]]: i64):
+// CHECK:         cf.br ^[[LATCH:.*]]{{$}}
+// CHECK:       ^[[LATCH]]:
 // CHECK:         cf.br ^[[HEAD]](%[[N]] : i64)
 // CHECK:       ^[[END]]:
 // CHECK:         return %[[H]]
