@@ -13,7 +13,7 @@ using namespace batchrt;
 
 static constexpr int64_t kPageBits = 8;
 static_assert(SlotMap::pagePlaces == 1 << kPageBits);
-/// Stands for a plan after all others.
+/// Represents a plan after all others.
 static constexpr int64_t kPinned = INT64_MAX;
 /// Fewer pages than twice this many are not worth a look.
 static constexpr int64_t kFewPages = 4;
