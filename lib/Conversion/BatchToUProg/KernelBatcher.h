@@ -165,6 +165,14 @@ private:
   /// Why the inserts that make result `index` copy; empty if they do not: then
   /// they are `placed`.
   StringRef placeResult(unsigned index);
+  /// True if what `op` computes is in memory, once it has run.
+  bool isStored(Operation *op) const;
+  /// The values, computed of what `insert` inserts into, that code after it
+  /// needs, and that are not in memory.
+  SmallVector<Value> findKept(Operation *insert) const;
+  /// True if what these inserts keep is smaller than the row.
+  bool keepsLess(ArrayRef<Operation *> chain) const;
+  Value store(Location loc, Type type, Value batched);
   /// An insert that writes into the row of its operand.
   Value buildInsert(Operation *op, Value source, Value dest,
                     ArrayRef<OpFoldResult> offsets,
@@ -215,6 +223,8 @@ private:
   IRMapping once;
   /// Inserts into operands' rows, each with the operand.
   DenseMap<Operation *, BlockArgument> placed;
+  /// Values that were copied before an insert changed what they read.
+  DenseSet<Value> kept;
   /// Repeated values by (value, number of rows).
   DenseMap<std::pair<Value, Value>, Value> repeated;
   Value tasks;

@@ -15,7 +15,10 @@
 //
 // If the kernel's result is an argument with slices inserted, and nothing reads
 // what was there afterwards, the inserts are `uprog.insert`s, which need not
-// copy the argument: the result may be written into its row.
+// copy the argument: the result may be written into its row. Readers of the old
+// row run before the insert. A view or another value that stages compute where
+// they read it gets memory of its own before the row changes, if code after the
+// insert reads it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -174,31 +177,72 @@ static Value getDest(Operation *op) {
   return slice ? slice.getDest() : Value();
 }
 
-/// True if all that depends on `tensor`, but for what depends on `insert`, is
-/// computed before `insert`. Program order then is an order in which nothing
-/// reads an old row after it has changed.
-static bool isReadBefore(Value tensor, Operation *insert) {
-  Block *block = insert->getBlock();
-  SmallVector<Value> work = {tensor};
-  DenseSet<Operation *> seen;
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
-    for (Operation *inner : value.getUsers()) {
-      Operation *user = block->findAncestorOpInBlock(*inner);
-      if (user == insert || !seen.insert(user).second)
-        continue;
-      // A value that is computed before may be a result, not the tensor itself.
-      if (user == block->getTerminator()) {
-        if (value == tensor)
-          return false;
-        continue;
-      }
-      if (!user->isBeforeInBlock(insert))
-        return false;
-      llvm::append_range(work, user->getResults());
-    }
+/// True if `op` is an insert of known extents, which may write into a row.
+static bool writesSlice(Operation *op) {
+  Value dest = getDest(op);
+  if (!dest || !cast<RankedTensorType>(dest.getType()).hasStaticShape())
+    return false;
+  auto slice = dyn_cast<tensor::InsertSliceOp>(op);
+  return !slice || (slice.getSourceType().hasStaticShape() &&
+                    !ShapedType::isDynamicShape(slice.getStaticStrides()));
+}
+
+/// The inserts, the last one first, that make `value` of what the first one
+/// inserts into.
+static SmallVector<Operation *> listInserts(Value value) {
+  SmallVector<Operation *> chain;
+  while (writesSlice(value.getDefiningOp())) {
+    chain.push_back(value.getDefiningOp());
+    value = getDest(chain.back());
   }
-  return true;
+  return chain;
+}
+
+/// Visits the ops of the block of `insert` that use `value`, themselves or in
+/// their regions.
+static void forEachUser(Value value, Operation *insert,
+                        function_ref<void(Operation *)> visit) {
+  SetVector<Operation *> users;
+  for (Operation *user : value.getUsers())
+    users.insert(insert->getBlock()->findAncestorOpInBlock(*user));
+  llvm::for_each(users, visit);
+}
+
+/// Moves the readers of the tensor that `insert` inserts into before it, except
+/// those that depend on it.
+static void hoistReaders(Operation *insert) {
+  IRRewriter rewriter(insert->getContext());
+  SmallVector<Operation *> later;
+  forEachUser(getDest(insert), insert, [&](Operation *user) {
+    if (insert->isBeforeInBlock(user) &&
+        !user->hasTrait<OpTrait::IsTerminator>())
+      later.push_back(user);
+  });
+  llvm::sort(later,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *user : later)
+    if (succeeded(moveOperationDependencies(rewriter, user, insert)))
+      rewriter.moveOpBefore(user, insert);
+}
+
+/// True if all readers of the tensor that `insert` inserts into come before it.
+static bool isReadBefore(Operation *insert) {
+  Value dest = getDest(insert);
+  bool isBefore = llvm::count(insert->getOperands(), dest) == 1;
+  forEachUser(dest, insert, [&](Operation *user) {
+    isBefore &= user == insert || user->isBeforeInBlock(insert);
+  });
+  return isBefore;
+}
+
+/// The bytes of a value of one task; none if they are unknown.
+static std::optional<int64_t> countBytes(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return elementBytes(type);
+  if (!tensor.hasStaticShape())
+    return std::nullopt;
+  return getRowBytes(tensor);
 }
 
 StringRef KernelBatcher::placeResult(unsigned index) {
@@ -206,21 +250,14 @@ StringRef KernelBatcher::placeResult(unsigned index) {
   Value value = yield->getOperand(index);
   if (llvm::count(yield->getOperands(), value) != 1)
     return "the result is two results of the kernel";
-  SmallVector<Operation *> chain;
-  while (Value dest = getDest(value.getDefiningOp())) {
-    Operation *op = value.getDefiningOp();
-    if (!forms.picks(op))
-      break;
-    if (!isReadBefore(dest, op))
-      return "what is there before is read afterwards, or is a result too";
-    chain.push_back(op);
-    value = dest;
-  }
-  auto argument = dyn_cast<BlockArgument>(value);
+  SmallVector<Operation *> chain = listInserts(value);
+  auto argument = dyn_cast<BlockArgument>(getDest(chain.back()));
   if (!argument)
     return "what it is inserted into is computed in the same kernel";
   if (forms.lookup(argument).kind != BatchedForm::PerTask)
     return "what it is inserted into is shared by all tasks";
+  if (!llvm::all_of(chain, isReadBefore))
+    return "what is there before is read afterwards, or is a result too";
   for (Operation *op : chain)
     placed[op] = argument;
   kernel.setResultAttr(index, kInPlaceAttr,
@@ -228,22 +265,80 @@ StringRef KernelBatcher::placeResult(unsigned index) {
   return {};
 }
 
+bool KernelBatcher::isStored(Operation *op) const {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return placed.contains(op) ||
+         (linalgOp && linalgOp.getNumReductionLoops() != 0);
+}
+
+SmallVector<Value> KernelBatcher::findKept(Operation *insert) const {
+  SetVector<Value> reads;
+  SmallVector<Value> kept;
+  reads.insert(getDest(insert));
+  for (size_t i = 0; i < reads.size(); ++i) {
+    bool isUsedLater = false;
+    forEachUser(reads[i], insert, [&](Operation *user) {
+      if (!user->isBeforeInBlock(insert))
+        isUsedLater |=
+            user != insert && !user->hasTrait<OpTrait::IsTerminator>();
+      else if (!isStored(user))
+        reads.insert_range(user->getResults());
+    });
+    if (i > 0 && isUsedLater)
+      kept.push_back(reads[i]);
+  }
+  return kept;
+}
+
+bool KernelBatcher::keepsLess(ArrayRef<Operation *> chain) const {
+  int64_t rest =
+      getRowBytes(cast<RankedTensorType>(getDest(chain.front()).getType()));
+  for (Operation *op : chain)
+    for (Value value : findKept(op)) {
+      std::optional<int64_t> bytes = countBytes(value.getType());
+      if (!bytes || forms.lookup(value).kind == BatchedForm::Rows)
+        return false;
+      rest -= *bytes;
+    }
+  return rest > 0;
+}
+
 void KernelBatcher::placeInserts() {
   Block &body = kernel.getBody().front();
-  DenseMap<Operation *, StringRef> reasons;
+  llvm::MapVector<unsigned, SmallVector<Operation *>> chains;
   for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
+    SmallVector<Operation *> chain = listInserts(operand.get());
+    auto picks = [&](Operation *op) { return forms.picks(op); };
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-    Operation *op = operand.get().getDefiningOp();
-    if (!getDest(op) || !forms.picks(op) || type.getRank() == 0)
-      continue;
-    StringRef reason = placeResult(operand.getOperandNumber());
+    if (llvm::any_of(chain, picks) && type.getRank() != 0)
+      chains[operand.getOperandNumber()] = chain;
+  }
+  for (auto &[index, chain] : chains)
+    llvm::for_each(chain, hoistReaders);
+  DenseMap<Operation *, StringRef> reasons;
+  SmallVector<unsigned> results;
+  for (auto &[index, chain] : chains) {
+    StringRef reason = placeResult(index);
     // The same holds for the inserts before.
-    for (; getDest(op); op = getDest(op).getDefiningOp())
+    for (Operation *op : chain)
       reasons.try_emplace(op, reason);
+    if (reason.empty())
+      results.push_back(index);
+  }
+  // Others may have to keep what these copy.
+  auto copies = [&](unsigned index) { return !keepsLess(chains[index]); };
+  for (auto it = results.begin();
+       (it = llvm::find_if(results, copies)) != results.end();) {
+    for (Operation *op : chains[*it]) {
+      placed.erase(op);
+      reasons[op] = "a copy of what is read of it before is no smaller";
+    }
+    kernel.removeResultAttr(*it, builder.getStringAttr(kInPlaceAttr));
+    results.erase(it);
   }
   int64_t copied = 0;
   for (Operation &op : body) {
-    if (!getDest(&op) || !forms.picks(&op))
+    if (!getDest(&op) || !(forms.picks(&op) || placed.contains(&op)))
       continue;
     auto name = remark::RemarkOpts::name("Inserts").category("batch");
     if (BlockArgument argument = placed.lookup(&op)) {
@@ -268,6 +363,12 @@ void KernelBatcher::placeInserts() {
     kernel->setAttr(kCopiedBytesAttr, builder.getI64IntegerAttr(copied));
 }
 
+/// A copy of `batched` in memory.
+Value KernelBatcher::store(Location loc, Type type, Value batched) {
+  Value empty = buildEmpty(loc, type, {BatchedForm::PerTask});
+  return linalg::CopyOp::create(builder, loc, batched, empty).getResult(0);
+}
+
 Value KernelBatcher::readBefore(Operation *op, Value value) {
   SetVector<Value> work;
   work.insert(value);
@@ -275,18 +376,18 @@ Value KernelBatcher::readBefore(Operation *op, Value value) {
   for (size_t i = 0; i < work.size() && !depends; ++i) {
     depends = work[i] == placed.lookup(op);
     Operation *def = work[i].getDefiningOp();
-    if (!def)
+    if (kept.contains(work[i]) || !def)
       continue;
+    // A row of another operand is in memory, and so is a reduction.
+    if (isStored(def)) {
+      depends = placed.contains(def) && placed.lookup(def) == placed.lookup(op);
+      continue;
+    }
     work.insert(def->operand_begin(), def->operand_end());
     getUsedValuesDefinedAbove(def->getRegions(), work);
   }
   Value batched = getAs(op, value, {BatchedForm::PerTask});
-  if (!depends)
-    return batched;
-  Value empty =
-      buildEmpty(op->getLoc(), value.getType(), {BatchedForm::PerTask});
-  return linalg::CopyOp::create(builder, op->getLoc(), batched, empty)
-      .getResult(0);
+  return depends ? store(op->getLoc(), value.getType(), batched) : batched;
 }
 
 Value KernelBatcher::buildInsert(Operation *op, Value source, Value dest,
@@ -294,6 +395,11 @@ Value KernelBatcher::buildInsert(Operation *op, Value source, Value dest,
                                  ArrayRef<OpFoldResult> sizes,
                                  ArrayRef<OpFoldResult> strides) {
   Location loc = op->getLoc();
+  for (Value value : findKept(op))
+    if (kept.insert(value).second) {
+      Value batched = getAs(op, value, {BatchedForm::PerTask});
+      values[value] = store(loc, value.getType(), batched);
+    }
   SmallVector<Value> positions;
   SmallVector<int64_t> first, counts, steps;
   AffineMap task = AffineMap::getMultiDimIdentityMap(1, op->getContext());

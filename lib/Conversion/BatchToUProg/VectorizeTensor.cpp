@@ -285,7 +285,7 @@ void KernelBatcher::batchExtractSlice(tensor::ExtractSliceOp op) {
 }
 
 void KernelBatcher::batchInsertSlice(tensor::InsertSliceOp op) {
-  if (forms.picks(op))
+  if (forms.picks(op) || placed.contains(op))
     return batchPut(op, op.getSource(), op.getDest(), op.getMixedOffsets(),
                     op.getMixedSizes(), op.getMixedStrides(),
                     op.getDroppedDims());

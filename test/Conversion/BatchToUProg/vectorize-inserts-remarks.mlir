@@ -13,10 +13,31 @@ batch.kernel @placed(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (te
 
 // CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes a task: what is there before is read afterwards, or is a result too"
 batch.kernel @read(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
-  // What is computed of it counts as well.
+  // One op reads both.
+  %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
+  %s = arith.addf %x, %y : tensor<4x19xf32>
+  batch.yield %y, %s : tensor<4x19xf32>, tensor<4x19xf32>
+}
+
+// -----
+
+// CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Passed] Inserts {{.*}}"written into the row of argument #0 of kernel @later where no other task reads it"
+batch.kernel @later(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
+  // The reader of the old tensor moves before the insert.
   %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
   %s = arith.addf %x, %x : tensor<4x19xf32>
   batch.yield %y, %s : tensor<4x19xf32>, tensor<4x19xf32>
+}
+
+// -----
+
+// CHECK: remarks.mlir:[[# @LINE + 4]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes a task: a copy of what is read of it before is no smaller"
+batch.kernel @large(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
+  // The sum would need memory of its own.
+  %s = arith.addf %x, %x : tensor<4x19xf32>
+  %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
+  %t = arith.mulf %s, %y : tensor<4x19xf32>
+  batch.yield %y, %t : tensor<4x19xf32>, tensor<4x19xf32>
 }
 
 // -----
