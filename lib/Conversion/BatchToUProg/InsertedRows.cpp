@@ -21,34 +21,58 @@ static bool isLastUse(OpOperand &operand) {
          !isLiveAfter(operand.get(), op);
 }
 
+/// True for the value that a loop begins with.
+static bool isInitial(OpOperand *operand) {
+  return isa<LoopLikeOpInterface>(operand->getOwner());
+}
+
+bool InsertedRows::takes(OpOperand *operand,
+                         const SetVector<Value> &owned) const {
+  return owned.contains(operand->get()) && isLastUse(*operand);
+}
+
+/// The values that `value` may be whose rows nothing else uses. A loop that
+/// begins with a row that something else uses copies it.
+SetVector<Value> InsertedRows::findOwned(Value value) const {
+  SetVector<Value> owned;
+  owned.insert(value);
+  for (size_t i = 0; i < owned.size(); ++i)
+    for (OpOperand *operand : flow.getIncoming(owned[i]))
+      owned.insert(operand->get());
+  auto isShared = [&](Value made) {
+    ArrayRef<OpOperand *> incoming = flow.getIncoming(made);
+    if (incoming.empty())
+      return !made.getDefiningOp<InvokeOp>();
+    return llvm::any_of(incoming, [&](OpOperand *operand) {
+      return !isInitial(operand) && !takes(operand, owned);
+    });
+  };
+  // A value may be one that was removed, so this repeats.
+  for (size_t before = 0; before != owned.size();) {
+    before = owned.size();
+    owned.remove_if(isShared);
+  }
+  return owned;
+}
+
 /// Decides for one operand that `invoke` inserts into: everything that its
 /// value may be must come from kernels, each time by a last use. Nothing else
 /// that may be one of these, such as the result of a loop that has no rounds,
 /// may be read by `invoke` or afterwards.
 bool InsertedRows::place(InvokeOp invoke, OpOperand &root) {
-  if (!isLastUse(root))
+  SetVector<Value> owned = findOwned(root.get());
+  if (!takes(&root, owned))
     return false;
   SmallVector<OpOperand *> copies;
   SetVector<Value> reached;
   reached.insert(root.get());
-  for (size_t i = 0; i < reached.size(); ++i) {
-    ArrayRef<OpOperand *> incoming = flow.getIncoming(reached[i]);
-    if (incoming.empty() && !reached[i].getDefiningOp<InvokeOp>())
-      return false;
-    for (OpOperand *operand : incoming) {
-      bool isOwn =
-          isLastUse(*operand) &&
-          llvm::all_of(flow.getOrigins(operand->get()), [](Value origin) {
-            return bool(origin.getDefiningOp<InvokeOp>());
-          });
-      if (isOwn)
+  for (size_t i = 0; i < reached.size(); ++i)
+    for (OpOperand *operand : flow.getIncoming(reached[i])) {
+      if (takes(operand, owned))
         reached.insert(operand->get());
-      else if (isa<LoopLikeOpInterface>(operand->getOwner()))
-        copies.push_back(operand);
       else
-        return false;
+        copies.push_back(operand);
     }
-  }
   for (Value alias : flow.getAliases(reached))
     if (alias != root.get() && isDefinedBefore(alias, invoke) &&
         (llvm::is_contained(invoke->getOperands(), alias) ||
