@@ -64,6 +64,9 @@ private:
 
 /// Rows of at least this many bytes are worth an array of slots of their own.
 static constexpr int64_t kLongRow = 4096;
+/// Rows that kernels insert into are worth one from this many bytes: an insert
+/// is in place only if all results that share slots are inserts.
+static constexpr int64_t kInsertedRow = 512;
 
 /// The number of results of each kernel in a class, the bytes of a long row,
 /// and whether the class is transient. Classes where all are equal share slot
@@ -73,13 +76,16 @@ using Signature = std::tuple<std::map<StringRef, unsigned>, int64_t, bool>;
 
 static Signature getSignature(const ValueClass &valueClass, bool isTransient) {
   std::map<StringRef, unsigned> producers;
-  for (auto [kernel, result] : valueClass.producers)
+  bool anyInserts = false;
+  for (auto [kernel, result] : valueClass.producers) {
     ++producers[kernel.getSymName()];
+    anyInserts |= bool(kernel.getResultAttr(result, kInPlaceAttr));
+  }
   int64_t longBytes = 0;
   RankedTensorType row = valueClass.row;
   if (row.hasStaticShape()) {
     int64_t bytes = row.getNumElements() * elementBytes(row.getElementType());
-    longBytes = bytes >= kLongRow ? bytes : 0;
+    longBytes = bytes >= (anyInserts ? kInsertedRow : kLongRow) ? bytes : 0;
   }
   return {producers, longBytes, isTransient};
 }
