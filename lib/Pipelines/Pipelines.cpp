@@ -52,6 +52,8 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createFlattenBodiesPass());
   // Counters and conditions that front ends write as tensors.
   pm.addPass(createScalarizePass());
+  // Needs positions that are numbers.
+  pm.addPass(createUpdateStacksPass());
   pm.addPass(createFoldBiasesPass());
   // Recursion. Marks are where the user put them only until code is copied.
   // Specialized code is unrolled with its tests; all three bring code together

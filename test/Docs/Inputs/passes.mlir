@@ -92,6 +92,11 @@ func.func @main(%i: tensor<i32>, %limit: tensor<i32>, %x: tensor<4xf32>) -> tens
   }
   return %y : tensor<4xf32>
 }
+// ----- batch-update-stacks
+func.func @main(%stack: tensor<2x8x4xf32>, %x: tensor<4xf32>, %l: index, %i: index) -> tensor<2x8x4xf32> attributes {batch.entry} {
+  EXAMPLE
+  return %next : tensor<2x8x4xf32>
+}
 // ----- batch-specialize-sizes
 // OPTIONS: --batch-specialize-sizes=sizes=H=64
 EXAMPLE

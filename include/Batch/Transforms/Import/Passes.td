@@ -130,4 +130,33 @@ def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
+  let summary = "update rows of stacked tensors in place";
+  let description = [{
+    A stack is a tensor of rows, such as the caches of all layers. A row that is taken
+    out, changed by inserts and put back becomes inserts into the stack, which need
+    not copy the row. A loop over all rows that reads one stack and fills another one
+    with the changed rows, as `lax.scan` does, begins with the stack that it reads.
+
+    ```mlir
+    %row = tensor.extract_slice %stack[%l, 0, 0] [1, 8, 4] [1, 1, 1] : tensor<2x8x4xf32> to tensor<8x4xf32>
+    %new = tensor.insert_slice %x into %row[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<8x4xf32>
+    %next = tensor.insert_slice %new into %stack[%l, 0, 0] [1, 8, 4] [1, 1, 1] : tensor<8x4xf32> into tensor<2x8x4xf32>
+    // becomes
+    %next = tensor.insert_slice %x into %stack[%l, %i, 0] [1, 1, 4] [1, 1, 1] : tensor<4xf32> into tensor<2x8x4xf32>
+    ```
+
+    A loop of at most `most-rounds` rounds that updates a row in each is unrolled: its
+    rows then have constant positions, which kernels read without a copy.
+
+    See test/Transforms/Import/update-stacks.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"mostRounds", "most-rounds", "unsigned", /*default=*/"8",
+           "Maximum number of rounds of a loop that is unrolled">,
+  ];
+}
+
 #endif // BATCH_TRANSFORMS_IMPORT_PASSES_TD

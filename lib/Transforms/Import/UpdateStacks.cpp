@@ -1,0 +1,205 @@
+//===- UpdateStacks.cpp - Update rows of stacked tensors in place ---------===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A stack is a tensor of rows, such as the caches of all layers. A row that is
+// taken out, changed by inserts, and put back at its place becomes inserts into
+// the stack. A loop over all rows that reads one stack and fills another one
+// with the changed rows, as `lax.scan` does, updates the stack that it reads.
+// Such a loop of few rounds is unrolled, so that rows have constant positions,
+// which kernels read without a copy.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch/Transforms/Import/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::batch {
+#define GEN_PASS_DEF_UPDATESTACKSPASS
+#include "Batch/Transforms/Import/Passes.h.inc"
+} // namespace mlir::batch
+
+using namespace mlir;
+using namespace mlir::batch;
+
+/// The position of the row that a slice of `stack` is; none if it is something
+/// else than one whole row without the dimension of rows.
+static std::optional<OpFoldResult> getRow(OffsetSizeAndStrideOpInterface slice,
+                                          RankedTensorType stack,
+                                          RankedTensorType row) {
+  if (!stack.hasStaticShape() || stack.getRank() < 2 ||
+      row.getShape() != stack.getShape().drop_front() || !slice.hasUnitStride())
+    return std::nullopt;
+  for (int64_t dim = 1; dim < stack.getRank(); ++dim)
+    if (!isZeroInteger(slice.getMixedOffsets()[dim]))
+      return std::nullopt;
+  return slice.getMixedOffsets().front();
+}
+
+namespace {
+/// Inserts that change a row of a stack between taking it out and putting it
+/// back.
+struct RowUpdate {
+  tensor::ExtractSliceOp taken;
+  SmallVector<Operation *> inserts; ///< in order
+  tensor::InsertSliceOp put;
+  OpFoldResult position;
+};
+} // namespace
+
+/// The update that ends in `put`; none if the row comes from somewhere else.
+static std::optional<RowUpdate> findUpdate(tensor::InsertSliceOp put) {
+  std::optional<OpFoldResult> position =
+      getRow(put, put.getDestType(), put.getSourceType());
+  if (!position)
+    return std::nullopt;
+  RowUpdate update{{}, {}, put, *position};
+  Value value = put.getSource();
+  while (Operation *op = value.getDefiningOp()) {
+    if (op->getBlock() != put->getBlock())
+      return std::nullopt;
+    if (auto insert = dyn_cast<tensor::InsertOp>(op))
+      value = insert.getDest();
+    else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+      value = insert.getDest();
+    else
+      break;
+    update.inserts.insert(update.inserts.begin(), op);
+  }
+  update.taken = value.getDefiningOp<tensor::ExtractSliceOp>();
+  if (!update.taken || update.inserts.empty() ||
+      update.taken.getSourceType() != put.getDestType() ||
+      getRow(update.taken, update.taken.getSourceType(),
+             update.taken.getType()) != position)
+    return std::nullopt;
+  return update;
+}
+
+/// Inserts into the stack what `update` inserts into the row.
+static void insertIntoStack(const RowUpdate &update, RewriterBase &rewriter) {
+  tensor::ExtractSliceOp taken = update.taken;
+  Value stack = taken.getSource();
+  for (Operation *op : update.inserts) {
+    rewriter.setInsertionPoint(op);
+    Location loc = op->getLoc();
+    if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
+      SmallVector<Value> indices = {
+          getValueOrCreateConstantIndexOp(rewriter, loc, update.position)};
+      llvm::append_range(indices, insert.getIndices());
+      stack = tensor::InsertOp::create(rewriter, loc, insert.getScalar(), stack,
+                                       indices);
+    } else {
+      auto slice = cast<tensor::InsertSliceOp>(op);
+      SmallVector<OpFoldResult> offsets = slice.getMixedOffsets(),
+                                sizes = slice.getMixedSizes(),
+                                strides = slice.getMixedStrides();
+      OpFoldResult one = rewriter.getIndexAttr(1);
+      offsets.insert(offsets.begin(), update.position);
+      sizes.insert(sizes.begin(), one);
+      strides.insert(strides.begin(), one);
+      stack = tensor::InsertSliceOp::create(rewriter, loc, slice.getSource(),
+                                            stack, offsets, sizes, strides);
+    }
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
+        op, taken.getType(), stack, taken.getMixedOffsets(),
+        taken.getMixedSizes(), taken.getMixedStrides());
+  }
+  rewriter.replaceOp(update.put, stack);
+}
+
+/// True if `loop` runs once for each of `rows` rows, in order.
+static bool visitsRows(scf::ForOp loop, int64_t rows) {
+  return isZeroInteger(OpFoldResult(loop.getLowerBound())) &&
+         isOneInteger(OpFoldResult(loop.getStep())) &&
+         getConstantIntValue(loop.getUpperBound()) == rows;
+}
+
+/// Lets `loop` begin with the stack that it reads instead of one that it fills,
+/// if `update` is what it does with rows. Until a round puts a row, the stack
+/// has the row that the other one has, and each row is put.
+static bool joinStacks(scf::ForOp loop, const RowUpdate &update) {
+  tensor::InsertSliceOp put = update.put;
+  tensor::ExtractSliceOp taken = update.taken;
+  auto filled = dyn_cast<BlockArgument>(put.getDest());
+  Value read = taken.getSource();
+  OpOperand *init = filled ? loop.getTiedLoopInit(filled) : nullptr;
+  if (!init || !filled.hasOneUse() || !loop.isDefinedOutsideOfLoop(read) ||
+      update.position != OpFoldResult(loop.getInductionVar()) ||
+      !visitsRows(loop, put.getDestType().getDimSize(0)) ||
+      loop.getTiedLoopYieldedValue(filled)->get() != put.getResult() ||
+      !put->hasOneUse())
+    return false;
+  for (Operation *user : read.getUsers()) {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+    if (loop->isProperAncestor(user) &&
+        (!slice || getRow(slice, slice.getSourceType(), slice.getType()) !=
+                       std::optional(update.position)))
+      return false;
+  }
+  init->set(read);
+  read.replaceUsesWithIf(filled, [&](OpOperand &use) {
+    return loop->isProperAncestor(use.getOwner());
+  });
+  return true;
+}
+
+namespace {
+class UpdateStacksPass
+    : public batch::impl::UpdateStacksPassBase<UpdateStacksPass> {
+  using UpdateStacksPassBase::UpdateStacksPassBase;
+
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<tensor::InsertSliceOp> puts;
+    getOperation()->walk(
+        [&](tensor::InsertSliceOp put) { puts.push_back(put); });
+    // An insert may itself be one of a longer update.
+    DenseSet<Operation *> replaced;
+    llvm::SetVector<scf::ForOp> loops;
+    for (tensor::InsertSliceOp put : llvm::reverse(puts)) {
+      if (replaced.contains(put))
+        continue;
+      std::optional<RowUpdate> update = findUpdate(put);
+      if (!update)
+        continue;
+      auto loop = dyn_cast<scf::ForOp>(put->getParentOp());
+      if (update->taken.getSource() != put.getDest() &&
+          !(loop && joinStacks(loop, *update)))
+        continue;
+      remark::passed(put.getLoc(),
+                     remark::RemarkOpts::name("Inserts").category("batch"))
+          << "inserts into the stack instead of a copy of its row";
+      if (loop && update->position == OpFoldResult(loop.getInductionVar()))
+        loops.insert(loop);
+      replaced.insert_range(update->inserts);
+      replaced.insert(put);
+      insertIntoStack(*update, rewriter);
+    }
+    for (scf::ForOp loop : loops) {
+      std::optional<llvm::APInt> rounds = loop.getStaticTripCount();
+      if (rounds && rounds->ule(mostRounds))
+        (void)loopUnrollFull(loop);
+    }
+    if (!replaced.empty())
+      foldPositions();
+  }
+
+  /// Makes constants of the positions that unrolled loops compute.
+  void foldPositions() {
+    RewritePatternSet patterns(&getContext());
+    tensor::ExtractSliceOp::getCanonicalizationPatterns(patterns,
+                                                        &getContext());
+    tensor::InsertSliceOp::getCanonicalizationPatterns(patterns, &getContext());
+    (void)applyPatternsGreedily(getOperation(), std::move(patterns));
+  }
+};
+} // namespace

@@ -1,0 +1,88 @@
+// RUN: batch-opt %s --batch-update-stacks --split-input-file | FileCheck %s
+// RUN: batch-opt %s --batch-update-stacks=most-rounds=1 --split-input-file | FileCheck %s --check-prefix=LOOP
+
+!row = tensor<8x4xf32>
+!stack = tensor<2x8x4xf32>
+
+// A row that is taken out, changed and put back changes in the stack.
+
+// CHECK-LABEL: func.func @row
+// CHECK-SAME:    %[[S:[a-z0-9]*]]: tensor<2x8x4xf32>, %[[X:[a-z0-9]*]]: tensor<4xf32>, %[[E:[a-z0-9]*]]: f32, %[[L:[a-z0-9]*]]: index, %[[I:[a-z0-9]*]]: index
+// CHECK:         %[[S1:.*]] = tensor.insert_slice %[[X]] into %[[S]][%[[L]], %[[I]], 0] [1, 1, 4] [1, 1, 1]
+// CHECK:         %[[S2:.*]] = tensor.insert %[[E]] into %[[S1]][%[[L]], %[[I]], %[[I]]]
+// CHECK:         %[[ROW:.*]] = tensor.extract_slice %[[S2]][%[[L]], 0, 0] [1, 8, 4] [1, 1, 1]
+// CHECK:         return %[[S2]], %[[ROW]]
+func.func @row(%stack: !stack, %x: tensor<4xf32>, %e: f32, %l: index, %i: index) -> (!stack, !row) {
+  %row = tensor.extract_slice %stack[%l, 0, 0] [1, 8, 4] [1, 1, 1] : !stack to !row
+  %new = tensor.insert_slice %x into %row[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into !row
+  %newer = tensor.insert %e into %new[%i, %i] : !row
+  %next = tensor.insert_slice %newer into %stack[%l, 0, 0] [1, 8, 4] [1, 1, 1] : !row into !stack
+  return %next, %newer : !stack, !row
+}
+
+// -----
+
+!row = tensor<8x4xf32>
+!stack = tensor<2x8x4xf32>
+
+// A loop that fills a stack with the changed rows of another one begins with that one.
+
+// CHECK-LABEL: func.func @scan
+// CHECK-SAME:    %[[S:[a-z0-9]*]]: tensor<2x8x4xf32>, %[[X:[a-z0-9]*]]: tensor<4xf32>, %[[I:[a-z0-9]*]]: index
+// CHECK-NOT:     scf.for
+// CHECK:         %[[S1:.*]] = tensor.insert_slice %[[X]] into %[[S]][0, %[[I]], 0]
+// CHECK:         %[[S2:.*]] = tensor.insert_slice %[[X]] into %[[S1]][1, %[[I]], 0]
+// CHECK:         return %[[S2]]
+// LOOP-LABEL:  func.func @scan
+// LOOP-SAME:     %[[S:[a-z0-9]*]]: tensor<2x8x4xf32>
+// LOOP:          scf.for %[[L:.*]] = {{.*}} iter_args(%[[NOW:.*]] = %[[S]])
+// LOOP:            tensor.insert_slice %{{.*}} into %[[NOW]][%[[L]],
+func.func @scan(%stack: !stack, %x: tensor<4xf32>, %i: index) -> !stack {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %empty = arith.constant dense<0.0> : !stack
+  %r = scf.for %l = %c0 to %c2 step %c1 iter_args(%filled = %empty) -> (!stack) {
+    %row = tensor.extract_slice %stack[%l, 0, 0] [1, 8, 4] [1, 1, 1] : !stack to !row
+    %new = tensor.insert_slice %x into %row[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into !row
+    %next = tensor.insert_slice %new into %filled[%l, 0, 0] [1, 8, 4] [1, 1, 1] : !row into !stack
+    scf.yield %next : !stack
+  }
+  return %r : !stack
+}
+
+// -----
+
+!row = tensor<8x4xf32>
+!stack = tensor<2x8x4xf32>
+
+// A round that reads another row of the old stack needs the old stack, and a loop that
+// leaves rows out needs what was there.
+
+// CHECK-LABEL: func.func @others
+// CHECK:         scf.for {{.*}} iter_args(%[[FILLED:[a-z0-9]*]] =
+// CHECK:           tensor.insert_slice %{{.*}} into %[[FILLED]]
+// CHECK:         scf.for {{.*}} iter_args(%[[FILLED:[a-z0-9]*]] =
+// CHECK:           tensor.insert_slice %{{.*}} into %[[FILLED]]
+func.func @others(%stack: !stack, %x: tensor<4xf32>, %i: index) -> (!stack, !row, !stack) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %empty = arith.constant dense<0.0> : !stack
+  %zero = arith.constant dense<0.0> : !row
+  %r:2 = scf.for %l = %c0 to %c2 step %c1 iter_args(%filled = %empty, %sum = %zero) -> (!stack, !row) {
+    %row = tensor.extract_slice %stack[%l, 0, 0] [1, 8, 4] [1, 1, 1] : !stack to !row
+    %first = tensor.extract_slice %stack[0, 0, 0] [1, 8, 4] [1, 1, 1] : !stack to !row
+    %new = tensor.insert_slice %x into %row[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into !row
+    %next = tensor.insert_slice %new into %filled[%l, 0, 0] [1, 8, 4] [1, 1, 1] : !row into !stack
+    %more = arith.addf %sum, %first : !row
+    scf.yield %next, %more : !stack, !row
+  }
+  %s = scf.for %l = %c1 to %c2 step %c1 iter_args(%filled = %empty) -> (!stack) {
+    %row = tensor.extract_slice %stack[%l, 0, 0] [1, 8, 4] [1, 1, 1] : !stack to !row
+    %new = tensor.insert_slice %x into %row[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into !row
+    %next = tensor.insert_slice %new into %filled[%l, 0, 0] [1, 8, 4] [1, 1, 1] : !row into !stack
+    scf.yield %next : !stack
+  }
+  return %r#0, %r#1, %s : !stack, !row, !stack
+}
