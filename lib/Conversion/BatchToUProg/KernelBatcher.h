@@ -170,7 +170,8 @@ private:
   /// The values, computed of what `insert` inserts into, that code after it
   /// needs, and that are not in memory.
   SmallVector<Value> findKept(Operation *insert) const;
-  /// True if what these inserts keep is smaller than the row.
+  /// True if it takes less time to keep what these inserts need kept than to
+  /// copy the row.
   bool keepsLess(ArrayRef<Operation *> chain) const;
   Value store(Location loc, Type type, Value batched);
   /// An insert that writes into the row of its operand.

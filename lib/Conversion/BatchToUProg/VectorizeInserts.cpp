@@ -290,17 +290,20 @@ SmallVector<Value> KernelBatcher::findKept(Operation *insert) const {
   return kept;
 }
 
+/// Bytes that a task copies in the time that it takes to keep values.
+static constexpr int64_t kKeepingBytes = 256;
+
 bool KernelBatcher::keepsLess(ArrayRef<Operation *> chain) const {
-  int64_t rest =
-      getRowBytes(cast<RankedTensorType>(getDest(chain.front()).getType()));
+  auto type = cast<RankedTensorType>(getDest(chain.front()).getType());
+  int64_t keptBytes = 0;
   for (Operation *op : chain)
     for (Value value : findKept(op)) {
       std::optional<int64_t> bytes = countBytes(value.getType());
       if (!bytes || forms.lookup(value).kind == BatchedForm::Rows)
         return false;
-      rest -= *bytes;
+      keptBytes += *bytes;
     }
-  return rest > 0;
+  return keptBytes == 0 || keptBytes + kKeepingBytes < getRowBytes(type);
 }
 
 void KernelBatcher::placeInserts() {
@@ -331,7 +334,7 @@ void KernelBatcher::placeInserts() {
        (it = llvm::find_if(results, copies)) != results.end();) {
     for (Operation *op : chains[*it]) {
       placed.erase(op);
-      reasons[op] = "a copy of what is read of it before is no smaller";
+      reasons[op] = "it takes no longer than to keep what is read of it";
     }
     kernel.removeResultAttr(*it, builder.getStringAttr(kInPlaceAttr));
     results.erase(it);

@@ -4,10 +4,10 @@
 // Two elements change places in the row: the first one is kept before the row changes.
 
 // CHECK-LABEL: batch.kernel @swap
-// CHECK-SAME:    -> (tensor<64xf32> {batch.in_place = 0 : i64})
+// CHECK-SAME:    -> (tensor<1024xf32> {batch.in_place = 0 : i64})
 // CHECK-NOT:     batch.copied_bytes
 // CHECK-LABEL: uprog.operator @swap.rows
-// CHECK-SAME:    %[[T:[a-z0-9]*]]: tensor<?x64xf32>
+// CHECK-SAME:    %[[T:[a-z0-9]*]]: tensor<?x1024xf32>
 // CHECK:         %[[A:.*]] = linalg.generic
 // CHECK:           tensor.extract %[[T]]
 // CHECK:         %[[B:.*]] = linalg.generic
@@ -16,7 +16,23 @@
 // CHECK:         %[[T1:.*]] = uprog.insert %{{.*}} into %[[T]]
 // CHECK:         %[[T2:.*]] = uprog.insert %[[KEPT]] into %[[T1]]
 // CHECK:         uprog.yield %[[T2]]
-batch.kernel @swap(%t: tensor<64xf32>, %i: index, %j: index) -> tensor<64xf32> {
+batch.kernel @swap(%t: tensor<1024xf32>, %i: index, %j: index) -> tensor<1024xf32> {
+  %a = tensor.extract %t[%i] : tensor<1024xf32>
+  %b = tensor.extract %t[%j] : tensor<1024xf32>
+  %t1 = tensor.insert %b into %t[%i] : tensor<1024xf32>
+  %t2 = tensor.insert %a into %t1[%j] : tensor<1024xf32>
+  batch.yield %t2 : tensor<1024xf32>
+}
+
+// -----
+
+// A short row is copied: to keep an element would take longer.
+
+// CHECK-LABEL: batch.kernel @short
+// CHECK-SAME:    attributes {batch.copied_bytes = 512 : i64,
+// CHECK-LABEL: uprog.operator @short.rows
+// CHECK-NOT:     uprog.insert
+batch.kernel @short(%t: tensor<64xf32>, %i: index, %j: index) -> tensor<64xf32> {
   %a = tensor.extract %t[%i] : tensor<64xf32>
   %b = tensor.extract %t[%j] : tensor<64xf32>
   %t1 = tensor.insert %b into %t[%i] : tensor<64xf32>

@@ -31,7 +31,7 @@ batch.kernel @later(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (ten
 
 // -----
 
-// CHECK: remarks.mlir:[[# @LINE + 4]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes a task: a copy of what is read of it before is no smaller"
+// CHECK: remarks.mlir:[[# @LINE + 4]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes a task: it takes no longer than to keep what is read of it"
 batch.kernel @large(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
   // The sum would need memory of its own.
   %s = arith.addf %x, %x : tensor<4x19xf32>
