@@ -290,20 +290,27 @@ SmallVector<Value> KernelBatcher::findKept(Operation *insert) const {
   return kept;
 }
 
-/// Bytes that a task copies in the time that it takes to keep values.
-static constexpr int64_t kKeepingBytes = 256;
+/// Bytes that a task copies in the time of the stages that read or keep values
+/// between inserts.
+static constexpr int64_t kStageBytes = 256;
 
 bool KernelBatcher::keepsLess(ArrayRef<Operation *> chain) const {
   auto type = cast<RankedTensorType>(getDest(chain.front()).getType());
   int64_t keptBytes = 0;
-  for (Operation *op : chain)
+  bool addsStages = false;
+  for (Operation *op : chain) {
+    // Readers between two inserts run in a stage between them.
+    Value dest = getDest(op);
+    addsStages |= getDest(dest.getDefiningOp()) && !dest.hasOneUse();
     for (Value value : findKept(op)) {
       std::optional<int64_t> bytes = countBytes(value.getType());
       if (!bytes || forms.lookup(value).kind == BatchedForm::Rows)
         return false;
       keptBytes += *bytes;
+      addsStages = true;
     }
-  return keptBytes == 0 || keptBytes + kKeepingBytes < getRowBytes(type);
+  }
+  return !addsStages || keptBytes + kStageBytes < getRowBytes(type);
 }
 
 void KernelBatcher::placeInserts() {
