@@ -72,26 +72,31 @@ TREES = [model for model in MODELS if model != "dagrnn" and model not in EXAMPLE
 LSTMS = [model for model in MODELS if model.startswith("treelstm")]
 BLOCKS = "split(0, 8) split(2, 16) reorder(0, 2, 1, 3)"
 
-# Name: what differs from the default. "without": a pass that is left out; "with": one
+# Name: what differs from the default. "without": passes that are left out; "with": one
 # that is not; "passes": options of passes; "run": options of batch-run; "tuning": choices for all kernels; "models":
 # those that it is for.
 VARIANTS = {
     "again": {},
-    "no rec-fold-zeros": {"without": "rec-fold-zeros"},
+    "no rec-fold-zeros": {"without": ["rec-fold-zeros"]},
     "no coarsening": {"passes": {"batch-outline-kernels": "coarsen=false"}},
     "no hoisting": {"passes": {"batch-outline-kernels": "hoist=false"}},
-    "no batch-if-to-select": {"without": "batch-if-to-select"},
-    "no batch-assign-phases": {"without": "batch-assign-phases"},
+    "no batch-if-to-select": {"without": ["batch-if-to-select"]},
+    "no batch-assign-phases": {"without": ["batch-assign-phases"]},
     "no phases": {"passes": {"batch-assign-phases": "phases=false"}},
-    "no batch-insert-ghosts": {"without": "batch-insert-ghosts"},
+    "no batch-insert-ghosts": {"without": ["batch-insert-ghosts"]},
     "no phases, no ghosts": {"passes": {"batch-assign-phases": "phases=false"},
-                             "without": "batch-insert-ghosts"},
+                             "without": ["batch-insert-ghosts"]},
     "depths at the flush": {"run": ["--depths=flush"]},
-    "no batch-merge-handles": {"without": "batch-merge-handles"},
-    "no batch-fork-calls": {"without": "batch-fork-calls", "models": WAITING},
+    "no batch-merge-handles": {"without": ["batch-merge-handles"]},
+    "no batch-fork-calls": {"without": ["batch-fork-calls"], "models": WAITING},
     "no deferring": {"passes": {"batch-assign-phases": "defer=false"}, "models": WAITING},
     "no selects for waits": {"passes": {"batch-if-to-select": "max-elements=0"},
                              "models": WAITING},
+    "no analysis": {"passes": {"batch-outline-kernels": "coarsen=false hoist=false",
+                               "batch-assign-phases": "phases=false defer=false",
+                               "batch-if-to-select": "max-elements=0"},
+                    "without": ["batch-insert-ghosts", "batch-fork-calls"],
+                    "run": ["--depths=flush"], "models": WAITING},
     "row_split=1": {"tuning": {"row_split": 1}},
     "row_split=2^32": {"tuning": {"row_split": 1 << 32}},
     "stage_rows=0": {"tuning": {"stage_rows": 0}},
@@ -172,7 +177,7 @@ def lower(model, size, variant, path):
             json.dump({"version": 1, "kernels": {"*": variant["tuning"]}}, file)
         workers += " tuning=" + path + ".json"
     batchtest.call("batch-opt", path + ".source", "-o", path,
-                   *batchtest.autobatch_passes(options, variant.get("without"),
+                   *batchtest.autobatch_passes(options, variant.get("without", ()),
                                                variant.get("with")),
                    "--cpu-workers=" + workers)
     with open(path) as file:  # whose kernels say which file they are of

@@ -60,14 +60,14 @@ MASKS = ["--block-choice=program", "--patience=1000000000"]
 # `batch-run --learn-policy` learns from so many chains.
 LEARNT = 32
 
-# Options of passes, and a pass that is left out.
+# Options of passes, and passes that are left out.
 OPTIMIZATIONS = {
-    "all on": ({}, None),
-    "live-saves=false": ({"batch-recursion-to-stack": "live-saves=false"}, None),
-    "temporaries=false": ({"batch-recursion-to-stack": "temporaries=false"}, None),
-    "needed-stacks=false": ({"batch-recursion-to-stack": "needed-stacks=false"}, None),
-    "cached-tops=false": ({"batch-recursion-to-stack": "cached-tops=false"}, None),
-    "no batch-cancel-pops": ({}, "batch-cancel-pops"),
+    "all on": ({}, []),
+    "live-saves=false": ({"batch-recursion-to-stack": "live-saves=false"}, []),
+    "temporaries=false": ({"batch-recursion-to-stack": "temporaries=false"}, []),
+    "needed-stacks=false": ({"batch-recursion-to-stack": "needed-stacks=false"}, []),
+    "cached-tops=false": ({"batch-recursion-to-stack": "cached-tops=false"}, []),
+    "no batch-cancel-pops": ({}, ["batch-cancel-pops"]),
 }
 
 
@@ -96,7 +96,7 @@ class Sampler:
         return output
 
     def lower(self, options, without):
-        """Compiles with options for passes of --autobatch, and without one."""
+        """Compiles with options for passes of --autobatch, and without some."""
         lowered, output = self.path(".lowered.mlir"), self.path("-lowered.so")
         options = dict({"batch-specialize-sizes": "sizes=" + self.sizes,
                         "batch-choose-strategy": "strategy=lockstep"}, **options)

@@ -157,14 +157,14 @@ def small_size(source):
         return 16 if "{H = " in file.read() else None
 
 
-def autobatch_passes(options, without=None, extra=None):
+def autobatch_passes(options, without=(), extra=None):
     """The passes of --autobatch in docs/Pipelines.md as flags of batch-opt, with
     options by name. What the pipeline leaves out unless asked to is left out."""
     with open(os.path.join(ROOT, "docs", "Pipelines.md")) as file:
         table = file.read().split("## --autobatch")[1].split("\n## ")[0]
     return ["--" + name + ("=" + options[name] if name in options else "")
             for name in re.findall(r"^\| *\d+ *\| *`([a-z0-9-]+)` *\|", table, re.M)
-            if name != without and
+            if name not in without and
             (name not in ("rec-refactor", "batch-layout-pq") or name == extra)]
 
 
