@@ -329,7 +329,7 @@ def draw_python(record, output):
 
 
 def draw_decode(record, output):
-    """The peers' times over ours, by form and width."""
+    """Draws the times of the peers over ours, by form and width."""
     results = record["results"]
     lanes = sorted({r["lanes"] for r in results})
     out, top, width = [], TOP, 0

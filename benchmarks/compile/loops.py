@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How does the time to compile grow with the loops of a function that wait?
+"""How does compile time grow with the number of loops in a function that wait?
 
   loops.py [--build=build] [--calls=25,50,100,200,400] [--runs=3] [--most=2.3]
            [--output=FILE]
 
-A helper has a loop that waits in each round. Two programs call it: `chain`, each time
-with what the call before has returned; `fork`, each time with the input, so that the
-calls wait side by side. Reports the least CPU seconds of `batch-compile
---strategy=lazy` from start to exit. The exit code is 1 if twice the calls take more
-than --most times as long; that is asked of the two largest numbers.
+A helper function has a loop that waits in each round. Two programs call it. `chain`
+passes the result of each call to the next one. `fork` passes the input to each call, so
+that the calls wait side by side. The script reports the fewest CPU seconds of --runs runs
+of `batch-compile --strategy=lazy`. It compares the two largest numbers of calls if one is
+twice the other. The exit status is 1 if the time grows by a factor of more than --most.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: how records are stored
+import batchtest  # noqa: E402: stores records
 
 SHRINK = """
 !vec = tensor<16xf32>

@@ -1,7 +1,7 @@
-"""JAX and the package batch in one process, so that they can take turns on the same arrays.
+"""JAX and the package `batch` in one process, where they take turns on the same arrays.
 
-Both have as many threads as there are cores that the process may use. Forms are "batch" and
-"vmap" with a spelling, as in "batch tuple", and "map".
+Both use one thread for each core that the process may use. A form is "map", or "batch" or
+"vmap" followed by a spelling, as in "batch tuple".
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import sys
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(sys.argv[2])])
 os.environ["JAX_PLATFORMS"] = "cpu"
 
-import jax  # noqa: E402: it counts the cores
+import jax  # noqa: E402: counts the cores when imported
 from workload import Worker  # noqa: E402
 
 import compare  # noqa: E402
@@ -20,7 +20,7 @@ inference = contextlib.nullcontext
 
 
 def start(threads):
-    """Nothing is left to do: JAX has counted the cores."""
+    """Does nothing: JAX counted the cores when it was imported."""
 
 
 def describe():

@@ -1,31 +1,33 @@
 #!/usr/bin/env python3
-"""How fast does a decoder with caches run, next to jit(vmap) and transformers' `generate`?
+"""Times a decoder with caches next to jit(vmap) and transformers' `generate`.
 
   run.py [--widths=256,768] [--lanes=1,8,64] [--spellings=tuple,stacked,scan]
          [--requests=256] [--map-lanes=32] [--layers=4] [--threads=1] [--rounds=5]
          [--minutes=7] [--torch=PYTHON] [--output=FILE] [--small]
 
-Runs in a Python that has the package and JAX (scripts/python-environment makes build/python);
---torch is a Python that has PyTorch and transformers (default: the same). If it lacks them,
-their column is left out. batch-peak is found in $BATCH_TOOLS or on the PATH.
+Run the script in a Python with the package and JAX (scripts/python-environment creates
+build/python). --torch is a Python with PyTorch and transformers (default: the same). If they
+are missing, their column is empty. The script looks for batch-peak in $BATCH_TOOLS and then
+on the PATH.
 
-The decoder is that of examples/python/decode, GPT-2 with random weights and 4,096 tokens, in
-three spellings of its caches: a tuple with an array for each layer, one array, lax.scan over
-layers. Each request ends at its own token. Two kinds of points:
+The decoder is examples/python/decode: GPT-2 with random weights and 4,096 tokens. Its caches
+have three spellings: a tuple with one array per layer, one array, and lax.scan over layers.
+Each request ends at its own token. There are two kinds of points:
 
   all at once    N requests on N lanes: batch.vmap, jit(vmap), `generate` with padding
-  in turn        --requests on --map-lanes lanes: batch.map, which refills lanes, jit(vmap)
-                 and `generate`, which take the requests in chunks
+  in turn        --requests on --map-lanes lanes: batch.map refills lanes; jit(vmap) and
+                 `generate` take the requests in chunks
 
-All take turns, --rounds times or until the time is over, which is shared out among the points.
-Compilation is not timed. Times on one thread are CPU time, on several threads that of the
-clock. They are medians of the rounds. Ratios are medians of the rounds' ratios: the time of a
-peer over ours, so a loss is below 1. "of the peak" is the products with weights, of all steps
-that requests need, by the FMA peak (batch-peak, the larger of before and after all runs).
+All programs take turns for up to --rounds rounds. The points share --minutes. Compilation is
+not timed. The script measures CPU time on one thread, and wall time on several threads. Times
+are medians of the rounds. Ratios are medians of the ratios of each round: the time of a peer
+over ours, so a loss is below 1. "of the peak" is the rate of products with weights over the
+FMA peak. It counts only the steps that requests need. batch-peak runs before and after the
+programs, and the larger peak counts.
 
-Each request's tokens must be those that it has alone, on one lane (of the first 8 requests),
-and the same in all spellings. At least 97 % of the requests must have the tokens of
-jit(vmap), and of `generate`: the two highest logits may be as good as equal.
+A request must produce the same tokens in all spellings. The first 8 requests must also
+produce these tokens on one lane. At least 97 % of the requests must have the tokens of
+jit(vmap), and of `generate`: the two highest logits may be nearly equal.
 """
 
 import argparse
@@ -41,7 +43,7 @@ HERE = os.path.join(ROOT, "benchmarks", "decode")
 sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 sys.dont_write_bytecode = True
 import workers  # noqa: E402
-import batchtest  # noqa: E402: from there, too
+import batchtest  # noqa: E402: on the path that workers adds
 import turns  # noqa: E402
 
 SPELLINGS = ["tuple", "stacked", "scan"]
@@ -49,7 +51,7 @@ LEAST_SAME, ALONE = 0.97, 8
 
 
 class Form:
-    """A program in a worker, which takes turns with others."""
+    """A program in a worker that takes turns with others."""
 
     def __init__(self, worker, name, lanes, count):
         self.worker, self.name = worker, name
@@ -72,11 +74,11 @@ def count_same(found, wanted):
 
 
 class Point:
-    """The requests and lanes of some forms that take turns."""
+    """A number of requests on a number of lanes, for several forms that take turns."""
 
     def __init__(self, width, lanes, count, ours, theirs):
         self.width, self.lanes, self.count = width, lanes, count
-        self.ours, self.theirs = ours, theirs  # forms of batch; peers of each of them
+        self.ours, self.theirs = ours, theirs  # forms of batch; the peer of each
 
     def prepare(self, jax, torch):
         forms = {name: Form(jax, name, self.lanes, self.count)
@@ -86,7 +88,7 @@ class Point:
         return forms
 
     def measure(self, jax, torch, alone, products, options, seconds):
-        """The results, and the failures."""
+        """Returns the results and the failures."""
         forms = self.prepare(jax, torch)
         times = turns.take_turns(list(forms.values()), None, options.rounds, seconds)
         results, failed = [], []
@@ -116,7 +118,7 @@ class Point:
 
 
 def points_of(width, options):
-    """The points of a width, fast ones first: they leave time to the others."""
+    """Returns the points of a width. Fast points come first and leave time to the others."""
     found = [Point(width, lanes, lanes, ["batch " + s for s in options.spellings],
                    ["vmap " + s for s in options.spellings]) for lanes in sorted(options.lanes)]
     return found + [Point(width, options.map_lanes, options.requests, ["map"],
@@ -135,7 +137,7 @@ def describe(result):
 
 
 def print_table(results):
-    """For the README."""
+    """Prints a table for the README."""
     print("\n| width | lanes | requests, steps | form | s | of the peak | jit(vmap) | generate |")
     print("|---|---|---|---|---|---|---|---|")
     for r in results:
@@ -193,7 +195,7 @@ def main():
         torch = workers.Peer(script, "transformers", options.threads, python=options.torch)
         record["transformers"] = torch.about["version"]
     else:
-        print("%s lacks PyTorch or transformers: their column is left out" % options.torch)
+        print("%s lacks PyTorch or transformers: their column is empty" % options.torch)
     peak, failures = measure_peak(options.threads), []
     points = [point for width in sorted(options.widths) for point in points_of(width, options)]
     loaded = None

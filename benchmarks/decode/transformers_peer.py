@@ -1,4 +1,4 @@
-"""`generate` of transformers, with padding. Its one form is "generate"."""
+"""`generate` of transformers, with padding. Its only form is "generate"."""
 
 import torch
 import torch_peer

@@ -1,12 +1,14 @@
 """Runs the decoder in one library on a number of cores, for run.py: worker.py NAME THREADS.
 
-Requests and answers are JSON objects, one a line (workers.py):
+Requests and answers are JSON objects, one per line (workers.py):
 
-  {"do": "load", "width": …, "layers": …, "requests": …} → {"products": multiplications and
-      additions of a step with weights}
-  {"do": "prepare", "form": …, "lanes": …, "count": …} → {}: compiles
-  {"do": "run", the same} → {"seconds": …, "tokens": [of each request]}: the first `count`
-      requests, `lanes` at a time. On one thread, seconds are CPU time
+  {"do": "load", "width": …, "layers": …, "requests": …} → {"products": …}
+      creates weights and requests. `products` counts the multiplications and additions of a
+      step in products with weights
+  {"do": "prepare", "form": …, "lanes": …, "count": …} → {}
+      compiles a form
+  {"do": "run", "form": …, "lanes": …, "count": …} → {"seconds": …, "tokens": [of each request]}
+      runs the first `count` requests, `lanes` at a time. On one thread, seconds are CPU time
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The weights and requests that all libraries get, and the time of a run."""
+"""Creates the weights and requests of all libraries, and times runs."""
 
 import sys
 import time
@@ -6,13 +6,13 @@ import time
 import compare
 import weights
 
-# Other work on the machine disturbs CPU time less than time.
+# Other work on the machine disturbs CPU time less than wall time.
 CLOCK = time.process_time if int(sys.argv[2]) == 1 else time.perf_counter
 
 
 class Worker:
-    """The part of a worker that is the same for all libraries. A library's class has
-    `start(arrays)` and `program(form, lanes, given)`, which returns a function."""
+    """Base class of the workers of all libraries. A subclass has `start(arrays)` and
+    `program(form, lanes, given)`, which returns a function."""
 
     def load(self, width, layers, requests):
         arrays = weights.random(width, layers)

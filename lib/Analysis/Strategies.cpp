@@ -321,8 +321,8 @@ Strategy Strategies::choose(int64_t instances) {
   if (isLegal(Strategy::Linearize) &&
       !(isFew && replicates && findLayeredLoop()))
     return Strategy::Linearize;
-  // Lock step runs an instance on one unit; a GPU has more units than most
-  // mini-batches have instances.
+  // Strategy `lockstep` runs an instance on one unit, and a GPU has more units
+  // than most mini-batches have instances.
   if (replicates && (isFew || gpu || isLegal(Strategy::Lockstep)))
     return Strategy::Replicate;
   if (isLegal(Strategy::Lockstep) &&

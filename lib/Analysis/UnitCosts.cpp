@@ -28,8 +28,7 @@ static double countBytes(Type type) {
   return bytes;
 }
 
-/// True if all that happens to an argument is that slices are inserted into it
-/// in place.
+/// True if the kernel only inserts into the argument, in place.
 static bool isOnlyWritten(KernelOp kernel, BlockArgument argument) {
   for (unsigned i = 0, e = kernel.getNumResults(); i < e; ++i) {
     auto place = kernel.getResultAttrOfType<IntegerAttr>(i, kInPlaceAttr);
@@ -44,7 +43,7 @@ static bool isOnlyWritten(KernelOp kernel, BlockArgument argument) {
   return false;
 }
 
-/// True for the factor of a product by a parameter.
+/// True if the argument is a factor of a product with a parameter.
 static bool isFactor(KernelOp kernel, BlockArgument argument) {
   return llvm::any_of(argument.getUsers(), [&](Operation *user) {
     auto product = dyn_cast<linalg::LinalgOp>(user);
@@ -57,7 +56,7 @@ static bool isFactor(KernelOp kernel, BlockArgument argument) {
   });
 }
 
-/// Reductions of an op that wait for each other.
+/// Number of reductions of an op that depend on each other.
 static int64_t countReductions(Operation *op) {
   // A maximum, then a sum.
   if (isa<linalg::SoftmaxOp>(op))
@@ -98,10 +97,11 @@ TaskWork batch::estimateTask(KernelOp kernel) {
   return work;
 }
 
-/// A few workers of a CPU, about as measured with `batch-run --bench`.
+/// Speed of a few workers of a CPU, roughly as measured with
+/// `batch-run --bench`.
 static constexpr UnitSpeed kWorkers = {4, 500, 50, 0, 70, 17, 16 << 20, 80};
 
-/// Blocks of a GPU, with a barrier of all or of a cluster.
+/// Speed of the blocks of a GPU that share a barrier: all, or a cluster.
 static constexpr UnitSpeed getBlockSpeed(int64_t blocks, double barrier) {
   using namespace gpu_times;
   return {blocks,      barrier,      kStep + kSite, kStage,

@@ -52,7 +52,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createFlattenBodiesPass());
   // Counters and conditions that front ends write as tensors.
   pm.addPass(createScalarizePass());
-  // Needs positions that are numbers.
+  // Needs numbers as positions.
   pm.addPass(createUpdateStacksPass());
   pm.addPass(createFoldBiasesPass());
   // Recursion. Marks are where the user put them only until code is copied.
@@ -200,8 +200,7 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   pm.addNestedPass<LLVM::LLVMFuncOp>(createReconcileUnrealizedCastsPass());
 }
 
-/// Makes the passes before those of this pipeline choose for a GPU, by their
-/// option of that name.
+/// Sets the option `gpu` of the passes that `pm` has already.
 static void chooseForGPU(OpPassManager &pm) {
   for (Pass &pass : pm)
     (void)pass.initializeOptions("gpu=true",

@@ -304,9 +304,9 @@ TEST(Plan, RowsOfTransientTablesAreReused) {
     }
 }
 
-// A run has no most tasks: the numbers of those that nobody knows any more are
-// used again. Counters begin just below the half of their numbers, which is
-// 2^31 for one part.
+// The number of tasks in a run is not limited: numbers of tasks that are no
+// longer in use are used again. Counters start just below half of their range,
+// which is 2^31 for one part.
 TEST(Plan, NumbersOfTasksAreUsedAgain) {
   const std::string text = describeTransient();
   const Descriptor descriptor(text.c_str());
@@ -339,7 +339,7 @@ TEST(Plan, NumbersOfTasksAreUsedAgain) {
             else
               recorder->record(Sum,
                                {tasks.front(), tasks[below(tasks.size())]});
-          // The first task of all, and one more, are kept.
+          // The very first task and one more are kept.
           tasks = {tasks.front(), tasks.back()};
           later.kept.insert(later.kept.end(), tasks.begin(), tasks.end());
           contexts.push_back(recorder->finish());
@@ -354,7 +354,7 @@ TEST(Plan, NumbersOfTasksAreUsedAgain) {
             << "plan " << number;
         for (int64_t p = 0; p < parts; ++p) {
           recorders[p]->context.numTasks = tables.chooseNumbers(p);
-          // Numbers that are used again are far from those in use.
+          // Numbers that are used again are far from numbers in use.
           ASSERT_GT(tables.limitTask(p) - tables.endTask(p), 1 << 28);
         }
         if (number == 1000)

@@ -24,7 +24,7 @@ TEST(SlotMap, OnePageHasAllPlaces) {
     ASSERT_NE(map.allSlots(), nullptr);
     EXPECT_EQ(map.allSlots()[999], 7);
     EXPECT_EQ(map.slot(0), 5);
-    // Slots remain as more tasks come.
+    // Slots do not change when tasks are added.
     map.reserve(5000);
     EXPECT_EQ(map.slot(999), 7);
   }
@@ -46,8 +46,8 @@ TEST(SlotMap, PlacesWithoutSlotsHaveNone) {
   EXPECT_EQ(map.slot(5), -1);
 }
 
-// A page remains for one more plan after the last that has written or kept it,
-// and a pinned one to the end.
+// A page exists for one plan after the last one that wrote or kept it, and a
+// pinned page until the end.
 TEST(SlotMap, PagesGoWhenNobodyNeedsThem) {
   SlotMap map(/*inPages=*/true);
   const int64_t kept = 3 * SlotMap::pagePlaces,
@@ -71,7 +71,7 @@ TEST(SlotMap, PagesGoWhenNobodyNeedsThem) {
   EXPECT_EQ(map.slot(pinned), 3);
 }
 
-// The memory is that of the pages in use, however many there have been.
+// Memory depends on the pages in use, not on the number of all pages so far.
 TEST(SlotMap, MemoryFollowsPagesInUse) {
   SlotMap map(/*inPages=*/true);
   size_t early = 0;
@@ -87,7 +87,7 @@ TEST(SlotMap, MemoryFollowsPagesInUse) {
   EXPECT_EQ(map.bytes(), early);
 }
 
-// Numbers are used again when half of them are taken: those of the largest gap
+// When half of the numbers are used, the next ones come from the largest gap
 // between the pages in use.
 TEST(SlotMap, NumbersAreUsedAgain) {
   const Descriptor descriptor(R"({
@@ -108,14 +108,14 @@ TEST(SlotMap, NumbersAreUsedAgain) {
     tables.slotsOf(part, 0).set(0, 1);
     EXPECT_EQ(tables.chooseNumbers(part), first + 10);
     EXPECT_EQ(tables.limitTask(part), endTaskOf(part, parts));
-    // The page at the beginning is pinned, and one in the middle was written.
+    // The first page is pinned, and one in the middle was written.
     tables.pin(first);
     tables.addTasks(part, half + 10);
     tables.slotsOf(part, 0).set(half - first, 2);
     const int64_t next = tables.chooseNumbers(part);
     EXPECT_EQ(next, first + SlotMap::pagePlaces);
     EXPECT_EQ(tables.limitTask(part), half);
-    // Half of these are taken, and nobody needs the page in the middle.
+    // Half of these are used, and the page in the middle is no longer needed.
     tables.beginPlan();
     tables.addTasks(part, next + (half - next) / 2);
     EXPECT_EQ(tables.chooseNumbers(part), first + SlotMap::pagePlaces);

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""check_gpu_choices.py [--table]: estimates for GPUs, compared with times of an H200.
+"""check_gpu_choices.py [--table]: compares estimates for GPUs with times of an H200.
 
-The times are those of part `control` in benchmarks/results/gpu-first-hour-2026-11-27.json:
-each model at three sizes of a mini-batch, with one program for each level of `replicate`, and
-in lock step. The estimates are those by which `batch-replicate` and `batch-choose-executor`
-decide. The rounds of loops, which the compiler does not know, are those of the stored
-counts. For each model and size the way with the shortest estimate must be the fastest or within
-5 % of it, except for one, and each estimate must be within a factor of 2 of its time.
---table prints all of them.
+The times are the part `control` of benchmarks/results/gpu-first-hour-2026-11-27.json. Each
+model has three batch sizes, and runs at each level of `replicate`, in lock step, or both.
+`batch-replicate` and `batch-choose-executor` report the estimates by which they decide. The
+compiler does not know the number of rounds of some loops; the script passes the number that
+the stored counts imply. Each estimate must be within a factor of 2 of its time. For at least 11
+of the 12 pairs of model and batch size, the way with the shortest estimate must be the
+fastest, or within 5 % of it. --table prints all estimates and times.
 """
 
 import argparse
@@ -26,16 +26,15 @@ checks = batchtest.Checks("choices for GPUs")
 RESULTS = os.path.join(batchtest.ROOT, "benchmarks", "results",
                        "gpu-first-hour-2026-11-27.json")
 BATCHES = (1, 10, 64)
-# Steps of an instance outside its loop and in a round of it; None: its number of rounds is
-# static.
+# Steps of an instance outside its loop and in each round; None: the number of rounds is static.
 STEPS = {"seq2seq": (1, 2), "lstm10": (2, 20), "attention": None}
-# Of these, the steps that each member of a set runs by itself.
+# The number of these steps that each member of a set runs by itself.
 SINGLE_STEPS = {"lstm10": 10}
 CLUSTER = 8
 
 
 def timings():
-    """{(model, batch): {way: job}} of the stored results."""
+    """Returns the stored results as {(model, batch): {way: job}}."""
     with open(RESULTS) as file:
         jobs = json.load(file)["parts"]["control"]["jobs"]
     found = collections.defaultdict(dict)
@@ -61,7 +60,7 @@ def number(text, pattern):
 
 
 def rounds_of(model, job, instances, set_size=0):
-    """The rounds of an instance's loop, on average; in a set, those of its longest."""
+    """Returns the average rounds of an instance's loop; in a set, those of the longest one."""
     if STEPS[model] is None:
         return 1
     once, each = STEPS[model]
@@ -74,7 +73,7 @@ def rounds_of(model, job, instances, set_size=0):
 
 
 def estimates(model, batch, jobs):
-    """{way: microseconds of a mini-batch} by the remarks of the compiler."""
+    """Returns {way: microseconds of a mini-batch} from the remarks of the compiler."""
     found = {}
     for way, job in jobs.items():
         instances = job["counts"]["launches"] * batch
@@ -92,9 +91,9 @@ def estimates(model, batch, jobs):
                        "replicate device": "# us on 132 that share out all steps",
                        "replicate cluster": "# us on a cluster"}[way]
         else:
-            pattern = {"replicate block": "about # us each on one unit",
+            pattern = {"replicate block": "about # us with one unit each",
                        "replicate device": "# us in sets of",
-                       "replicate cluster": "# us each on a cluster"}[way]
+                       "replicate cluster": "# us with one cluster each"}[way]
         found[way] = number(text, pattern)
     return found
 

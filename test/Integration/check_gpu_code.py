@@ -32,7 +32,7 @@ WALK = os.path.join(batchtest.ROOT, "test", "Integration", "GPU", "Inputs", "wal
 INSTANCES = ("attention", "seq2seq", "nasrnn", "nasrnn_add", "lstm10")
 
 # Where blocks run instances: each its own, those of a cluster one, all blocks one
-# together, or a set of them; by default, what is estimated to be fastest.
+# together, or a set of them; by default, whichever the estimate prefers.
 ALONE, CLUSTER, ONE, SET, AUTO = ("level=block", "level=cluster",
                                   "level=device instances=1", "level=device",
                                   "level=auto")

@@ -216,12 +216,12 @@ def check_rows():
 
 
 def check_steps_memory():
-    """A loop that keeps only its state needs as many bytes for any number of rounds."""
+    """A loop that keeps only its state needs the same memory for any number of rounds."""
     program = compiled("long", LONG)
     if not program:
         return
     found = []
-    # Only the first run is compared with the unbatched one, which takes memory, too.
+    # The first run checks results. The unbatched code of a check also needs memory.
     for check, steps in ((True, 3000), (False, 1000), (False, 100000)):
         inputs = batchtest.write_lines(os.path.join(scratch, "long"), [
             json.dumps({"x": [0.1 * i] * 256, "k": steps}) for i in range(8)])

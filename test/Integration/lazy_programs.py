@@ -131,7 +131,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
 }
 """
 
-# The state of a loop is one row, and every round waits.
+# A loop whose state is one row and whose every round waits.
 LONG = """
 !vec = tensor<256xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})

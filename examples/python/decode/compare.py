@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """compare.py [--requests=N] [--width=N] [--layers=N] [--lanes=N] [--rounds=N] [--threads=N]:
-decode.py by batch.vmap and batch.map, next to jax.vmap and transformers' `generate`.
+times decode.py under batch.vmap and batch.map next to jax.vmap and transformers' `generate`.
 
-The weights are random. Prints for how many requests each has the tokens of plain JAX, one
-request at a time, and CPU seconds and seconds of all requests: medians over rounds in which
-all take turns, after one round that is not counted. Compilation is not counted either. The
-exit status is 1 if a request has other tokens.
+The weights are random. For each program, the script prints CPU seconds, wall seconds, and the
+number of requests whose tokens equal those of plain JAX, one request at a time. Programs take
+turns. Times are medians over the rounds. A first round, which includes compilation, does not
+count. The exit status is 1 if the tokens of any request differ.
 """
 
 import argparse
@@ -22,7 +22,7 @@ def parse_options():
     parser.add_argument("--lanes", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1,
-                        help="of Batch, JAX and PyTorch: there are that many cores")
+                        help="threads and cores of Batch, JAX and PyTorch")
     return parser.parse_args()
 
 
@@ -36,13 +36,13 @@ def draw(count, vocabulary, most):
 
 
 def in_chunks(run, size, given):
-    """Tokens of all requests by `run`, which takes `size` of them at a time."""
+    """Returns the tokens of all requests. `run` takes `size` requests at a time."""
     return [tokens for begin in range(0, len(given[0]), size)
             for tokens in run(*(part[begin:begin + size] for part in given))]
 
 
 class Programs:
-    """The functions that are compared, of a spelling: each returns all requests' tokens."""
+    """The programs to compare, for one spelling. Each returns the tokens of all requests."""
 
     def __init__(self, arrays, spelling, threads):
         import batch
@@ -68,7 +68,7 @@ class Programs:
 
 def main():
     options = parse_options()
-    # All of them ask for the cores when they are imported.
+    # The libraries count the cores when they are imported.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])
     os.environ["JAX_PLATFORMS"] = "cpu"
     import decode

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """decode.py [--weights=FILE] [--spelling=NAME] PROMPT…: GPT-2 continues prompts, greedily.
 
-A step of the decoder reads one token, stores its keys and values in the caches of all layers
-and computes the token that follows. The loop is written for ONE request; it ends at the
-request's own end. `batch.map` runs it for many requests: a lane whose request has ended
-takes the next one, so that requests at different positions share each step.
+A step of the decoder reads one token, stores its keys and values in the caches of all layers,
+and computes the next token. The loop is written for ONE request and ends when that request
+ends. `batch.map` runs it for many requests. A lane whose request has ended takes the next
+request, so requests at different positions share each step.
 
     $ python decode.py "5 17 99" "250 3"
 
-A prompt is the numbers of its tokens. FILE has weights in Hugging Face's names for GPT-2, in
-the format safetensors (weights.py); without it they are random.
+A prompt is a list of token numbers. FILE contains weights in the safetensors format, with
+Hugging Face's names for GPT-2 (weights.py). Without FILE the weights are random.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from jax import lax
 import weights
 
 HEAD = 64  # the size of a head, in every GPT-2
-MOST = 96  # the most tokens of a request, those of the prompt included
+MOST = 96  # the maximum number of tokens of a request, including the prompt
 
 
 def linear(w, name, x):
@@ -36,7 +36,7 @@ def normalize(w, name, x):
 
 
 def project(w, x):
-    """The query, key and value of a layer for the state x of one token."""
+    """Returns the query, key and value of a layer for the state x of one token."""
     return jnp.split(linear(w, "attn.c_attn", normalize(w, "ln_1", x)), 3)
 
 
@@ -53,7 +53,7 @@ def attend(w, x, query, keys, values, i):
 
 
 def step_tuple(layers, x, caches, i):
-    """All layers. The caches are a tuple with an array for each layer."""
+    """Runs all layers. The caches are a tuple with one array per layer."""
     keys, values = map(list, caches)
     for n, w in enumerate(layers):
         query, key, value = project(w, x)
@@ -63,7 +63,7 @@ def step_tuple(layers, x, caches, i):
 
 
 def step_stacked(layers, x, caches, i):
-    """All layers. The caches are one array, whose first axis is the layer."""
+    """Runs all layers. The caches are one array whose first axis is the layer."""
     keys, values = caches
     for n, w in enumerate(layers):
         query, key, value = project(w, x)
@@ -73,7 +73,7 @@ def step_stacked(layers, x, caches, i):
 
 
 def step_scan(layers, x, caches, i):
-    """All layers by `lax.scan`. Caches and weights have the layer as their first axis."""
+    """Runs all layers by `lax.scan`. The first axis of caches and weights is the layer."""
     def step(x, layer):
         w, keys, values = layer
         query, key, value = project(w, x)
@@ -87,12 +87,12 @@ STEPS = {"tuple": step_tuple, "stacked": step_stacked, "scan": step_scan}
 
 
 def decoder(spelling="tuple"):
-    """The function of ONE request, with the caches of a spelling."""
+    """Returns the function of ONE request, with the caches of a spelling."""
     step = STEPS[spelling]
 
     def generate(w, prompt, count):
-        """The tokens of a request, its prompt included, and their number. `prompt` has `count`
-        tokens, and anything after them; the room in it is the most that the request takes."""
+        """Returns the tokens of a request, including its prompt, and their number. The first
+        `count` elements of `prompt` are its tokens; its size is the maximum number of tokens."""
         layers, most = w["layers"], prompt.size
         end, width = w["wte.weight"].shape[0] - 1, w["wte.weight"].shape[1]
         count_layers = len(layers["ln_1.bias"] if spelling == "scan" else layers)
@@ -105,7 +105,7 @@ def decoder(spelling="tuple"):
             return (i < most - 1) & ((i < count) | (token != end))
 
         def read(state):
-            """Reads token i; token i + 1 is the prompt's, or the most probable one."""
+            """Reads token i. Token i + 1 comes from the prompt, or is the most probable one."""
             i, token, tokens, caches = state
             x = w["wte.weight"][token] + w["wpe.weight"][i]
             x, caches = step(layers, x, caches, i)
@@ -121,13 +121,13 @@ def decoder(spelling="tuple"):
 
 
 def load(arrays, spelling="tuple"):
-    """Weights {name: array} as a spelling's decoder takes them."""
+    """Converts weights {name: array} for the decoder of a spelling."""
     w = weights.by_layer(arrays)
     return jax.tree.map(jnp.asarray, weights.stacked(w) if spelling == "scan" else w)
 
 
 def pad(prompts, most):
-    """Prompts of different lengths as an array, and their lengths."""
+    """Returns prompts of different lengths as one array, and their lengths."""
     counts = numpy.array([len(prompt) for prompt in prompts], numpy.int32)
     padded = numpy.zeros((len(prompts), most), numpy.int32)
     for row, prompt in zip(padded, prompts):
@@ -136,16 +136,16 @@ def pad(prompts, most):
 
 
 def texts(found):
-    """The results of many requests as lists of tokens."""
+    """Returns the results of many requests as lists of tokens."""
     return [row[:count].tolist() for row, count in zip(*map(numpy.asarray, found))]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--weights", help="a file of format safetensors")
+    parser.add_argument("--weights", help="file in the safetensors format")
     parser.add_argument("--spelling", choices=STEPS, default="tuple")
-    parser.add_argument("--width", type=int, default=256, help="of random weights")
-    parser.add_argument("--layers", type=int, default=4, help="of random weights")
+    parser.add_argument("--width", type=int, default=256, help="width of random weights")
+    parser.add_argument("--layers", type=int, default=4, help="layers of random weights")
     parser.add_argument("prompts", nargs="+", type=lambda text: list(map(int, text.split())))
     options = parser.parse_args()
     arrays = weights.read(options.weights) if options.weights else \

@@ -21,7 +21,7 @@ class Decoder:
     def __init__(self, arrays):
         transformers.logging.set_verbosity_error()
         vocabulary, width = arrays["wte.weight"].shape
-        # Rows that have ended move on through positions as long as others run.
+        # The positions of rows that have ended increase while other rows run.
         spare = numpy.zeros_like(arrays["wpe.weight"])
         arrays = {**arrays, "wpe.weight": numpy.concatenate([arrays["wpe.weight"], spare])}
         self.end = vocabulary - 1
@@ -33,7 +33,7 @@ class Decoder:
             {name: torch.from_numpy(array) for name, array in arrays.items()}, strict=False)
 
     def generate(self, prompts, counts):
-        """The tokens of requests, all at once: prompts are padded on their left."""
+        """Returns the tokens of all requests. Prompts are padded on the left."""
         longest, most = int(counts.max()), prompts.shape[1]
         padding = longest - torch.from_numpy(counts)
         tokens = torch.full((len(prompts), longest), self.end)
@@ -47,7 +47,7 @@ class Decoder:
                 for row, left, count in zip(rows, padding, counts)]
 
     def cut(self, tokens, count):
-        """A request's tokens up to its end."""
+        """Returns the tokens of a request up to its end token."""
         generated = tokens[count:]
         if self.end in generated:
             return tokens[:count + generated.index(self.end) + 1]

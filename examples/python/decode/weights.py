@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """weights.py FILE [--width=N] [--layers=N]: weights of GPT-2, random or from a file.
 
-Writes random weights to FILE, in the format safetensors and with the names and shapes that
-Hugging Face's GPT-2 has: `wte.weight`, `h.0.attn.c_attn.weight`, … Such a file, random or
-trained, is what decode.py reads.
+Writes random weights to FILE in the safetensors format, with the names and shapes of Hugging
+Face's GPT-2: `wte.weight`, `h.0.attn.c_attn.weight`, … decode.py reads such files, with random
+or trained weights.
 """
 
 import argparse
@@ -12,16 +12,17 @@ import json
 import numpy
 
 TYPES = {"F32": "<f4", "F16": "<f2"}
-LONGER = 2.6  # the embedding of the end than others in random weights
+LONGER = 2.6  # factor of the end token's embedding in random weights
 
 
 def random(width, layers, vocabulary=4096, positions=96, seed=0):
-    """Random weights: {name: array}.
+    """Returns random weights: {name: array}.
 
-    A random net would repeat a token: so attention, which hardly changes between steps, weighs
-    little, and the rows of mlp.c_proj have no mean, because GELU's results have one. The last
-    token ends a text, as in GPT-2. Its embedding is LONGER, so that it has the highest logit in
-    about one of 30 steps.
+    A random network would repeat one token. To avoid that, attention, which hardly changes
+    between steps, has small weights. The columns of mlp.c_proj have zero mean, because the
+    results of GELU have a nonzero one. The last token is the end token, as in GPT-2. Its
+    embedding is LONGER times as long as others, so it has the highest logit in about one of
+    30 steps.
     """
     generator = numpy.random.default_rng(seed)
 
@@ -61,13 +62,13 @@ def write(file, arrays):
 
 
 def read(file):
-    """The weights in a file of format safetensors: {name: array of float32}."""
+    """Reads weights from a file in the safetensors format: {name: array of float32}."""
     with open(file, "rb") as input:
         header = json.loads(input.read(int.from_bytes(input.read(8), "little")))
         data = input.read()
     found = {}
     for name, entry in header.items():
-        # Buffers of masks are no weights.
+        # Masks are not weights.
         if name == "__metadata__" or name.endswith((".attn.bias", ".attn.masked_bias")):
             continue
         if entry["dtype"] not in TYPES:
@@ -81,8 +82,8 @@ def read(file):
 
 
 def by_layer(arrays):
-    """Weights as the step reads them: arrays outside of layers by their names, and under
-    "layers" a dictionary for each layer."""
+    """Groups weights for the step: arrays outside of layers by name, and under "layers" one
+    dictionary per layer."""
     layers = {}
     found = {"layers": [], **{name: array for name, array in arrays.items()
                               if not name.startswith("h.")}}
@@ -95,7 +96,7 @@ def by_layer(arrays):
 
 
 def stacked(w):
-    """Weights of `by_layer` with an array for all layers in place of one for each."""
+    """Stacks the weights of `by_layer`: one array for all layers instead of one per layer."""
     names = w["layers"][0]
     return {**w, "layers": {name: numpy.stack([layer[name] for layer in w["layers"]])
                             for name in names}}

@@ -6,11 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // The only table of times from which passes choose strategies, levels, orders
-// of loops and executors for GPUs. All were measured on one NVIDIA H200, whose
-// results are benchmarks/results/gpu-first-hour-2026-11-27.json: part
-// `barriers` has the barriers and the step, and the others are fitted to part
-// `control`. test/Integration/check_gpu_choices.py compares estimates with
-// these results.
+// of loops and executors for GPUs. The GPU is an NVIDIA H200, whose results are
+// in benchmarks/results/gpu-first-hour-2026-11-27.json. Barriers and the empty
+// step are measured (`barriers` there). The time of the host was measured
+// before. The clock, the multiprocessors and the size of the cache are those of
+// the chip. All other values are fitted to `control` there.
+// test/Integration/check_gpu_choices.py compares estimates with these results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@
 
 namespace mlir::batch::gpu_times {
 
-/// Cycles of a multiprocessor in a nanosecond.
+/// Cycles of a multiprocessor per nanosecond.
 inline constexpr double kClock = 1.98;
 /// Multiprocessors, each of which runs one block.
 inline constexpr int kBlocks = 132;
@@ -30,20 +31,21 @@ inline constexpr int kBlocks = 132;
 inline constexpr double kDeviceBarrier = 1390, kClusterBarrier = 557;
 /// A step without tasks.
 inline constexpr double kStep = 556;
-/// What a step of a plan adds to the time of the host.
+/// Additional time of the host for each step of a plan.
 inline constexpr double kHostStep = 400;
-/// A step of a program for instances, whose first thread stores the addresses
-/// of rows and whose others load them: what it takes more than an empty step.
+/// Additional time of a step of a program for instances over an empty step: the
+/// first thread stores the addresses of rows, and the others load them.
 inline constexpr double kSite = 2900;
-/// A reduction that waits for one of other blocks, besides the barrier: its
-/// loads depend on each other, and elements between the two are a stage.
+/// Additional time, besides the barrier, of a reduction that waits for one of
+/// other blocks: its loads depend on each other, and the elementwise ops in
+/// between are a stage.
 inline constexpr double kStage = 1700;
 
-// Of one block, in a nanosecond.
+// Rates of one block, per nanosecond.
 
-/// Bytes from the L2 cache, and from memory behind it.
+/// Bytes from the L2 cache, and from the memory behind it.
 inline constexpr double kCacheBytes = 37, kMemoryBytes = 32;
-/// Operations on elements, of products that read factors from shared memory.
+/// Operations on elements of products that read factors from shared memory.
 inline constexpr double kOperations = 150;
 
 /// Bytes of the L2 cache.

@@ -20,10 +20,10 @@ namespace mlir::batch {
 /// before `lockstep`.
 inline constexpr double kOperationsPerWait = 1 << 22;
 
-/// Mini-batches of at most so many instances are run by `replicate` over data
-/// structures, and where layers of a loop read parameters for many rounds: with
-/// more of them, parameters that are read once for all are worth more than
-/// units that share one instance.
+/// Maximum number of instances of a mini-batch for which `replicate` runs code
+/// over data structures on a CPU, and loops whose layers read parameters once
+/// for many rounds. With more instances, reading parameters once for all of
+/// them saves more time than sharing one instance among units.
 inline constexpr int64_t kFewInstances = 1;
 
 /// Decides for each control strategy whether it is legal for a program and, if

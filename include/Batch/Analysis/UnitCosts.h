@@ -16,16 +16,17 @@ namespace mlir::batch {
 struct TaskWork {
   double bytes = 0;       ///< of its own that it reads and writes
   double sharedBytes = 0; ///< of parameters, which all tasks of a step read
-  /// Of `bytes`, those that are multiplied by parameters: all units that share
-  /// out columns read them.
+  /// Subset of `bytes` that is multiplied by parameters. Each unit that
+  /// computes some of the columns reads all of it.
   double factorBytes = 0;
   double operations = 0; ///< on elements
   /// Barriers inside: a reduction waits for those that it depends on.
   int64_t barriers = 0;
 };
 
-/// The work of a task of a kernel. Extents that are not static count as 1; a
-/// tensor that a slice is inserted into in place is not read.
+/// Estimates the work of a task of a kernel. Extents that are not static count
+/// as 1. A tensor into which the kernel only inserts in place counts as not
+/// read.
 TaskWork estimateTask(KernelOp kernel);
 
 /// How many units there are, and what they take, in nanoseconds: what choices
@@ -54,7 +55,7 @@ struct UnitSpeed {
   int64_t units;
   double barrier;    ///< nanoseconds, of all units
   double begin;      ///< nanoseconds, of a step
-  double stage;      ///< nanoseconds, of a reduction behind a barrier
+  double stage;      ///< nanoseconds, of a reduction after a barrier
   double bytes;      ///< in a nanosecond, from caches
   double farBytes;   ///< the same from behind them
   double cache;      ///< bytes of the caches of all units

@@ -30,9 +30,9 @@ struct UnitSchedule {
 /// and branches, if the program gets faster by that: fewer barriers, but work
 /// that is not shared (Zhang et al., "Cocktailer: Analyzing and Optimizing
 /// Dynamic Control Flow in Deep Learning", OSDI 2023, algorithm 1). A tuning
-/// file can decide for kernels. Loops have their static number of rounds, or
-/// `unknownRounds`; of a branch, each way is equally frequent. A set has
-/// `instances` instances.
+/// file can decide for kernels. Loops have their static number of rounds, and
+/// steps their static number of tasks, or else `unknownRounds`. All branches of
+/// a conditional are equally frequent. A set has `instances` instances.
 UnitSchedule scheduleUnits(uprog::ProgramOp program, const UnitCosts &costs,
                            const Tuning &tuning, int64_t instances,
                            double unknownRounds);

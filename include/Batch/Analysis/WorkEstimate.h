@@ -22,9 +22,9 @@ int64_t countOperations(Operation *op);
 /// Estimated rounds of a loop whose number of rounds is not static.
 inline constexpr int64_t kUnknownRounds = 10;
 
-/// How often a region of `op` runs where `op` runs once, as far as the program
-/// says: a loop its static number of rounds or `unknownRounds`, of the regions
-/// of a conditional each equally often.
+/// Estimates how often a region of `op` runs each time that `op` runs: for a
+/// loop, its static number of rounds or `unknownRounds`; for a conditional, all
+/// regions are equally frequent.
 double countRuns(Operation *op, double unknownRounds = kUnknownRounds);
 
 /// What one instance does, as far as the program says: a loop has its static

@@ -20,7 +20,7 @@ class RepeatedOperators {
 public:
   explicit RepeatedOperators(ModuleOp module);
   bool contains(OperatorOp op) const { return !findReason(op); }
-  /// The reason why an operator is not one of these, or none if it is.
+  /// Returns why an operator is not one of these, or none if it is.
   std::optional<StringRef> findReason(OperatorOp op) const;
 
 private:
@@ -48,7 +48,7 @@ public:
   BlockMemory(ModuleOp module, ArrayRef<OperatorOp> operators, Plans plans,
               const Options &options);
 
-  /// The reason why the parameters of an operator are not kept.
+  /// Returns why blocks do not keep the parameters of an operator.
   StringRef getReason(OperatorOp op) const;
 
   KeptParameters parameters;

@@ -57,8 +57,8 @@ public:
   /// Decides which of the added parameters are kept in `room` bytes of shared
   /// memory. Returns how many of these they take.
   int64_t place(int64_t room);
-  /// Reports the decision in remarks, for an operator and for all. `reason`:
-  /// why nothing of an operator that was not added is kept.
+  /// Reports the decision in remarks, for an operator and for all. `reason` is
+  /// why blocks keep nothing of an operator that was not added.
   void describe(const StagePlan &plan, StringRef reason) const;
   void describe(Location loc) const;
 

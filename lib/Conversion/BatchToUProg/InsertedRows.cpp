@@ -21,7 +21,7 @@ static bool isLastUse(OpOperand &operand) {
          !isLiveAfter(operand.get(), op);
 }
 
-/// True for the value that a loop begins with.
+/// True if `operand` is an initial value of a loop.
 static bool isInitial(OpOperand *operand) {
   return isa<LoopLikeOpInterface>(operand->getOwner());
 }
@@ -31,8 +31,8 @@ bool InsertedRows::takes(OpOperand *operand,
   return owned.contains(operand->get()) && isLastUse(*operand);
 }
 
-/// The values that `value` may be whose rows nothing else uses. A loop that
-/// begins with a row that something else uses copies it.
+/// Returns the values that `value` may be equal to and whose rows nothing else
+/// uses. A loop copies an initial value whose row has other uses.
 SetVector<Value> InsertedRows::findOwned(Value value) const {
   SetVector<Value> owned;
   owned.insert(value);
@@ -47,7 +47,7 @@ SetVector<Value> InsertedRows::findOwned(Value value) const {
       return !isInitial(operand) && !takes(operand, owned);
     });
   };
-  // A value may be one that was removed, so this repeats.
+  // Removing a value may make others shared: iterate to a fixed point.
   for (size_t before = 0; before != owned.size();) {
     before = owned.size();
     owned.remove_if(isShared);

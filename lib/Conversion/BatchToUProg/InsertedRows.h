@@ -30,7 +30,7 @@ public:
   bool isCopied(OpOperand &initial) const { return copied.contains(&initial); }
 
 private:
-  /// True if `operand` gives away the row of an owned value.
+  /// True if `operand` is the last use of an owned value.
   bool takes(OpOperand *operand, const SetVector<Value> &owned) const;
   SetVector<Value> findOwned(Value value) const;
   bool place(InvokeOp invoke, OpOperand &root);

@@ -165,14 +165,15 @@ private:
   /// Why the inserts that make result `index` copy; empty if they do not: then
   /// they are `placed`.
   StringRef placeResult(unsigned index);
-  /// True if what `op` computes is in memory, once it has run.
+  /// True if `op` stores its results in memory.
   bool isStored(Operation *op) const;
-  /// The values, computed of what `insert` inserts into, that code after it
-  /// needs, and that are not in memory.
+  /// Returns the values that depend on the destination of `insert`, that code
+  /// after it reads, and that are not in memory.
   SmallVector<Value> findKept(Operation *insert) const;
-  /// True if it takes less time to keep what these inserts need kept than to
-  /// copy the row.
+  /// True if storing the values of findKept() for these inserts takes less time
+  /// than copying the row.
   bool keepsLess(ArrayRef<Operation *> chain) const;
+  /// Copies `batched` to memory.
   Value store(Location loc, Type type, Value batched);
   /// An insert that writes into the row of its operand.
   Value buildInsert(Operation *op, Value source, Value dest,
@@ -224,7 +225,8 @@ private:
   IRMapping once;
   /// Inserts into operands' rows, each with the operand.
   DenseMap<Operation *, BlockArgument> placed;
-  /// Values that were copied before an insert changed what they read.
+  /// Values that the operator stores before an insert changes the row that
+  /// they depend on.
   DenseSet<Value> kept;
   /// Repeated values by (value, number of rows).
   DenseMap<std::pair<Value, Value>, Value> repeated;

@@ -218,7 +218,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     const int64_t size = std::min<int64_t>(count, kSetRoom);
     const UnitSchedule schedule =
         scheduleUnits(together, costs, choices, size, rounds);
-    // Of a mini-batch: so many groups run instances, or sets, side by side.
+    // Time of `runs` instances or sets that `groups` groups run concurrently.
     auto getTime = [](double time, int64_t runs, int64_t groups) {
       return time * static_cast<double>(llvm::divideCeil(runs, groups));
     };
@@ -248,8 +248,8 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     } else {
       if (ofCluster)
         ofCluster.erase();
-      // Blocks keep parameters in memory of their own, which a second level
-      // would divide in another way: on a GPU, a mini-batch has one level.
+      // On a GPU, a mini-batch has one level: blocks keep parameters in their
+      // shared memory, and a second level would divide these differently.
       const bool isAlone =
           gpu ? !sets && onUnits <= onAll : schedule.alone <= schedule.chosen;
       if (isAlone)
@@ -267,16 +267,17 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     report(together.getLoc(), decision, schedule, costs.getUnits(), onCluster);
     if (count > 1)
       emit(together.getLoc(),
-           llvm::formatv("{0} instances: about {1:F1} us each on one unit, "
-                         "{2:F1} us one after the other on all units, {3:F1} "
-                         "us in sets of {4}",
+           llvm::formatv("{0} instances take about {1:F1} us with one unit "
+                         "each, {2:F1} us one after the other on all units, "
+                         "{3:F1} us in sets of {4}",
                          count, onUnits / 1000, onAll / 1000, inSets / 1000,
                          size)
                    .str() +
-               (onClusters > 0 ? llvm::formatv(", {0:F1} us each on a cluster",
-                                               onClusters / 1000)
-                                     .str()
-                               : ""));
+               (onClusters > 0
+                    ? llvm::formatv(", {0:F1} us with one cluster each",
+                                    onClusters / 1000)
+                          .str()
+                    : ""));
     return choice;
   }
 
@@ -285,8 +286,8 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
         << text.str();
   }
 
-  /// Reports who runs an instance, and estimates for one; `onCluster` is 0
-  /// without clusters.
+  /// Reports which units run an instance, and the estimates for one instance.
+  /// `onCluster` is 0 without clusters.
   void report(Location loc, StringRef decision, const UnitSchedule &schedule,
               int64_t units, double onCluster) {
     std::string text = llvm::formatv(

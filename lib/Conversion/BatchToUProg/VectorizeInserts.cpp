@@ -16,9 +16,9 @@
 // If the kernel's result is an argument with slices inserted, and nothing reads
 // what was there afterwards, the inserts are `uprog.insert`s, which need not
 // copy the argument: the result may be written into its row. Readers of the old
-// row run before the insert. A view or another value that stages compute where
-// they read it gets memory of its own before the row changes, if code after the
-// insert reads it.
+// row run before the insert. If code after the insert reads a view, or another
+// value that stages compute where they read it, the operator stores the value
+// before the row changes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -177,7 +177,7 @@ static Value getDest(Operation *op) {
   return slice ? slice.getDest() : Value();
 }
 
-/// True if `op` is an insert of known extents, which may write into a row.
+/// True if `op` is an insert of static extents, which may write into a row.
 static bool writesSlice(Operation *op) {
   Value dest = getDest(op);
   if (!dest || !cast<RankedTensorType>(dest.getType()).hasStaticShape())
@@ -187,8 +187,7 @@ static bool writesSlice(Operation *op) {
                     !ShapedType::isDynamicShape(slice.getStaticStrides()));
 }
 
-/// The inserts, the last one first, that make `value` of what the first one
-/// inserts into.
+/// Returns the chain of inserts that ends in `value`, the last insert first.
 static SmallVector<Operation *> listInserts(Value value) {
   SmallVector<Operation *> chain;
   while (writesSlice(value.getDefiningOp())) {
@@ -198,7 +197,7 @@ static SmallVector<Operation *> listInserts(Value value) {
   return chain;
 }
 
-/// Visits the ops of the block of `insert` that use `value`, themselves or in
+/// Visits the ops in the block of `insert` that use `value`, directly or in
 /// their regions.
 static void forEachUser(Value value, Operation *insert,
                         function_ref<void(Operation *)> visit) {
@@ -208,8 +207,8 @@ static void forEachUser(Value value, Operation *insert,
   llvm::for_each(users, visit);
 }
 
-/// Moves the readers of the tensor that `insert` inserts into before it, except
-/// those that depend on it.
+/// Moves readers of the destination of `insert` before it, except those that
+/// depend on it.
 static void hoistReaders(Operation *insert) {
   IRRewriter rewriter(insert->getContext());
   SmallVector<Operation *> later;
@@ -225,7 +224,7 @@ static void hoistReaders(Operation *insert) {
       rewriter.moveOpBefore(user, insert);
 }
 
-/// True if all readers of the tensor that `insert` inserts into come before it.
+/// True if all readers of the destination of `insert` come before it.
 static bool isReadBefore(Operation *insert) {
   Value dest = getDest(insert);
   bool isBefore = llvm::count(insert->getOperands(), dest) == 1;
@@ -235,7 +234,7 @@ static bool isReadBefore(Operation *insert) {
   return isBefore;
 }
 
-/// The bytes of a value of one task; none if they are unknown.
+/// Returns the bytes of a value of one task, or none if they are unknown.
 static std::optional<int64_t> countBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
@@ -290,8 +289,8 @@ SmallVector<Value> KernelBatcher::findKept(Operation *insert) const {
   return kept;
 }
 
-/// Bytes that a task copies in the time of the stages that read or keep values
-/// between inserts.
+/// Bytes that a task can copy in the time of the additional stages between
+/// inserts.
 static constexpr int64_t kStageBytes = 256;
 
 bool KernelBatcher::keepsLess(ArrayRef<Operation *> chain) const {
@@ -335,13 +334,13 @@ void KernelBatcher::placeInserts() {
     if (reason.empty())
       results.push_back(index);
   }
-  // Others may have to keep what these copy.
+  // A chain that copies its row may need values of other chains: iterate.
   auto copies = [&](unsigned index) { return !keepsLess(chains[index]); };
   for (auto it = results.begin();
        (it = llvm::find_if(results, copies)) != results.end();) {
     for (Operation *op : chains[*it]) {
       placed.erase(op);
-      reasons[op] = "it takes no longer than to keep what is read of it";
+      reasons[op] = "storing what later code reads would take as long";
     }
     kernel.removeResultAttr(*it, builder.getStringAttr(kInPlaceAttr));
     results.erase(it);
@@ -373,7 +372,6 @@ void KernelBatcher::placeInserts() {
     kernel->setAttr(kCopiedBytesAttr, builder.getI64IntegerAttr(copied));
 }
 
-/// A copy of `batched` in memory.
 Value KernelBatcher::store(Location loc, Type type, Value batched) {
   Value empty = buildEmpty(loc, type, {BatchedForm::PerTask});
   return linalg::CopyOp::create(builder, loc, batched, empty).getResult(0);
@@ -388,7 +386,7 @@ Value KernelBatcher::readBefore(Operation *op, Value value) {
     Operation *def = work[i].getDefiningOp();
     if (kept.contains(work[i]) || !def)
       continue;
-    // A row of another operand is in memory, and so is a reduction.
+    // Rows of other operands and results of reductions are in memory.
     if (isStored(def)) {
       depends = placed.contains(def) && placed.lookup(def) == placed.lookup(op);
       continue;

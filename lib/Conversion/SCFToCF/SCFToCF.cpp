@@ -21,8 +21,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Lists the ops of `scf` in the opposite order of the program, each before
-/// those in its regions. Terminators go with their ops.
+/// Lists the ops of `scf` in reverse program order, each before the ops in its
+/// regions. Terminators are left out: the patterns lower them with their ops.
 static SmallVector<Operation *> listOps(Operation *root) {
   SmallVector<Operation *> ops;
   root->walk<WalkOrder::PreOrder, ReverseIterator>([&](Operation *op) {
@@ -42,7 +42,7 @@ LogicalResult mlir::batch::lowerSCFToCF(Operation *root,
   applicator.applyDefaultCostModel();
   PatternRewriter rewriter(root->getContext());
   rewriter.setListener(listener);
-  // Some patterns leave other ops of scf.
+  // Some patterns create other ops of scf.
   for (SmallVector<Operation *> ops = listOps(root); !ops.empty();
        ops = listOps(root))
     for (Operation *op : ops) {

@@ -176,7 +176,7 @@ void ChooseExecutorPass::findLevels(MutableArrayRef<ProgramOp> programs) {
       below = std::max(below.value_or(Level::Block), program.getLevel());
 }
 
-/// The longest step of a lane by itself, by estimate.
+/// Describes the longest step of a single lane, by estimate.
 std::string ChooseExecutorPass::describeSteps() {
   batch::EstimatedCosts costs(/*gpu=*/true);
   SymbolTable symbols(getOperation());

@@ -251,12 +251,12 @@ bool BlockForker::placeApart(ArrayRef<Operation *> ops, Block &to) {
   return true;
 }
 
-/// Returns the waiting ops of `inside` that depend on all before them, and that
-/// all behind them depend on.
+/// Returns the waiting ops of `inside` that depend on all earlier ones, and on
+/// which all later ones depend.
 SmallVector<unsigned>
 BlockForker::findCuts(const llvm::BitVector &inside) const {
   SmallVector<unsigned> cuts;
-  llvm::BitVector all = inside; // that each op behind the present one needs
+  llvm::BitVector all = inside; // ops that each later op needs
   unsigned before = inside.count();
   for (int number = inside.find_last(); number >= 0;
        number = inside.find_prev(number)) {
@@ -270,8 +270,8 @@ BlockForker::findCuts(const llvm::BitVector &inside) const {
   return cuts;
 }
 
-/// Appends `ops` in sections, each of which depends on the one before it; false
-/// if there is only one.
+/// Appends `ops` in sections, each of which depends on the previous one.
+/// Returns false if there is only one section.
 bool BlockForker::placeInSequence(ArrayRef<Operation *> ops, Block &to) {
   llvm::BitVector inside = getWaiting(ops);
   SmallVector<unsigned> cuts = findCuts(inside);

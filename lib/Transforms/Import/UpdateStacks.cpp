@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A stack is a tensor of rows, such as the caches of all layers. A row that is
-// taken out, changed by inserts, and put back at its place becomes inserts into
-// the stack. A loop over all rows that reads one stack and fills another one
-// with the changed rows, as `lax.scan` does, updates the stack that it reads.
-// Such a loop of few rounds is unrolled, so that rows have constant positions,
-// which kernels read without a copy.
+// A stack is a tensor of rows, such as the caches of all layers. If the program
+// extracts a row, inserts into it, and puts it back, the pass inserts into the
+// stack instead. A loop over all rows may read one stack and fill another one
+// with the changed rows, as `lax.scan` does. The pass makes it update the stack
+// that it reads. If such a loop has few rounds, the pass unrolls it, so that
+// rows have constant positions and kernels read them without a copy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +31,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The position of the row that a slice of `stack` is; none if it is something
-/// else than one whole row without the dimension of rows.
+/// Returns the position of the row that `slice` covers, or none unless it is
+/// one whole row of `stack` without the dimension of rows.
 static std::optional<OpFoldResult> getRow(OffsetSizeAndStrideOpInterface slice,
                                           RankedTensorType stack,
                                           RankedTensorType row) {
@@ -46,8 +46,7 @@ static std::optional<OpFoldResult> getRow(OffsetSizeAndStrideOpInterface slice,
 }
 
 namespace {
-/// Inserts that change a row of a stack between taking it out and putting it
-/// back.
+/// Inserts into a row of a stack between its extraction and its reinsertion.
 struct RowUpdate {
   tensor::ExtractSliceOp taken;
   SmallVector<Operation *> inserts; ///< in order
@@ -56,7 +55,7 @@ struct RowUpdate {
 };
 } // namespace
 
-/// The update that ends in `put`; none if the row comes from somewhere else.
+/// Returns the update that ends in `put`, or none if the row is not extracted.
 static std::optional<RowUpdate> findUpdate(tensor::InsertSliceOp put) {
   std::optional<OpFoldResult> position =
       getRow(put, put.getDestType(), put.getSourceType());
@@ -84,7 +83,7 @@ static std::optional<RowUpdate> findUpdate(tensor::InsertSliceOp put) {
   return update;
 }
 
-/// Inserts into the stack what `update` inserts into the row.
+/// Replaces the inserts of `update` into the row by inserts into the stack.
 static void insertIntoStack(const RowUpdate &update, RewriterBase &rewriter) {
   tensor::ExtractSliceOp taken = update.taken;
   Value stack = taken.getSource();
@@ -123,9 +122,9 @@ static bool visitsRows(scf::ForOp loop, int64_t rows) {
          getConstantIntValue(loop.getUpperBound()) == rows;
 }
 
-/// Lets `loop` begin with the stack that it reads instead of one that it fills,
-/// if `update` is what it does with rows. Until a round puts a row, the stack
-/// has the row that the other one has, and each row is put.
+/// Makes `loop` start from the stack that it reads instead of the one that it
+/// fills, if it uses rows only in `update`. This is valid because each round
+/// reads a row before it replaces it, and the loop replaces all rows.
 static bool joinStacks(scf::ForOp loop, const RowUpdate &update) {
   tensor::InsertSliceOp put = update.put;
   tensor::ExtractSliceOp taken = update.taken;
@@ -162,7 +161,7 @@ class UpdateStacksPass
     SmallVector<tensor::InsertSliceOp> puts;
     getOperation()->walk(
         [&](tensor::InsertSliceOp put) { puts.push_back(put); });
-    // An insert may itself be one of a longer update.
+    // An insert may be a step of a longer update.
     DenseSet<Operation *> replaced;
     llvm::SetVector<scf::ForOp> loops;
     for (tensor::InsertSliceOp put : llvm::reverse(puts)) {
@@ -193,7 +192,7 @@ class UpdateStacksPass
       foldPositions();
   }
 
-  /// Makes constants of the positions that unrolled loops compute.
+  /// Folds the positions that unrolled loops compute to constants.
   void foldPositions() {
     RewritePatternSet patterns(&getContext());
     tensor::ExtractSliceOp::getCanonicalizationPatterns(patterns,

@@ -116,7 +116,7 @@ static Operation *eraseResults(Operation *op, const llvm::BitVector &erased) {
 /// Merges results of a task that differ only in their table.
 void HandleMerger::mergeRecord(RecordOp record) {
   auto kernel = symbols.lookup<KernelOp>(record.getKernelAttr().getAttr());
-  DenseMap<Attribute, int64_t> counts; // of results, by table
+  DenseMap<Attribute, int64_t> counts; // number of results, by table
   DenseMap<int64_t, Value> first;      // by position
   for (OpResult result : record.getResults()) {
     Attribute table =

@@ -128,8 +128,8 @@ static bool isExtent(Operation *op) {
   return dim && dim.getConstantIndex() == 0;
 }
 
-/// Hash of a kernel's type and of its ops without their operands. Equal kernels
-/// have equal hashes.
+/// Hashes the type of a kernel and its ops without operands. Equal kernels have
+/// equal hashes.
 static size_t hashKernel(KernelOp kernel) {
   llvm::hash_code hash = hash_value(kernel.getFunctionType());
   kernel.getBody().walk([&](Operation *op) {
@@ -139,7 +139,7 @@ static size_t hashKernel(KernelOp kernel) {
                                      OperationEquivalence::ignoreHashValue,
                                      OperationEquivalence::IgnoreLocations));
   });
-  // The map reserves the two greatest keys.
+  // The map reserves the two largest keys.
   return static_cast<size_t>(hash) >> 1;
 }
 

@@ -64,8 +64,8 @@ private:
 
 /// Rows of at least this many bytes are worth an array of slots of their own.
 static constexpr int64_t kLongRow = 4096;
-/// Rows that kernels insert into are worth one from this many bytes: an insert
-/// is in place only if all results that share slots are inserts.
+/// The same for rows that kernels insert into: an insert is in place only if
+/// all results that share slots are inserts.
 static constexpr int64_t kInsertedRow = 512;
 
 /// The number of results of each kernel in a class, the bytes of a long row,

@@ -15,24 +15,24 @@
 
 namespace batchrt {
 
-/// The slots of one part's tasks in the tables of one group. A task's place is
-/// its distance from the first number of the part. A run of one plan has one
-/// page for all places. The pages of a run of several plans are short, and a
-/// hash table finds them, so that memory follows the pages that are in use and
-/// not the places.
+/// Map from the tasks of one part to their slots in the tables of one group.
+/// The place of a task is its number minus the first number of the part. A run
+/// of one plan uses one page for all places. A run of several plans uses short
+/// pages in a hash table, so that memory depends on the pages in use and not on
+/// the largest place.
 class SlotMap {
 public:
-  /// Places of a page if there are several.
+  /// Number of places of a page if there are several pages.
   static constexpr int64_t pagePlaces = 256;
 
   explicit SlotMap(bool inPages);
 
   /// Removes all pages and keeps their memory.
   void clear();
-  /// Makes room for the places below `count` if there is only one page.
+  /// Reserves the places below `count` if there is only one page.
   void reserve(int64_t count);
 
-  /// The slot of a place, or -1.
+  /// Returns the slot of a place, or -1.
   int32_t slot(int64_t place) const {
     const Page *page = find(place >> shift);
     return page ? page->slots[place & mask] : -1;
@@ -43,29 +43,29 @@ public:
     writtenSlots[place & mask] = slot;
   }
 
-  /// Begins a plan. With `removesPages`, nobody needs pages any more that the
-  /// plan before has neither written nor kept.
+  /// Begins a plan. `removesPages`: pages that the previous plan has neither
+  /// written nor kept are no longer needed.
   void beginPlan(bool removesPages);
-  /// Keeps the page of a place, if there is one, until the next plan has run.
-  /// Returns slot(place).
+  /// Keeps the page of a place, if there is one, until the end of the next
+  /// plan. Returns slot(place).
   int32_t keep(int64_t place);
   /// Keeps the page of a place until the end of the run.
   void pin(int64_t place);
-  /// Removes the pages that the present plan has neither written nor kept.
+  /// Removes the pages that the current plan has neither written nor kept.
   void removePages();
 
-  /// The slots of all places if there is only one page, else null.
+  /// Returns the slots of all places if there is only one page, else null.
   const int32_t *allSlots() const {
     return inPages || pageCount == 0 ? nullptr : entries.front().slots;
   }
-  /// Appends the numbers of all pages, which are places over pagePlaces.
+  /// Appends the numbers of all pages: places divided by pagePlaces.
   void listPages(std::vector<int64_t> &numbers) const;
   size_t bytes() const;
 
 private:
   struct Page {
-    int64_t number;  ///< -1: none
-    int64_t lastUse; ///< the last plan that has written or kept it
+    int64_t number;  ///< -1: no page
+    int64_t lastUse; ///< the last plan that wrote or kept it
     int32_t *slots;
   };
   const Page *find(int64_t number) const {
@@ -85,12 +85,12 @@ private:
   void write(int64_t number);
 
   bool inPages;
-  int64_t shift, mask; ///< from a place to its page, and to its place there
+  int64_t shift, mask; ///< from a place to its page, and within the page
   /// The hash table: a power of two of entries, half of them free.
   std::vector<Page> entries{{-1, 0, nullptr}}, before;
-  int64_t pageCount = 0, pagesKept = 0; ///< now; when some were last removed
+  int64_t pageCount = 0, pagesKept = 0; ///< current, and after the last removal
   int64_t plan = 0;
-  int64_t written = -1; ///< the page that was written last
+  int64_t written = -1; ///< the page written last
   int32_t *writtenSlots = nullptr;
   std::vector<std::vector<int32_t>> memory; ///< of pages
   std::vector<int32_t *> unused;            ///< of these

@@ -38,15 +38,15 @@ public:
 
   /// The number of a part's next task, which has no row yet.
   int64_t endTask(int64_t part) const { return parts[part].end; }
-  /// The end of the numbers from there on that no task has.
+  /// The end of the free numbers that begin at endTask().
   int64_t limitTask(int64_t part) const { return parts[part].limit; }
   /// Makes room for the slots of a part's tasks up to `end`.
   void addTasks(int64_t part, int64_t end);
-  /// Chooses the number of a part's next task once all plans have run: numbers
-  /// that nobody knows any more are used again when half of the others are
-  /// taken. Returns endTask().
+  /// Chooses the number of a part's next task once all plans have run. When
+  /// half of the range of free numbers is used, continues in the largest range
+  /// that no page covers. Returns endTask().
   int64_t chooseNumbers(int64_t part);
-  /// The tasks of a part get the numbers from `task` on, up to `limit`.
+  /// Numbers the next tasks of a part from `task` up to `limit`.
   void setNumbers(int64_t part, int64_t task, int64_t limit);
   /// Gives a part one task more, with the rows of another part's task.
   void shareRows(int64_t task, int64_t part);
@@ -68,10 +68,10 @@ public:
     return isHeld[group] ? &pools[poolOf[group]].held : nullptr;
   }
   bool anyHeld() const { return hasHeld; }
-  /// A result of an earlier plan is HeldRows::kept or pinned: its row, and
-  /// those that its task has in the same place of other held groups.
+  /// Marks the row of a result of an earlier plan, and the rows of its task in
+  /// other held groups, as read until `epoch`, such as HeldRows::pinned.
   void keep(int64_t handle, int32_t epoch);
-  /// The same for a pinned result of the present plan, whose row is not known.
+  /// Pins the pages of a result of the current plan, whose row is not known.
   void pin(int64_t handle);
   /// Begins a plan of the run: all before it have run.
   void beginPlan();
@@ -134,9 +134,9 @@ private:
     HeldRows held;
   };
   struct Part {
-    int64_t end = 0;   ///< the next task
-    int64_t limit = 0; ///< the end of the numbers that are free there
-    int64_t half = 0;  ///< of these are taken: others may be free again
+    int64_t end = 0;            ///< the next task
+    int64_t limit = 0;          ///< the end of the free numbers from there on
+    int64_t half = 0;           ///< the middle of this range
     std::vector<SlotMap> slots; ///< of tasks, by group
   };
   void choosePools(int64_t reusedRowBytes);

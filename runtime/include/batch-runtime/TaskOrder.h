@@ -31,7 +31,7 @@ public:
     const BatchContext *context = nullptr;
     int64_t base = 0;           ///< number of the first task of the run
     int64_t begin = 0, end = 0; ///< numbers of the tasks of this plan
-    int64_t limit = 0;          ///< the greatest possible end
+    int64_t limit = 0;          ///< the largest possible end
     std::vector<TaskQueue> queues;
     DepthSorter sorter;
 

@@ -79,7 +79,7 @@ struct alignas(64) Part : BatchContext {
   /// By instance that has run into a limit: the reason.
   std::map<int64_t, std::string> failures;
 
-  /// True if a task has been recorded and has not run.
+  /// True if a task was recorded but has not run.
   bool isPending(int64_t task) const {
     return task >= flushedTasks && task < numTasks;
   }

@@ -141,7 +141,7 @@ int64_t IndexArrays::placeRaggedRows(const TaskOrder &order, int64_t kernel) {
 namespace {
 /// Tables::row() for many handles of one type and part. Handles of tasks and of
 /// sources mix unpredictably, so the code does not branch on them. `Slots`
-/// finds the slot of a place in the part.
+/// returns the slot of a place in the part.
 template <class Slots>
 class RowFinder {
 public:
@@ -242,8 +242,8 @@ void IndexArrays::PartWriter::forEachCell(int64_t kernel, int64_t cell,
   }
 }
 
-/// Calls `body` with a function from the places of the part to their slots in a
-/// table; without a table, to nothing.
+/// Calls `body` with a function that maps places of the part to their slots in
+/// a table. Without a table, the function returns 0.
 template <class Body>
 void IndexArrays::PartWriter::withSlots(int table, const Body &body) const {
   if (table < 0)

@@ -13,9 +13,9 @@ using namespace batchrt;
 
 static constexpr int64_t kPageBits = 8;
 static_assert(SlotMap::pagePlaces == 1 << kPageBits);
-/// Represents a plan after all others.
+/// The last use of pinned pages: after all plans.
 static constexpr int64_t kPinned = INT64_MAX;
-/// Fewer pages than twice this many are not worth a look.
+/// Removal starts at twice this number of pages.
 static constexpr int64_t kFewPages = 4;
 
 SlotMap::SlotMap(bool inPages)
@@ -42,14 +42,14 @@ void SlotMap::reserve(int64_t count) {
   open(0).slots = onePage.data();
 }
 
-/// Adds a page to the table, which has room for it.
+/// Adds a page to the hash table, which has a free entry.
 SlotMap::Page &SlotMap::insert(const Page &page) {
   for (auto at = static_cast<size_t>(page.number);; ++at)
     if (Page &entry = entries[at & (entries.size() - 1)]; entry.number < 0)
       return entry = page;
 }
 
-/// The page of a number, which is new if need be.
+/// Returns the page with a number. Creates it if there is none.
 SlotMap::Page &SlotMap::open(int64_t number) {
   if (Page *page = find(number))
     return *page;

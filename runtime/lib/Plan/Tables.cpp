@@ -107,7 +107,7 @@ int64_t Tables::chooseNumbers(int64_t number) {
   Part &part = parts[number];
   if (part.end < part.half)
     return part.end;
-  // The numbers between two pages belong to no task that anyone knows.
+  // No task in use has a number between two pages.
   std::vector<int64_t> pages;
   for (int group = 0; group < descriptor.groups; ++group) {
     if (isHeld[group])

@@ -39,7 +39,7 @@
 // runs as many by itself, and what is left, all run.
 // REMARK: Units | {{.*}}all units run instances, one after the other: an instance takes about {{.*}} us on one unit, {{.*}} us on 4 that share out all steps, {{.*}} us if one of them runs 1 of 3 steps by itself
 // TWO: Units | {{.*}}each unit runs instances of its own, and all units run those that are left over: an instance takes about
-// TWO: Units | {{.*}}2 instances: about {{.*}} us each on one unit, {{.*}} us one after the other on all units, {{.*}} us in sets of 2
+// TWO: Units | {{.*}}2 instances take about {{.*}} us with one unit each, {{.*}} us one after the other on all units, {{.*}} us in sets of 2
 // CHECK:       uprog.program @main.instance(%{{.*}}: index) level(block)
 // CHECK-NOT:     level(block)
 // CHECK:       uprog.program @main.instance.together(%{{.*}}: index) level(device)
@@ -69,7 +69,7 @@
 // CLUSTER-NOT:   uprog.units
 // CLUSTER:       uprog.run @main.instance.cluster tasks(%[[COUNT]])
 // EIGHT:       Units | {{.*}}each cluster runs instances of its own: {{.*}} us on a cluster of 8 blocks
-// EIGHT:       Units | {{.*}}16 instances: {{.*}} us each on a cluster
+// EIGHT:       Units | {{.*}}16 instances take about {{.*}} us with one cluster each
 // CHOSEN:      uprog.program @main.instance.cluster
 // CHOSEN:        uprog.run @add.rows step(%{{.*}}) tasks(%{{.*}}) level(block)
 // CHOSEN:        uprog.run @main.instance.cluster tasks
@@ -117,7 +117,7 @@ func.func @main(%x: tensor<512xf32>, %W: tensor<512x512xf32> {batch.shared = "W"
 // Where nothing is worth a barrier, one unit runs the instance.
 // REMARK: Units | {{.*}}each unit runs instances of its own: an instance takes about {{.*}} us on one unit, {{.*}} us on 4 that share out all steps
 // TWO: Units | {{.*}}each unit runs instances of its own: an instance takes about
-// TWO: Units | {{.*}}2 instances: about
+// TWO: Units | {{.*}}2 instances take about
 // CHECK-NOT:   together
 // CHECK:       uprog.program @main.execute
 // CHECK-NOT:   uprog.units

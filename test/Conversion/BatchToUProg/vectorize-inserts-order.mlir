@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-vectorize-kernels --split-input-file | FileCheck %s
 // RUN: batch-opt %s --batch-vectorize-kernels --uprog-stage-operators=target=cpu --split-input-file -o /dev/null
 
-// Two elements change places in the row: the first one is kept before the row changes.
+// Two elements of the row are swapped: the operator stores the first one before the row changes.
 
 // CHECK-LABEL: batch.kernel @swap
 // CHECK-SAME:    -> (tensor<1024xf32> {batch.in_place = 0 : i64})
@@ -26,7 +26,7 @@ batch.kernel @swap(%t: tensor<1024xf32>, %i: index, %j: index) -> tensor<1024xf3
 
 // -----
 
-// A short row is copied: to keep an element would take longer.
+// A short row is copied: storing an element would take longer.
 
 // CHECK-LABEL: batch.kernel @short
 // CHECK-SAME:    attributes {batch.copied_bytes = 512 : i64,
@@ -42,8 +42,8 @@ batch.kernel @short(%t: tensor<64xf32>, %i: index, %j: index) -> tensor<64xf32> 
 
 // -----
 
-// A layer reads its cache, in the row, before the next one inserts into the row. What a
-// product makes of it is in memory anyway.
+// Each layer reads its cache in the row before the next layer inserts into the row. Results of
+// products are in memory anyway.
 
 // CHECK-LABEL: uprog.operator @layers.rows
 // CHECK-SAME:    %[[K:[a-z0-9]*]]: tensor<?x2x8x4xf32>
@@ -69,7 +69,7 @@ batch.kernel @layers(%k: tensor<2x8x4xf32>, %x: tensor<4xf32>, %w: tensor<8xf32>
 
 // -----
 
-// An insert at a constant position is one of a chain, too.
+// Inserts at constant positions join chains.
 
 // CHECK-LABEL: uprog.operator @constant.rows
 // CHECK:         uprog.insert %{{.*}} into %{{.*}}[3] sizes [2]
@@ -83,7 +83,7 @@ batch.kernel @constant(%t: tensor<64xf32>, %x: tensor<2xf32>, %i: index) -> tens
 
 // -----
 
-// The readers of two rows would have to run before each other: one insert copies.
+// Each insert would have to come after the reader of the other row: one insert copies.
 
 // CHECK-LABEL: batch.kernel @crossed
 // CHECK-SAME:    batch.in_place

@@ -13,7 +13,7 @@ batch.kernel @placed(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (te
 
 // CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes a task: what is there before is read afterwards, or is a result too"
 batch.kernel @read(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
-  // One op reads both.
+  // One op reads the old and the new tensor.
   %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
   %s = arith.addf %x, %y : tensor<4x19xf32>
   batch.yield %y, %s : tensor<4x19xf32>, tensor<4x19xf32>
@@ -31,7 +31,7 @@ batch.kernel @later(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (ten
 
 // -----
 
-// CHECK: remarks.mlir:[[# @LINE + 4]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes a task: it takes no longer than to keep what is read of it"
+// CHECK: remarks.mlir:[[# @LINE + 4]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes a task: storing what later code reads would take as long"
 batch.kernel @large(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
   // The sum would need memory of its own.
   %s = arith.addf %x, %x : tensor<4x19xf32>

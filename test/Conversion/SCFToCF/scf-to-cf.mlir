@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --batch-scf-to-cf | FileCheck %s --implicit-check-not=scf.
 // RUN: batch-opt %s --batch-scf-to-cf --batch-scf-to-cf | FileCheck %s
 
-// An op in a region becomes branches together with those around it, and values
-// that are used behind them come from arguments of blocks.
+// Nested ops become branches. Block arguments pass on the results that later ops
+// use.
 // CHECK-LABEL: func.func @nested
 // CHECK-SAME:    %[[X:.*]]: i64, %[[C:.*]]: i1
 // CHECK:         cf.br ^[[HEAD:.*]](%[[X]] : i64)
@@ -37,7 +37,7 @@ func.func @nested(%x: i64, %c: i1) -> i64 {
   return %w : i64
 }
 
-// Patterns that leave other ops of scf are followed by those of these ops.
+// If a pattern creates other ops of scf, they are lowered too.
 // CHECK-LABEL: func.func @several
 // CHECK:         cf.switch
 // CHECK:         cf.cond_br

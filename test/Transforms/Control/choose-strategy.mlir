@@ -60,8 +60,8 @@ func.func @element(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry
 
 // -----
 
-// A computed tensor decides which branch is taken: workers, or blocks of a GPU, compute
-// control for all instances. With one instance in a mini-batch, all units run it together.
+// A computed tensor decides which branch runs: workers of a CPU, or blocks of a GPU, compute
+// control for all instances. If the mini-batch has one instance, all units run it together.
 // ONE-LABEL:   func.func @branch
 // ONE-SAME:      batch.strategy = #batch.strategy<replicate>
 // REMARK: [[#@LINE+8]]:8: remark: {{.*}}strategy 'replicate': control depends on a tensor here, and every unit computes control for all instances

@@ -4,7 +4,7 @@
 !row = tensor<8x4xf32>
 !stack = tensor<2x8x4xf32>
 
-// A row that is taken out, changed and put back changes in the stack.
+// A row that is extracted, changed and put back is updated in the stack.
 
 // CHECK-LABEL: func.func @row
 // CHECK-SAME:    %[[S:[a-z0-9]*]]: tensor<2x8x4xf32>, %[[X:[a-z0-9]*]]: tensor<4xf32>, %[[E:[a-z0-9]*]]: f32, %[[L:[a-z0-9]*]]: index, %[[I:[a-z0-9]*]]: index
@@ -25,7 +25,7 @@ func.func @row(%stack: !stack, %x: tensor<4xf32>, %e: f32, %l: index, %i: index)
 !row = tensor<8x4xf32>
 !stack = tensor<2x8x4xf32>
 
-// A loop that fills a stack with the changed rows of another one begins with that one.
+// A loop that fills a stack with the changed rows of another stack starts from that stack.
 
 // CHECK-LABEL: func.func @scan
 // CHECK-SAME:    %[[S:[a-z0-9]*]]: tensor<2x8x4xf32>, %[[X:[a-z0-9]*]]: tensor<4xf32>, %[[I:[a-z0-9]*]]: index
@@ -56,8 +56,8 @@ func.func @scan(%stack: !stack, %x: tensor<4xf32>, %i: index) -> !stack {
 !row = tensor<8x4xf32>
 !stack = tensor<2x8x4xf32>
 
-// A round that reads another row of the old stack needs the old stack, and a loop that
-// leaves rows out needs what was there.
+// A round that reads another row of the old stack needs the old stack. A loop that skips rows
+// needs their initial values.
 
 // CHECK-LABEL: func.func @others
 // CHECK:         scf.for {{.*}} iter_args(%[[FILLED:[a-z0-9]*]] =

@@ -17,7 +17,7 @@
 using namespace mlir;
 
 namespace {
-/// Counts the ops that a lowering makes or moves.
+/// Counts the ops that a lowering creates or moves.
 struct Counter : RewriterBase::Listener {
   void notifyOperationInserted(Operation *, OpBuilder::InsertPoint) override {
     ++count;
@@ -26,7 +26,7 @@ struct Counter : RewriterBase::Listener {
 };
 } // namespace
 
-/// The ops that are made or moved for `number` loops and branches in a row.
+/// Counts the ops created or moved for `number` consecutive loops and branches.
 static int64_t countMoves(int number) {
   std::string text = "func.func @f(%x: i64, %c: i1) -> i64 {\n"
                      "  %v0 = arith.addi %x, %x : i64\n";
@@ -65,7 +65,7 @@ static int64_t countMoves(int number) {
   return counter.count;
 }
 
-// Each op moves once, however many others come before it.
+// Each op moves once, regardless of the number of ops before it.
 TEST(SCFToCF, WorkIsLinear) {
   const int64_t one = countMoves(10), more = countMoves(20);
   EXPECT_EQ(countMoves(40) - more, 2 * (more - one));

@@ -201,10 +201,10 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     cluster of a GPU's blocks (the workers of a CPU are one). With `device`, all units
     run one instance, or several as a *set*: each unit computes the control of all, a
     branch runs each way for those that take it, a loop for those that are still in it,
-    and a task becomes a batch of theirs. `auto` takes sets if they are faster than
-    instances of one unit each; where it does not, all units together run those
+    and a task becomes a batch of theirs. On a CPU, `auto` takes sets if they are faster
+    than instances of one unit each; where it does not, all units together run those
     instances that are too few for each to get as many, if that is faster than on one.
-    If the GPU has clusters (`cluster-size`) and they are fastest, they run all instances.
+    On a GPU, `auto` takes the fastest of these, or of clusters (`cluster-size`), for all.
     Where several run one, steps that are smaller than the barriers between them are for one unit
     (`uprog.run` with a level): decided from the inner loops and branches to the outer
     ones by estimates, which a remark tells (`Units`). `tuning` names a file that can

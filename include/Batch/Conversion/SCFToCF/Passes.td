@@ -11,12 +11,12 @@
 include "mlir/Pass/PassBase.td"
 
 def SCFToCFPass : Pass<"batch-scf-to-cf"> {
-  let summary = "lower scf to branches, the last op of a block first";
+  let summary = "lower scf to branches in reverse program order";
   let description = [{
-    Applies the patterns of MLIR's `convert-scf-to-cf`. Each of them splits a
-    block at an op and moves the ops behind it. In the order of the program that
-    moves the end of a block once for each op before it. This pass begins with
-    the last op of a block, so each op moves once for each region around it.
+    Applies the patterns of MLIR's `convert-scf-to-cf`. Each pattern splits a
+    block at an op and moves the ops after it. In program order, an op would move
+    once for each op of scf before it. This pass starts with the last op of a
+    block, so each op moves only once for each region around it.
 
     ```mlir
     scf.if %c {

@@ -133,10 +133,11 @@ def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
 def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
   let summary = "update rows of stacked tensors in place";
   let description = [{
-    A stack is a tensor of rows, such as the caches of all layers. A row that is taken
-    out, changed by inserts and put back becomes inserts into the stack, which need
-    not copy the row. A loop over all rows that reads one stack and fills another one
-    with the changed rows, as `lax.scan` does, begins with the stack that it reads.
+    A stack is a tensor of rows, such as the caches of all layers. If the program extracts
+    a row, inserts into it, and puts it back, the pass inserts into the stack instead, and
+    no op copies the row. A loop over all rows may read one stack and fill another one
+    with the changed rows, as `lax.scan` does. The pass makes it start from the stack that
+    it reads.
 
     ```mlir
     %row = tensor.extract_slice %stack[%l, 0, 0] [1, 8, 4] [1, 1, 1] : tensor<2x8x4xf32> to tensor<8x4xf32>
@@ -146,8 +147,8 @@ def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
     %next = tensor.insert_slice %x into %stack[%l, %i, 0] [1, 1, 4] [1, 1, 1] : tensor<4xf32> into tensor<2x8x4xf32>
     ```
 
-    A loop of at most `most-rounds` rounds that updates a row in each is unrolled: its
-    rows then have constant positions, which kernels read without a copy.
+    The pass unrolls such a loop of at most `most-rounds` rounds. Its rows then have
+    constant positions, and kernels read them without a copy.
 
     See test/Transforms/Import/update-stacks.mlir.
   }];
