@@ -32,12 +32,14 @@ using namespace mlir;
 using namespace mlir::batch;
 
 /// Returns the position of the row that `slice` covers, or none unless it is
-/// one whole row of `stack` without the dimension of rows.
+/// one whole row of `stack` without the dimension of rows. A column of a square
+/// matrix has the type of a row, but is none.
 static std::optional<OpFoldResult> getRow(OffsetSizeAndStrideOpInterface slice,
                                           RankedTensorType stack,
                                           RankedTensorType row) {
   if (!stack.hasStaticShape() || stack.getRank() < 2 ||
-      row.getShape() != stack.getShape().drop_front() || !slice.hasUnitStride())
+      row.getShape() != stack.getShape().drop_front() ||
+      !isOneInteger(slice.getMixedSizes().front()) || !slice.hasUnitStride())
     return std::nullopt;
   for (int64_t dim = 1; dim < stack.getRank(); ++dim)
     if (!isZeroInteger(slice.getMixedOffsets()[dim]))

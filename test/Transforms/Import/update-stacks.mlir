@@ -86,3 +86,18 @@ func.func @others(%stack: !stack, %x: tensor<4xf32>, %i: index) -> (!stack, !row
   }
   return %r#0, %r#1, %s : !stack, !row, !stack
 }
+
+// -----
+
+// A column of a square matrix is no row, though it has the type of one.
+
+// CHECK-LABEL: func.func @column
+// CHECK:         %[[COLUMN:.*]] = tensor.extract_slice
+// CHECK:         %[[NEW:.*]] = tensor.insert %{{.*}} into %[[COLUMN]][
+// CHECK:         tensor.insert_slice %[[NEW]] into %{{.*}}[0, 0] [4, 1]
+func.func @column(%m: tensor<4x4xf32>, %e: f32, %i: index) -> tensor<4x4xf32> {
+  %column = tensor.extract_slice %m[0, 0] [4, 1] [1, 1] : tensor<4x4xf32> to tensor<4xf32>
+  %new = tensor.insert %e into %column[%i] : tensor<4xf32>
+  %next = tensor.insert_slice %new into %m[0, 0] [4, 1] [1, 1] : tensor<4xf32> into tensor<4x4xf32>
+  return %next : tensor<4x4xf32>
+}
