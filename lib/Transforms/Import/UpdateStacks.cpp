@@ -9,13 +9,14 @@
 // extracts a row, inserts into it, and puts it back, the pass inserts into the
 // stack instead. A loop over all rows may read one stack and fill another one
 // with the changed rows, as `lax.scan` does. The pass makes it update the stack
-// that it reads. If such a loop has few rounds, the pass unrolls it, so that
-// rows have constant positions and kernels read them without a copy.
+// that it reads. If such a loop has few ops in all rounds, the pass unrolls it,
+// so that rows have constant positions and kernels read them without a copy.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Batch/Transforms/Import/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -74,8 +75,9 @@ static std::optional<RowUpdate> findUpdate(tensor::InsertSliceOp put) {
       value = insert.getDest();
     else
       break;
-    update.inserts.insert(update.inserts.begin(), op);
+    update.inserts.push_back(op);
   }
+  std::reverse(update.inserts.begin(), update.inserts.end());
   update.taken = value.getDefiningOp<tensor::ExtractSliceOp>();
   if (!update.taken || update.inserts.empty() ||
       update.taken.getSourceType() != put.getDestType() ||
@@ -185,22 +187,33 @@ class UpdateStacksPass
       replaced.insert(put);
       insertIntoStack(*update, rewriter);
     }
+    llvm::SetVector<func::FuncOp> unrolled;
     for (scf::ForOp loop : loops) {
-      std::optional<llvm::APInt> rounds = loop.getStaticTripCount();
-      if (rounds && rounds->ule(mostRounds))
-        (void)loopUnrollFull(loop);
+      auto function = loop->getParentOfType<func::FuncOp>();
+      if (isSmall(loop) && succeeded(loopUnrollFull(loop)))
+        unrolled.insert(function);
     }
-    if (!replaced.empty())
-      foldPositions();
+    for (func::FuncOp function : unrolled)
+      foldPositions(function);
+  }
+
+  /// True if the unrolled loop has at most mostOps ops.
+  bool isSmall(scf::ForOp loop) const {
+    std::optional<llvm::APInt> rounds = loop.getStaticTripCount();
+    if (!rounds)
+      return false;
+    int64_t ops = 0;
+    loop.getBody()->walk([&](Operation *) { ++ops; });
+    return rounds->ule(std::max<int64_t>(mostOps, 0) / ops);
   }
 
   /// Folds the positions that unrolled loops compute to constants.
-  void foldPositions() {
+  void foldPositions(func::FuncOp function) {
     RewritePatternSet patterns(&getContext());
     tensor::ExtractSliceOp::getCanonicalizationPatterns(patterns,
                                                         &getContext());
     tensor::InsertSliceOp::getCanonicalizationPatterns(patterns, &getContext());
-    (void)applyPatternsGreedily(getOperation(), std::move(patterns));
+    (void)applyPatternsGreedily(function, std::move(patterns));
   }
 };
 } // namespace

@@ -1,5 +1,5 @@
 // RUN: batch-opt %s --batch-update-stacks --split-input-file | FileCheck %s
-// RUN: batch-opt %s --batch-update-stacks=most-rounds=1 --split-input-file | FileCheck %s --check-prefix=LOOP
+// RUN: batch-opt %s --batch-update-stacks=most-ops=1 --split-input-file | FileCheck %s --check-prefix=LOOP
 
 !row = tensor<8x4xf32>
 !stack = tensor<2x8x4xf32>

@@ -147,7 +147,7 @@ def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
     %next = tensor.insert_slice %x into %stack[%l, %i, 0] [1, 1, 4] [1, 1, 1] : tensor<4xf32> into tensor<2x8x4xf32>
     ```
 
-    The pass unrolls such a loop of at most `most-rounds` rounds. Its rows then have
+    The pass unrolls such a loop if the result has at most `most-ops` ops. Its rows then have
     constant positions, and kernels read them without a copy.
 
     See test/Transforms/Import/update-stacks.mlir.
@@ -155,8 +155,8 @@ def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
   let options = [
-    Option<"mostRounds", "most-rounds", "unsigned", /*default=*/"8",
-           "Maximum number of rounds of a loop that is unrolled">,
+    Option<"mostOps", "most-ops", "int64_t", /*default=*/"512",
+           "Maximum number of ops that an unrolled loop has in all rounds">,
   ];
 }
 
