@@ -68,8 +68,13 @@ private:
     int64_t lastUse; ///< the last plan that wrote or kept it
     int32_t *slots;
   };
+  /// Scatters numbers: runs of pages that are kept and of new ones would else
+  /// begin in the same entries, and each search would pass all of them.
+  static size_t hash(int64_t number) {
+    return static_cast<uint64_t>(number) * 0x9e3779b97f4a7c15 >> 32;
+  }
   const Page *find(int64_t number) const {
-    for (size_t at = static_cast<size_t>(number);; ++at) {
+    for (size_t at = hash(number);; ++at) {
       const Page &page = entries[at & (entries.size() - 1)];
       if (page.number == number)
         return &page;

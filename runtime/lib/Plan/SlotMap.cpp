@@ -44,7 +44,7 @@ void SlotMap::reserve(int64_t count) {
 
 /// Adds a page to the hash table, which has a free entry.
 SlotMap::Page &SlotMap::insert(const Page &page) {
-  for (auto at = static_cast<size_t>(page.number);; ++at)
+  for (size_t at = hash(page.number);; ++at)
     if (Page &entry = entries[at & (entries.size() - 1)]; entry.number < 0)
       return entry = page;
 }
