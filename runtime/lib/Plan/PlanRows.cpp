@@ -172,8 +172,8 @@ void PlanRows::keepResults(const TaskOrder &order, Tables &tables,
                        const PartReads &part = reads[partOf(task, parts)];
                        if (part.contains(task))
                          part.at(group, task) = kKept;
-                       else if (HeldRows *held = tables.heldRows(group))
-                         held->read(tables.slot(handle, table), kKept);
+                       else if (tables.heldRows(group))
+                         tables.keep(handle, kKept);
                      });
 }
 
