@@ -186,6 +186,8 @@ std::string ChooseExecutorPass::describeSteps() {
     if (!op.getKernel())
       continue;
     auto kernel = symbols.lookup<batch::KernelOp>(*op.getKernel());
+    if (!kernel)
+      continue;
     const double time =
         costs.getStepTime(batch::estimateTask(kernel), /*tasks=*/1,
                           /*units=*/1);
