@@ -6,7 +6,7 @@
 
 A helper function has a loop that waits in each round. Two programs call it. `chain`
 passes the result of each call to the next one. `fork` passes the input to each call, so
-that the calls wait side by side. The script reports the fewest CPU seconds of --runs runs
+that the calls wait side by side. The script reports the median CPU seconds of --runs runs
 of `batch-compile --strategy=lazy`. It compares the two largest numbers of calls if one is
 twice the other. The exit status is 1 if the time grows by a factor of more than --most.
 """
@@ -14,6 +14,7 @@ twice the other. The exit status is 1 if the time grows by a factor of more than
 import argparse
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,50 +23,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
 import batchtest  # noqa: E402: stores records
-
-SHRINK = """
-!vec = tensor<16xf32>
-func.func private @shrink(%x: !vec) -> (!vec, i64) {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant 0 : i64
-  %one = arith.constant 1 : i64
-  %small = arith.constant 0.02 : f32
-  %shrink = arith.constant dense<0.75> : !vec
-  %h, %n = scf.while (%h = %x, %n = %zero) : (!vec, i64) -> (!vec, i64) {
-    %e = tensor.extract %h[%c0] : !vec
-    %more = arith.cmpf ogt, %e, %small : f32
-    scf.condition(%more) %h, %n : !vec, i64
-  } do {
-  ^bb0(%h: !vec, %n: i64):
-    %next = arith.mulf %h, %shrink : !vec
-    %m = arith.addi %n, %one : i64
-    scf.yield %next, %m : !vec, i64
-  }
-  return %h, %n : !vec, i64
-}
-func.func @main(%x: !vec {batch.name = "x"})
-    -> (!vec {batch.name = "h"}, i64 {batch.name = "n"}) attributes {batch.entry} {
-  %h0 = math.absf %x : !vec
-  %n0 = arith.constant 0 : i64
-"""
-
-
-def program(calls, fork):
-    lines = [SHRINK]
-    for i in range(calls):
-        lines += [
-            "  %%k%d = arith.constant dense<%g> : !vec" % (i, 1 + 0.01 * i),
-            "  %%a%d = arith.addf %%h%d, %%k%d : !vec" % (i, 0 if fork else i, i),
-            "  %%h%d, %%m%d = call @shrink(%%a%d) : (!vec) -> (!vec, i64)" %
-            (i + 1, i, i),
-            "  %%n%d = arith.addi %%n%d, %%m%d : i64" % (i + 1, i, i)]
-    result = "%%h%d" % (1 if fork else calls)
-    for i in range(1, calls if fork else 0):
-        lines.append("  %%s%d = arith.addf %s, %%h%d : !vec" % (i, result, i + 1))
-        result = "%%s%d" % i
-    lines += ["  return %s, %%n%d : !vec, i64" % (result, calls), "}"]
-    return "\n".join(lines) + "\n"
-
+import lazy_programs  # noqa: E402
 
 def cpu_seconds(command):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -93,9 +51,10 @@ def main():
             for count in calls:
                 path = os.path.join(folder, "%s%d.mlir" % (kind, count))
                 with open(path, "w") as file:
-                    file.write(program(count, kind == "fork"))
+                    file.write(lazy_programs.many_loops(count, kind == "fork"))
                 command = [tool, "--strategy=lazy", path, "-o", path + ".so"]
-                times.append(min(cpu_seconds(command) for _ in range(options.runs)))
+                times.append(statistics.median(
+                    cpu_seconds(command) for _ in range(options.runs)))
                 ratio = times[-1] / times[-2] if len(times) > 1 else None
                 print("%5s %4d calls: %7.2f s%s" % (
                     kind, count, times[-1], ", %.2f times" % ratio if ratio else ""),

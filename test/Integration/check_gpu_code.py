@@ -41,7 +41,7 @@ ALONE, CLUSTER, ONE, SET, AUTO = ("level=block", "level=cluster",
 SPILLS = {("seq2seq", ONE): (16, 16), ("seq2seq", SET): (16, 16),
           ("seq2seq", AUTO): (16, 16),
           ("lstm10", CLUSTER): (16, 16), ("lstm10", ONE): (64, 96),
-          ("lstm10", SET): (160, 640), ("lstm10", AUTO): (160, 640)}
+          ("lstm10", SET): (160, 640)}
 NONE = (0, 0)
 
 # Samplers, in lock step, and others.

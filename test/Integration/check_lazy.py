@@ -11,11 +11,12 @@ whatever the instances did before.
 import json
 import os
 import random
+import re
 import subprocess
 
 import batchtest
 from lazy_programs import (CIRCLE, ENDLESS, GROW, LATE, LONG, PAIR, PATH, PICK, ROUNDS, ROWS,
-                           SHRINK, SPIN, WALK)
+                           SHRINK, SPIN, WALK, many_loops)
 
 checks = batchtest.Checks("lazy")
 scratch = batchtest.temporary()
@@ -213,6 +214,28 @@ def check_rows():
             slots.append(report["slots"])
             checks.expect(name + ": instances differ", report["flushes"] > 10)
     checks.expect("pair: rows", len(slots) == 2 and max(slots) <= 12 * count, slots)
+
+
+def check_many_loops():
+    """Each loop of a function that has many becomes a function of the object."""
+    lines = [json.dumps({"x": [0.3 * 2.0 ** (i % 5)] * 16}) for i in range(8)]
+    inputs = batchtest.write_lines(os.path.join(scratch, "many"), lines)
+    for fork in (False, True):
+        name = "many loops%s" % (", side by side" if fork else "")
+        found, functions = [], []
+        for calls, level in ((34, "-O0"), (34, "-O1"), (30, "-O1")):
+            path = batchtest.write_lines(
+                os.path.join(scratch, "many.mlir"), [many_loops(calls, fork)])
+            options = ("--strategy=lazy", level)
+            program = batchtest.compile_model(path, path + level + ".so", None, *options)
+            if calls == 34:
+                found.append(run(name + level, program, inputs, 8, 1)[1])
+            batchtest.call("batch-compile", path, "-o", path + ".ll", "--emit-llvm", *options)
+            with open(path + ".ll") as file:
+                functions.append(len(re.findall(r"^define .*\.extracted", file.read(), re.M)))
+        checks.expect(name + ": same bytes", found[0] and found[0] == found[1])
+        checks.expect(name + ": functions of loops",
+                      functions[0] == functions[2] == 0 and functions[1] >= 34, functions)
 
 
 def check_steps_memory():
@@ -508,6 +531,7 @@ def check_errors():
 check_trees()
 check_rounds()
 check_rows()
+check_many_loops()
 check_steps_memory()
 check_examples()
 check_forks()

@@ -159,9 +159,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
 }
 """
 
-# Two vectors shrink side by side; what one has become is needed when the other has
-# ended, too. Then both turn into one, which shrinks.
-PAIR = """
+# A function whose loop shrinks a vector and waits in each round.
+SHRINKING = """
 !vec = tensor<16xf32>
 func.func private @shrink(%x: !vec) -> (!vec, i64) {
   %c0 = arith.constant 0 : index
@@ -181,6 +180,11 @@ func.func private @shrink(%x: !vec) -> (!vec, i64) {
   }
   return %h, %n : !vec, i64
 }
+"""
+
+# Two vectors shrink side by side; what one has become is needed when the other has
+# ended, too. Then both turn into one, which shrinks.
+PAIR = SHRINKING + """
 func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
     -> (!vec {batch.name = "h"}, i64 {batch.name = "first"}, i64 {batch.name = "second"},
         i64 {batch.name = "third"})
@@ -480,3 +484,25 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: i64 {batch.name = "k"},
   return %h, %n : !vec, i64
 }
 """
+
+
+def many_loops(calls, fork):
+    """A program with as many loops that wait, in a chain or, with `fork`, side by side."""
+    lines = [SHRINKING, """
+func.func @main(%x: !vec {batch.name = "x"})
+    -> (!vec {batch.name = "h"}, i64 {batch.name = "n"}) attributes {batch.entry} {
+  %h0 = math.absf %x : !vec
+  %n0 = arith.constant 0 : i64
+"""]
+    for i in range(calls):
+        lines += [
+            "  %%k%d = arith.constant dense<%.2f> : !vec" % (i, 1 + 0.01 * i),
+            "  %%a%d = arith.addf %%h%d, %%k%d : !vec" % (i, 0 if fork else i, i),
+            "  %%h%d, %%m%d = call @shrink(%%a%d) : (!vec) -> (!vec, i64)" % (i + 1, i, i),
+            "  %%n%d = arith.addi %%n%d, %%m%d : i64" % (i + 1, i, i)]
+    result = "%%h%d" % (1 if fork else calls)
+    for i in range(1, calls if fork else 0):
+        lines.append("  %%s%d = arith.addf %s, %%h%d : !vec" % (i, result, i + 1))
+        result = "%%s%d" % i
+    lines += ["  return %s, %%n%d : !vec, i64" % (result, calls), "}"]
+    return "\n".join(lines) + "\n"

@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The only table of times from which passes choose strategies, levels, orders
-// of loops and executors for GPUs. The GPU is an NVIDIA H200, whose results are
-// in benchmarks/results/gpu-first-hour-2026-11-27.json. Barriers and the empty
-// step are measured (`barriers` there). The time of the host was measured
-// before. The clock, the multiprocessors and the size of the cache are those of
-// the chip. All other values are fitted to `control` there.
+// The table of times from which passes choose strategies, levels, orders of
+// loops and executors for GPUs. The estimates that `count-rows` prints use
+// their own latencies (WorkCounts.cpp). The GPU is an NVIDIA H200, whose
+// results are in benchmarks/results/gpu-first-hour-2026-11-27.json. Barriers
+// and the empty step are measured (`barriers` there). The time of the host was
+// measured before. The clock, the multiprocessors and the size of the cache are
+// those of the chip. All other values are fitted to `control` there.
 // test/Integration/check_gpu_choices.py compares estimates with these results.
 //
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,8 @@
 #include "Optimize.h"
 
 #include "Sanitize.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -25,6 +27,7 @@
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/CodeExtractor.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace mlir;
@@ -53,6 +56,9 @@ public:
   llvm::PassBuilder builder;
 };
 
+/// A module of more functions unrolls loops before it inlines functions, too.
+constexpr size_t kMostFunctions = 128;
+
 } // namespace
 
 void mlir::batch::optimizeModule(llvm::Module &module,
@@ -66,6 +72,10 @@ void mlir::batch::optimizeModule(llvm::Module &module,
     first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
     first.addPass(llvm::EarlyCSEPass());
     first.addPass(llvm::SimplifyCFGPass());
+    // Inlined, they make functions of so many loops that unrolling takes long.
+    if (module.size() > kMostFunctions)
+      first.addPass(
+          llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(first)));
     // Unbatched code calls kernels with constants: one row, the first of one.
     passes.addPass(llvm::IPSCCPPass());
@@ -79,15 +89,58 @@ void mlir::batch::optimizeModule(llvm::Module &module,
   passes.run(module, analyses.modules);
 }
 
+namespace {
+/// Moves each loop of a function to a function of its own if many of the loops
+/// call functions, as loops of control do. The time of LLVM's unrolling and of
+/// its strength reduction grows faster than linearly with the loops of a
+/// function: they forget and expand the sums of all that the loops count.
+struct ExtractLoopsPass : llvm::PassInfoMixin<ExtractLoopsPass> {
+  static constexpr int kMostLoops = 32;
+
+  llvm::PreservedAnalyses run(llvm::Module &module,
+                              llvm::ModuleAnalysisManager &) {
+    bool changed = false;
+    for (llvm::Function &function : llvm::make_early_inc_range(module))
+      if (!function.isDeclaration())
+        changed |= extractLoops(function);
+    return changed ? llvm::PreservedAnalyses::none()
+                   : llvm::PreservedAnalyses::all();
+  }
+
+private:
+  static bool callsFunctions(const llvm::Loop *loop) {
+    return llvm::any_of(loop->blocks(), [](llvm::BasicBlock *block) {
+      return llvm::any_of(*block, [](llvm::Instruction &op) {
+        return isa<llvm::CallBase>(op) && !isa<llvm::IntrinsicInst>(op);
+      });
+    });
+  }
+
+  static bool extractLoops(llvm::Function &function) {
+    llvm::DominatorTree dominators(function);
+    llvm::LoopInfo loops(dominators);
+    if (llvm::count_if(loops, callsFunctions) <= kMostLoops)
+      return false;
+    SmallVector<std::vector<llvm::BasicBlock *>> regions;
+    for (llvm::Loop *loop : loops)
+      regions.push_back(loop->getBlocksVector());
+    llvm::CodeExtractorAnalysisCache cache(function);
+    for (const std::vector<llvm::BasicBlock *> &region : regions)
+      llvm::CodeExtractor(region, &dominators).extractCodeRegion(cache);
+    return true;
+  }
+};
+} // namespace
+
 /// Loops of kernels come vectorized and unrolled as their target wants them, so
 /// that level 1 only cleans up: it leaves out what takes most of the time of
 /// LLVM's own levels and finds next to nothing.
-static llvm::FunctionPassManager cleanUp() {
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::InstCombinePass());
+static llvm::ModulePassManager cleanUp() {
+  llvm::FunctionPassManager first, passes;
+  first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  first.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  first.addPass(llvm::SimplifyCFGPass());
+  first.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
   // Loops over few vectors, and what lies between two of them in memory.
@@ -98,7 +151,11 @@ static llvm::FunctionPassManager cleanUp() {
   passes.addPass(llvm::GVNPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
-  return passes;
+  llvm::ModulePassManager all;
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(first)));
+  all.addPass(ExtractLoopsPass());
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  return all;
 }
 
 namespace {
@@ -251,8 +308,7 @@ void mlir::batch::optimizeFunctions(llvm::Module &module,
                                     unsigned level, Sanitizer sanitizer) {
   Analyses analyses(machine);
   if (level == 1) {
-    llvm::ModulePassManager passes;
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(cleanUp()));
+    llvm::ModulePassManager passes = cleanUp();
     passes.run(module, analyses.modules);
   }
   for (llvm::Function &function : module)
