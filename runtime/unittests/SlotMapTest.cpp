@@ -87,6 +87,18 @@ TEST(SlotMap, MemoryFollowsPagesInUse) {
   EXPECT_EQ(map.bytes(), early);
 }
 
+// A search is short, wherever the pages that are kept and the new ones begin.
+TEST(SlotMap, SearchesAreShort) {
+  for (int64_t first : {1000, 1024, 1 << 20, 1 << 30}) {
+    SlotMap map(/*inPages=*/true);
+    for (int64_t page = 0; page < 1000; ++page) {
+      map.set(page * SlotMap::pagePlaces, 1);
+      map.set((first + page) * SlotMap::pagePlaces, 2);
+    }
+    EXPECT_LE(map.longestSearch(), 4) << first;
+  }
+}
+
 // When half of the numbers are used, the next ones come from the largest gap
 // between the pages in use.
 TEST(SlotMap, NumbersAreUsedAgain) {

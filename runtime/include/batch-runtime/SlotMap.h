@@ -61,6 +61,8 @@ public:
   /// Appends the numbers of all pages: places divided by pagePlaces.
   void listPages(std::vector<int64_t> &numbers) const;
   size_t bytes() const;
+  /// Returns the largest number of entries that a search for a page reads.
+  int64_t longestSearch() const;
 
 private:
   struct Page {

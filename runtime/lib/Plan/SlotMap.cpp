@@ -120,6 +120,15 @@ void SlotMap::listPages(std::vector<int64_t> &numbers) const {
       numbers.push_back(page.number);
 }
 
+int64_t SlotMap::longestSearch() const {
+  int64_t longest = 0;
+  for (size_t at = 0; at < entries.size(); ++at)
+    if (const Page &page = entries[at]; page.number >= 0)
+      longest = std::max<int64_t>(
+          longest, ((at - hash(page.number)) & (entries.size() - 1)) + 1);
+  return longest;
+}
+
 size_t SlotMap::bytes() const {
   return (entries.capacity() + before.capacity()) * sizeof(Page) +
          (memory.size() * pagePlaces + onePage.capacity()) * sizeof(int32_t);
