@@ -31,7 +31,7 @@ NAVIGATION = [
                "docs/Glossary"),
     ("Measured", "benchmarks/README benchmarks/decode/README benchmarks/lazy/README "
                  "benchmarks/gpu/README"),
-    ("Project", "docs/ReleaseNotes CHANGELOG docs/Versions SECURITY CONTRIBUTING"),
+    ("Project", "docs/Status docs/ReleaseNotes CHANGELOG docs/Versions SECURITY CONTRIBUTING"),
 ]
 DOWNLOADS = ("benchmarks/", "docs/", "examples/")
 
