@@ -44,12 +44,13 @@ for file in files:
 index = page("index")
 with open(os.path.join(root, "README.md")) as file:
     readme = file.read()
-for name in "think.py", "fold.mlir":
+for name in "think.py", "trees.py":
     example = re.search(r"save as %s -->\n```\w+\n(.*?)```" % name, readme,
                         re.S).group(1)
     expect("the first page has " + name, example in text(index))
-expect("MLIR is highlighted", '<div class="highlight-mlir' in index and
-       re.search(r'<span class="k">rec.match</span>', index))
+tutorial = page("docs/Tutorial")
+expect("MLIR is highlighted", '<div class="highlight-mlir' in tutorial and
+       re.search(r'<span class="k">rec.match</span>', tutorial))
 expect("the first page says the version",
        re.search(r"<title>.*Batch \d+\.\d+\.\d+", index))
 captions = re.findall(r'<p class="caption"[^>]*><span class="caption-text">(.*?)<', index)
