@@ -27,7 +27,8 @@
 #include "batch-runtime/Schedule/PolicyNames.h"
 
 namespace mlir {
-/// `#batch.policy` names a policy as the runtime does.
+/// Parser of the policy in `#batch.policy`, which has the same name as in the
+/// runtime.
 template <>
 struct FieldParser<batchrt::Policy, batchrt::Policy> {
   static FailureOr<batchrt::Policy> parse(AsmParser &parser);
@@ -49,56 +50,65 @@ AsmPrinter &operator<<(AsmPrinter &printer, batchrt::Policy policy);
 
 namespace mlir::batch {
 
-/// Marks the entry function of a module: one instance in, one out.
+/// Marks the entry function of a module, which takes one instance and returns
+/// its results.
 inline constexpr StringLiteral kEntryAttr = "batch.entry";
 /// On arguments of functions: a string, the parameter's name in the parameter
-/// file. On arguments of kernels: a unit; the argument is equal for all tasks.
+/// file. On arguments of kernels: a unit attribute; the argument is equal for
+/// all tasks.
 inline constexpr StringLiteral kSharedAttr = "batch.shared";
 /// The name of a per-instance argument or of a result of the entry.
 inline constexpr StringLiteral kNameAttr = "batch.name";
-/// On a result of the entry that is a tensor: the name of a result that is a
-/// number, that of the rows it has. Other rows are left out.
+/// On a tensor result of the entry: the name of the result, an index or
+/// integer, that is the number of its rows. All other rows are left out.
 inline constexpr StringLiteral kRowsAttr = "batch.rows";
 /// On a module: a dictionary from size names to their values.
 inline constexpr StringLiteral kSizesAttr = "batch.sizes";
-/// On functions made from the entry: the inspector of one instance, the
-/// traversals that run before it, and the executor.
+/// Marks the functions that are made from the entry: the inspector of one
+/// instance, the traversals that run before it, and the executor.
 inline constexpr StringLiteral kInspectorAttr = "batch.inspector";
 inline constexpr StringLiteral kTraversalAttr = "batch.traversal";
 inline constexpr StringLiteral kExecutorAttr = "batch.executor";
-/// Where the rows of a tensor lie: on arguments and results of the inspector
-/// the name of a table or source, on a `rec.variant` a dictionary from fields
-/// to such names. A value that may be a row of an input has both.
+/// The table or source that holds the rows of a tensor. On arguments and
+/// results of functions and kernels: its name. On a `rec.variant`: a dictionary
+/// from fields to such names. A value that may be a row of an input has both
+/// attributes.
 inline constexpr StringLiteral kTableAttr = "batch.in_table";
 inline constexpr StringLiteral kSourceAttr = "batch.in_source";
-/// On arguments of kernels: how a step reads them, a `#batch.read`.
+/// On an argument of a kernel: a `#batch.read` that specifies how a step reads
+/// it.
 inline constexpr StringLiteral kReadAttr = "batch.read";
-/// On a result of a kernel that is an operand with a slice replaced: the number
-/// of that argument. The result may be written into the operand's row.
+/// On a result of a kernel that equals an operand except for a replaced slice:
+/// the number of the argument for that operand. The result may be written into
+/// the row of the operand.
 inline constexpr StringLiteral kInPlaceAttr = "batch.in_place";
-/// On a result of a kernel: its steps have the address of each task's row.
+/// On a result of a kernel: the kernel's steps have the address of each task's
+/// row.
 inline constexpr StringLiteral kRowListAttr = "batch.row_list";
-/// On a kernel: the bytes that a task copies for other inserts.
+/// On a kernel: the number of bytes that a task copies for inserts whose
+/// results are not marked `batch.in_place`.
 inline constexpr StringLiteral kCopiedBytesAttr = "batch.copied_bytes";
 /// On kernels' arguments with `batch.shared`: the number of the entry's
 /// parameter. On ragged arguments: the number of their domain. All arguments of
 /// a domain have equal extents.
 inline constexpr StringLiteral kParameterAttr = "batch.parameter";
 inline constexpr StringLiteral kRaggedAttr = "batch.ragged";
-/// The gpu.module with an object's persistent kernel.
+/// The name of the gpu.module with an object's persistent kernel.
 inline constexpr StringLiteral kDeviceModule = "device";
 /// On the host function that launches that kernel: {kernel, executor,
 /// block_size, cluster_size, shared_bytes}.
 inline constexpr StringLiteral kLaunchAttr = "batch.kernel_launch";
-/// On the function of a kernel that the emulator calls: the bytes of its static
-/// shared memory.
+/// On the function of a kernel that the emulator calls: the number of bytes of
+/// its static shared memory.
 inline constexpr StringLiteral kEmulatedAttr = "batch.shared_bytes";
-/// On a gpu.module: the bytes of shared memory that a launch adds for a block.
+/// On a gpu.module: the number of bytes of shared memory per block that a
+/// launch adds.
 inline constexpr StringLiteral kAddedBytesAttr = "batch.added_bytes";
 /// On a module: the PolicyAttr that its schedules follow.
 inline constexpr StringLiteral kPolicyAttr = "batch.policy";
-/// On the entry: the StrategyAttr of its control, and, if that is `none`
-/// because no other is legal, a string that says where and why.
+/// On the entry: the StrategyAttr of its control. If that is `none` because no
+/// other strategy is legal, also a string that gives the location and the
+/// reason.
 inline constexpr StringLiteral kStrategyAttr = "batch.strategy";
 inline constexpr StringLiteral kNotBatchedAttr = "batch.not_batched";
 /// On a loop: the OrderAttr of its tasks.
@@ -106,10 +116,10 @@ inline constexpr StringLiteral kOrderAttr = "batch.order";
 /// On a recursive function of the inspector or of the instance program: calls
 /// with equal arguments run once.
 inline constexpr StringLiteral kMemoizedAttr = "batch.memoized";
-/// On a rec.map of the inspector: its rounds wait side by side.
+/// On a rec.map of the inspector: its rounds wait concurrently.
 inline constexpr StringLiteral kConcurrentAttr = "batch.concurrent_rounds";
 
-/// The entry function of `module`, or null.
+/// Returns the entry function of `module`, or null.
 FunctionOpInterface lookupEntry(ModuleOp module);
 
 } // namespace mlir::batch

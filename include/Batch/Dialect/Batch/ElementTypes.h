@@ -14,8 +14,8 @@
 
 namespace mlir::batch {
 
-/// True for the types of an element of a row and of a scalar of an instance:
-/// index, i1, i8, i16, i32, i64, f16, bf16, f32 and f64.
+/// Returns true for the types of an element of a row and of a scalar of an
+/// instance: index, i1, i8, i16, i32, i64, f16, bf16, f32 and f64.
 inline bool isElementType(Type type) {
   if (type.isSignlessInteger())
     return llvm::is_contained({1u, 8u, 16u, 32u, 64u},
@@ -24,15 +24,15 @@ inline bool isElementType(Type type) {
          type.isF64();
 }
 
-/// True for f16 and bf16, and vectors and tensors of them, in which elements
-/// are stored. Code computes with f32 and rounds.
+/// Returns true for f16 and bf16, and for vectors and tensors of them. These
+/// types only store elements: code computes with f32 and rounds.
 inline bool is16BitFloat(Type type) {
   Type element = getElementTypeOrSelf(type);
   return element.isF16() || element.isBF16();
 }
 
-/// The type with f32 in place of f16 and bf16: of a scalar, a vector or a
-/// tensor.
+/// Returns the type of a scalar, a vector or a tensor with f32 in place of f16
+/// and bf16.
 inline Type widen16BitFloat(Type type) {
   if (!is16BitFloat(type))
     return type;

@@ -13,7 +13,8 @@
 
 namespace mlir::batch {
 
-/// The numbers and sizes of a machine's variables, all tensors, and blocks.
+/// Numbers and sizes of a machine's variables, which are all tensors, and
+/// numbers of its blocks.
 class MachineLayout {
 public:
   explicit MachineLayout(MachineOp machine);
@@ -21,12 +22,13 @@ public:
   struct Variable {
     int64_t number = 0;
     bool hasStack = false;
-    /// The number of the entry's argument or result that it is, if any.
+    /// The number of the entry's argument or result that the variable holds, if
+    /// any.
     std::optional<uint64_t> argument, result;
     int64_t rowBytes = 0;  ///< from one row to the next
     int64_t copyBytes = 0; ///< bytes of a row that hold the value
-    /// A row consists of lines with padding after them, which are cut into
-    /// pieces that one instruction moves.
+    /// A row consists of lines, each followed by padding. A line is divided
+    /// into pieces, each of which one instruction moves.
     int64_t lines = 1, lineBytes = 0, pieceBytes = 0;
 
     int64_t pieces() const { return lines * (lineBytes / pieceBytes); }
@@ -40,11 +42,11 @@ public:
     return variables;
   }
   int64_t getNumBlocks() const { return blocks.size(); }
-  /// The bytes that the lane operations of a block move for one lane: from and
-  /// to stacks, and to tops.
+  /// Returns the number of bytes that the lane operations of a block move for
+  /// one lane: to and from stacks, and to tops.
   std::pair<int64_t, int64_t> countBytes(BlockOp block) const;
-  /// True if `result`, of the kernel of a block, is written into the row of the
-  /// variable that it is for, which the kernel reads.
+  /// Returns true if the kernel of a block writes `result` into the row of the
+  /// variable that the result is assigned to, which the kernel also reads.
   bool isInPlace(OpResult result) const;
 
 private:

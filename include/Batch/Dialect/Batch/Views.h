@@ -13,44 +13,48 @@
 
 namespace mlir::batch {
 
-/// True if `slice` is one whole row of its source: one index in the first
-/// dimension, everything in the others, as in
+/// Returns true if `slice` is one whole row of its source: one index in the
+/// first dimension and everything in the others, as in
 /// `tensor.extract_slice %E[%w, 0] [1, 256] [1, 1]`. A row of a parameter is
 /// read in place.
 bool isRowView(tensor::ExtractSliceOp slice);
 
-/// The row index of a row view.
+/// Returns the row index of a row view.
 OpFoldResult getRowIndex(tensor::ExtractSliceOp slice);
 
-/// The type of the rows that `dim` counts, if it asks for the first extent of a
-/// tensor whose rows are static; that of the tensor if it is a vector. Null for
-/// every other extent.
+/// Returns the type of the rows that `dim` counts if `dim` is the first extent
+/// of a tensor with static rows. For the extent of a vector, returns the type
+/// of the vector; for every other extent, null.
 RankedTensorType getCountedRow(tensor::DimOp dim);
 
-/// The row of parameter `tensor` of which control can read an element: all of
-/// it if its shape is static or it is a vector, a row of the first dimension if
-/// only the extent of that is dynamic. Null for every other shape.
+/// Returns the type of the row of a parameter of type `tensor` from which
+/// control can read an element. This is the whole tensor if its shape is static
+/// or it is a vector, and a row of the first dimension if only the extent of
+/// that dimension is dynamic. Returns null for every other shape.
 RankedTensorType getReadRow(RankedTensorType tensor);
 
-/// The name of parameter `parameter` of the entry; empty if there is none.
+/// Returns the name of parameter number `parameter` of the entry; empty if
+/// there is none.
 StringRef getParameterName(ModuleOp module, int64_t parameter);
 
-/// " at model.mlir:10:5" where the file of `loc` is known, else empty. It has
-/// no folder: an object does not depend on the one that it is made in.
+/// Returns " at model.mlir:10:5" if the file of `loc` is known, and an empty
+/// string otherwise. The file name has no directory, so that an object does not
+/// depend on the directory in which it is compiled.
 std::string describePlace(Location loc);
 
-/// What an index is of, in words: dimension `dim` of a tensor of type `type`,
-/// which is "read" or "written" (`verb`) at `loc`; of parameter `parameter`,
-/// unless that is empty.
+/// Describes the target of an index in words: dimension `dim` of a tensor of
+/// type `type`, which is "read" or "written" (`verb`) at `loc`. The tensor is
+/// named as parameter `parameter` unless that is empty.
 std::string describeDimension(int64_t dim, StringRef parameter, Type type,
                               Location loc, StringRef verb = "read");
 
-/// The error message for an index of `what` that is out of range. The runtime
-/// replaces "{}" with the index.
+/// Returns the error message for an index of `what` that is out of range. The
+/// runtime replaces "{}" with the index.
 std::string describeIndexError(const Twine &what);
 
-/// The `batch.source` of rows of type `row` of `parameter` (-1: of input
-/// tensors), created at the start of the module if there is none.
+/// Returns the `batch.source` with rows of type `row` of parameter number
+/// `parameter` (-1: of input tensors). If there is none, creates it after the
+/// last source, or at the start of the module.
 SourceOp getOrCreateSource(ModuleOp module, SymbolTable &symbols,
                            RankedTensorType row, int64_t parameter);
 

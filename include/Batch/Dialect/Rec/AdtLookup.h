@@ -40,22 +40,22 @@ struct ListShape {
 /// Returns the shape of a list-shaped ADT, nothing for other ADTs.
 std::optional<ListShape> getListShape(AdtOp adt);
 
-/// Numbers the variants of all ADTs of a module in module order, from 0, and
-/// finds them by name in constant time. A snapshot: it does not follow changes
-/// of the module.
+/// Numbering of the variants of all ADTs of a module, in module order from 0,
+/// with lookup by name in constant time. It is a snapshot: it does not follow
+/// changes of the module.
 class VariantNumbering {
 public:
   explicit VariantNumbering(ModuleOp module);
 
-  /// The number of variants of the module.
+  /// Returns the number of variants of the module.
   int64_t size() const { return variants.size(); }
-  /// The variant with that number.
+  /// Returns the variant with that number.
   VariantOp getVariant(int64_t number) const { return variants[number]; }
-  /// The number of @Adt::@variant; -1 if there is no such variant.
+  /// Returns the number of @Adt::@variant; -1 if there is no such variant.
   int64_t getNumber(SymbolRefAttr variant) const;
-  /// The number of the variant `variant` of `adt`; -1 if there is none.
+  /// Returns the number of the variant `variant` of `adt`; -1 if there is none.
   int64_t getNumber(AdtType adt, FlatSymbolRefAttr variant) const;
-  /// The largest number of fields of a variant.
+  /// Returns the largest number of fields of a variant.
   int64_t getMaxFields() const { return maxFields; }
 
 private:
@@ -64,7 +64,7 @@ private:
   int64_t maxFields = 0;
 };
 
-/// True if values of ADTs or lists are among the arguments of a function.
+/// Returns true if a function takes values of ADTs or lists.
 bool takesNode(FunctionOpInterface function);
 
 } // namespace mlir::rec

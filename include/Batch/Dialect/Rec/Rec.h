@@ -42,8 +42,8 @@ struct PhaseResource : SideEffects::Resource::Base<PhaseResource> {
 #include "Batch/Dialect/Rec/RecTypes.h.inc"
 
 namespace mlir::rec {
-/// A unit attribute: `rec-refactor` can move the ops that depend on the op to
-/// the callers of the function.
+/// Unit attribute of an op: `rec-refactor` can move the ops that depend on it
+/// to the callers of the function.
 inline constexpr StringLiteral kBackedgeAttr = "rec.backedge";
 
 /// Returns the element type of a list-like type: T for !rec.list<T>,
@@ -54,12 +54,13 @@ Type getSequenceElementType(Type type);
 /// list of that type or, for a static tensor, the ragged tensor.
 bool gathers(Type sequence, Type element);
 
-/// Returns true for tensors with a dynamic first dimension and a static rest.
+/// Returns true for tensors whose first dimension is dynamic and whose other
+/// dimensions are static.
 bool isRaggedTensor(Type type);
 
 /// Returns true if a value of type `value` fits a field declared as `field`:
 /// the types are equal, a ragged tensor is a list of its rows, or a
-/// TensorStandInTypeInterface stands for a tensor, in lists too.
+/// TensorStandInTypeInterface stands for a tensor, also in lists.
 bool fitsField(Type field, Type value);
 } // namespace mlir::rec
 
@@ -67,8 +68,8 @@ bool fitsField(Type field, Type value);
 #include "Batch/Dialect/Rec/RecOps.h.inc"
 
 namespace mlir::rec {
-/// An edge of value flow: a value becomes another one, or is put in or taken
-/// out of one.
+/// An edge of value flow: a value becomes another value, is put into one, or is
+/// taken out of one.
 struct ValueFlowEdge {
   enum Kind {
     Same,    ///< `to` is `from`
@@ -89,7 +90,8 @@ struct ValueFlowEdge {
   unsigned field = 0;
 };
 
-/// The edges of `op` by its ValueFlowOpInterface; none without it.
+/// Returns the edges that `op` reports through its ValueFlowOpInterface; none
+/// if it does not implement that.
 SmallVector<ValueFlowEdge> getValueFlow(Operation *op,
                                         SymbolTableCollection &symbolTables);
 

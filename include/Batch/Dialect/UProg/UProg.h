@@ -35,42 +35,44 @@
 
 namespace mlir::uprog {
 
-/// On arguments of operators: how they are read, an OperandAttr. On results:
-/// where they are written, a ResultAttr.
+/// On an argument of an operator: an OperandAttr that specifies how it is read.
+/// On a result: a ResultAttr that specifies where it is written.
 inline constexpr StringLiteral kOperandAttr = "uprog.operand";
 inline constexpr StringLiteral kResultAttr = "uprog.result";
-/// On operators' functions, and on operators that have code for a device: their
-/// CodeAttr.
+/// On the function of an operator, and on an operator that has code for a
+/// device: its CodeAttr.
 inline constexpr StringLiteral kCodeAttr = "uprog.code";
-/// On the function of a gpu.module with which blocks fill their shared memory:
-/// the level of the blocks that share out what they keep, a string.
+/// On the function of a gpu.module that fills the shared memory of blocks: a
+/// string, the level of the blocks that divide the kept parameters among them.
 inline constexpr StringLiteral kLevelAttr = "uprog.level";
-/// On a module with programs of level `cluster`: the blocks of a cluster, an
-/// i64.
+/// On a module with programs of level `cluster`: the number of blocks in a
+/// cluster, an i64.
 inline constexpr StringLiteral kClusterSizeAttr = "uprog.cluster_size";
-/// The most blocks of a cluster, on any chip.
+/// The maximum number of blocks in a cluster, on any chip.
 inline constexpr int64_t kMostClusterBlocks = 16;
 /// On an operator that consists of stages: the StagingAttr of their target.
 inline constexpr StringLiteral kStagingAttr = "uprog.staging";
-/// On a reduction in a stage: how it runs, a PackedAttr, an InPlaceAttr, a
-/// CopiedAttr, a GatheredAttr or a ReducedAttr.
+/// On a reduction in a stage: a PackedAttr, InPlaceAttr, CopiedAttr,
+/// GatheredAttr or ReducedAttr that specifies how it runs.
 inline constexpr StringLiteral kReductionAttr = "uprog.reduction";
-/// On a module: the packings of the parameters that operators' code reads, a
-/// list of PanelsAttr and PaddedAttr.
+/// On a module: the packings of the parameters that the code of operators
+/// reads, a list of PanelsAttr and PaddedAttr.
 inline constexpr StringLiteral kPackingsAttr = "uprog.packings";
-/// On a module: the messages of its checks. "{}" stands for the number checked.
+/// On a module: the error messages of its checks. "{}" stands for the checked
+/// number.
 inline constexpr StringLiteral kIndicesAttr = "uprog.indices";
-/// On a module whose programs run single instances and have code: the `bytes`
-/// of memory that units need for an instance, and the names of `loops`.
+/// On a module whose programs run single instances and have code: a dictionary
+/// with the `bytes` of memory that units need for an instance, and the names of
+/// the `loops`.
 inline constexpr StringLiteral kInstancesAttr = "uprog.instances";
 
-/// The rounds of a loop that next_round counts at once are at most these.
+/// The maximum number of rounds of a loop that next_round counts at once.
 inline constexpr int64_t kMostCountedRounds = int64_t(1) << 62;
-/// Unsigned, more rounds than any limit. A count of rounds stays here, so that
-/// adding others does not overflow.
+/// A number of rounds above every limit, as an unsigned integer. Counts of
+/// rounds saturate at this number, so that later additions do not overflow.
 inline constexpr int64_t kTooManyRounds = std::numeric_limits<int64_t>::min();
 
-/// What units do with a row that control names.
+/// Access of units to a row that control names.
 struct RowAccess {
   Value row;
   bool isWritten;
@@ -85,11 +87,11 @@ struct RowAccess {
 
 namespace mlir::uprog {
 
-/// The inner dimensions of the stage that say which matrix a reduction reads,
-/// of its kReductionAttr; none if there is one matrix.
+/// Returns the inner dimensions of the stage that select the matrix that a
+/// reduction with this kReductionAttr reads; none if there is one matrix.
 llvm::ArrayRef<int64_t> getGroups(Attribute reduction);
 
-/// Operators by the names of their kernels.
+/// Operators, keyed by the names of their kernels.
 using OperatorMap = llvm::DenseMap<StringAttr, OperatorOp>;
 OperatorMap mapOperators(ModuleOp module);
 

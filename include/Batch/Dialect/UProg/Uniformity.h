@@ -1,4 +1,4 @@
-//===- Uniformity.h - What is equal on all units of a level -----*- C++ -*-===//
+//===- Uniformity.h - Values equal on all units of a level ------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,41 +13,44 @@
 
 namespace mlir::uprog {
 
-/// Control that some units of a level may take another way through than others.
+/// Control flow that may differ between the units of a level.
 struct Divergence {
-  /// Decides; or deals numbers out to the threads of a unit.
+  /// The op that decides, or that distributes numbers among the threads of a
+  /// unit.
   Operation *control;
-  /// What it decides by; null if it deals numbers out.
+  /// The value that makes the decision differ; null if the op distributes
+  /// numbers.
   Value cause;
-  /// What runs the program that is asked about, from inside to outside: from
-  /// there the control is seen.
+  /// The ops that run the program of the queried op, from the inside out.
+  /// `control` encloses the last of them.
   SmallVector<Operation *> callers;
 };
 
-/// Says of values of a module's programs whether they are equal on all units of
-/// a level. Each value that is not has a cause: a value that differs without
-/// being computed from one that does.
+/// Analysis of which values of a module's programs are uniform: equal on all
+/// units of a level. Each non-uniform value has a cause: a non-uniform value
+/// that is not computed from another one.
 ///
-/// - Constants are equal, and so is what is computed from equal values: by
-///   arithmetic, and by what reads plans, steps and lanes.
-/// - The arguments of a program are equal on the units that run it together, if
-///   they are wherever others run it; but lanes are a thread block's own, and
-///   the number of a task differs between the units that share tasks out.
-/// - What control hands on is equal if all that may be handed on is, and so is
-///   what the control decides by.
-/// - The cells of instances are equal if all that is put into them is, under
-///   control that is equal.
-/// - Nothing is known of results of other ops.
+/// - Constants are uniform, and so is a value that is computed from uniform
+///   values: by arithmetic, or by ops that read plans, steps and lanes.
+/// - The arguments of a program are uniform on the units that run it together
+///   if they are uniform wherever the program is run. There are two exceptions:
+///   each thread block has its own lanes, and the number of a task differs
+///   between the units that share tasks.
+/// - A value that control forwards is uniform if all values that it may forward
+///   are uniform, and so is the value that it decides by.
+/// - The cells of instances are uniform if every value that is put into them is
+///   uniform, and so is the control around each put.
+/// - Results of all other ops are assumed to be non-uniform.
 class Uniformity {
 public:
   Uniformity(ModuleOp module, Level level);
 
-  /// The cause of a value's not being equal on all units of the level, or null
-  /// if it is equal.
+  /// Returns the cause of a value that is not equal on all units of the level,
+  /// or null if the value is equal.
   Value findCause(Value value) const { return causes.lookup(value); }
 
-  /// The innermost control around an op, or around what runs its program, that
-  /// is not equal on all units of the level.
+  /// Returns the innermost control around an op, or around an op that runs its
+  /// program, that is not equal on all units of the level.
   std::optional<Divergence> findDivergence(Operation *op) const;
 
 private:
@@ -63,15 +66,15 @@ private:
 
   Level level;
   DenseMap<Value, Value> causes;
-  DenseMap<Operation *, Value> controls; ///< what they decide by, if it differs
+  DenseMap<Operation *, Value> controls; ///< the cause of non-uniform ones
   DenseMap<StringAttr, ProgramOp> programs;
-  DenseMap<Operation *, SmallVector<Operation *>> callers; ///< of programs
-  DenseMap<Operation *, Divergence> entries; ///< around what runs programs
+  DenseMap<Operation *, SmallVector<Operation *>> callers; ///< by program
+  DenseMap<Operation *, Divergence> entries; ///< around callers, by program
   bool changed = false;
 };
 
-/// Checks that all units that a barrier waits for reach it, and all that share
-/// tasks out the op that runs them, in a program.
+/// Checks that all units that a barrier in the program waits for reach the
+/// barrier, and that all units that share tasks reach the op that runs them.
 LogicalResult verifyUniformity(ProgramOp program);
 
 } // namespace mlir::uprog
