@@ -1,4 +1,4 @@
-//===- ExpandMath.h - Functions of math as arithmetic -----------*- C++ -*-===//
+//===- ExpandMath.h - Expansion of math ops into arithmetic -----*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,13 +13,13 @@ class RewritePatternSet;
 
 namespace batch {
 
-/// Adds patterns that replace ops of `math` on f32, f64 and static vectors of
-/// them by arithmetic, but for absf, ceil, copysign, floor, fma, roundeven,
-/// sqrt and trunc, and `math.ipowi` on integers by a loop of `scf`. The
-/// description of batch-expand-math says how large the errors are. NaN,
-/// infinities, signed zeros, overflow to infinity and underflow to zero are
-/// exact. No branch depends on data, and the operations are the same for
-/// scalars and every vector width.
+/// Adds patterns that replace `math` ops on f32, f64 and static vectors of them
+/// with arithmetic, except absf, ceil, copysign, floor, fma, roundeven, sqrt
+/// and trunc. `math.ipowi` on integers becomes a loop of `scf`. The description
+/// of batch-expand-math specifies how large the errors are. NaN, infinities,
+/// signed zeros, overflow to infinity and underflow to zero are exact. No
+/// branch depends on data, and the operations are the same for scalars and
+/// every vector width.
 void populateExpandMathPatterns(RewritePatternSet &patterns);
 
 } // namespace batch

@@ -13,8 +13,9 @@
 
 namespace mlir::batch {
 
-/// Who runs an instance of strategy `replicate`: a unit by itself; the blocks
-/// of a cluster; all units together; or what is estimated to be fastest.
+/// The units that run an instance of strategy `replicate`: one unit by itself,
+/// the blocks of a cluster, or all units together. `Auto` selects the level
+/// that is estimated to be fastest.
 enum class InstanceLevel { Auto, Block, Cluster, Device };
 
 template <>

@@ -17,15 +17,15 @@ class VariantNumbering;
 
 namespace mlir::batch {
 
-/// Converts ADT values, lists and ranked tensors to cells (i64, see
+/// Adds conversions of ADT values, lists and ranked tensors to cells (i64, see
 /// batch-runtime/ABI.h). Scalars and index keep their types, also as elements
 /// and fields: they are converted where a cell is loaded or stored.
 void populateRecToLLVMTypeConversions(TypeConverter &converter);
 
-/// Lowers the ops of `rec` in functions to scf, arith and llvm. The functions
-/// have the context as argument 0 (see addContextArgument). Declarations
-/// (`rec.adt`) remain; the caller erases them when they are no longer needed.
-/// `numbering` must outlive the patterns.
+/// Adds patterns that lower `rec` ops in functions to scf, arith and llvm. The
+/// functions have the context as argument 0 (see addContextArgument).
+/// Declarations (`rec.adt`) remain; the caller erases them when they are no
+/// longer needed. `numbering` must outlive the patterns.
 void populateRecToLLVMConversionPatterns(const TypeConverter &converter,
                                          const rec::VariantNumbering &numbering,
                                          RewritePatternSet &patterns);
@@ -34,8 +34,9 @@ void populateRecToLLVMConversionPatterns(const TypeConverter &converter,
 /// that walks a value of a list-shaped ADT.
 LogicalResult checkRecToLLVM(Operation *op);
 
-/// Converts the types of functions, calls, returns, selects and the control
-/// flow of scf, which are legal only with converted types.
+/// Adds patterns that convert the types of functions, calls, returns, selects
+/// and the control flow of scf. Makes these ops legal only with converted
+/// types.
 void populateFunctionConversionsAndLegality(const TypeConverter &converter,
                                             RewritePatternSet &patterns,
                                             ConversionTarget &target);

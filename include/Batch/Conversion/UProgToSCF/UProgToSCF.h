@@ -13,20 +13,21 @@
 
 namespace mlir::batch {
 
-/// Lowers the control of programs to scf, wherever it is: uprog.for,
-/// uprog.branch and uprog.while with the terminators of their regions. The
-/// values that they hand on get the types to which `converter` maps theirs, one
-/// for each.
+/// Adds patterns that lower the control flow of programs to scf, wherever it
+/// occurs: uprog.for, uprog.branch and uprog.while with the terminators of
+/// their regions. `converter` maps the type of each forwarded value to one
+/// type.
 ///
-/// Each target lowers how units run operators, wait at barriers and find the
-/// steps of a plan, and also uprog.reduce and uprog.compact, whose work the
-/// threads of a unit may share.
+/// Each target lowers the ops with which units run operators, wait at barriers
+/// and find the steps of a plan. It also lowers uprog.reduce and uprog.compact,
+/// whose work the threads of a unit may share.
 void populateUProgToSCFPatterns(const TypeConverter &converter,
                                 RewritePatternSet &patterns);
 
-/// For a target's pattern of uprog.reduce: moves its region into a loop before
-/// it, over every `step`th number from `first` to `upper` (an i64 and an
-/// index). Returns the least keys, then the numbers that have them, all i64s.
+/// Moves the region of a uprog.reduce into a loop before it, for the pattern of
+/// a target. The loop runs over every `step`th number from `first` (an i64) to
+/// `upper` (an index). Returns the least keys, then the numbers that have them,
+/// all i64s.
 SmallVector<Value> makeLeastLoop(uprog::ReduceOp reduce, Value upper,
                                  Value first, int64_t step,
                                  ConversionPatternRewriter &rewriter);
