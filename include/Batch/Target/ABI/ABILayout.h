@@ -15,24 +15,24 @@
 #include <cstddef>
 #include <type_traits>
 
-/// The offsets of struct fields that compiled code reads and writes. All of
-/// them are taken from ABI.h when the compiler is compiled, so that code
-/// follows a struct that changes: no other place may define an offset.
+/// Offsets of the struct fields that compiled code reads and writes. All of
+/// them are derived from ABI.h when the compiler is compiled, so that compiled
+/// code follows a struct that changes. No other place may define an offset.
 namespace mlir::batch::abi {
 
 static_assert(sizeof(void *) == 8, "objects are made for 64-bit targets");
 
-/// The size of what compiled code loads and stores: integers, pointers and
-/// cells, on every target.
+/// The size in bytes of the integers, pointers and cells that compiled code
+/// loads and stores, on every target.
 inline constexpr int64_t kCellBytes = 8;
-/// Entries of lists of rows and lanes.
+/// The size in bytes of an entry in a list of rows or lanes.
 inline constexpr int64_t kIndexBytes = sizeof(int32_t);
 
 /// A field of a struct.
 struct Field {
   int64_t offset; ///< in bytes
   bool isPointer; ///< else a number
-  /// The same in cells.
+  /// Returns the offset in cells.
   constexpr int64_t cell() const { return offset / kCellBytes; }
 };
 
@@ -43,15 +43,16 @@ constexpr Field makeField(size_t offset) {
   return {static_cast<int64_t>(offset), std::is_pointer_v<T>};
 }
 
-/// The size of a struct, and of an element of an array of them, in cells.
+/// Returns the size of a struct, and of an element of an array of them, in
+/// cells.
 template <class Struct>
 constexpr int64_t countCells() {
   static_assert(sizeof(Struct) % kCellBytes == 0, "an array has no padding");
   return sizeof(Struct) / kCellBytes;
 }
 
-/// The cells of a struct that contain none of `fields`, for code that writes a
-/// whole struct: fields that it does not name are 0.
+/// Returns the cells of a struct that contain none of `fields`. Code that
+/// writes a whole struct sets these cells to 0.
 template <class Struct, size_t count>
 llvm::SmallVector<int64_t> listOtherCells(const Field (&fields)[count]) {
   llvm::SmallVector<int64_t> cells;
@@ -62,8 +63,8 @@ llvm::SmallVector<int64_t> listOtherCells(const Field (&fields)[count]) {
   return cells;
 }
 
-/// The types of a function's result and arguments: 'p' pointer, 'l' int64_t,
-/// 'v' void.
+/// The types of a function's result and arguments as letters: 'p' for a
+/// pointer, 'l' for int64_t, 'v' for void.
 template <class Function>
 struct Signature;
 template <class Result, class... Arguments>
@@ -97,7 +98,7 @@ BATCH_FIELD(kQueueLimit, BatchQueue, limit)
 inline constexpr int64_t kSourceCells = countCells<BatchSource>();
 BATCH_FIELD(kSourceBase, BatchSource, base)
 
-/// Of a BatchFrame: its fields and its cells, which rows follow.
+/// The number of cells of a BatchFrame, which its rows follow, and its fields.
 inline constexpr int64_t kFrameCells = countCells<BatchFrame>();
 BATCH_FIELD(kFrameOuter, BatchFrame, outer)
 BATCH_FIELD(kFrameCount, BatchFrame, count)
@@ -140,15 +141,16 @@ BATCH_FIELD(kInstancesLaunchWatchdog, BatchInstancesLaunch, watchdog)
 
 BATCH_FIELD(kIndexErrorPlace, BatchIndexError, place)
 BATCH_FIELD(kIndexErrorIndex, BatchIndexError, index)
-/// Where it lies in the control words of a launch, in bytes.
+/// The offset of the BatchIndexError in the control words of a launch, in
+/// bytes.
 inline constexpr int64_t kControlIndexError =
     offsetof(BatchDeviceControl, indexError);
-/// Where the first extent of a parameter lies before its rows, in bytes.
+/// The offset of the first extent of a parameter from its rows, in bytes.
 inline constexpr int64_t kExtentOffset = -BATCH_ROWS_PREFIX;
 
-/// What each block of a launch says of itself, in bytes: where the first one's
-/// lies, how far the next one's is from it, and where its only word lies that
-/// is no cell.
+/// Control words of the blocks of a launch, in bytes: the offset of those of
+/// the first block, the distance to those of the next block, and the offset of
+/// the 32-bit word `ended` in them.
 inline constexpr int64_t kControlOfBlocks =
     offsetof(BatchDeviceControl, ofBlocks);
 inline constexpr int64_t kBlockControlBytes = sizeof(BatchBlockControl);
@@ -156,7 +158,7 @@ inline constexpr int64_t kBlockControlEnded =
     offsetof(BatchBlockControl, ended);
 static_assert(sizeof(BatchBlockControl::ended) == sizeof(int32_t));
 BATCH_FIELD(kBlockControlProgress, BatchBlockControl, progress)
-/// What stands in the high half of this field.
+/// The shift of the value in the high half of this field.
 inline constexpr int64_t kProgressShift = 32;
 
 BATCH_FIELD(kObjectABIVersion, BatchObject, abiVersion)

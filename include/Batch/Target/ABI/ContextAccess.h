@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Builders for host code of compiled objects: code that reaches everything
+// Builders for host code of compiled objects. This code accesses everything
 // through a BatchContext, argument 0 (an !llvm.ptr) of its function. The fields
 // and cells are documented in batch-runtime/ABI.h.
 //
@@ -41,12 +41,12 @@ enum class MemoryKind {
   Variant, ///< variants of nodes
 };
 
-/// On ops that add a node or a task in a traversal that has reserved room for
-/// all of them before its loop.
+/// On an op that adds a node or a task in a traversal that has reserved room
+/// for all of them before its loop.
 inline constexpr llvm::StringLiteral kReservedAttr = "batch.reserved";
 
 /// Prepends an argument for the context to `functions`, which have bodies, and
-/// passes it on in all calls of them in `module`. Fails with an error where a
+/// passes it in all calls to them in `module`. Fails with an error where a
 /// function is only declared or a caller has no context itself.
 LogicalResult addContextArgument(ModuleOp module,
                                  ArrayRef<func::FuncOp> functions);
@@ -54,17 +54,17 @@ LogicalResult addContextArgument(ModuleOp module,
 /// Returns the context: argument 0 of the function around `op`.
 Value getContext(Operation *op);
 
-/// Builds host code at one insertion point.
+/// Builder of host code at one insertion point.
 class ContextBuilder {
 public:
-  /// Builds at `builder`'s insertion point, which must lie in a function that
-  /// has a context unless `context` is given. All that it points to lies in the
-  /// context's address space.
+  /// Builds at `builder`'s insertion point, which must be in a function that
+  /// has a context unless `context` is given. All memory that the context
+  /// points to is in the address space of the context.
   ContextBuilder(OpBuilder &builder, Location loc, Value context = {});
 
   Value getContext() const { return context; }
 
-  /// An i64 constant.
+  /// Builds an i64 constant.
   Value constant(int64_t value);
 
   /// Loads a field of the context: an !llvm.ptr or an i64.
@@ -77,76 +77,80 @@ public:
   /// Ends the run with an error. `a` and `b` are i64.
   void fail(int64_t errorCode, Value a, Value b);
 
-  /// Ends the run if it has been cancelled. In the code of an executor, worker
-  /// `worker` (i64) leaves it; null: the code of an inspector.
+  /// Ends the run if it has been cancelled. In the code of an executor,
+  /// `worker` (an i64) is the worker that leaves the run; in the code of an
+  /// inspector, it is null.
   void endIfCancelled(Value worker = {});
   /// Counts an instance that has its results.
   void countEnded();
 
-  /// The address of element `index` (i64 or index) of an array of
+  /// Returns the address of element `index` (i64 or index) of an array of
   /// `elementType`.
   Value address(Value base, Value index, Type elementType);
-  /// The cell at base[index], an i64.
+  /// Loads the cell at base[index], an i64.
   Value loadCell(Value base, Value index, MemoryKind kind = MemoryKind::Cell);
   void storeCell(Value base, Value index, Value cell,
                  MemoryKind kind = MemoryKind::Cell);
-  /// The pointer at base[index].
+  /// Loads the pointer at base[index].
   Value loadPointer(Value base, int64_t index);
-  /// The pointer in a field of element `index` of an array of structs, each of
-  /// `structCells` cells.
+  /// Loads the pointer in a field of element `index` of an array of structs,
+  /// each of `structCells` cells.
   Value loadPointer(Value array, int64_t index, int64_t structCells,
                     abi::Field field);
-  /// A field of the struct at `base`: a pointer, or any as a cell.
+  /// Loads a field of the struct at `base`: a pointer field as a pointer, or
+  /// any field as a cell.
   Value loadPointer(Value base, abi::Field field);
   Value loadCell(Value base, abi::Field field,
                  MemoryKind kind = MemoryKind::Cell);
   void storeCell(Value base, abi::Field field, Value cell,
                  MemoryKind kind = MemoryKind::Cell);
 
-  /// Copies the bytes from `begin` to `end`, multiples of 64, of a row to
-  /// another. All are i64s.
+  /// Copies the bytes from `begin` to `end`, both multiples of 64, from one row
+  /// to another. All values are i64s.
   void copyBytes(Value from, Value to, Value begin, Value end);
-  /// Loads an element of a row of type `type`, which is stored as ABI.h says.
-  /// The row and the indices, which are in range, are i64s.
+  /// Loads an element of a row of type `type`, which is stored as ABI.h
+  /// specifies. The row and the indices, which are in range, are i64s.
   Value loadElement(RankedTensorType type, Value row, ValueRange indices);
 
-  /// The cell that holds a scalar, index or i64.
+  /// Returns the cell that holds a scalar, index or i64.
   Value toCell(Value value);
-  /// The value of type `type` (a scalar, index or i64) that a cell holds.
+  /// Returns the value of type `type` (a scalar, index or i64) that a cell
+  /// holds.
   Value fromCell(Value cell, Type type);
 
-  /// Payload cell `field` of a node of the forest.
+  /// Loads payload cell `field` of a node of the forest.
   Value loadNodeCell(Value node, int64_t field);
   void storeNodeCell(Value node, int64_t field, Value cell);
-  /// The module-wide number of a node's variant, an i64.
+  /// Loads the module-wide number of a node's variant, an i64.
   Value loadVariant(Value node);
   /// Reserves room for `count` new nodes.
   void reserveNodes(Value count);
-  /// Takes a new node of the forest and sets its variant. `reserved` means that
-  /// room is already reserved.
+  /// Allocates a new node of the forest and sets its variant. `reserved` means
+  /// that room is already reserved.
   Value makeNode(int64_t variant, bool reserved = false);
-  /// The number of rows of source number `source`, an i64.
+  /// Loads the number of rows of source number `source`, an i64.
   Value countRows(int64_t source);
-  /// The address of the queue of kernel number `kernel`.
+  /// Returns the address of the queue of kernel number `kernel`.
   Value getQueue(int64_t kernel);
   /// Reserves room for `bytes` of records of a kernel, given the kernel's
   /// queue.
   void reserveRecords(Value queue, int64_t kernel, Value bytes);
 
-  /// The length and the first entry of a list cell, and the cell of both.
+  /// Returns the length of a list cell, its first entry, and the cell made of
+  /// both.
   Value listLength(Value list);
   Value listBegin(Value list);
   Value makeList(Value length, Value begin);
-  /// Entry `index` of the list pool, which may move when any list grows.
+  /// Loads entry `index` of the list pool, which may move when any list grows.
   Value loadEntry(Value index);
   void storeEntry(Value index, Value cell);
-  /// Takes `count` new entries of the list pool and returns the first.
+  /// Allocates `count` new entries of the list pool and returns the first.
   Value reserveEntries(Value count);
 
 private:
   Value load(Type type, Value where, MemoryKind kind);
   void store(Value value, Value where, MemoryKind kind);
-  /// Calls a function that makes room if there is not enough.
+  /// Calls `function`, which makes room, if `isFull` is true.
   void growIf(Value isFull, RuntimeFunction function, ValueRange arguments);
 
   OpBuilder &builder;

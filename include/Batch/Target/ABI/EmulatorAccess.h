@@ -27,14 +27,14 @@ enum class EmulatorFunction : int32_t {
 #include "batch-runtime/EmulatorFunctions.def"
 };
 
-/// The locations of operations as strings in the module, each once.
+/// Locations of operations as strings in the module, each stored once.
 class LocationStrings {
 public:
   explicit LocationStrings(ModuleOp module)
       : body(module.getBody()), symbols(module) {}
 
-  /// The global with "file:line:column" of an operation, or its name if its
-  /// location is not known.
+  /// Returns the global with the "file:line:column" of an operation, or with
+  /// its name if its location is not known.
   LLVM::GlobalOp get(Operation *op);
 
 private:
@@ -43,26 +43,27 @@ private:
   llvm::StringMap<LLVM::GlobalOp> globals;
 };
 
-/// Builds code at one operation of an emulated kernel, before it.
+/// Builder of code in front of one operation of an emulated kernel.
 class EmulatorBuilder {
 public:
   /// `thread` is the function's argument for the thread.
   EmulatorBuilder(Operation *op, Value thread, LocationStrings &locations);
 
-  /// An i64 constant.
+  /// Builds an i64 constant.
   Value constant(int64_t value);
-  /// A value of the thread, an i64.
+  /// Reads a register of the thread, an i64.
   Value read(EmulatorRegister name);
-  /// The address `offset` bytes into the block's shared memory.
+  /// Returns the address `offset` bytes into the block's shared memory.
   Value sharedAddress(int64_t offset);
   /// Calls a function of the emulator with the thread, `arguments`, and the
   /// operation's location. Returns the result, or null.
   Value call(EmulatorFunction function, ValueRange arguments);
 
-  /// The bits of an integer, index, float or pointer, zero-extended to i64.
+  /// Returns the bits of an integer, index, float or pointer, zero-extended to
+  /// i64.
   Value toI64(Value value);
   Value fromI64(Value bits, Type type);
-  /// The address of element `index` of an array of `elementType`.
+  /// Returns the address of element `index` of an array of `elementType`.
   Value address(Value base, int64_t index, Type elementType);
 
   OpBuilder builder;

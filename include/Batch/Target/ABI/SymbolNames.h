@@ -19,41 +19,44 @@
 
 namespace mlir::batch {
 
-/// The operator of a kernel, and the function with its code.
+/// Returns the name of the operator of a kernel, and of the function with its
+/// code.
 inline std::string getOperatorName(llvm::StringRef kernel) {
   return (kernel + ".rows").str();
 }
 
-/// The function of one stage of an operator.
+/// Returns the name of the function of one stage of an operator.
 inline std::string getStageName(llvm::StringRef operatorName, int64_t stage) {
   return (operatorName + ".stage" + llvm::Twine(stage)).str();
 }
 
-/// The function with which the blocks of a kernel fill their shared memory with
-/// parameters that they keep.
+/// The name of the function with which the blocks of a kernel fill their shared
+/// memory with the parameters that they keep.
 inline constexpr llvm::StringLiteral kLoadParameters = "load_parameters";
 
-/// The function that records the tasks of an instance function.
+/// Returns the name of the function that records the tasks of an instance
+/// function.
 inline std::string getInspectorName(llvm::StringRef function) {
   return (function + ".inspect").str();
 }
 
-/// The program that runs mini-batches of an entry.
+/// Returns the name of the program that runs mini-batches of an entry.
 inline std::string getExecutorName(llvm::StringRef entry) {
   return (entry + ".execute").str();
 }
 
-/// The program that runs one instance of an entry.
+/// Returns the name of the program that runs one instance of an entry.
 inline std::string getInstanceProgramName(llvm::StringRef entry) {
   return (entry + ".instance").str();
 }
 
-/// The function with which a lane of a machine takes its next instance.
+/// Returns the name of the function with which a lane of a machine takes its
+/// next instance.
 inline std::string getNextInstanceName(llvm::StringRef machine) {
   return (machine + ".next_instance").str();
 }
 
-/// The function of the host that runs one thread of a GPU's kernel.
+/// Returns the name of the host function that runs one thread of a GPU kernel.
 inline std::string getEmulatedName(llvm::StringRef kernel) {
   return (kernel + BATCH_EMULATED_SUFFIX).str();
 }

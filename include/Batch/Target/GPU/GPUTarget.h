@@ -29,16 +29,16 @@ template <>
 struct OptionNames<Precision>
     : EnumNames<Precision, symbolizePrecision, getMaxEnumValForPrecision()> {};
 
-/// The address space of a block's shared memory, of all vendors.
+/// The address space of a block's shared memory, for all vendors.
 inline constexpr unsigned kSharedMemory = 3;
 /// Bytes of a block's shared memory for lists of numbers (uprog.compact), which
 /// parameters must leave free.
 inline constexpr int64_t kListBytes = 16;
-/// The same for what tells the threads of a block to leave a barrier of all
-/// blocks.
+/// The same for the flag that makes the threads of a block leave a barrier of
+/// all blocks.
 inline constexpr int64_t kLeftBytes = 16;
-/// Blocks of a cluster that every chip with clusters has, and those that some
-/// have.
+/// The cluster size that every chip with clusters supports, and the one that
+/// only some of them support, in blocks.
 inline constexpr int64_t kClusterBlocks = 8, kWideClusterBlocks = 16;
 
 /// The vendor of a GPU, which decides its dialect: NVVM or ROCDL.
@@ -48,9 +48,9 @@ enum class GPUVendor { NVIDIA, AMD };
 struct VendorFacts {
   GPUVendor vendor;
   llvm::StringLiteral chipPrefix; ///< names of chips begin with it
-  llvm::StringLiteral triple;     ///< LLVM's
-  /// LLVM's names of the scopes of atomic operations: the threads of a block,
-  /// and those of all blocks.
+  llvm::StringLiteral triple;     ///< LLVM's target triple
+  /// LLVM's names of the scopes of atomic operations: the threads of one block,
+  /// and the threads of all blocks.
   llvm::StringLiteral blockScope, deviceScope;
   /// True if blocks can read a clock while they wait for others.
   bool hasClock;
@@ -60,30 +60,33 @@ struct VendorFacts {
 /// Facts about a chip.
 struct ChipFacts {
   const VendorFacts *vendor;
-  int64_t sharedMemory;    ///< bytes that a block may have, by opt-in
+  int64_t sharedMemory;    ///< bytes per block, with opt-in
   int64_t multiprocessors; ///< of the largest GPU with this chip
-  bool acquireLoads;       ///< which barriers of blocks need
+  bool acquireLoads;       ///< required by barriers of blocks
   bool asyncCopies;        ///< to shared memory, in the background
   bool tensorCores;        ///< for tf32 and bf16
   bool clusters;           ///< of thread blocks
-  bool wideClusters;       ///< of twice as many
+  bool wideClusters;       ///< of twice as many blocks
 };
 
-/// The facts about a chip; for one that the table lacks, what all of its kind
-/// have; for an empty name, what all of NVIDIA's chips from sm_80 on have.
+/// Returns the facts about a chip. For a chip that is not in the table, returns
+/// the facts that hold for all chips of its kind; for an empty name, those that
+/// hold for all NVIDIA chips from sm_80 on. A number of multiprocessors that is
+/// not known is 108.
 ChipFacts getChipFacts(llvm::StringRef chip);
 
-/// The vendor of a chip by its name; null if no vendor's names begin like it.
+/// Returns the vendor of a chip by its name, or null if the names of no vendor
+/// begin like it.
 const VendorFacts *findVendor(llvm::StringRef chip);
 
-/// True if LLVM can generate code for a chip.
+/// Returns true if LLVM can generate code for a chip.
 bool isKnownChip(llvm::StringRef chip);
 
-/// The first of NVIDIA's chips with a feature, for messages: "sm_80".
+/// Returns the first NVIDIA chip with a feature, for messages: "sm_80".
 std::string getFirstChip(bool ChipFacts::*feature);
 
-/// The tool of a CUDA toolkit that is needed for "bin" or "fatbin" code and is
-/// neither in the toolkit nor on the PATH; empty if all are there.
+/// Returns the name of a CUDA tool that "bin" or "fatbin" code needs and that
+/// is neither in the toolkit nor on the PATH; empty if all tools are found.
 llvm::StringRef findMissingCUDATool(llvm::StringRef format);
 
 } // namespace mlir::batch
