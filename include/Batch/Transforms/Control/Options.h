@@ -17,7 +17,7 @@ template <>
 struct OptionNames<Strategy>
     : EnumNames<Strategy, symbolizeStrategy, getMaxEnumValForStrategy()> {};
 
-/// Orders of a loop's tasks, and to choose one.
+/// The order of a loop's tasks; `Auto` leaves the choice to batch-order-loops.
 enum class LoopOrder { Auto, Rounds, Layers, Wavefront };
 
 template <>

@@ -13,7 +13,7 @@
 
 namespace mlir::batch {
 
-/// A batching policy; none keeps the module's own.
+/// A batching policy; nullopt keeps the module's own policy.
 using PolicyOption = std::optional<batchrt::Policy>;
 
 template <>

@@ -1,4 +1,4 @@
-//===- Passes.h - When tasks run --------------------------------*- C++ -*-===//
+//===- Passes.h - Scheduling of tasks ---------------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
