@@ -13,8 +13,8 @@
 
 namespace mlir::batch {
 
-/// Parses an operation with the function interface, written like func.func and
-/// with a FunctionType.
+/// Parses an operation with the function interface that is written like
+/// func.func and has a FunctionType.
 template <class Op>
 ParseResult parseFunction(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> inputs,

@@ -41,8 +41,8 @@ AsmPrinter &mlir::operator<<(AsmPrinter &printer, batchrt::Policy policy) {
 
 namespace {
 
-/// Keeps constants in the block of a machine that needs them: there is no code
-/// between blocks.
+/// Interface that keeps constants in the block of a machine that needs them,
+/// since there is no code between blocks.
 struct BatchFoldInterface : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
 

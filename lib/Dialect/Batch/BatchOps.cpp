@@ -126,8 +126,8 @@ LogicalResult KernelOp::verifyRegions() {
   return success();
 }
 
-/// True if `name` names a place of rows: a table, a source or a variable of a
-/// machine.
+/// Returns true if `name` names a place of rows: a table, a source or a
+/// variable of a machine.
 static bool namesRows(ModuleOp module, FlatSymbolRefAttr name,
                       SymbolTableCollection &symbols) {
   Operation *symbol = symbols.lookupSymbolIn(module, name);
@@ -202,10 +202,10 @@ LogicalResult KernelOp::verifySymbolUses(SymbolTableCollection &symbols) {
 // InvokeOp, RecordOp
 //===----------------------------------------------------------------------===//
 
-/// The kernel that `op` names; emits an error if there is none.
+/// Returns the kernel that `op` names; emits an error if there is none.
 static FailureOr<KernelOp> lookupKernel(Operation *op, FlatSymbolRefAttr name,
                                         SymbolTableCollection &symbols) {
-  // Kernels belong to the module, also those that blocks of a machine invoke.
+  // Kernels belong to the module, even those that blocks of a machine invoke.
   auto kernel =
       symbols.lookupSymbolIn<KernelOp>(op->getParentOfType<ModuleOp>(), name);
   if (!kernel)
@@ -241,7 +241,7 @@ LogicalResult RecordOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("kernel ")
            << getKernelAttr() << " has " << kernel->getNumResults()
            << " results, got " << getNumResults();
-  // A handle stands for a tensor, a list of them for a ragged one.
+  // A handle stands for a tensor, and a list of handles for a ragged tensor.
   Type handle = HandleType::get(getContext());
   unsigned position = 0;
   for (unsigned i = 0, e = kernel->getNumArguments(); i < e; ++i) {
@@ -271,7 +271,8 @@ OpFoldResult DepthOp::fold(FoldAdaptor) {
   return {};
 }
 
-/// Depths are known when tasks are recorded, before any tensor.
+/// Appends no edges: depths are known when tasks are recorded, before any
+/// tensor is computed.
 void DepthOp::getValueFlow(SymbolTableCollection &,
                            SmallVectorImpl<rec::ValueFlowEdge> &) {}
 
@@ -294,7 +295,7 @@ void ForceOp::getValueFlow(SymbolTableCollection &,
 // TableOp, SourceOp
 //===----------------------------------------------------------------------===//
 
-/// True for a vector of unknown extent, which a parameter may be.
+/// Returns true for a vector of unknown extent, which a parameter may be.
 static bool isDynamicVector(RankedTensorType type) {
   return type.getRank() == 1 && !type.hasStaticShape();
 }
@@ -348,7 +349,8 @@ TableLayout TableOp::getOwnLayout() {
                      getLayout().value_or(AffineMap()));
 }
 
-/// The tables in the storage of `table`: its owner, then those beside it.
+/// Returns the tables in the storage of `table`: its owner, then the tables
+/// beside that.
 static SmallVector<TableOp> getNeighbours(TableOp table) {
   StringRef owner = table.getBeside().value_or(table.getSymName());
   SmallVector<TableOp> tables;
@@ -416,8 +418,8 @@ ExtractOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Checks what `op` reads of a row, which may be a vector of dynamic extent if
-/// `vectors` says so.
+/// Checks the type and the number of indices with which `op` reads a row. The
+/// row may be a vector of dynamic extent if `vectors` is true.
 static LogicalResult verifyRead(Operation *op, Type type, size_t indices,
                                 bool vectors) {
   auto row = cast<RankedTensorType>(type);

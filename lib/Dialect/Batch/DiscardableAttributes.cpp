@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every attribute with the dialect's name must be listed here, so that none is
-// misspelled, and must be what its readers expect.
+// Every attribute with the dialect's prefix must be listed here, so that none
+// is misspelled. Each must be what its readers expect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,7 +71,8 @@ static bool isOrderOfLoop(Operation *op, Attribute attr) {
 static bool isUnitOfMap(Operation *op, Attribute attr) {
   return isa<rec::MapOp>(op) && isa<UnitAttr>(attr);
 }
-/// `batch-specialize-sizes` reports errors in sizes.
+/// Accepts any attribute of a module: `batch-specialize-sizes` reports errors
+/// in sizes.
 static bool isOfModule(Operation *op, Attribute) { return isa<ModuleOp>(op); }
 
 static const KnownAttribute kOperationAttributes[] = {
@@ -188,7 +189,8 @@ LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                  << "' is not an attribute of the batch dialect for arguments";
 }
 
-/// The only result of a function that has this name, or null.
+/// Returns the type of the only result of a function that has this name, or
+/// null.
 static Type findResult(FunctionOpInterface function, StringAttr name) {
   Type found;
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
@@ -201,7 +203,8 @@ static Type findResult(FunctionOpInterface function, StringAttr name) {
   return found;
 }
 
-/// Checks that a result has rows, and that a number says how many.
+/// Checks that a result has rows, and that another result specifies their
+/// number.
 static LogicalResult verifyRows(FunctionOpInterface function,
                                 unsigned resultIndex, Attribute rows) {
   auto error = [&]() {

@@ -36,7 +36,8 @@ MachineLayout::MachineLayout(MachineOp machine)
 
 bool MachineLayout::isInPlace(OpResult result) const {
   auto invoke = cast<InvokeOp>(result.getOwner());
-  // The block has the same name in the machine.
+  // The lookup starts at the module: in the machine, the block has the same
+  // name as the kernel.
   auto kernel = dyn_cast_or_null<KernelOp>(SymbolTable::lookupSymbolIn(
       invoke->getParentOfType<ModuleOp>(), invoke.getKernelAttr().getAttr()));
   auto number = kernel ? kernel.getResultAttrOfType<IntegerAttr>(
@@ -48,12 +49,12 @@ bool MachineLayout::isInPlace(OpResult result) const {
   auto set = dyn_cast<SetOp>(*result.user_begin());
   if (!top || !set || set.getVariableAttr() != top.getVariableAttr())
     return false;
-  // Without cached tops a kernel reads a copy of a stack's upper row.
+  // Without cached tops, a kernel reads a copy of the top row of a stack.
   StringAttr name = top.getVariableAttr().getAttr();
   if (getVariable(name).hasStack && !cachedTops)
     return false;
-  // From the read to the end, the row is this one, and only the kernel and the
-  // assignment use it.
+  // From the read to the end of the block, the row does not change, and only
+  // the kernel and the assignment use it.
   for (Operation *op = top->getNextNode(); op; op = op->getNextNode()) {
     auto variable = op->getAttrOfType<FlatSymbolRefAttr>("variable");
     if (variable && variable.getAttr() == name && op != set)
@@ -73,7 +74,7 @@ std::pair<int64_t, int64_t> MachineLayout::countBytes(BlockOp block) const {
     int64_t bytes = variable.copyBytes;
     bool hasStack = variable.hasStack;
     if (isa<TopOp>(op)) {
-      // Without cached tops the value comes from the stack, once per step.
+      // Without cached tops, the value comes from the stack, once per step.
       if (hasStack && !cachedTops && read.insert(name.getAttr()).second)
         stack += bytes;
     } else if (auto set = dyn_cast<SetOp>(op)) {

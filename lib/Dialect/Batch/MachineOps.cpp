@@ -126,8 +126,8 @@ SmallVector<StringAttr> BlockOp::getTargets() {
 // Ops that name variables
 //===----------------------------------------------------------------------===//
 
-/// Checks that `op` names a variable, of the type of `value` if that is not
-/// null.
+/// Checks that `op` names a variable. The variable must be of the type of
+/// `value` if that is not null.
 static LogicalResult verifyVariable(Operation *op, FlatSymbolRefAttr name,
                                     Value value, bool needsStack,
                                     SymbolTableCollection &symbols) {

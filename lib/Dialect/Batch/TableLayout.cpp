@@ -1,4 +1,4 @@
-//===- TableLayout.cpp - Places of elements of rows -----------------------===//
+//===- TableLayout.cpp - Memory layout of rows ----------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,7 @@ static constexpr int64_t kAlignment = 64;
 static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
 namespace {
-/// One digit of an index in a dimension in memory.
+/// One digit of an index in a memory dimension.
 struct Term {
   unsigned dim; ///< of the map: 0 is the slot
   int64_t divisor, modulus, factor;
@@ -30,9 +30,10 @@ struct Term {
 using Dimension = SmallVector<Term>; ///< largest factor first
 } // namespace
 
-/// Decomposes an expression; false if it is not a sum of digits.
+/// Decomposes an expression into digits. Returns false if it is not a sum of
+/// digits.
 static bool getTerms(AffineExpr expr, int64_t factor, Dimension &terms) {
-  // The rest of a dimension that was split off completely.
+  // This is the rest of a dimension that was split off completely.
   if (expr == 0)
     return true;
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
@@ -60,8 +61,8 @@ static bool getTerms(AffineExpr expr, int64_t factor, Dimension &terms) {
   return true;
 }
 
-/// The dimensions of a map, with all extents. Null if it contains anything
-/// except digits.
+/// Returns the dimensions of a map, with all extents, or nullopt if the map
+/// contains anything except digits.
 static std::optional<SmallVector<Dimension>> parse(ArrayRef<int64_t> row,
                                                    AffineMap map) {
   SmallVector<Dimension> dimensions;
@@ -73,7 +74,7 @@ static std::optional<SmallVector<Dimension>> parse(ArrayRef<int64_t> row,
       return a.factor > b.factor;
     });
     for (Term &term : terms) {
-      // `d mod 1` folds away, so 1 means that there is none.
+      // `d mod 1` folds away, so 1 means that there is no modulus.
       if (term.modulus > 1)
         term.extent = term.modulus;
       else if (term.dim == 0)
@@ -90,7 +91,7 @@ static std::optional<SmallVector<Dimension>> parse(ArrayRef<int64_t> row,
 int64_t mlir::batch::elementBytes(Type type) {
   if (type.isIndex())
     return 8;
-  // An i0 has no bits, but takes a byte all the same.
+  // An i0 has no bits but still takes a byte.
   return llvm::divideCeil(std::max(type.getIntOrFloatBitWidth(), 1u), 8);
 }
 
@@ -134,7 +135,8 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
       else
         next = -1;
     }
-    // A modulus may end the index at its last element.
+    // A digit with a modulus may be the last one if it reaches the last
+    // element.
     if (next != -1 && (dim == 0 || next < row[dim - 1]))
       return emitError() << "has a layout that does not take every digit of d"
                          << dim << " once";
@@ -231,8 +233,8 @@ const TableLayout::Digit *TableLayout::getOnlyDigit(unsigned dim) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The dimensions in memory while primitives are applied. Terms have an extent;
-/// those with `modulus` 1 reach to the end of their index.
+/// Memory dimensions while primitives are applied. Terms have an extent; those
+/// with `modulus` 1 reach to the end of their index.
 class Primitives {
 public:
   Primitives(function_ref<InFlightDiagnostic()> emitError,

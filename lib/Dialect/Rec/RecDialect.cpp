@@ -15,7 +15,8 @@ using namespace mlir::rec;
 #include "Batch/Dialect/Rec/RecEnums.cpp.inc"
 
 namespace {
-/// Everything may be inlined: out of functions and into cases and bodies.
+/// Interface that allows all inlining: out of functions, and into cases and
+/// bodies.
 struct RecInlinerInterface : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
 

@@ -18,7 +18,7 @@ using namespace mlir::rec;
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// A case has the name of its variant.
+/// Names the block of each case after the variant.
 void MatchOp::getAsmBlockNames(OpAsmSetBlockNameFn setName) {
   for (auto [number, region] : llvm::enumerate(getRegions()))
     if (!region.empty())
@@ -43,8 +43,8 @@ void MatchOp::getRegionInvocationBounds(
 
 void MapOp::getSuccessorRegions(RegionBranchPoint,
                                 SmallVectorImpl<RegionSuccessor> &regions) {
-  // The elements that the body takes are not operands of this op, and the lists
-  // that it results in are not yielded by one run of the body.
+  // The elements that the body takes are not operands of this op, and no single
+  // run of the body yields the resulting lists.
   regions.emplace_back(&getBody());
   regions.emplace_back(getOperation(), getResults().take_front(0));
 }
@@ -112,7 +112,8 @@ void MatchOp::getValueFlow(SymbolTableCollection &symbolTables, Edges &edges) {
 }
 
 /// Appends the edges by which the elements of `list`, a sequence or a value of
-/// a list-shaped ADT, become `to`: one of them or a list of all.
+/// a list-shaped ADT, become `to`: one of the elements or a list of all of
+/// them.
 static void appendElements(Operation *op, Value list, Value to,
                            SymbolTableCollection &symbolTables, Edges &edges) {
   auto type = dyn_cast<AdtType>(list.getType());
@@ -122,7 +123,7 @@ static void appendElements(Operation *op, Value list, Value to,
   }
   AdtOp adt = lookupAdt(op, type.getName(), symbolTables);
   std::optional<ListShape> shape = getListShape(adt);
-  // A walk from link to link matches each.
+  // A walk from link to link matches each link.
   edges.push_back({ValueFlowEdge::Decide, list, {}, {}});
   edges.push_back({ValueFlowEdge::Decide, list, {}, shape->link, shape->rest});
   edges.push_back({ValueFlowEdge::Read, list, to, shape->link, shape->element});
@@ -153,7 +154,7 @@ void YieldOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
     edges.push_back({ValueFlowEdge::Gather, operand, result, {}});
 }
 
-/// An empty list has no operands, and no elements.
+/// Appends no edges: an empty list has no operands and no elements.
 void EmptyOp::getValueFlow(SymbolTableCollection &, Edges &) {}
 
 void AppendOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
@@ -161,16 +162,18 @@ void AppendOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
   edges.push_back({ValueFlowEdge::Gather, getElement(), getResult(), {}});
 }
 
-/// The length of a list belongs to the data structure, whatever its elements.
+/// Appends a `Count` edge: the length of a list belongs to the data structure,
+/// whatever its elements are.
 void LengthOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
   edges.push_back({ValueFlowEdge::Count, getList(), getResult(), {}});
 }
 
-/// Control has to know the position.
+/// Appends a `Decide` edge for the position, whose value control needs, and an
+/// `Element` edge.
 void ElementOp::getValueFlow(SymbolTableCollection &, Edges &edges) {
   edges.push_back({ValueFlowEdge::Decide, getPosition(), {}, {}});
   edges.push_back({ValueFlowEdge::Element, getList(), getResult(), {}});
 }
 
-/// A `rec.phase` has no operands and no results.
+/// Appends no edges: a `rec.phase` has no operands and no results.
 void PhaseOp::getValueFlow(SymbolTableCollection &, Edges &) {}

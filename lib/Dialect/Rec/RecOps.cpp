@@ -86,7 +86,7 @@ LogicalResult AdtOp::verifyRegions() {
       return variant.emitOpError("has more than one child, but its ADT is a "
                                  "sequence; declare it 'kind tree' or 'kind "
                                  "dag'");
-    // The lengths of lists are known when inputs are read.
+    // The lengths of lists are only known when inputs are read.
     if (std::optional<int64_t> arity = getArity(); arity && children > *arity)
       return variant.emitOpError("has ")
              << children << " children, but its ADT has arity " << *arity;
@@ -102,7 +102,7 @@ Type VariantOp::getFieldType(unsigned field) {
   return cast<TypeAttr>(getFieldTypes()[field]).getValue();
 }
 
-/// True for a scalar that fits a 64-bit cell.
+/// Returns true for a scalar that fits a 64-bit cell.
 static bool isScalar(Type type) {
   return isa<IndexType>(type) ||
          ((type.isSignlessInteger() || isa<FloatType>(type)) &&
@@ -351,8 +351,8 @@ static void printWalk(OpAsmPrinter &printer, ValueRange elements,
   printer << (one ? " in " : ") in (") << lists << (one ? "" : ")");
 }
 
-/// Parses the types of the lists, which determine those of the elements that
-/// are not written.
+/// Parses the types of the lists. They determine the types of elements that are
+/// written without one.
 static ParseResult parseListTypes(
     OpAsmParser &parser, MutableArrayRef<OpAsmParser::Argument> elements,
     ArrayRef<OpAsmParser::UnresolvedOperand> lists, OperationState &result) {
@@ -522,7 +522,8 @@ bool rec::walksAdt(Operation *op) {
   return walks(dyn_cast<MapOp>(op)) || walks(dyn_cast<FoldOp>(op));
 }
 
-/// Returns the type of the elements of a list-shaped ADT, null after an error.
+/// Returns the type of the elements of a list-shaped ADT, or null after an
+/// error.
 static Type verifyListShaped(Operation *op, AdtType type,
                              SymbolTableCollection &symbolTables) {
   AdtOp adt = lookupAdt(op, type.getName(), symbolTables);
@@ -582,8 +583,8 @@ ElementsOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
   return success();
 }
 
-/// Walking several lists fails if their lengths differ, so it must not run
-/// where the program would not.
+/// Returns the speculatability of a walk. Walking several lists fails if their
+/// lengths differ, so the walk must not run where the program would not run it.
 static Speculation::Speculatability getWalkSpeculatability(ValueRange lists) {
   return lists.size() == 1 ? Speculation::RecursivelySpeculatable
                            : Speculation::NotSpeculatable;
@@ -610,7 +611,7 @@ LogicalResult ElementOp::verify() {
 //===----------------------------------------------------------------------===//
 
 OpFoldResult LengthOp::fold(FoldAdaptor) {
-  // A map has as many results as elements.
+  // Each result of a map has as many elements as each list that the map walks.
   auto map = getList().getDefiningOp<MapOp>();
   if (!map)
     return {};
@@ -624,7 +625,7 @@ OpFoldResult LengthOp::fold(FoldAdaptor) {
 
 namespace {
 
-/// Inlines the case of a value whose variant is known.
+/// Pattern that inlines the case of a value whose variant is known.
 struct MatchOfConstruct : OpRewritePattern<MatchOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -652,7 +653,8 @@ struct MatchOfConstruct : OpRewritePattern<MatchOp> {
   }
 };
 
-/// Drops results without uses and the operands of yields for them.
+/// Pattern that drops results without uses, and the operands of yields for
+/// them.
 template <typename OpTy>
 struct DropUnusedResults : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;

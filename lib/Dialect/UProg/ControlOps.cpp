@@ -13,7 +13,8 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// `iter(%a = %x, ...) : type, ...`: what a loop hands on; or nothing.
+/// Parses the values that a loop carries, `iter(%a = %x, ...) : type, ...`, or
+/// nothing.
 static ParseResult
 parseCarried(OpAsmParser &parser, OperationState &result,
              SmallVectorImpl<OpAsmParser::Argument> &arguments,
@@ -46,7 +47,7 @@ static void printCarried(OpAsmPrinter &printer,
   printer << ") : " << inits.getTypes();
 }
 
-/// The op that ends a region of this block, if it is an `OpTy`.
+/// Returns the last op of a region with one block if it is an `OpTy`, or null.
 template <class OpTy>
 static OpTy getEnd(Region &region) {
   if (region.empty() || region.front().empty())
@@ -54,7 +55,7 @@ static OpTy getEnd(Region &region) {
   return dyn_cast<OpTy>(region.front().back());
 }
 
-/// The values that a region of a loop yields to the next iteration.
+/// Returns the values that a region of a loop yields to the next iteration.
 static std::optional<MutableArrayRef<OpOperand>> getYielded(Region &region) {
   if (auto yield = getEnd<YieldOp>(region))
     return yield.getOperandsMutable();
@@ -191,7 +192,7 @@ ParseResult WhileOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseRegion(*body) ||
       parser.parseOptionalAttrDict(result.attributes))
     return failure();
-  // The verifier reports if there is no condition.
+  // The verifier reports a missing condition.
   if (auto condition = getEnd<ConditionOp>(*before))
     result.addTypes(condition.getValues().getTypes());
   return success();
@@ -249,7 +250,7 @@ MutableOperandRange ConditionOp::getMutableSuccessorOperands(RegionSuccessor) {
 // ReduceOp, CompactOp, EachOp
 //===----------------------------------------------------------------------===//
 
-/// `%number < %upper`
+/// Parses `%number < %upper`.
 static ParseResult parseNumbers(OpAsmParser &parser, OperationState &result,
                                 OpAsmParser::Argument &number) {
   OpAsmParser::UnresolvedOperand upper;
@@ -259,7 +260,7 @@ static ParseResult parseNumbers(OpAsmParser &parser, OperationState &result,
                  parser.resolveOperand(upper, number.type, result.operands));
 }
 
-/// Checks that a body takes a number.
+/// Checks that a body takes one argument, a number.
 static LogicalResult verifyNumber(Operation *op, Block &body) {
   if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
     return op->emitOpError("body must have one argument, an index");
@@ -273,7 +274,8 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
       parser.parseRegion(*body, number))
     return failure();
-  // As many results as keys; the verifier reports if there are none.
+  // Each key has two results: the key and its number. The verifier reports
+  // missing keys.
   unsigned keys = 0;
   if (!body->empty() && !body->front().empty())
     if (auto yield = dyn_cast<YieldOp>(body->front().back()))
@@ -402,7 +404,7 @@ LogicalResult EachOp::verifyRegions() {
 // BranchOp
 //===----------------------------------------------------------------------===//
 
-/// A region of a branch, with its end if it has none.
+/// Parses a region of a branch and adds a terminator if it has none.
 static ParseResult parseWay(OpAsmParser &parser, Region &region) {
   if (parser.parseRegion(region))
     return failure();
@@ -475,7 +477,7 @@ void BranchOp::getSuccessorRegions(RegionBranchPoint point,
     for (Region &region : (*this)->getRegions())
       if (!region.empty())
         regions.emplace_back(&region);
-  // Without a default it may be that nothing runs.
+  // Without a default, possibly no region runs.
   if (!point.isParent() || getDefaultRegion().empty())
     regions.emplace_back(getOperation(), getResults());
 }

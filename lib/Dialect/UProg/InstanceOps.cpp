@@ -31,7 +31,7 @@ LogicalResult BufferOp::verify() {
 
 void RowOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  // Whose turn it is.
+  // The op updates which copy is next.
   if (getInTurn())
     effects.emplace_back(MemoryEffects::Write::get());
 }
@@ -39,7 +39,7 @@ void RowOp::getEffects(
 LogicalResult RowOp::verify() {
   if (getInTurn() && !getAvoided().empty())
     return emitOpError("is in turn, but avoids rows; it can do only one");
-  // Only what is common to all units has room for several.
+  // Only memory that is common to all units has room for several members.
   auto program = (*this)->getParentOfType<ProgramOp>();
   if (getMember() && program && program.getLevel() != Level::Device)
     return emitOpError("is that of a member of a set, but its program is of "
@@ -85,8 +85,8 @@ LogicalResult LoadOp::verify() {
   return success();
 }
 
-/// Checks that a datum is a row if `type` is that of a tensor, and else of that
-/// type.
+/// Returns true if `datum` is a row, where `type` is the type of a tensor, or
+/// has type `type` otherwise.
 static bool isDatumOf(Type datum, Type type) {
   return isa<RankedTensorType>(type) ? isa<RowType>(datum) : datum == type;
 }
@@ -106,7 +106,7 @@ static FailureOr<batch::KernelOp> findKernel(Operation *op,
   return kernel;
 }
 
-/// Checks the operands that a task of a kernel gets, but shared ones.
+/// Checks the operands of a task of a kernel, except shared ones.
 static LogicalResult verifyInputs(Operation *op, batch::KernelOp kernel,
                                   ValueRange inputs) {
   SmallVector<unsigned> perTask = kernel.getTaskArguments();
@@ -133,8 +133,8 @@ static LogicalResult verifyOutputs(Operation *op, batch::KernelOp kernel,
          << " has " << kernel.getNumResults();
 }
 
-/// Checks that a task writes into the row of an operand only what the kernel
-/// inserts into that operand.
+/// Checks that a task writes a result into the row of an operand only if the
+/// kernel inserts that result into that operand.
 static LogicalResult verifyInPlace(Operation *op, ValueRange inputs,
                                    ValueRange outputs, batch::KernelOp kernel) {
   SmallVector<unsigned> perTask = kernel.getTaskArguments();
@@ -163,7 +163,7 @@ LogicalResult SiteOp::verifySymbolUses(SymbolTableCollection &) {
   return verifyInPlace(*this, getInputs(), getOutputs(), *kernel);
 }
 
-/// Checks what uses the room as well.
+/// Also checks the ops that use the room.
 LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
   if (static_cast<int64_t>(getRoom()) < 1)
     return emitOpError("has room for ")
@@ -171,7 +171,7 @@ LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
   FailureOr<batch::KernelOp> kernel = findKernel(*this, getKernelAttr());
   if (failed(kernel))
     return failure();
-  // Rows are the tasks' or the step's.
+  // The rows of results belong to the tasks or to the step.
   bool ofTasks = llvm::any_of(getTasks().getUsers(), [](Operation *user) {
     auto put = dyn_cast<PutTaskOp>(user);
     return put && !put.getOutputs().empty();
@@ -213,7 +213,7 @@ LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
   return success();
 }
 
-/// Checks that control has not handed on the room.
+/// Checks that the room comes from a uprog.tasks directly, not through control.
 static LogicalResult verifyRoom(Operation *op, Value tasks) {
   if (tasks.getDefiningOp<TasksOp>())
     return success();
@@ -278,7 +278,8 @@ bool uprog::isDatumOrList(Type datum, Type type) {
                       tensor.getShape().drop_front(), tensor.getElementType()));
 }
 
-/// The type of the tensor in a row; null if the op that made it does not say.
+/// Returns the type of the tensor in a row, or null if the op that made the row
+/// does not specify it.
 Type InstanceVerifier::getType(Value row) {
   if (auto made = row.getDefiningOp<RowOp>()) {
     auto buffer = module.lookupSymbol<BufferOp>(made.getBuffer());
@@ -396,7 +397,7 @@ LogicalResult InstanceVerifier::checkResult(ResultOp op) {
   return op.emitOpError("is a ") << given << ", but the result is a " << type;
 }
 
-/// Checks that cells say how many members there are.
+/// Checks that the program has cells, which specify the number of members.
 static LogicalResult checkMember(RowOp row) {
   auto program = row->getParentOfType<ProgramOp>();
   if (!row.getMember() || !program.getBody().getOps<CellsOp>().empty())
@@ -405,7 +406,7 @@ static LogicalResult checkMember(RowOp row) {
                          "says for how many there is room");
 }
 
-/// Checks that there is room for a member at least.
+/// Checks that there is room for at least one member.
 template <class OpTy>
 static LogicalResult checkRoom(OpTy op) {
   if (static_cast<int64_t>(op.getRoom()) >= 1)

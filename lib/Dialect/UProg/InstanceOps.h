@@ -12,16 +12,16 @@
 
 namespace mlir::uprog {
 
-/// Checks what ops of a program say of rows against what the rows are, as far
-/// as the ops that made these say it, and arguments and results against the
-/// entry.
+/// Checks the rows that ops of a program take against the types of the rows,
+/// where the ops that made the rows specify these types. Checks arguments and
+/// results against the entry.
 LogicalResult verifyInstances(ProgramOp program);
 
-/// Checks that rows can hold tensors of `type`, which `op` has memory for.
+/// Checks that rows can hold tensors of `type`, for which `op` has memory.
 LogicalResult verifyRowType(Operation *op, RankedTensorType type);
 
-/// True if `datum` is what an argument, field or element of `type` is in a
-/// program: a row for a tensor, a list of rows for a ragged one.
+/// Returns true if `datum` is the type of an argument, field or element of type
+/// `type` in a program: a row for a tensor, a list of rows for a ragged tensor.
 bool isDatumOrList(Type datum, Type type);
 
 } // namespace mlir::uprog

@@ -75,7 +75,7 @@ LogicalResult NodeResultsOp::verify() {
   return success();
 }
 
-/// Checks values against what a recursion results in.
+/// Checks the types of values against those of the results of a recursion.
 static LogicalResult verifyResults(Operation *op, FlatSymbolRefAttr name,
                                    TypeRange types) {
   auto results = SymbolTable::lookupNearestSymbolFrom<NodeResultsOp>(

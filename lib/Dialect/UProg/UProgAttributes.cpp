@@ -62,7 +62,7 @@ LogicalResult ResultAttr::verify(EmitError emitError, int64_t siblings,
 // Code
 //===----------------------------------------------------------------------===//
 
-/// Checks the numbers of stages that workers wait for each other before.
+/// Checks the numbers of the stages before which workers wait for each other.
 static LogicalResult verifyBarriers(EmitError emitError,
                                     ArrayRef<int64_t> barriers) {
   int64_t last = 0;
@@ -148,7 +148,7 @@ LogicalResult PanelsAttr::verify(EmitError emitError,
   if (order.size() != extents.size() || !isPermutationVector(order))
     return emitError() << "the order must have each dimension of the extents "
                           "once";
-  // A dimension belongs to n, to k or to the groups as a whole.
+  // Each dimension belongs as a whole to n, to k or to the groups.
   int64_t inner = 1;
   bool hasN = n == 1, hasK = n * k == 1;
   for (int64_t dim : llvm::reverse(order)) {
@@ -242,7 +242,7 @@ ArrayRef<int64_t> uprog::getGroups(Attribute reduction) {
       .Default([](Attribute) { return ArrayRef<int64_t>(); });
 }
 
-/// Checks what `how` says of the inner dimensions of the stage of `op`.
+/// Checks `how` against the inner dimensions of the stage of `op`.
 static LogicalResult verifyInnerDims(Operation *op, Attribute how) {
   ArrayRef<int64_t> shape = cast<StageOp>(op->getParentOp()).getShape();
   ArrayRef<int64_t> groups = getGroups(how);

@@ -107,7 +107,7 @@ ResultAttr OperatorOp::getWrite(unsigned index) {
                          AffineMap(), /*block_bytes=*/0, /*rows=*/false);
 }
 
-/// The number of an operand of this kind.
+/// Returns the number of an operand of this kind, or nullopt for other kinds.
 static std::optional<int64_t> getNumber(OperandAttr read, OperandKind kind) {
   if (read && read.getKind() == kind)
     return read.getNumber();
@@ -163,7 +163,7 @@ static LogicalResult verifyLayout(function_ref<InFlightDiagnostic()> emitError,
       emitError, row, batch::elementBytes(type.getElementType()), layout);
 }
 
-/// Checks that an argument can be read as its `uprog.operand` says.
+/// Checks that an argument can be read as its `uprog.operand` specifies.
 static LogicalResult verifyOperand(OperatorOp op, unsigned index) {
   auto error = [&]() { return op.emitOpError("argument #") << index << ' '; };
   auto type = dyn_cast<RankedTensorType>(op.getArgumentTypes()[index]);
@@ -196,8 +196,8 @@ static LogicalResult verifyOperand(OperatorOp op, unsigned index) {
   llvm_unreachable("unknown kind of operand");
 }
 
-/// Checks that each ragged domain that has rows has its offsets once, and that
-/// no other domain has any.
+/// Checks that each ragged domain with rows has its offsets once, and that no
+/// other domain has offsets.
 static LogicalResult verifyDomains(OperatorOp op) {
   llvm::SmallMapVector<int64_t, unsigned, 2> offsets, rows;
   for (unsigned i = 1, e = op.getNumArguments(); i < e; ++i) {
@@ -242,7 +242,7 @@ LogicalResult OperatorOp::verify() {
   }
   if (failed(verifyYield(*this)))
     return failure();
-  // Either all ops of the body are stages, or none.
+  // Either all ops of the body are stages, or none are.
   Block &body = getBody().front();
   bool staged = bool(getStaging());
   for (Operation &op : body.without_terminator())
@@ -264,7 +264,7 @@ LogicalResult OperatorOp::verifySymbolUses(SymbolTableCollection &symbols) {
   FlatSymbolRefAttr kernel = getKernelAttr();
   if (!kernel)
     return success();
-  // A copy for a device is in another module than its kernel.
+  // A copy for a device is in a different module from its kernel.
   Operation *symbol = symbols.lookupNearestSymbolFrom(*this, kernel);
   if (!symbol)
     return success();
@@ -295,7 +295,7 @@ OperatorMap uprog::mapOperators(ModuleOp module) {
 // StageOp
 //===----------------------------------------------------------------------===//
 
-/// `-> (type, type scratch 128)`
+/// Parses `-> (type, type scratch 128)`.
 static ParseResult parseStoredTypes(OpAsmParser &parser,
                                     SmallVectorImpl<Type> &types,
                                     DenseI64ArrayAttr &scratch) {
@@ -385,12 +385,13 @@ LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &) {
 //===----------------------------------------------------------------------===//
 
 ProgramOp RunOp::getProgram() {
-  // In the code of a device, programs are still those of the module around.
+  // In the code of a device, programs are still those of the enclosing module.
   return SymbolTable::lookupNearestSymbolFrom<ProgramOp>(
       (*this)->getParentOfType<ModuleOp>(), getCalleeAttr());
 }
 
-/// Checks that a program's units share out the runs of another one.
+/// Checks a `uprog.run` of a program, whose runs the units of another program
+/// share.
 static LogicalResult verifyProgramRun(RunOp run, ProgramOp program) {
   if (run.getStep())
     return run.emitOpError("has a step, but runs a program, which takes none");

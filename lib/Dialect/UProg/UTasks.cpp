@@ -1,4 +1,4 @@
-//===- UTasks.cpp - What units do with rows -------------------------------===//
+//===- UTasks.cpp - Accesses of units to rows -----------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Uniformity.cpp - What is equal on all units of a level -------------===//
+//===- Uniformity.cpp - Values equal on all units of a level --------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@ using namespace mlir::uprog;
 // Values
 //===----------------------------------------------------------------------===//
 
-/// The program that an op runs, as it names it, or null.
+/// Returns the name of the program that an op runs, or null.
 static StringAttr getCallee(Operation *op) {
   if (auto ref = dyn_cast<RefOp>(op))
     return ref.getCalleeAttr().getAttr();
@@ -61,9 +61,9 @@ Value Uniformity::findCause(ValueRange values) const {
   return {};
 }
 
-/// Finds the arguments that differ whoever runs the program.
+/// Finds the arguments that differ no matter what runs the program.
 void Uniformity::begin(ProgramOp program) {
-  // Units of a lower level run what the host starts each on a plan of its own.
+  // The host starts each unit of a lower level on a plan of its own.
   bool apart = level > program.getLevel() &&
                llvm::all_of(callers.lookup(program), [&](Operation *caller) {
                  return program->isAncestor(caller);
@@ -80,8 +80,9 @@ void Uniformity::visitCall(ValueRange arguments, ValueRange operands) {
     join(argument, findCause(operand));
 }
 
-/// What control decides by: operands of it and of its regions' ends that it
-/// does not hand on.
+/// Returns the cause of a value that control decides by, or null if all are
+/// uniform. Control decides by the operands of the op and of the terminators of
+/// its regions that it does not forward.
 Value Uniformity::findControlCause(RegionBranchOpInterface control) const {
   RegionBranchSuccessorMapping handedOn;
   control.getSuccessorOperandInputMapping(handedOn);
@@ -116,8 +117,8 @@ void Uniformity::visitControl(RegionBranchOpInterface control) {
   }
 }
 
-/// True if the results depend on the operands alone: they are computed from
-/// them, or read where these say.
+/// Returns true if the results depend only on the operands: they are computed
+/// from them, or read where these specify.
 static bool isFunction(Operation *op) {
   return isa_and_nonnull<UProgDialect, batch::BatchDialect, arith::ArithDialect,
                          math::MathDialect>(op->getDialect());
@@ -138,12 +139,13 @@ void Uniformity::visit(Operation *op) {
   if (auto control = dyn_cast<RegionBranchOpInterface>(op))
     return visitControl(control);
   Value cause = findCause(op->getOperands());
-  // What differs makes all that is read of the cells differ.
+  // A non-uniform value makes all values that are read from the cells
+  // non-uniform.
   if (auto put = dyn_cast<PutOp>(op)) {
     std::optional<Divergence> own = findOwnDivergence(op);
     join(put.getCells(), cause || !own ? cause : own->cause);
   }
-  // Threads ask the regions about different numbers, but together about all.
+  // Threads run the region for different numbers, but together for all of them.
   if (isa<ReduceOp, CompactOp>(op) && !cause)
     cause = findCause(op->getRegion(0).front().back().getOperands());
   for (Value result : op->getResults())
@@ -154,7 +156,7 @@ void Uniformity::visit(Operation *op) {
 // Control
 //===----------------------------------------------------------------------===//
 
-/// The innermost control around an op, in its program, that is not equal.
+/// Returns the innermost non-uniform control around an op, in its program.
 std::optional<Divergence> Uniformity::findOwnDivergence(Operation *op) const {
   while ((op = op->getParentOp()) && !isa<ProgramOp>(op)) {
     if (isa<ReduceOp, CompactOp, EachOp>(op))
@@ -174,8 +176,8 @@ std::optional<Divergence> Uniformity::findDivergence(Operation *op) const {
   return outer->second;
 }
 
-/// Finds out whether all units come to what runs a program. Returns true if
-/// that is new.
+/// Checks whether all units reach the ops that run a program. Returns true if a
+/// divergence is found that was not known.
 bool Uniformity::enter(ProgramOp program) {
   if (entries.contains(program))
     return false;
@@ -188,7 +190,8 @@ bool Uniformity::enter(ProgramOp program) {
   return false;
 }
 
-/// Says at a value's place why it differs between units of a level.
+/// Attaches a note at the location of `cause` that explains why this value
+/// differs between units of a level.
 static void explain(InFlightDiagnostic &error, Value cause, Level level) {
   if (auto result = dyn_cast<OpResult>(cause)) {
     error.attachNote(cause.getLoc())
@@ -208,8 +211,8 @@ static void explain(InFlightDiagnostic &error, Value cause, Level level) {
     note << "each " << stringifyLevel(program.getLevel()) << " has another one";
 }
 
-/// Checks that all units of `level` reach `op`; `otherwise` is what happens if
-/// they do not.
+/// Checks that all units of `level` reach `op`. `otherwise` describes what
+/// happens if they do not.
 static LogicalResult verifyReached(Operation *op, Level level,
                                    const Uniformity &values,
                                    StringRef otherwise) {
