@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Names of symbols that one pass makes and another looks up. All of them are
-// built and taken apart here, except those that only one pass uses.
+// built here, except those that only one pass uses.
 //
 //===----------------------------------------------------------------------===//
 
