@@ -12,12 +12,12 @@
 
 namespace mlir::batch {
 
-/// What runs the code of a unit: one thread, or all threads of a GPU's block.
+/// Threads that run the code of a unit: one, or all threads of a GPU's block.
 struct UnitThreads {
   int64_t threads = 1;
   Value thread; ///< the number of this one, an i64, if there are several
-  /// Where a host that may look at any time sees what the unit is at: the field
-  /// of a BatchBlockControl. Null: nobody looks.
+  /// Address at which a host can read the unit's progress at any time: the
+  /// field of a BatchBlockControl. Null: no host reads it.
   Value progress;
   /// The scopes of atomic operations: threads of a block, and of all blocks.
   StringRef blockScope, deviceScope;
@@ -26,10 +26,11 @@ struct UnitThreads {
   bool isGroup() const { return threads > 1; }
 };
 
-/// The same number, an i64, of which an optimizer knows nothing. What a thread
-/// computes of it stays where it is used, an instruction each: of a number that
-/// it knows it computes all that it can in front of loops, and keeps it in
-/// registers, which a kernel that runs a whole program does not have.
+/// Returns the same number, an i64, of which an optimizer knows nothing. Values
+/// that a thread computes from it stay where they are used, an instruction
+/// each. From a known number, an optimizer computes all that it can before
+/// loops, and keeps the values in registers. A kernel that runs a whole program
+/// lacks these registers.
 inline Value makeOpaque(OpBuilder &builder, Location loc, Value number) {
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Value opaque = LLVM::IntToPtrOp::create(builder, loc, pointer, number);

@@ -1,4 +1,4 @@
-//===- BlockMemory.cpp - What lies in a block's shared memory -------------===//
+//===- BlockMemory.cpp - Layout of a block's shared memory ----------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,11 +15,11 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The bytes of shared memory that a block of any chip may have.
+/// The bytes of shared memory that a block may use on any chip.
 static constexpr int64_t kLeastSharedMemory = 48 * 1024;
-/// The room for a quad of rows that products multiply, unless they need less.
+/// The bytes for a quad of rows that products multiply, unless they need less.
 static constexpr int64_t kFewRowBytes = 24 * 1024;
-/// The most room for such rows.
+/// The most bytes for such rows.
 static constexpr int64_t kManyRowBytes = 64 * 1024;
 
 RepeatedOperators::RepeatedOperators(ModuleOp module) {
@@ -91,8 +91,8 @@ int64_t BlockMemory::getSumBytes(const StagePlan &plan) const {
   return most;
 }
 
-/// Sums and a few of the rows that products multiply have their room first,
-/// then parameters; what is left is for more of the rows.
+/// Places sums and a few of the rows that products multiply first, then
+/// parameters. The remaining memory is for more rows.
 void BlockMemory::place(Plans plans) {
   constexpr int64_t quad = RowShare<NumberMath>::kQuad;
   int64_t sums = 0, few = 0, many = 0;

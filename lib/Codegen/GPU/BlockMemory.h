@@ -1,4 +1,4 @@
-//===- BlockMemory.h - What lies in a block's shared memory -----*- C++ -*-===//
+//===- BlockMemory.h - Layout of a block's shared memory --------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,38 +13,38 @@
 
 namespace mlir::uprog {
 
-/// The operators of a module that run at many steps, by which executors are
-/// chosen and whose parameters are worth keeping: those whose tasks do not all
-/// have one known depth, and that no block runs by itself.
+/// Operators of a module that run at many steps: their tasks do not all have
+/// one known depth, and no block runs them by itself. Executors are chosen by
+/// these operators, and their parameters are worth keeping.
 class RepeatedOperators {
 public:
   explicit RepeatedOperators(ModuleOp module);
   bool contains(OperatorOp op) const { return !findReason(op); }
-  /// Returns why an operator is not one of these, or none if it is.
+  /// Returns why an operator is not one of these, or std::nullopt if it is.
   std::optional<StringRef> findReason(OperatorOp op) const;
 
 private:
   DenseSet<Attribute> once, alone;
 };
 
-/// What blocks have in shared memory for the operators of a module, besides
-/// what control takes: parameters that they keep, sums of products, and rows
-/// that products multiply.
+/// Contents of a block's shared memory for the operators of a module: the
+/// parameters that it keeps, the sums of products, and the rows that products
+/// multiply. The bytes that control takes are separate.
 class BlockMemory {
 public:
   using Plans = ArrayRef<std::unique_ptr<StagePlan>>;
 
   struct Options {
-    /// Of blocks that share out a stage; 0: of several levels, so that nothing
-    /// is kept.
+    /// Number of blocks that share out a stage. 0: blocks of several levels
+    /// share out stages, so that no parameters are kept.
     int64_t units;
     int64_t blockSize;    ///< threads of a block
-    int64_t sharedMemory; ///< bytes that a block may have
-    bool asyncCopies;     ///< to shared memory, in the background
+    int64_t sharedMemory; ///< bytes that a block may use
+    bool asyncCopies;     ///< the chip can copy to shared memory in background
     batch::Precision precision;
   };
 
-  /// `operators` are those that `plans` are of, in the same order.
+  /// `plans` are the stage plans of `operators`, in the same order.
   BlockMemory(ModuleOp module, ArrayRef<OperatorOp> operators, Plans plans,
               const Options &options);
 
@@ -55,9 +55,10 @@ public:
   ProductMemory products;
   int64_t controlBytes;
 
-  /// All but what control takes.
+  /// Returns all bytes except those that control takes.
   int64_t getBytes() const { return products.rows + products.rowBytes; }
-  /// An error at the operator that needs most, if it is more than blocks have.
+  /// Fails if this needs more shared memory than blocks have. Reports the error
+  /// at the operator whose sums need most.
   LogicalResult verify(ArrayRef<OperatorOp> operators, Plans plans) const;
 
 private:

@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::uprog;
 using batch::Precision;
 
-/// Lanes that take the same rows.
+/// The number of lanes that take the same rows.
 static constexpr int64_t kGroup = 4;
 
 Type uprog::getFactorType(CodeBuilder &b, const FactorFormat &format) {
@@ -36,7 +36,7 @@ static Value toTF32(CodeBuilder &b, Value element) {
       NVVM::SaturationMode::NONE, /*relu=*/false);
 }
 
-/// Two elements in 32 bits.
+/// Packs two elements into 32 bits.
 static Value toBF16(CodeBuilder &b, Value low, Value high) {
   Value pair = NVVM::ConvertF32x2ToBF16x2Op::create(
       b, VectorType::get({2}, b.getBF16Type()), high, low,
@@ -45,7 +45,7 @@ static Value toBF16(CodeBuilder &b, Value low, Value high) {
   return LLVM::BitcastOp::create(b, b.getI32Type(), pair);
 }
 
-/// The words that hold `elements`.
+/// Returns the words that hold `elements`.
 static SmallVector<Value> toWords(CodeBuilder &b, const FactorFormat &format,
                                   ArrayRef<Value> elements) {
   SmallVector<Value> words;
@@ -114,11 +114,11 @@ Value Fragments::pack(const FactorFormat &format, ArrayRef<Value> elements) {
 }
 
 // With E elements in a register of 32 bits, register r of the rows' fragment
-// holds row `group` + 8 * (r % 2), and, of an instruction's k, those from
-// E * `member` + 4 * E * (r / 2) on; register r of the columns' fragment those
-// from E * `member` + 4 * E * r on (PTX ISA, "Matrix Fragments for
-// mma.m16n8k8" and following). Any of k may be used if they are the same for
-// rows and columns: an instruction takes the next of those that each lane has.
+// holds row `group` + 8 * (r % 2), with k of the instruction from E * `member`
+// + 4 * E * (r / 2) on. Register r of the columns' fragment holds k from E *
+// `member` + 4 * E * r on (PTX ISA, "Matrix Fragments for mma.m16n8k8" and
+// following). Any k may be used if they are the same for rows and columns: an
+// instruction takes the next ones that each lane has.
 CodeBuilder::Values Fragments::multiply(const FactorFormat &format,
                                         ArrayRef<Value> rows, Value column,
                                         ValueRange sums) {

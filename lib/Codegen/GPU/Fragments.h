@@ -14,37 +14,40 @@
 
 namespace mlir::uprog {
 
-/// The type of a factor in shared memory, of a round or kept parameters.
+/// Returns the type of a factor in shared memory, of a round's rows or of kept
+/// parameters.
 Type getFactorType(CodeBuilder &b, const FactorFormat &format);
-/// An element, or a vector of four, as it is stored there.
+/// Converts an element, or a vector of four, to the words that are stored
+/// there.
 Value roundFactors(CodeBuilder &b, const FactorFormat &format, Value elements);
 
-/// Makes LLVM have the body of a loop so many times, so that the loads of that
-/// many steps are in flight: an assembler would copy it until it has no
-/// registers left. What was said of a loop before stays so.
+/// Makes LLVM unroll a loop `times` times, so that the loads of that many steps
+/// are in flight. An assembler would otherwise unroll it until no registers are
+/// left. A loop that has an annotation keeps it.
 void unroll(Operation *loop, int64_t times);
 
 /// Products of a warp's tile of 16 rows by 8 columns on tensor cores. Lanes are
-/// groups of four: all of a group take the same two rows and the same column, a
-/// vector of 16 bytes of each per step, side by side along k. Which of these an
-/// instruction takes first is the same for rows and columns, and so are the
-/// bits of a row whatever rows it lies beside.
+/// in groups of four. All lanes of a group take the same two rows and the same
+/// column: in each step, a vector of 16 bytes of each, adjacent along k. An
+/// instruction takes these in the same order for rows and columns. The bits of
+/// a row do not depend on the rows next to it.
 class Fragments {
 public:
   Fragments(CodeBuilder &b, WordMath &m, Value lane);
 
-  /// Row 0 or 1 of this lane, and its column.
+  /// Returns row 0 or 1 of this lane; getColumn() returns its column.
   Value getRow(int64_t number);
   Value getColumn() { return group; }
-  /// The number of this lane in its group.
+  /// Returns the number of this lane in its group.
   Value getMember() { return member; }
-  /// The element of the tile whose sum is number `sum` of this lane's four.
+  /// Returns the element of the tile to which sum `sum` of this lane's four
+  /// belongs.
   Value getElement(int64_t sum);
 
-  /// Parameters of one vector of factors, as in shared memory.
+  /// Packs parameters into one vector of factors, as in shared memory.
   Value pack(const FactorFormat &format, ArrayRef<Value> elements);
-  /// Adds the products of a step: vectors of four words of two rows and of a
-  /// column.
+  /// Adds the products of a step to `sums`. Takes vectors of four words, of two
+  /// rows and of a column.
   CodeBuilder::Values multiply(const FactorFormat &format, ArrayRef<Value> rows,
                                Value column, ValueRange sums);
 

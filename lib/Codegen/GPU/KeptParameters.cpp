@@ -20,7 +20,7 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The shared memory of a block that a launch adds.
+/// The name of the shared memory that a launch adds to a block.
 static constexpr StringLiteral kMemory = "block_memory";
 
 int64_t KeptMatrix::shareBytes() const {
@@ -31,7 +31,7 @@ int64_t KeptMatrix::tileBytes() const {
   return llvm::divideCeil(depth, format.share()) * shareBytes();
 }
 
-/// True if two readers take the same bytes.
+/// Returns true if two readers take the same bytes.
 static bool isSame(const KeptMatrix &a, const KeptMatrix &b) {
   return a.packed.getPanels() == b.packed.getPanels() &&
          a.packed.getNOffset() == b.packed.getNOffset() &&
@@ -191,7 +191,7 @@ void KeptParameters::emitLoad(const KeptMatrix &matrix, CodeBuilder &b,
                kOffset % vector == 0;
   int64_t width = whole ? vector : 1;
   int64_t padding = format.padded(matrix.depth) - matrix.depth;
-  Value pieces = b.constant(matrix.depth / width); // a column's
+  Value pieces = b.constant(matrix.depth / width); // of a column
   Value fromColumn = b.constant(panels.getK() * elementBytes);
   packing = b.offset(packing, b.constant(kOffset * elementBytes));
 
@@ -209,7 +209,7 @@ void KeptParameters::emitLoad(const KeptMatrix &matrix, CodeBuilder &b,
     Value source = b.offset(packing, b.mul(column, fromColumn));
     Value target = b.offset(getMemory(b, matrix.offset),
                             b.mul(turn, b.constant(matrix.tileBytes())));
-    // The place of factor k of a column.
+    // Returns the address of factor k of a column.
     auto placeOf = [&](Value column, Value k) {
       Value share = b.constant(format.share());
       Value at = b.mul(b.div(k, share), b.constant(matrix.shareBytes()));

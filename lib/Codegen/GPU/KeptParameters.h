@@ -24,11 +24,11 @@ struct KeptMatrix {
   int64_t heat = 0;   ///< rows of a task that it is multiplied by
   int64_t tiles = 0;  ///< of columns
   int64_t share = 0;  ///< tiles that a block takes, as far as is known
-  int64_t kept = 0;   ///< tiles, the first ones, that lie in shared memory
+  int64_t kept = 0;   ///< number of leading tiles in shared memory
   int64_t offset = 0; ///< of the first tile, in bytes
 
-  /// A tile lies in shared memory share of k by share, each column by column,
-  /// so many bytes from one to the next.
+  /// Returns the bytes from one column of a tile to the next. Shared memory
+  /// holds a tile share by share along k, and each share column by column.
   int64_t stride() const {
     return format.stride(std::min(depth, format.share()));
   }
@@ -36,15 +36,15 @@ struct KeptMatrix {
   int64_t tileBytes() const;
 };
 
-/// The parameters that every block keeps in its shared memory for a whole
-/// launch: its share of the columns of operators that run at many steps, the
-/// most used first, as far as there is room.
+/// Parameters that every block keeps in its shared memory for a whole launch:
+/// its share of the columns of operators that run at many steps. The most used
+/// parameters come first, as far as there is room.
 ///
 /// A block's share is certain only when a kernel is launched. Tiles of a share
 /// beyond those that are kept are read from global memory.
 class KeptParameters {
 public:
-  /// The ragged rows that a task is taken to have.
+  /// The number of ragged rows that a task is assumed to have.
   static constexpr int64_t kRaggedRows = 2;
 
   /// `units`: blocks that are expected to share a stage; `async`: copies can
@@ -55,34 +55,35 @@ public:
   /// Adds the parameters that an operator multiplies by.
   void add(const StagePlan &plan);
   /// Decides which of the added parameters are kept in `room` bytes of shared
-  /// memory. Returns how many of these they take.
+  /// memory. Returns the number of bytes that they take.
   int64_t place(int64_t room);
-  /// Reports the decision in remarks, for an operator and for all. `reason` is
-  /// why blocks keep nothing of an operator that was not added.
+  /// Reports the decision in remarks, for an operator and for all. `reason`
+  /// explains why blocks keep nothing of an operator that was not added.
   void describe(const StagePlan &plan, StringRef reason) const;
   void describe(Location loc) const;
 
-  /// True if the stage's rows are copied to shared memory in the background.
-  /// Copies are waited for in order, so that a stage that reads no kept
-  /// parameters would wait for these, too: it copies rows itself, if any are
-  /// kept.
+  /// Returns true if the stage's rows are copied to shared memory in the
+  /// background. Threads wait for copies in order, so that a stage that reads
+  /// no kept parameters would wait for these, too. If any parameters are kept,
+  /// such a stage copies its rows itself.
   bool copiesRows(const Stage &stage) const;
-  /// Begins to copy 4, 8 or 16 bytes, aligned, from global to shared memory.
+  /// Emits the start of a copy of 4, 8 or 16 aligned bytes from global to
+  /// shared memory.
   static void emitCopy(CodeBuilder &b, Value from, Value to, int64_t bytes);
   /// Makes a thread wait for what it copies in the background: parameters that
   /// the stage reads, and rows.
   void emitWait(CodeBuilder &b, const Stage &stage) const;
-  /// The parameters of a contraction, or null if none of them are kept.
+  /// Returns the parameters of a contraction, or null if none of them are kept.
   const KeptMatrix *find(const Reduction &reduction) const;
-  /// Makes the memory of a block that a launch adds, with `bytes`. Kept
-  /// parameters come first.
+  /// Creates the shared memory of `bytes` bytes that a launch adds to a block.
+  /// Kept parameters come first in it.
   static void addMemory(gpu::GPUModuleOp module, CodeBuilder &b, int64_t bytes);
-  /// The address of byte `offset` of that memory.
+  /// Returns the address of byte `offset` of that memory.
   static Value getMemory(CodeBuilder &b, int64_t offset);
-  /// Makes the function that fills it with `threads` threads, if anything is
-  /// kept: f(packings, unit, units), all threads of a block call it first. Its
-  /// attribute kLevelAttr is `level`, that of the blocks among which `unit` is
-  /// one of `units`.
+  /// Creates the function f(packings, unit, units) that fills that memory, if
+  /// anything is kept. All `threads` threads of a block call it first. Its
+  /// attribute kLevelAttr is `level`, the level of the blocks among which
+  /// `unit` is one of `units`.
   void emitLoad(gpu::GPUModuleOp module, ModuleTables &tables, CodeBuilder &b,
                 int64_t threads, Level level) const;
 

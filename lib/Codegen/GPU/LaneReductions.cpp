@@ -15,12 +15,13 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// What each lane reduces at least. Its loads are under way together, while an
-/// exchange waits for the one before it; and a warp computes more elements.
+/// The least number of values that each lane reduces. A lane's loads are in
+/// flight together, whereas an exchange waits for the one before it. With fewer
+/// lanes per element, a warp also computes more elements.
 static constexpr int64_t kLeast = 8;
 
-/// The loop that lanes share out: the longest one, of equal ones the last,
-/// along which elements lie side by side.
+/// Returns the loop that lanes share out: the longest one. Of equally long
+/// loops, it is the last, along which values are adjacent.
 static size_t findLoop(const ReductionLoops &loops) {
   size_t longest = 0;
   for (size_t i = 1; i < loops.dims.size(); ++i)
@@ -37,8 +38,8 @@ int64_t LaneReductions::countLanes(const Reduction &reduction) {
   return std::clamp<int64_t>(llvm::bit_floor(most), 1, kWarp);
 }
 
-/// True if the stage inserts into rows that it reads: lanes of an element do
-/// not wait for each other before one of them stores.
+/// Returns true if the stage inserts into rows that it reads. The lanes of an
+/// element do not wait for each other before one of them stores.
 static bool writesWhatItReads(const StagePlan &plan, const Stage &stage) {
   return llvm::any_of(stage.stores, [&](auto &stored) {
     auto &[value, storage] = stored;
@@ -55,8 +56,8 @@ LaneReductions::LaneReductions(const StagePlan &plan, const Stage &stage)
 
 int64_t LaneReductions::chooseLanes(const StagePlan &plan,
                                     const Stage &stage) const {
-  // With many elements lanes have enough of them, and read those of neighbours
-  // side by side unless these lie along what is reduced.
+  // With many elements, every lane has enough of them. Lanes then read adjacent
+  // values of neighbouring elements, unless adjacent values are reduced.
   bool few = stage.space.leading() * stage.space.columns() < kWarp;
   int64_t most = 1;
   for (const Reduction &reduction : stage.reductions) {
@@ -81,7 +82,7 @@ CodeBuilder::Values LaneReductions::reduce(CodeBuilder &b, Evaluator &evaluator,
   size_t shared = findLoop(loops), last = loops.dims.size() - 1;
   size_t inputs = op.getNumDpsInputs();
   Indices dims = evaluator.loopIndices(op, element);
-  // If an element has more lanes, several do the same.
+  // If an element has more lanes, several do the same work.
   WordMath m(b);
   Value own = count < lanes ? m.rem(member, count) : member;
   Value first = m.widen(own);
@@ -109,7 +110,8 @@ CodeBuilder::Values LaneReductions::reduce(CodeBuilder &b, Evaluator &evaluator,
         partial = b.loop(b.constant(begin), b.constant(end), 1, partial, at);
         continue;
       }
-      // As often in all lanes, so that the loop can be unrolled; then the rest.
+      // All lanes run this loop equally often, so that it can be unrolled. The
+      // rest follows.
       int64_t rest = (end - begin) % count;
       partial = b.loop(b.constant(begin), b.constant(end - rest), count,
                        partial, [&](Value k, ValueRange values) {

@@ -13,24 +13,26 @@
 
 namespace mlir::uprog {
 
-/// Reductions of a stage that several lanes of a warp share out, in a stage
-/// without products: each of an element's lanes reduces every so many elements,
-/// in ascending order, then lanes exchange partial results until all have the
-/// same. How many lanes that are depends on sizes only, so that a row has the
-/// same bits in every mini-batch and on any number of blocks.
+/// Reductions that several lanes of a warp share out, in a stage without
+/// products. Each of an element's n lanes reduces every n-th value, in
+/// ascending order. Then the lanes exchange partial results until all have the
+/// same. The number of lanes depends on sizes only, so that a row has the same
+/// bits in every mini-batch and on any number of blocks.
 class LaneReductions {
 public:
   LaneReductions(const StagePlan &plan, const Stage &stage);
 
-  /// The lanes of an element, a power of two; 1: it has a lane to itself.
+  /// Returns the number of lanes of an element, a power of two. 1: an element
+  /// has a lane to itself.
   int64_t getLanes() const { return lanes; }
-  /// The rows and columns of the elements that a warp computes at once.
+  /// Returns the rows of the elements that a warp computes at once;
+  /// getTileColumns() returns the columns.
   int64_t getTileRows() const { return kWarp / lanes / tileColumns; }
   int64_t getTileColumns() const { return tileColumns; }
 
-  /// The results of a reduction at an element, in all of its lanes, of which
-  /// this is number `member`; none after an error. All lanes of a warp get
-  /// there.
+  /// Returns the results of a reduction at an element, in all of its lanes;
+  /// none after an error. This lane is number `member` of these. All lanes of a
+  /// warp must run the code.
   CodeBuilder::Values reduce(CodeBuilder &b, Evaluator &evaluator,
                              const Reduction &reduction, const Indices &element,
                              Value member) const;
@@ -38,7 +40,7 @@ public:
 private:
   static constexpr int64_t kWarp = 32; ///< lanes of a warp
 
-  /// The lanes that pay for a reduction.
+  /// Returns the number of lanes that pays off for a reduction.
   static int64_t countLanes(const Reduction &reduction);
   int64_t chooseLanes(const StagePlan &plan, const Stage &stage) const;
 

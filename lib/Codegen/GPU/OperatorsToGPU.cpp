@@ -29,11 +29,12 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Rows and parameters lie in global memory; see the NVVM dialect.
+/// The address space of rows and parameters, global memory; see the NVVM
+/// dialect.
 static constexpr unsigned kGlobalMemory = 1;
 
-/// True if the kernel only runs steps of plans; otherwise its control has
-/// values that stay in registers around stages.
+/// Returns true if the kernel only runs steps of plans. Otherwise its control
+/// keeps values in registers around stages.
 static bool runsOnlyPlans(ModuleOp module) {
   WalkResult others = module.walk([](Operation *op) {
     auto run = dyn_cast<RunOp>(op);
@@ -44,8 +45,8 @@ static bool runsOnlyPlans(ModuleOp module) {
   return !others.wasInterrupted();
 }
 
-/// Makes the functions of a staged operator, and records their needs on `host`,
-/// the operator that it is a copy of.
+/// Emits the functions of a staged operator. Records their needs on `host`, the
+/// operator of which it is a copy.
 static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
                                      const KeptParameters &parameters,
                                      const ProductMemory &memory,
@@ -62,8 +63,8 @@ static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
         emitter.emit(s, batch::getStageName(host.getSymName(), s));
     if (emitter.hasFailed())
       return failure();
-    // Products take all registers: inlined, they would spill those of the
-    // program around them.
+    // Products take all registers. If they were inlined, they would spill the
+    // registers of the program around them.
     ArrayRef<Reduction> reductions = plan.getStages()[s].reductions;
     if (llvm::any_of(reductions, [](const Reduction &reduction) {
           return bool(reduction.packed);
@@ -76,7 +77,7 @@ static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
   return success();
 }
 
-/// Reports what the blocks of a launch do in the stages of an operator.
+/// Reports the work of a launch's blocks in the stages of an operator.
 static void describeWork(const StagePlan &plan, OperatorOp host,
                          const KeptParameters &parameters,
                          const ProductMemory &memory, gpu::GPUModuleOp module,
@@ -106,7 +107,7 @@ static void describeWork(const StagePlan &plan, OperatorOp host,
          << work.blockInstructions << ", wavefronts " << work.wavefronts
          << ", chain " << code.chain << ", cycles "
          << work.estimateCycles(code);
-      // A launch of a few blocks may be looked at warp by warp.
+      // For a launch of a few blocks, also report each warp.
       if (launch.units <= 16) {
         os << ", sums from byte " << memory.sums << " to " << memory.rows
            << " of " << memory.rows + memory.rowBytes << ", of warps";
@@ -125,8 +126,8 @@ struct ConvertOperatorsToGPUPass
     : batch::impl::ConvertOperatorsToGPUPassBase<ConvertOperatorsToGPUPass> {
   using ConvertOperatorsToGPUPassBase::ConvertOperatorsToGPUPassBase;
 
-  /// The level of the blocks that share out stages; nothing if there are
-  /// several.
+  /// Returns the level of the blocks that share out stages, or std::nullopt if
+  /// there are several levels.
   std::optional<Level> findSharingLevel() {
     std::set<Level> levels;
     getOperation()->walk([&](RunOp run) {
@@ -210,7 +211,7 @@ struct ConvertOperatorsToGPUPass
       plan->getOperator().erase();
   }
 
-  /// The number of blocks that share a stage, as far as is known.
+  /// Returns the number of blocks that share a stage, as far as it is known.
   int64_t getUnits(Level level) {
     if (level != Level::Cluster)
       return level == Level::Device ? blocks : 1;

@@ -22,12 +22,13 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The vectors of rows that a thread copies together, and those of a thread of
-/// many that tensor cores have, which has half the registers.
+/// The number of vectors of rows that a thread copies together, in general and
+/// on tensor cores. On tensor cores, a block has many threads, each with half
+/// the registers.
 static constexpr int64_t kCopies = 8, kRoundedCopies = 6;
-/// The most loads for these that are in flight, if several make one.
+/// The most loads for these that are in flight, if a vector takes several.
 static constexpr int64_t kLoads = 16;
-/// The most bytes for sums: fewer tiles are worked on at once instead.
+/// The most bytes for sums. They limit the tiles that are worked on at once.
 static constexpr int64_t kMostSumBytes = 16 * 1024;
 
 int64_t ProductEmitter::countTiles(const ProductPlan &plan, int64_t warps) {
@@ -62,7 +63,7 @@ Value ProductEmitter::getMemory(int64_t offset, Value bytes) {
   return m.offset(parameters.getMemory(b, offset), bytes);
 }
 
-/// The first of `values` for number 0, the second for 1, ...
+/// Returns the first of `values` for number 0, the second for 1, ...
 static Value pick(WordMath &m, Value number, ArrayRef<Value> values) {
   Value picked = values[0];
   for (size_t i = 1; i < values.size(); ++i)
@@ -92,8 +93,8 @@ static Value pick(WordMath &m, Value number, ArrayRef<int64_t> values) {
 
 using Items = ItemShare<WordMath>;
 
-/// The loads that make an element of `value`, up to kLoads; of a view's
-/// operands it has one.
+/// Returns the number of loads that make an element of `value`, up to kLoads.
+/// An element of a view comes from one of its operands.
 static int64_t countLoads(Value value, DenseMap<Value, int64_t> &known) {
   Operation *op = value.getDefiningOp();
   if (!op || isa<StageOp>(op))
@@ -170,9 +171,9 @@ ProductEmitter::Spot ProductEmitter::spotAt(const PieceGroup &group,
   return spot;
 }
 
-/// Where a factor lies in global memory that is what lies there, and may be
-/// copied in the background; else null. Its load, which nobody needs then, is
-/// left to those that clean up.
+/// Returns the address of a factor in global memory if the factor is stored
+/// there unchanged and may be copied in the background; else null. Passes that
+/// clean up remove its load, which is then unused.
 Value ProductEmitter::addressOf(Value factor, int64_t bytes) {
   auto load = factor.getDefiningOp<LLVM::LoadOp>();
   if (!load || bytes > FactorFormat::kVectorBytes ||
@@ -233,7 +234,7 @@ void ProductEmitter::copySpots(const ProductPlan::Round &round,
   }
 }
 
-/// The arguments whose rows `value` reads through views.
+/// Collects the arguments whose rows `value` reads through views.
 static void findArguments(Value value, SetVector<BlockArgument> &arguments) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     arguments.insert(argument);
@@ -283,7 +284,7 @@ void ProductEmitter::findRows(const ProductPlan::Round &round, const Rows &rows,
 void ProductEmitter::copyFoundRows() {
   if (!found)
     return;
-  // Of what was found only the addresses stay in registers until then.
+  // Until here, only the addresses that were found stay in registers.
   Value first = m.narrow(batch::makeOpaque(b, b.getLoc(), m.widen(thread)));
   b.when(found->mine, [&] {
     Value total = m.mul(found->rows.count, found->group.perRow());
@@ -320,7 +321,7 @@ void ProductEmitter::copyRows(const ProductPlan::Round &round,
     });
   }
 
-  // One loop for pieces of the same extent, so that none waits for another.
+  // Use one loop for pieces of the same extent, so that none waits for another.
   Value begin = thread;
   if (found) {
     Value next = m.add(thread, found->spots() * threads);
@@ -453,7 +454,7 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
   };
   if (format.usesTensorCores())
     return multiplyAll(plan.tileRows, false);
-  // A row that is alone is not multiplied as four.
+  // A single row is not multiplied as four.
   auto multiplyRows = [&](bool takesSlices) {
     b.when(
         m.less(rows.count, m.constant(2)), [&] { multiplyAll(1, takesSlices); },
@@ -599,8 +600,8 @@ ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
     }
     return next;
   };
-  // Some steps have no loop around them, so that their loads are in flight
-  // together, as far as registers hold them.
+  // Emit several steps without a loop around them, so that their loads are in
+  // flight together, as far as registers hold them.
   Value first = m.mul(lane, width);
   int64_t step = kLanes * width, steps = 4;
   if (operands.columnCount == FactorFormat::kTileColumns)
@@ -668,11 +669,11 @@ ProductEmitter::multiplyFragments(const ProductPlan::Round &round,
   return sums;
 }
 
-/// In a step, a lane sends half of the partial sums that it holds, half of the
-/// columns as long as it has several, to the lane that keeps these, and adds
-/// what it receives to the others. Of a single sum each lane has the same in
-/// the end. So the order in which lanes' partial sums are added up is that of
-/// any number of rows.
+/// In each step, a lane sends half of its partial sums to the lane that keeps
+/// these, and adds the sums that it receives to the other half. It sends half
+/// of the columns as long as it has several. Lanes that have a single sum
+/// exchange it, and all get the same. So the order in which lanes' partial sums
+/// are added up does not depend on the number of rows.
 Value ProductEmitter::addUp(ArrayRef<Value> partials, size_t columns) {
   SmallVector<Value> sums(partials);
   for (int64_t distance = kLanes / 2; distance > 0; distance /= 2) {

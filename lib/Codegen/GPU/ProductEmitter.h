@@ -16,23 +16,23 @@
 
 namespace mlir::uprog {
 
-/// Where products find rows and leave sums in a block's shared memory, in bytes
-/// from its beginning, behind the parameters that it keeps.
+/// Offsets of rows and sums of products in a block's shared memory, in bytes
+/// from its beginning. Both follow the parameters that the block keeps.
 struct ProductMemory {
-  /// The most rows that are there at once.
+  /// The most rows that this memory holds at once.
   static constexpr int64_t kMostRows = 64;
 
   int64_t sums = 0;
   int64_t rows = 0, rowBytes = 0;
 };
 
-/// Makes the products with parameters of a stage, as a ProductPlan says.
+/// Emits a stage's products with parameters, as a ProductPlan specifies.
 ///
-/// Without tensor cores a warp has a tile of 4 rows by 8 columns of sums, or a
-/// slice of 2 columns of it, of 4 rows or one. Its lanes share out k: each adds
-/// up its share of all these sums with one fma per term, in vectors side by
-/// side, then lanes exchange sums until each has one. On tensor cores the tile
-/// has 16 rows, and a lane four sums.
+/// Without tensor cores, a warp computes a tile of 4 rows by 8 columns of sums,
+/// or a slice of 2 of these columns. Both may have one row instead of 4. The
+/// lanes share out k: each adds up its share of all these sums with one fma per
+/// term, and lanes read adjacent vectors. Then lanes exchange sums until each
+/// has one. On tensor cores, the tile has 16 rows, and a lane has four sums.
 class ProductEmitter {
 public:
   static constexpr int64_t kLanes = 32; ///< of a warp
@@ -47,48 +47,49 @@ public:
                  ModuleTables &tables, CodeBuilder &b, Evaluator &evaluator,
                  int64_t warps);
 
-  /// The tiles that a block's warps work on between two barriers.
+  /// Returns the number of tiles that a block's warps work on between two
+  /// barriers.
   static int64_t countTiles(const ProductPlan &plan, int64_t warps);
   int64_t countTiles() const { return countTiles(plan, warps); }
-  /// The quads of rows that its memory holds.
+  /// Returns the number of quads of rows that the block's memory holds.
   static int64_t countQuads(const ProductPlan &plan,
                             const ProductMemory &memory);
   int64_t countQuads() const { return countQuads(plan, memory); }
 
   /// Starts the code of the stage.
   void begin(Value thread, Value warp, Value lane);
-  /// Finds out where the rows lie that are copied first, of `rows` of a stage
-  /// with `quads`: that is in the plan, and may be read before other steps have
-  /// written the rows themselves.
+  /// Computes the addresses of the rows that are copied first, of `rows` of a
+  /// stage with `quads` quads. The plan contains the addresses, so that they
+  /// may be read before other steps have written the rows themselves.
   void findRows(const ProductPlan::Round &round, const Rows &rows, Value quads);
-  /// Copies what was found.
+  /// Copies the rows whose addresses findRows() has computed.
   void copyFoundRows();
-  /// Copies the rows of a round to shared memory, but for those copied before.
+  /// Copies the rows of a round to shared memory, except those copied before.
   void copyRows(const ProductPlan::Round &round, const Rows &rows);
-  /// The shares of a round, of the first `count` of tiles whose first row is
-  /// number `firstRow` of `rows`, and whose first column of tiles is number
-  /// `firstTurn` of the block's.
+  /// Computes the shares of a round for the first `count` of `tiles`. Their
+  /// first row is number `firstRow` of `rows`, and their first column of tiles
+  /// is number `firstTurn` of the block's.
   void multiply(const ProductPlan::Round &round, const Rows &rows,
                 Value firstRow, const Columns &columns, const Slices &slices,
                 Value firstTurn, const Tiles &tiles, Value count);
-  /// Element `element` of the sum of product `number` in a tile.
+  /// Returns element `element` of the sum of product `number` in a tile.
   Value addShares(size_t number, Value tile, Value element);
 
 private:
-  /// The factors of a share of one tile, as a warp finds them.
+  /// Factors of a share of one tile, as a warp finds them.
   struct Operands {
     Value rows;       ///< the address of the tile's first row, in shared memory
-    Value lastRow;    ///< the number of the last one that there is
+    Value lastRow;    ///< the number of the last row that exists
     Value parameters; ///< the address of the tile's first column
     Value stride;     ///< bytes from one column to the next
-    Value firstColumn; ///< of those that are asked for
-    /// The number of the last column that there is; null: the tile has all.
+    Value firstColumn; ///< of the requested columns
+    /// The number of the last column that exists. Null: the tile has all.
     Value lastColumn;
-    int64_t rowCount = 0, columnCount = 0; ///< those that are asked for
+    int64_t rowCount = 0, columnCount = 0; ///< the requested ones
     Value depth;
-    int64_t commonDepth = 0; ///< which all depths that it may have divide by
-    bool kept = false;  ///< the parameters lie in shared memory, as factors
-    bool whole = false; ///< they may be read in vectors
+    int64_t commonDepth = 0; ///< divides all depths that are possible
+    bool kept = false;       ///< shared memory holds the parameters as factors
+    bool whole = false;      ///< they may be read in vectors
   };
 
   /// Factors of a row that are loaded in the same way.
@@ -100,14 +101,14 @@ private:
 
     int64_t perRow() const { return (end - begin) / width; }
   };
-  /// Pieces of the same extent, which threads load side by side.
+  /// Pieces of the same extent, which threads load in one loop.
   struct PieceGroup {
     SmallVector<Piece, 2> pieces;
-    int64_t copies; ///< what a thread copies of each piece together
+    int64_t copies; ///< of each piece that a thread makes at once
 
     int64_t perRow() const { return pieces.front().perRow(); }
   };
-  /// What a thread copies of each piece of a group.
+  /// Place that a thread copies in each piece of a group.
   struct Spot {
     Value own; ///< the row's number in shared memory
     Value k;   ///< elements from the beginning of the piece
@@ -115,8 +116,8 @@ private:
     Indices out; ///< the position of the row's first element
   };
 
-  /// What was found: the addresses of `arguments` for each of a thread's spots,
-  /// null if the block has no rows.
+  /// Result of findRows(): the addresses of `arguments` for each of a thread's
+  /// spots, null if the block has no rows.
   struct FoundRows {
     const ProductPlan::Round *round;
     PieceGroup group;
@@ -129,7 +130,7 @@ private:
   };
 
   SmallVector<PieceGroup, 1> groupPieces(const ProductPlan::Round &round) const;
-  /// The spot with number `number` of `total`.
+  /// Returns the spot with number `number` of `total`.
   Spot spotAt(const PieceGroup &group, const Rows &rows, Value number,
               Value total);
   void copySpots(const ProductPlan::Round &round, const PieceGroup &group,
@@ -137,26 +138,26 @@ private:
   Value addressOf(Value factor, int64_t bytes);
   Value rowAt(const ProductPlan::Round &round, Value own, Value offset);
 
-  /// The address of an element of a share of a tile's sums.
+  /// Returns the address of an element of a share of a tile's sums.
   Value sumAt(Value tile, Value share, Value element, int64_t bytes);
   /// Stores this lane's sums of share `number` of a round.
   void storeSums(const ProductPlan::Round &round, Value tile, Value number,
                  const Operands &operands, ValueRange sums);
-  /// This lane's sums of a share: one, or four on tensor cores.
+  /// Returns this lane's sums of a share: one, or four on tensor cores.
   CodeBuilder::Values multiplyTile(const ProductPlan::Round &round,
                                    const Operands &operands);
   CodeBuilder::Values multiplyLanes(const ProductPlan::Round &round,
                                     const Operands &operands);
   CodeBuilder::Values multiplyFragments(const ProductPlan::Round &round,
                                         const Operands &operands);
-  /// Parameters in global memory from `k` on, those of a vector of factors;
-  /// beyond `depth` there are zeros.
+  /// Loads the parameters of a vector of factors from global memory, from `k`
+  /// on. Beyond `depth`, factors are zeros.
   SmallVector<Value> loadParameters(const FactorFormat &format, Value column,
                                     Value k, const Operands &operands);
   Value getMemory(int64_t offset, Value bytes);
-  /// One of the sums of `columns` columns and one or four rows, from the
-  /// partial sums of all lanes. They have it in order, columns first, each so
-  /// many lanes side by side.
+  /// Adds up the partial sums of all lanes, for `columns` columns and one or
+  /// four rows. Each lane gets one of the sums. Lanes have them in order,
+  /// column by column, and equally many adjacent lanes have the same sum.
   Value addUp(ArrayRef<Value> partials, size_t columns);
 
   const Stage &stage;
@@ -168,7 +169,7 @@ private:
   Evaluator &evaluator;
   int64_t warps;
   WordMath m;
-  Value thread, warp, lane; ///< i32, as all numbers here
+  Value thread, warp, lane; ///< i32, like all numbers here
 
   std::optional<FoundRows> found;
 };

@@ -21,23 +21,23 @@ int64_t FactorFormat::padded(int64_t depth) const {
 
 int64_t FactorFormat::stride(int64_t depth) const {
   int64_t own = padded(depth) * bytes();
-  // On tensor cores, eight lanes at a time read 16 bytes of two rows, 64 of
-  // each; otherwise lanes read one row.
+  // On tensor cores, eight lanes at a time read 16 bytes each, 64 bytes of each
+  // of two rows. Otherwise lanes read one row.
   return usesTensorCores() ? llvm::alignTo(own + 64, 128) - 64 : own;
 }
 
 FactorFormat uprog::getFormat(const StagePlan &plan, const Reduction &reduction,
                               batch::Precision precision) {
-  // Operators with f64 are computed as they are.
+  // Factors of operators with f64 are not rounded.
   bool rounds = plan.getLanes() == FactorFormat::kVectorBytes / 4;
   return {reduction.getElementType(),
           rounds ? precision : batch::Precision::F32};
 }
 
 namespace {
-/// Where the factors of a share's rows come from: the elements of `value` at
-/// the indices that `map` says, of a row of the stage, its inner dimensions,
-/// and k from the share's beginning.
+/// Source of the factors of a share's rows: the elements of `value` at the
+/// indices that `map` specifies. Its dimensions are a row of the stage, the
+/// stage's inner dimensions, and k from the share's beginning.
 struct RowSource {
   Value value;
   AffineMap map;
@@ -49,8 +49,8 @@ struct RowSource {
 };
 } // namespace
 
-/// Whether `condition` holds for all of a share's k; nothing if it holds for
-/// some of them, or that depends on the row.
+/// Returns whether `condition` holds for all k of a share, or std::nullopt if
+/// it holds for some of them or depends on the row.
 static std::optional<bool> holds(const IndexCondition &condition, AffineMap map,
                                  int64_t depth) {
   AffineExpr index = map.getResult(condition.dim);
@@ -70,8 +70,8 @@ static std::optional<bool> holds(const IndexCondition &condition, AffineMap map,
   return at(0) == condition.below;
 }
 
-/// Looks through concatenations and other views, so that rows which several
-/// products read are found wherever they lie in their operands.
+/// Looks through concatenations and other views, so that rows that several
+/// products read are found wherever they are in the operands.
 static RowSource findSource(const Reduction &product, int64_t begin,
                             int64_t end) {
   linalg::LinalgOp op = product.op;
@@ -111,8 +111,9 @@ static RowSource findSource(const Reduction &product, int64_t begin,
   return found;
 }
 
-/// Where the factors of a share come from: piece by piece if it has several,
-/// each of which may lie beside the next one without zeros between them.
+/// Returns the sources of a share's factors. There is one for each piece if all
+/// pieces can be adjacent without zeros between them, else one for the whole
+/// share.
 static SmallVector<RowSource> findSources(const ProductPlan::Share &share,
                                           const FactorFormat &format) {
   SmallVector<RowSource> sources;
@@ -128,7 +129,7 @@ static SmallVector<RowSource> findSources(const ProductPlan::Share &share,
   return sources;
 }
 
-/// True if two contractions multiply the same rows, element by element.
+/// Returns true if two contractions multiply the same rows, element by element.
 static bool readSameRows(const Reduction &a, const Reduction &b) {
   linalg::LinalgOp first = a.op, second = b.op;
   return first.getDpsInputOperand(a.left)->get() ==
@@ -138,7 +139,7 @@ static bool readSameRows(const Reduction &a, const Reduction &b) {
 }
 
 namespace {
-/// Gives the shares of a plan room, in order.
+/// Places the shares of a plan in rounds, in order.
 class RoundMaker {
 public:
   RoundMaker(ProductPlan &plan, int64_t rowBytes)
@@ -159,8 +160,8 @@ public:
   }
 
 private:
-  /// Finds the share's rows in the last round, or adds them to it. Fails if
-  /// they have no room beside others.
+  /// Finds the share's rows in the last round, or adds them to it. Returns
+  /// false if they do not fit there.
   bool place(ProductPlan::Share &share) {
     ProductPlan::Round &round = plan.rounds.back();
     const FactorFormat &format = round.format;
@@ -198,7 +199,8 @@ private:
     return true;
   }
 
-  /// Where `sources` lie in the last round one behind the other, if they do.
+  /// Returns the offset at which `sources` are adjacent in the last round, if
+  /// any.
   std::optional<int64_t> find(ArrayRef<RowSource> sources) const {
     int64_t bytes = plan.rounds.back().format.bytes();
     for (const auto &[first, begin] : placed) {
@@ -218,7 +220,7 @@ private:
   int64_t rowBytes;
   // Of the last round:
   int64_t used = 0;                                  ///< bytes of a row
-  SmallVector<std::pair<RowSource, int64_t>> placed; ///< with bytes from there
+  SmallVector<std::pair<RowSource, int64_t>> placed; ///< with their offsets
 };
 } // namespace
 

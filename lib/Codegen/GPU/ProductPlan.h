@@ -13,13 +13,15 @@
 
 namespace mlir::uprog {
 
-/// Factors of products in a block's shared memory, as a warp multiplies them:
-/// rows, and columns of parameters, lie along k, in vectors of 16 bytes.
+/// Format of the factors of products in a block's shared memory, as a warp
+/// multiplies them. Rows, and columns of parameters, are stored along k, in
+/// vectors of 16 bytes.
 struct FactorFormat {
   static constexpr int64_t kVectorBytes = 16;
   static constexpr int64_t kTileColumns = 8;
 
-  /// The format of products of `element`, f32 or f64. Only f32 is rounded.
+  /// Makes the format of products of `element`, f32 or f64. Only f32 is
+  /// rounded.
   FactorFormat(Type element, batch::Precision precision)
       : element(element), precision(precision) {}
 
@@ -27,22 +29,24 @@ struct FactorFormat {
   batch::Precision precision; ///< F32: as in memory, not on tensor cores
 
   bool usesTensorCores() const { return precision != batch::Precision::F32; }
-  /// Bytes of a factor.
+  /// Returns the bytes of a factor.
   int64_t bytes() const {
     return precision == batch::Precision::BF16 ? 2
                                                : batch::elementBytes(element);
   }
   int64_t vector() const { return kVectorBytes / bytes(); }
-  /// The k that lanes multiply at once: behind the last one come zeros.
+  /// Returns the extent of k that lanes multiply at once. Zeros follow the last
+  /// k.
   int64_t step() const { return usesTensorCores() ? 4 * vector() : vector(); }
   int64_t tileRows() const { return usesTensorCores() ? 16 : 4; }
   int64_t padded(int64_t depth) const;
-  /// The most k that a warp adds up for a sum. Lanes exchange sums at the end
-  /// of each share, but not on tensor cores, where each step waits for the last
-  /// one's sums and tiles are larger and fewer.
+  /// Returns the largest extent of k that a warp adds up for a sum. Lanes
+  /// exchange sums at the end of each share, except on tensor cores. There,
+  /// each step waits for the sums of the last one, and tiles are larger and
+  /// fewer.
   int64_t share() const { return usesTensorCores() ? 256 : 512; }
-  /// The bytes from a row or column of `depth` factors to the next: those that
-  /// lanes of a warp read at once lie in different banks.
+  /// Returns the bytes from a row or column of `depth` factors to the next.
+  /// Factors that lanes of a warp read at once are in different banks.
   int64_t stride(int64_t depth) const;
 
   bool operator==(const FactorFormat &other) const {
@@ -51,24 +55,23 @@ struct FactorFormat {
   bool operator!=(const FactorFormat &other) const { return !(*this == other); }
 };
 
-/// What the warps of a block do for the products with parameters of a stage:
+/// Plan of a block's warps for the products with parameters of a stage:
 ///
 ///   for each round:
 ///     copy segments of the rows that are multiplied to shared memory
-///     for each tile of sums and each share of k of a product: a warp
-///   for each element: the sum of its shares, in order
+///     for each tile of sums and each share of k of a product: one warp
+///   for each element: add up its shares, in order
 ///
-/// One round is enough where the rows have room. Shares depend on sizes only,
-/// so that a row has the same bits in every mini-batch and on any number of
-/// blocks.
+/// One round is enough if the rows fit. Shares depend on sizes only, so that a
+/// row has the same bits in every mini-batch and on any number of blocks.
 struct ProductPlan {
-  /// Some of k of the rows that products multiply.
+  /// Range of k of the rows that products multiply.
   struct Segment {
     const Reduction *reader; ///< the first product that reads it
     int64_t begin, end;      ///< of k
     int64_t at;              ///< bytes from the beginning of a row
   };
-  /// Some of the k of a product.
+  /// Range of k of a product.
   struct Share {
     const Reduction *product;
     int64_t begin, end;
@@ -83,7 +86,8 @@ struct ProductPlan {
     int64_t stride = 0;          ///< bytes from one row to the next
   };
 
-  /// The plan where a row has room for `rowBytes`; 0: for all that it needs.
+  /// Makes the plan for rows that have room for `rowBytes`; 0: for all that
+  /// they need.
   ProductPlan(const StagePlan &plan, const Stage &stage,
               batch::Precision precision, int64_t rowBytes = 0);
 
@@ -93,12 +97,12 @@ struct ProductPlan {
   int64_t tileRows = 4;
   int64_t sumBytes = 0; ///< of one share of one tile
 
-  /// The most bytes that a round needs for a row.
+  /// Returns the most bytes that a round needs for a row.
   int64_t rowBytes() const;
   int64_t tileElements() const { return tileRows * FactorFormat::kTileColumns; }
 };
 
-/// The format of a contraction of an operator.
+/// Returns the format of a contraction of an operator.
 FactorFormat getFormat(const StagePlan &plan, const Reduction &reduction,
                        batch::Precision precision);
 

@@ -25,23 +25,23 @@ WarpEmitter::WarpEmitter(const StagePlan &plan,
     : plan(plan), parameters(parameters), memory(memory), tables(tables), b(b),
       evaluator(b, plan, tables), blocks(blocks), m(b) {}
 
-/// The most words of 32 bits that a thread loads together in a loop of a known
-/// extent that would be unrolled whole: it has 255 registers for them.
+/// The most 32-bit words that a thread loads together in a loop of known extent
+/// that would be unrolled completely. It has 255 registers for them.
 static constexpr int64_t kMostWords = 64;
-/// The most operations that are taken to be unrolled whole; other loops are
-/// left to those that know better.
+/// The most operations of a loop that is assumed to be unrolled completely.
+/// Later passes decide about other loops.
 static constexpr int64_t kMostUnrolled = 1024;
 
 namespace {
-/// What a region has.
+/// Size of a region.
 struct Size {
   int64_t operations = 0;
-  int64_t words = 0; ///< that it loads from global memory, waiting for none
+  int64_t words = 0; ///< loaded from global memory without waiting
 };
 } // namespace
 
-/// Limits how often loops of a region are unrolled, so that a thread has
-/// registers for what these load.
+/// Limits the unrolling of a region's loops, so that a thread has registers for
+/// the values that they load.
 static Size limitLoads(Region &region, unsigned globalMemory) {
   Size size;
   for (Operation &op : region.getOps()) {
@@ -151,8 +151,8 @@ WarpEmitter::Place WarpEmitter::placeAt(Value row, Value column) {
 void WarpEmitter::emitTiles(const Columns &own, const LaneReductions &lanes) {
   int64_t elementLanes = lanes.getLanes(), tileRows = lanes.getTileRows();
   Value tiles = m.div(m.add(rowCount, tileRows - 1), tileRows);
-  // Every so many tiles of rows of its columns are the block's; its warps share
-  // out these, one column of tiles after the other.
+  // Of n blocks with these columns, each has every n-th tile of rows. The warps
+  // of a block share out its tiles, one column of tiles after the other.
   Value rest = m.sub(m.add(tiles, m.sub(own.shares, 1)), own.share);
   Value perColumn = m.div(rest, own.shares);
   Value count = m.mul(perColumn, own.count);
@@ -215,9 +215,9 @@ void WarpEmitter::emitProducts(const Columns &columns, bool waits) {
   });
 }
 
-/// Moves what a lane loads for its element, at the beginning of `region`, and
-/// what it computes for that, to `before`: there is no need to wait for
-/// products first. Rows that a stage reads were written before it.
+/// Moves what a lane loads for its element at the beginning of `region`, and
+/// what it computes for that, to `before`, so that it does not wait for
+/// products. Rows that a stage reads were written before the stage.
 static void hoistLoads(Region &region, Operation *before,
                        unsigned globalMemory) {
   for (Operation &op :
@@ -246,7 +246,7 @@ void WarpEmitter::emitPass(ProductEmitter &products,
   Value left = m.add(m.sub(rows.count, firstRow), tileRows - 1);
   Value count = m.mul(m.min(tiles.rows, m.div(left, tileRows)), tiles.across);
 
-  // The place of an element of these tiles.
+  // Computes the place of an element of these tiles.
   auto placeOf = [&](Value number, Value &tile, Value &element) {
     constexpr int64_t width = FactorFormat::kTileColumns;
     tile = m.div(number, tileElements);
@@ -275,7 +275,8 @@ void WarpEmitter::emitPass(ProductEmitter &products,
     });
   };
 
-  // All at once, unless a tile has more elements than a block has threads.
+  // Compute all at once, unless a tile has more elements than a block has
+  // threads.
   bool together = products.countTiles() * tileElements <= blocks.warps * kLanes;
   Value tile, element;
   Place place;
@@ -290,7 +291,8 @@ void WarpEmitter::emitPass(ProductEmitter &products,
     if (several) {
       if (&round != &productPlan.rounds.front())
         gpu::BarrierOp::create(b);
-      // What a round computes of these is not kept in registers for all.
+      // Values that a round computes from these do not stay in registers for
+      // all rounds.
       auto anew = [&](Value number) {
         number = batch::makeOpaque(b, b.getLoc(), m.widen(number));
         return m.narrow(number);
@@ -316,7 +318,7 @@ void WarpEmitter::emitPass(ProductEmitter &products,
       emitElements(place, tile, element);
     });
   }
-  // The next ones use the memory of sums again.
+  // The next tiles use the memory of sums again.
   Value nextRow = m.add(firstRow, m.mul(tiles.rows, tileRows));
   Value nextTurn = m.add(firstTurn, tiles.across);
   Value more = arith::OrIOp::create(b, m.less(nextRow, rows.count),

@@ -13,27 +13,27 @@
 
 namespace mlir::uprog {
 
-/// Makes the functions of an operator's stages for thread blocks. A stage with
+/// Emits the functions of an operator's stages for thread blocks. A stage with
 /// products:
 ///
 ///   for the rows of this block, as many at a time as its memory holds:
 ///     the block copies them to shared memory; barrier
-///     for its tiles of columns, as many at a time as have room for sums:
+///     for its tiles of columns, as many at a time as there is room for sums:
 ///       the warps share out tiles, products and shares of k; barrier
 ///       a lane per element: adds up shares, computes everything else
 ///
-/// (ProductPlan, WorkShare). A stage without products has the last line only,
-/// for tiles of as many elements as a warp has lanes, or of fewer of which each
-/// has several lanes (LaneReductions). The parameters of a tile of columns are
-/// read by the same blocks at every step, from their shared memory if they keep
-/// them.
+/// See ProductPlan and WorkShare. A stage without products has the last line
+/// only. Its tiles have as many elements as a warp has lanes, or fewer if each
+/// element has several lanes (LaneReductions). The same blocks read the
+/// parameters of a tile of columns at every step, from their shared memory if
+/// they keep them.
 class WarpEmitter {
 public:
   static constexpr int64_t kLanes = ProductEmitter::kLanes;
 
-  /// Those that share out stages.
+  /// Blocks that share out stages.
   struct Blocks {
-    int64_t warps; ///< of each
+    int64_t warps; ///< of each block
     batch::Precision precision;
     /// Stages may wait for the rows of other blocks, at `uprog.await_rows`.
     bool stagesWait = false;
@@ -43,8 +43,8 @@ public:
               const ProductMemory &memory, ModuleTables &tables, CodeBuilder &b,
               const Blocks &blocks);
 
-  /// Makes the function of stage `number`, f(step, packings, unit, units): the
-  /// share of block `unit` of `units`.
+  /// Emits the function of stage `number`, f(step, packings, unit, units),
+  /// which computes the share of block `unit` of `units`.
   func::FuncOp emit(int64_t number, StringRef name);
 
   bool hasFailed() const { return evaluator.hasFailed(); }
@@ -55,31 +55,34 @@ private:
   using Tiles = ProductEmitter::Tiles;
   using Slices = ProductEmitter::Slices;
 
-  /// The tiles of this block's rows and columns, in a stage without products.
+  /// Emits the tiles of this block's rows and columns, in a stage without
+  /// products.
   void emitTiles(const Columns &own, const LaneReductions &lanes);
-  /// A stage with products; `waits`: it has yet to wait for rows.
+  /// Emits a stage with products. `waits`: it still has to wait for rows.
   void emitProducts(const Columns &columns, bool waits);
-  /// The products and elements of tiles whose first row is number `firstRow` of
-  /// `rows`, and whose first column of tiles number `firstTurn` of the block's.
+  /// Emits the products and elements of tiles. Their first row is number
+  /// `firstRow` of `rows`, and their first column of tiles is number
+  /// `firstTurn` of the block's.
   void emitPass(ProductEmitter &products, const ProductPlan &productPlan,
                 const Rows &rows, Value firstRow, const Columns &columns,
                 const Slices &slices, Value firstTurn, const Tiles &tiles);
-  /// Where an element is, and if it is one of the stage.
+  /// Indices of an element, and whether the stage has it.
   struct Place {
     Indices indices;
     Value valid;
   };
-  /// The place at a row and column; over the edge it is that of the last ones.
+  /// Returns the place at a row and column. Beyond an edge, it is that of the
+  /// last row or column.
   Place placeAt(Value row, Value column);
-  /// Everything except products with parameters, at one of this lane's
+  /// Emits everything except products with parameters, at one of this lane's
   /// elements.
   void emitElement(const Indices &element);
-  /// The same where several lanes have the element, of which this one is number
-  /// `member`. One of them stores.
+  /// Emits the same for an element that several lanes have, of which this one
+  /// is number `member`. One of them stores.
   void emitSharedElement(const Place &place, const LaneReductions &lanes,
                          Value member);
   void emitStores(const Indices &element);
-  /// A product's result at this lane's element, from a sum.
+  /// Computes a product's result at this lane's element from a sum.
   void finishProduct(const Reduction &reduction, const Indices &element,
                      Value sum);
   Value countRows();
@@ -93,7 +96,7 @@ private:
   Blocks blocks;
   WordMath m;
 
-  // State of the current stage; i32.
+  // State of the current stage; values are i32.
   const Stage *stage = nullptr;
   int64_t tileColumns = 1;
   Value thread, warp, lane, rowCount;

@@ -12,9 +12,9 @@
 
 namespace mlir::uprog {
 
-/// Arithmetic on i32 that are not negative, where not said otherwise. A GPU
-/// takes two to four instructions for one of 64 bits, and many more for a
-/// quotient; with few rows a step waits for these.
+/// Arithmetic on i32 values that are not negative, except where noted. A GPU
+/// needs two to four instructions for a 64-bit operation, and many more for a
+/// quotient. With few rows, a step waits for these.
 class WordMath {
 public:
   using Number = Value;
@@ -25,7 +25,7 @@ public:
     return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
   }
   Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
-  /// May be negative.
+  /// The result may be negative.
   Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(x, y); }
   Value mul(Value x, Value y) { return b.createOrFold<arith::MulIOp>(x, y); }
   Value div(Value x, Value y) { return b.createOrFold<arith::DivUIOp>(x, y); }
@@ -36,7 +36,7 @@ public:
   Value shiftRight(Value x, Value y) {
     return b.createOrFold<arith::ShRUIOp>(x, y);
   }
-  /// These compare and choose negative numbers, too.
+  /// The following also compare and choose negative numbers.
   Value min(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(x, y); }
   Value less(Value x, Value y) {
     return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::slt, x, y);
@@ -56,14 +56,14 @@ public:
   Value div(Value x, int64_t y) { return div(x, constant(y)); }
   Value rem(Value x, int64_t y) { return rem(x, constant(y)); }
 
-  /// From and to the i64 of other code.
+  /// Converts from the i64 of other code; widen() converts back.
   Value narrow(Value number) {
     return b.createOrFold<arith::TruncIOp>(b.getI32Type(), number);
   }
   Value widen(Value number) {
     return b.createOrFold<arith::ExtUIOp>(b.getI64Type(), number);
   }
-  /// `pointer` + `bytes`.
+  /// Returns `pointer` + `bytes`.
   Value offset(Value pointer, Value bytes) {
     return b.offset(pointer, widen(bytes));
   }

@@ -1,4 +1,4 @@
-//===- WorkCounts.cpp - What the kernels of a stage do --------------------===//
+//===- WorkCounts.cpp - Counts of a stage's work --------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace mlir::uprog;
 
 static constexpr int64_t kLanes = WarpEmitter::kLanes;
-/// What shared memory gives a warp at once.
+/// The bytes that shared memory transfers at once for a warp.
 static constexpr int64_t kWavefrontBytes = 128;
 
 //===----------------------------------------------------------------------===//
@@ -29,7 +29,7 @@ ItemWork::ItemWork(const FactorFormat &format, int64_t rows, int64_t columns,
                    int64_t depth) {
   sums = rows * columns;
   if (format.usesTensorCores()) {
-    // Vectors of two rows and of a column; two products.
+    // A step loads vectors of two rows and of a column, and multiplies twice.
     int64_t steps = llvm::divideCeil(depth, format.step());
     loads = 3 * steps;
     multiplications = 2 * steps;
@@ -55,7 +55,7 @@ ItemWork::ItemWork(const FactorFormat &format, int64_t rows, int64_t columns,
 // The code of a stage
 //===----------------------------------------------------------------------===//
 
-/// Instructions of which each needs the one before it, about those of the
+/// Returns the number of dependent instructions of an op, approximately for the
 /// expansions of `math`.
 static int64_t getLatency(Operation *op) {
   if (isa<math::FmaOp>(op))
@@ -93,7 +93,8 @@ private:
     Length length;
     for (Value operand : op.getOperands())
       length.add(lengths.lookup(operand));
-    // Loops hand on what they carry, and what their bodies yield.
+    // A loop's results depend on the values that it carries and that its body
+    // yields.
     for (Region &region : op.getRegions()) {
       for (Value argument : region.getArguments())
         lengths[argument] = length;
@@ -128,7 +129,7 @@ private:
 } // namespace
 
 StageCode::StageCode(func::FuncOp function) {
-  // The last one that is not there for the next elements only.
+  // Find the last barrier, except those that only protect the next elements.
   Operation *last = nullptr;
   function.walk([&](gpu::BarrierOp barrier) {
     if (!isa<scf::IfOp>(barrier->getParentOp()))
@@ -144,7 +145,7 @@ StageCode::StageCode(func::FuncOp function) {
 // A stage
 //===----------------------------------------------------------------------===//
 
-/// Counts block by block, in the loops of WarpEmitter.
+/// Counts the work block by block, in the loops of WarpEmitter.
 struct StageWork::Counter {
   using Columns = ColumnShare<NumberMath>;
   using Slices = SliceShare<NumberMath>;
@@ -152,12 +153,12 @@ struct StageWork::Counter {
   using Tiles = TileShare<NumberMath>;
   using Items = ItemShare<NumberMath>;
 
-  /// Of a block.
+  /// Counts of a block.
   struct Block {
     int64_t passes = 0, barriers = 0, rowBytes = 0, weightBytes = 0;
     int64_t wavefronts = 0, instructions = 0;
   };
-  /// Of a warp.
+  /// Counts of a warp.
   struct Warp {
     int64_t items = 0, sums = 0;
     int64_t multiplications = 0, loads = 0, shuffles = 0, instructions = 0;
@@ -294,14 +295,15 @@ private:
       warp.loads += own.loads;
       warp.shuffles += own.shuffles;
       warp.instructions += own.instructions;
-      // Of parameters that are not kept, every column in all of k.
+      // Of parameters that are not kept, every column is read in all of k.
       const KeptMatrix *kept = parameters.find(*share.product);
       int64_t bytes =
           width * share.depth() * batch::elementBytes(round.format.element);
       bool global = !kept || turn >= kept->kept;
       if (global)
         block.weightBytes += bytes;
-      // A warp's loads of 16 bytes are four turns each, a shuffle is one.
+      // A warp's load of 16 bytes per lane takes four accesses, a shuffle takes
+      // one.
       int64_t rowsOnly =
           divides ? own.loads * height / (height + width) : own.loads * 2 / 3;
       block.wavefronts += 4 * (global ? rowsOnly : own.loads) + own.shuffles +
@@ -330,17 +332,18 @@ StageWork::StageWork(const StagePlan &plan, const Stage &stage,
     counter.count(unit);
 }
 
-/// Cycles of a load that the L2 cache answers, and of one of shared memory or a
-/// shuffle: published measurements of NVIDIA's Hopper and the generations
-/// before it, rounded.
+/// Cycles of a load from the L2 cache, and of a load from shared memory or a
+/// shuffle. These are rounded from published measurements of NVIDIA's Hopper
+/// and the generations before it.
 static constexpr double kL2Latency = 270, kSharedLatency = 30;
-/// Cycles from an instruction to one that needs its result, likewise.
+/// Cycles from an instruction to one that needs its result, from the same
+/// source.
 static constexpr double kDependentIssue = 4;
-/// Bytes a cycle from the L2 cache to a multiprocessor, as its load units take
-/// them.
+/// Bytes per cycle that a multiprocessor's load units take from the L2 cache.
 static constexpr double kL2Bytes = 64;
-/// Instructions a cycle of a warp by itself, and of a multiprocessor's four
-/// schedulers. A guess: loops wait for loads of shared memory now and then.
+/// Instructions per cycle of a warp by itself, and of a multiprocessor's four
+/// schedulers. These are guesses: loops sometimes wait for loads from shared
+/// memory.
 static constexpr double kWarpRate = 0.6, kBlockRate = 2.4;
 
 int64_t StageWork::estimateCycles(const StageCode &code) const {
@@ -348,15 +351,15 @@ int64_t StageWork::estimateCycles(const StageCode &code) const {
   cycles += (mostRowBytes + mostWeightBytes) / kL2Bytes;
   if (weightBytes)
     cycles += passes * kL2Latency;
-  // Rows are there; then the busiest of a warp, a block's instructions and its
-  // shared memory.
+  // When the rows are there, the stage waits for the slowest of a warp's
+  // instructions, a block's instructions and its shared memory.
   cycles += std::max({instructions / kWarpRate, blockInstructions / kBlockRate,
                       double(wavefronts)});
-  // A load, and five exchanges between lanes, of each item.
+  // Each item waits for a load, and for five exchanges between lanes.
   if (shuffles || loads)
     cycles += getMostItems() * (shuffles ? 6 : 1) * kSharedLatency;
   cycles += barriers * kBlockBarrier;
-  // Elements: sums from shared memory, what is computed of them, stores.
+  // Elements: load sums from shared memory, compute, store.
   int64_t rounds = passes ? passes : getMostItems();
   cycles += rounds * (kSharedLatency + code.chain * kDependentIssue);
   return std::llround(cycles + kL2Latency);

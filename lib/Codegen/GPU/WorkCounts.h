@@ -1,4 +1,4 @@
-//===- WorkCounts.h - What the kernels of a stage do ------------*- C++ -*-===//
+//===- WorkCounts.h - Counts of a stage's work ------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,8 @@
 
 namespace mlir::uprog {
 
-/// What a warp does for its share of a product, each lane by itself: its
-/// instructions, and the sums that it leaves in shared memory.
+/// Work of a warp for its share of a product: the instructions of each lane,
+/// and the sums that the warp stores in shared memory.
 struct ItemWork {
   int64_t multiplications = 0; ///< fma, or products on tensor cores
   int64_t loads = 0;           ///< of shared memory, 16 bytes each
@@ -21,28 +21,28 @@ struct ItemWork {
   int64_t instructions = 0; ///< all
   int64_t sums = 0;         ///< of all lanes
 
-  /// `rows` by `columns` sums over `depth`.
+  /// Counts the work for `rows` by `columns` sums over `depth`.
   ItemWork(const FactorFormat &format, int64_t rows, int64_t columns,
            int64_t depth);
 };
 
-/// What is known of a stage's function, whatever the number of rows.
+/// Properties of a stage's function that do not depend on the number of rows.
 struct StageCode {
-  /// What stages have that have no functions yet: about those of the models
+  /// Estimates a stage that has no function yet: about the values of the models
   /// over trees.
   StageCode() = default;
   explicit StageCode(func::FuncOp function);
 
-  /// The most loads of global memory, behind the barrier of all blocks, each of
-  /// which needs what the one before it has loaded.
+  /// The longest chain of loads from global memory, after the barrier of all
+  /// blocks. Each load needs what the one before it has loaded.
   int64_t dependentLoads = 2;
-  /// Of one element, behind the products: instructions of which each needs the
-  /// one before it. Functions of `math` count as what they are expanded to.
+  /// The longest chain of dependent instructions, of one element after the
+  /// products. Functions of `math` count as their expansions.
   int64_t chain = 100;
 };
 
-/// What the blocks of a launch do in one stage, with so many rows: counted by
-/// the functions that say who does what in the code, WorkShare.
+/// Work of a launch's blocks in one stage, with a given number of rows. The
+/// functions that divide the work in the code (WorkShare) count it.
 struct StageWork {
   /// Cycles of a barrier of a block, rounded from published measurements.
   static constexpr int64_t kBlockBarrier = 40;
@@ -56,27 +56,29 @@ struct StageWork {
             const KeptParameters &parameters, const ProductMemory &memory,
             const Launch &launch, int64_t rows);
 
-  /// Of each warp, block by block: shares of products, or tiles of elements in
-  /// a stage without products; and the sums that it leaves in shared memory.
+  /// Counts of each warp, block by block: its shares of products, or tiles of
+  /// elements in a stage without products, and the sums that it stores in
+  /// shared memory.
   SmallVector<int64_t> items, sums;
-  int64_t passes = 0;   ///< of the block with most: products between barriers
-  int64_t barriers = 0; ///< of the block, of that with most
-  // Bytes of global memory, of all blocks and of that with most: rows that it
-  // copies, parameters that it has not kept.
+  int64_t passes = 0;   ///< most of any block: products between barriers
+  int64_t barriers = 0; ///< of a block; most of any block
+  // Bytes of global memory, of all blocks and of the block with the most: rows
+  // that it copies, and parameters that it does not keep.
   int64_t rowBytes = 0, mostRowBytes = 0;
   int64_t weightBytes = 0, mostWeightBytes = 0;
-  // Of the warp with most:
+  // Of the warp with the most:
   int64_t multiplications = 0, loads = 0, shuffles = 0, instructions = 0;
-  /// Of the block with most.
+  /// Of the block with the most.
   int64_t blockInstructions = 0;
-  /// Turns of 128 bytes of its shared memory, of the block with most.
+  /// Accesses of 128 bytes to a block's shared memory, of the block with the
+  /// most.
   int64_t wavefronts = 0;
 
   int64_t countBusyWarps() const;
   int64_t getMostItems() const;
-  /// An estimate of the cycles between two barriers of those that share out the
-  /// stage, made of these counts; nothing in it is fitted to measured times.
-  /// It leaves out products of two tensors of a task.
+  /// Estimates the cycles between two barriers of the blocks that share out the
+  /// stage, from these counts. Nothing in the estimate is fitted to measured
+  /// times. It omits products of two tensors of a task.
   int64_t estimateCycles(const StageCode &code) const;
 
 private:

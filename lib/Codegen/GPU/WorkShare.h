@@ -1,13 +1,14 @@
-//===- WorkShare.h - Which block and warp computes what ---------*- C++ -*-===//
+//===- WorkShare.h - Division of work among blocks and warps ----*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// How the blocks that run a stage share out its rows and columns, and the warps
-// of a block the products of those that it has. `Math` makes code (WordMath) or
-// computes (NumberMath), so that what a kernel does can be counted without one.
+// The blocks that run a stage share out its rows and columns. The warps of a
+// block share out the products of the block's rows and columns. `Math` makes
+// code (WordMath) or computes (NumberMath), so that the work of a kernel can be
+// counted without its code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,10 +41,10 @@ struct NumberMath {
   }
 };
 
-/// The columns of a stage that block `unit` of `units` computes, in tiles:
-/// first, first + across, ... They depend on nothing else: a block reads the
-/// same parameters at every step. Blocks beyond the number of tiles have those
-/// of others, and share the rows with them.
+/// Columns of a stage that block `unit` of `units` computes, in tiles: first,
+/// first + across, ... They depend on nothing else, so that a block reads the
+/// same parameters at every step. Blocks beyond the number of tiles have the
+/// columns of other blocks, and share the rows with them.
 template <class Math>
 struct ColumnShare {
   using Number = typename Math::Number;
@@ -67,22 +68,23 @@ struct ColumnShare {
   Number shares = Number(); ///< of the blocks with its columns
 };
 
-/// Where a stage has few rows, how blocks with the same tile of columns share
-/// it out: each has the rows of every so many quads, in 1, 2 or all of the
-/// tile's slices of columns.
+/// Share of a block in a tile of columns that several blocks have, if a stage
+/// has few rows. Each block has the rows of every `shares`-th quad, in 1, 2 or
+/// all of the tile's slices of columns.
 template <class Math>
 struct SliceShare {
   using Number = typename Math::Number;
   static constexpr int64_t kSlices = 4; ///< of a tile, a power of two
 
-  /// Of a stage with `quads` of rows. Not `divides`: tiles remain whole.
+  /// Makes the share in a stage with `quads` quads of rows. Without `divides`,
+  /// tiles remain whole.
   SliceShare(Math &m, const ColumnShare<Math> &columns, Number quads,
              bool divides)
       : shift(m.constant(0)), own(shift), left(shift), first(shift),
         share(columns.share), shares(columns.shares) {
     if (!divides)
       return;
-    // Without rows there are blocks that share them all the same.
+    // A stage without rows is divided like one with a quad of rows.
     Number one = m.constant(1);
     quads = m.choose(m.less(quads, one), one, quads);
     for (int64_t n = 1, next = 2; next <= kSlices; ++n, next *= 2) {
@@ -97,7 +99,7 @@ struct SliceShare {
     first = m.shiftLeft(own, left);
   }
 
-  /// True if the block computes a column of a tile of `width`.
+  /// Returns true if the block computes column `column` of a tile of `width`.
   auto hasColumn(Math &m, Number column, int64_t width) const {
     Number slice = m.div(column, m.constant(width / kSlices));
     slice = m.shiftLeft(slice, shift);
@@ -117,15 +119,15 @@ struct SliceShare {
 };
 
 /// Rows of a stage that a block computes, as many as its memory holds: those of
-/// every so many quads. They have numbers of their own, from 0.
+/// every `shares`-th quad. They have their own numbers, from 0.
 template <class Math>
 struct RowShare {
   using Number = typename Math::Number;
   static constexpr int64_t kQuad = 4;
 
-  /// The rows of quads `first`, first + shares, ..., of `most` at most, of a
-  /// stage with `rows`. If it does not have the first of them, `count` means
-  /// nothing.
+  /// Takes the rows of quads `first`, first + shares, ..., at most `most`
+  /// quads, of a stage with `rows` rows. `count` has no meaning if the stage
+  /// lacks the first of these quads.
   RowShare(Math &m, Number first, Number shares, int64_t most, Number rows)
       : first(first), shares(shares) {
     Number one = m.constant(1), quad = m.constant(kQuad);
@@ -137,7 +139,7 @@ struct RowShare {
     count = m.add(m.mul(others, quad), m.min(quad, m.sub(rows, last)));
   }
 
-  /// The row that has number `own` here.
+  /// Returns the stage's row that has number `own` here.
   Number rowAt(Math &m, Number own) const {
     Number quad = m.constant(kQuad);
     Number at = m.add(first, m.mul(m.div(own, quad), shares));
@@ -148,13 +150,14 @@ struct RowShare {
   Number count = Number(); ///< of rows
 };
 
-/// The tiles of sums that the warps of a block work on between two barriers: of
-/// 2^shift of its columns of tiles, and as many of its rows as that leaves.
+/// Tiles of sums that the warps of a block work on between two barriers. They
+/// take 2^shift of the block's columns of tiles, and as many of its rows as
+/// that leaves.
 template <class Math>
 struct TileShare {
   using Number = typename Math::Number;
 
-  /// `most` tiles, a power of two; `columns`: tiles of columns that are left.
+  /// `most`: tiles, a power of two; `columns`: tiles of columns that are left.
   TileShare(Math &m, int64_t most, Number columns)
       : shift(m.constant(0)), rows(m.constant(most)) {
     for (int64_t n = 1; n < most; n *= 2) {
@@ -165,7 +168,7 @@ struct TileShare {
     rows = m.shiftRight(rows, shift);
   }
 
-  /// The row and column of a tile among them.
+  /// Returns the row of a tile among them; columnOf() returns its column.
   Number rowOf(Math &m, Number tile) const { return m.shiftRight(tile, shift); }
   Number columnOf(Math &m, Number tile) const {
     return m.sub(tile, m.shiftLeft(rowOf(m, tile), shift));
@@ -176,15 +179,15 @@ struct TileShare {
   Number rows;              ///< tiles of rows, at most
 };
 
-/// What the warps of a block share out between two barriers: items, each a
-/// share of k of a product, of a tile of sums or of a slice of one. A warp
-/// takes one, and every so many others.
+/// Items that the warps of a block share out between two barriers. An item is a
+/// share of k of a product, for a tile of sums or a slice of one. Of n warps,
+/// each takes every n-th item.
 template <class Math>
 struct ItemShare {
   using Number = typename Math::Number;
 
-  /// True if a block with `rows` takes slices of `tiles`: those that are its
-  /// own, or all of them so that more of its `warps` have an item.
+  /// Returns true if a block with `rows` rows takes slices of `tiles`: its own
+  /// slices, or all of them so that more of its `warps` have an item.
   static auto takesSlices(Math &m, Number rows, Number tiles, int64_t shares,
                           int64_t warps, const SliceShare<Math> &slices) {
     constexpr int64_t quad = RowShare<Math>::kQuad;
@@ -194,7 +197,7 @@ struct ItemShare {
     return m.both(m.less(rows, m.constant(quad + 1)), sliced);
   }
 
-  /// Of `tiles` tiles and `shares` shares of k.
+  /// Makes the items of `tiles` tiles and `shares` shares of k.
   ItemShare(Math &m, Number tiles, int64_t shares,
             const SliceShare<Math> &slices, bool takesSlices)
       : shares(m.constant(shares)), left(m.constant(0)), first(m.constant(0)) {
