@@ -35,7 +35,7 @@ bool StageEmitter::emitStart(const Reduction &reduction, Value firstRow,
   return true;
 }
 
-/// Runs the register tiles once per piece of the reduction, at the addresses
+/// Calls the register tiles once per piece of the reduction, at the addresses
 /// where the piece begins in both operands.
 void StageEmitter::emitInPlace(const Reduction &reduction, Value firstRow,
                                Value rows, Value panels, Value firstColumn,
@@ -96,7 +96,7 @@ void StageEmitter::emitPanels(const Reduction &reduction, Value tileRow,
       b.offset(evaluator.getPacking(tables.getPanels(right)),
                b.constant(packed.getNOffset() / right.getWidth() * panelBytes +
                           packed.getKOffset() * stepBytes));
-  // Of another reduction there may be fewer matrices.
+  // Another reduction may have fewer matrices.
   auto pointerTo = [&](Value number) {
     return b.offset(packing, b.mul(number, b.constant(panelBytes)));
   };
@@ -131,8 +131,8 @@ Value StageEmitter::copiedPanel(const Reduction &reduction) {
   return b.offset(arguments.work, b.constant(copyOffsets[&reduction]));
 }
 
-/// The columns of a square matrix whose rows are `rows`: in each round, blocks
-/// of 1, 2, 4, ... elements beside the diagonal change places.
+/// Returns the columns of a square matrix whose rows are `rows`. In each round,
+/// blocks of 1, 2, 4, ... elements next to the diagonal change places.
 static SmallVector<Value> transpose(CodeBuilder &b, ArrayRef<Value> rows) {
   SmallVector<Value> matrix(rows);
   int64_t size = rows.size();
@@ -180,8 +180,8 @@ void StageEmitter::emitCopy(const Reduction &reduction, Value row,
         evaluator.eval(operand->get(), evaluator.operandIndices(map, at));
     return value ? evaluator.broadcast(value) : Value();
   };
-  // Writes the vector of columns from `column` on in the row of the reduction
-  // that is `after` the current one.
+  // Writes the vector of columns from `column` on, in the reduction's row that
+  // is `after` rows after the current one.
   auto write = [&](Value value, Value column, int64_t after) {
     Value k = b.add(loops.flatten(b, at), b.constant(after));
     Value place = b.add(b.mul(k, b.constant(panelWidth)), b.sub(column, first));

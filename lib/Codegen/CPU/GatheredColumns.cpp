@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// How much of a core's second-level cache packed columns may fill.
+/// The bytes of a core's second-level cache that packed columns may fill.
 static constexpr int64_t kColumnBytes = int64_t(1) << 19;
 
 int64_t StageEmitter::planColumns(const Stage &stage, int64_t panels,
@@ -116,7 +116,7 @@ void StageEmitter::emitColumnPack(const Reduction &reduction,
   });
 }
 
-/// Where row `row` of A begins in the parameter.
+/// Returns the address at which row `row` of A begins in the parameter.
 Value StageEmitter::gatheredRow(const Reduction &reduction, Value row) {
   linalg::LinalgOp op = reduction.op;
   Indices dims = positionOf(row);

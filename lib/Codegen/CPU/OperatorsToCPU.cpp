@@ -29,7 +29,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// Makes the function of `op` beside it and erases `op`.
+/// Creates the function of `op` next to it and erases `op`.
 static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
                                      TileFunctions &tileFunctions,
                                      RegisterTiles registers,

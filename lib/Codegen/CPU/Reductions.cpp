@@ -1,4 +1,4 @@
-//===- Reductions.cpp - Reductions that are not panels --------------------===//
+//===- Reductions.cpp - Reductions without panels -------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -89,8 +89,8 @@ CodeBuilder::Values StageEmitter::reduceLanes(const Reduction &reduction,
   size_t inputs = op.getNumDpsInputs(), results = how.results;
   Indices dims = evaluator.loopIndices(op, position);
   unsigned last = loops.dims.back();
-  // As many partial results as vectors of its own type have lanes, even if
-  // other vectors of the operator have fewer.
+  // Use as many partial results as vectors of the reduction's type have lanes,
+  // even if other vectors of the operator have fewer.
   int64_t unroll = std::max<int64_t>(reduction.lanes / lanes, 1);
   if (loops.extents.back() >= kLaneVectors * reduction.lanes)
     unroll *= kLaneVectors;
@@ -148,7 +148,7 @@ CodeBuilder::Values StageEmitter::reduceLanes(const Reduction &reduction,
     }
     return sums;
   };
-  // Elements behind a limit change nothing.
+  // Elements beyond a limit change nothing.
   carried = loops.nest(b, carried, dims, inner);
   return how.addStart(b, evaluator, position,
                       combineAll(b, how, lanes, carried));

@@ -13,19 +13,19 @@
 
 namespace mlir::uprog {
 
-/// How a pool of workers shares the tasks of one launch. By rows: each worker
-/// takes some tasks, reads all parameters and waits for nobody. By columns:
-/// each worker takes some columns of all tasks, so that it reads only its share
-/// of the parameters, which stays in its cache from launch to launch, and tiles
-/// of rows stay full; it waits after every stage.
+/// Sharing of a launch's tasks among a pool of workers. By rows: each worker
+/// takes some tasks, reads all parameters and waits for no other. By columns:
+/// each worker takes some columns of all tasks and waits after every stage. It
+/// reads only its share of the parameters, which stays in its cache from launch
+/// to launch, and tiles of rows stay full.
 struct Sharing {
   /// A launch with at least this many tasks per worker is shared by rows.
   int64_t rowSplit;
   /// A worker runs all stages on this many tasks before it takes the next
   /// ones, so that their data stays in its cache; 0: on all.
   int64_t stageRows;
-  /// At least this many tasks are worth a barrier of workers; one worker alone
-  /// runs fewer, unless others run at the same time.
+  /// At least this many tasks are worth a barrier of workers. A single worker
+  /// runs fewer tasks, unless others run at the same time.
   int64_t shareTasks;
 
   // The quantities that determine the choice.

@@ -17,7 +17,7 @@ using namespace mlir::uprog;
 
 /// The most panels that are used together when there are few rows.
 static constexpr int64_t kMaxPanels = 4;
-/// How much of a core's second-level cache packed rows may fill.
+/// The bytes of a core's second-level cache that packed rows may fill.
 static constexpr int64_t kPackedBytes = int64_t(1) << 19;
 /// The most tiles of rows that use a panel before the next panel is used.
 static constexpr int64_t kMaxTiles = 8;
@@ -169,7 +169,7 @@ func::FuncOp StageEmitter::emit(int64_t number, StringRef name) {
   return function;
 }
 
-/// The share of `count` positions that this worker has, as begin and end.
+/// Returns this worker's share of `count` positions, as begin and end.
 std::pair<Value, Value> StageEmitter::getShare(Value count) {
   Value next = b.add(arguments.share, b.constant(1));
   return {b.div(b.mul(arguments.share, count), arguments.shares),
@@ -177,7 +177,7 @@ std::pair<Value, Value> StageEmitter::getShare(Value count) {
 }
 
 void StageEmitter::emitRows() {
-  // Rows of the stage's space, then of `columns()` elements.
+  // First rows of the stage's space, then rows of `columns()` elements.
   Value first = b.constant(0), last = b.constant(1);
   if (stage->space.hasRows()) {
     first = arguments.rowBegin;
@@ -202,7 +202,7 @@ void StageEmitter::emitRows() {
   end = b.add(first, end);
   if (int64_t rank = stage->space.rank();
       rank > 0 && stage->sharedDims == rank) {
-    // Elements, numbered through all rows.
+    // Elements are numbered across all rows.
     Value zero = b.constant(0), one = b.constant(1);
     return forEachRun(begin, end, stage->space.columns(),
                       [&](Value row, Value from, Value to) {

@@ -15,27 +15,27 @@ namespace mlir::uprog {
 
 struct ReductionLoops;
 
-/// Makes the functions of an operator's stages:
+/// Emits the functions of an operator's stages:
 ///
 ///   for each group of rows, of this worker's share or of all
 ///     pack the left operands of contractions
 ///     for each matrix that contractions multiply them with
 ///       for each tile of columns, of all or of this worker's share
-///         copy or pack the columns of contractions that do
+///         copy or pack the columns of contractions that need it
 ///         for each tile of rows
 ///           contractions and other reductions, each into a tile of its own
 ///           for each row, each vector of columns: everything else
 ///
 /// A "row" here is `columns()` elements: a row of a value with more inner
-/// dimensions is split into several. The inner dimensions that say which matrix
-/// it is are `groupDims`; rows are numbered without them.
+/// dimensions is split into several. `groupDims` are the inner dimensions that
+/// select the matrix. Rows are numbered without them.
 class StageEmitter {
 public:
   StageEmitter(const StagePlan &plan, ModuleTables &tables,
                TileFunctions &tileFunctions, const RegisterTiles &registers,
                CodeBuilder &b);
 
-  /// Makes the function of stage `number`, f(step, packings, scratch, work,
+  /// Emits the function of stage `number`, f(step, packings, scratch, work,
   /// rowBegin, rowEnd, share, shares).
   func::FuncOp emit(int64_t number, StringRef name);
 
@@ -58,60 +58,63 @@ private:
     bool grouped;            ///< differs from matrix to matrix
   };
 
-  /// The memory to prefetch while a tile is computed: its share, as one of
-  /// `tiles`, of the panel after all of them, counted over all matrices. Null
-  /// if there is one tile.
+  /// Memory to prefetch while a tile is computed: the share of the tile, which
+  /// is one of `tiles`, in the panel after all of them. Panels are counted over
+  /// all matrices. Null if there is one tile.
   struct Ahead {
     Value panel, tile, tiles;
   };
 
-  /// The columns of a tile, and the panels that they are.
+  /// Columns of a tile, and the panels that contain them.
   struct Columns {
     Value first, last, panel, panels;
     bool vector; ///< computed in vectors
   };
 
   void planScratch(const Stage &stage);
-  /// The loops of the stage over the rows and columns of this unit.
+  /// Emits the loops of the stage over the rows and columns of this unit.
   void emitRows();
   void emitBlocks(Value first, Value last);
-  /// Calls `body` with each run of `size` positions that has some of
-  /// [begin, end), and with the positions in the run where they begin and end.
+  /// Calls `body` for each run of `size` positions that overlaps [begin, end).
+  /// Passes the number of the run, and the positions in it at which the overlap
+  /// begins and ends.
   void forEachRun(Value begin, Value end, int64_t size,
                   llvm::function_ref<void(Value, Value, Value)> body);
   std::pair<Value, Value> getShare(Value count);
   Columns getColumns(Value panel, Value panels);
-  /// The inner dimensions that matrices differ in, and what follows from them.
+  /// Computes the inner dimensions in which matrices differ, and values that
+  /// depend on them.
   void planGroups(const Stage &stage);
-  /// The indices of a row of the current matrix.
+  /// Returns the indices of a row of the current matrix.
   Indices positionOf(Value row);
-  /// The number of the current matrix, among those of `reduction`.
+  /// Returns the number of the current matrix, among those of `reduction`.
   Value groupOf(const Reduction &reduction);
   void emitPacks(Value firstRow, Value rows, bool grouped);
   void emitPack(const Pack &pack, Value row, ArrayRef<Index> position);
   Value packedRow(const Pack &pack, Value row);
   void emitColumns(const Stage &stage, Value blockRow, Value blockRows);
-  /// Tiles of panels [first, last) of a matrix. After them comes the panel
-  /// `after`, counted over all matrices, of which `before` come earlier.
+  /// Emits the tiles of panels [first, last) of a matrix. The next panel is
+  /// `after`, counted over all matrices. Earlier matrices have `before` panels.
   void emitPanelTiles(const Stage &stage, Value blockRow, Value blockRows,
                       Value first, Value last, Value before, Value after);
-  /// Copies a panel of B, that of the task that `row` belongs to.
+  /// Copies panel `panel` of B, for the task to which `row` belongs.
   void emitCopy(const Reduction &reduction, Value row, Value panel);
   Value copiedPanel(const Reduction &reduction);
   void emitTile(const Stage &stage, Value blockRow, Value tileRow, Value rows,
                 const Columns &columns, const Ahead &ahead);
-  /// Plans the panels that gathered columns are packed in, of at most `panels`
-  /// at once, from byte `offset` of the worker's scratch on; returns their end.
+  /// Plans the panels into which gathered columns are packed, at most `panels`
+  /// at once, from byte `offset` of the worker's scratch on. Returns their end.
   int64_t planColumns(const Stage &stage, int64_t panels, int64_t offset);
   /// Packs `panels` panels for the group of rows that begins at `blockRow`.
   void emitColumnPacks(Value blockRow, Value panel, Value panels);
-  /// Packs columns [first, last) of one panel, as far as they lie in `line`.
+  /// Packs the columns of [first, last) of one panel that are in `line`.
   void emitColumnPack(const Reduction &reduction, ArrayRef<Index> position,
                       Value line, Value first, Value last, Value panel);
   Value gatheredRow(const Reduction &reduction, Value row);
   void emitGathered(const Reduction &reduction, Value firstRow, Value rows,
                     Value panels, Value firstColumn, bool accumulate);
-  /// Puts the start value of a contraction into its tile; false if it is zero.
+  /// Stores the start value of a contraction in its tile. Returns false if it
+  /// is zero.
   bool emitStart(const Reduction &reduction, Value firstRow, Value rows,
                  Value firstColumn, Value lastColumn);
   void emitPanels(const Reduction &reduction, Value tileRow, Value rows,
@@ -131,7 +134,7 @@ private:
   void reduceColumns(const Reduction &reduction, ArrayRef<RowPosition> rows,
                      Value firstColumn, Value column, int64_t vectors,
                      bool vector);
-  /// The results of a reduction along the lanes; none after an error.
+  /// Returns the results of a reduction along the lanes; none after an error.
   CodeBuilder::Values reduceLanes(const Reduction &reduction,
                                   ArrayRef<Index> position);
 
@@ -161,8 +164,9 @@ private:
   bool hasPanels = false, isOfTask = false;
   SmallVector<int64_t> groupDims; ///< sorted
   int64_t groups = 1;             ///< matrices
-  int64_t groupRows = 1; ///< rows of a task that share one, if all differ
-  /// Where this worker's matrices begin and end, if `sharedDims` says which.
+  int64_t groupRows = 1; ///< rows of a task that share a matrix, if all differ
+  /// The begin and end of this worker's matrices, if `sharedDims` specifies
+  /// them.
   std::pair<Value, Value> ownGroups;
   Indices groupPosition; ///< of the current matrix, one for each of groupDims
   DenseMap<const Reduction *, int64_t> copyOffsets;

@@ -111,15 +111,15 @@ func::FuncOp TileFunctions::getTile(const TileShape &shape, int64_t rows,
           Value &sum = next[row * vectors + v];
           sum = vector::FMAOp::create(b, spread, columns, sum);
         };
-        // Meanwhile a share of the panel after all tiles goes to the
-        // second-level cache. Tiles of fewer rows are alone.
+        // Meanwhile, prefetch a share of the panel after all tiles into the
+        // second-level cache. A tile of fewer rows is the only tile.
         auto fetchAhead = [&] {
           if (shape.streamed && 2 * rows >= tiles.maxRows)
             LLVM::Prefetch::create(b, b.offset(ahead, b.mul(k, aheadStep)),
                                    /*rw=*/0, /*hint=*/2, /*cache=*/1);
         };
-        // The fewer of rows and columns stay in registers beside the sums, and
-        // the others pass through one.
+        // The fewer of rows and columns stay in registers next to the sums. The
+        // others pass through one register.
         if (rows < vectors) {
           SmallVector<Value> spread;
           for (int64_t row = 0; row < rows; ++row)

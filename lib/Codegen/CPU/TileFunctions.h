@@ -21,8 +21,8 @@ struct RegisterTiles {
 
   int64_t budget;  ///< accumulators
   int64_t maxRows; ///< rows of a tile that is one panel wide
-  /// The panels that a tile of `rows` rows covers: with few rows, more columns
-  /// are needed to hide the latency of an fma.
+  /// Returns the number of panels that a tile of `rows` rows covers. With few
+  /// rows, more columns are needed to hide the latency of an fma.
   int64_t panelsFor(int64_t rows) const;
 };
 
@@ -39,18 +39,19 @@ struct TileShape {
   bool accumulate;     ///< start from the values in C instead of zero
   bool streamed;       ///< panels come from beyond the first-level cache
 
-  /// The suffix of a function's name that distinguishes shapes.
+  /// Returns the suffix of a function's name that distinguishes shapes.
   std::string getSuffix() const;
 };
 
-/// Makes the register-tile functions of a module. Each adds in ascending order,
-/// one fma per step, whatever the number of rows and columns.
+/// Creates the register-tile functions of a module. Each adds in ascending
+/// order, one fma per step, whatever the number of rows and columns.
 class TileFunctions {
 public:
   TileFunctions(ModuleOp module, const RegisterTiles &tiles)
       : module(module), tiles(tiles) {}
 
-  /// f(A, B, C, depth, rows, panels, bytes from panel to panel, ahead, step):
+  /// Returns the function f(A, B, C, depth, rows, panels, bytes from panel to
+  /// panel, ahead, step). It computes
   /// C[rows][panels * width] = A[rows][depth] * B. If panels are streamed, it
   /// also prefetches from `ahead` on, and advances by `step` bytes with each
   /// step of the reduction.
