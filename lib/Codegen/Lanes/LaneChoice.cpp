@@ -16,7 +16,7 @@ using namespace mlir::batch;
 using namespace mlir::batch::abi;
 using arith::CmpIPredicate;
 
-/// No lane waits: a key that no block has.
+/// The key of a block that no lane waits for. No other block has it.
 static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 Value LaneCode::inFrame(Value array) {
@@ -33,8 +33,8 @@ Value LaneCode::learnedBlock() {
   auto mix = [&](Value hash, Value item) {
     return mul(arith::XOrIOp::create(builder, loc, hash, item), factor);
   };
-  // A block of low cost, the hash of the others that lanes wait for, and the
-  // one of them with the most lanes.
+  // Find a block of low cost, the hash of the others that lanes wait for, and
+  // the one of them with the most lanes.
   auto loop = scf::ForOp::create(
       builder, loc, zero, constant(layout.getNumBlocks()), constant(1),
       ValueRange{none, factor, none, zero},
@@ -45,7 +45,8 @@ Value LaneCode::learnedBlock() {
             compare(CmpIPredicate::slt, load(costs, block), bound);
         Value isFirst = compare(CmpIPredicate::slt, last[0], zero);
         Value more = compare(CmpIPredicate::sgt, count, last[3]);
-        // The new value if lanes wait for the block, by its class of cost.
+        // Select the new value if lanes wait for the block and its cost is of
+        // that class.
         auto ifLowCost = [&](Value value, Value other) {
           return select(any, select(isLowCost, value, other), other);
         };
@@ -92,7 +93,7 @@ std::pair<Value, Value> LaneCode::blockKeys(Value block) {
   auto isChoice = [&](int64_t choice) {
     return compare(CmpIPredicate::eq, limit(kLanesChoice), constant(choice));
   };
-  // A learned choice falls back on work.
+  // A learned choice falls back to BATCH_CHOICE_WORK.
   Value work =
       arith::OrIOp::create(builder, loc, isChoice(BATCH_CHOICE_LEARNED),
                            isChoice(BATCH_CHOICE_WORK));
@@ -129,12 +130,12 @@ std::pair<Value, Value> LaneCode::nextBlock(Value preferred, Value oldest,
   block = select(isUnknown, block, answer);
   emitBarrier();
   byFirstThread([&] {
-    // The last search finds nothing and is no step.
+    // The last search finds no block and does not count as a step.
     setNumber(kLanesNow, select(any, now, add(now, constant(-1))));
     Value unknown =
         arith::ExtUIOp::create(builder, loc, builder.getI64Type(), isUnknown);
     setNumber(kLanesUnknownStates, add(number(kLanesUnknownStates), unknown));
-    // Lanes that come back while others enter the block start a new wait.
+    // Lanes that return while others enter the block start a new wait.
     when(any, [&] {
       tellProgress(now, block);
       Value place = placeOf(block);

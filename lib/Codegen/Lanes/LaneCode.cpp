@@ -182,7 +182,7 @@ void LaneCode::callNextInstance(Value lane, bool isDone) {
                        ValueRange{cb.getContext(), lanes, lane, done});
 }
 
-/// The type of a value's bits in a row, where an i1 is a byte.
+/// Returns the type of a value's bits in a row, where an i1 takes a byte.
 static Type getBitsType(OpBuilder &builder, Type type) {
   return builder.getIntegerType(8 * elementBytes(type));
 }
@@ -271,7 +271,7 @@ void LaneCode::makeNextInstance(func::FuncOp entry) {
   };
   Value next =
       unit.thread ? count() : code.either(code.hasStream(), exchange, count);
-  // A stream may have none, -1.
+  // A stream without instances returns -1.
   Value isThere =
       code.compare(CmpIPredicate::ult, next, code.limit(kLanesNumInstances));
   code.store(code.array(kLanesInstances), lane,
@@ -332,7 +332,7 @@ void LaneCode::startLanes() {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// The invocation of the block's kernel, or null.
+/// Returns the invocation of the block's kernel, or null.
 static InvokeOp getInvoke(BlockOp block) {
   auto invokes = block.getBody().front().getOps<InvokeOp>();
   return invokes.empty() ? InvokeOp() : *invokes.begin();

@@ -62,7 +62,7 @@ void LaneCode::copyRow(Value to, Value from,
   });
 }
 
-/// The type of a piece of `bytes`.
+/// Returns the type of a piece of `bytes` bytes.
 static Type getPieceType(OpBuilder &builder, int64_t bytes) {
   if (bytes <= 8)
     return builder.getIntegerType(8 * bytes);
@@ -111,7 +111,8 @@ Value LaneCode::resultRow(InvokeOp invoke, OpResult result, Value place,
                           Value lane) {
   int64_t rowBytes = getRowBytes(cast<RankedTensorType>(result.getType()));
   Value steps = array(kLanesSteps);
-  // Only masked blocks have rows for results that else are in variables'.
+  // Only masked blocks have their own rows for results that are otherwise
+  // stored in rows of variables.
   if (layout.isInPlace(result))
     steps = array(kLanesMaskedSteps);
   Value list = cb.loadPointer(steps, present, kStepCells, kStepResults);
@@ -214,7 +215,8 @@ void LaneCode::pop(PopOp op) {
 
 void LaneCode::set(SetOp op) {
   const auto &entry = layout.getVariable(op.getVariableAttr().getAttr());
-  // A result in the variable's row is there, except on masked lanes.
+  // A result that is stored in the variable's row is there already, except on
+  // masked lanes.
   auto result = dyn_cast<OpResult>(op.getValue());
   Value count = number(kLanesCount);
   if (result && isa<InvokeOp>(result.getOwner()) && layout.isInPlace(result))
