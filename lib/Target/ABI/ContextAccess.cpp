@@ -83,15 +83,15 @@ Value ContextBuilder::constant(int64_t value) {
   return arith::ConstantIntOp::create(builder, loc, cellType, value);
 }
 
-/// The address of word `number` after `base`.
+/// Returns the address of word `number` after `base`.
 static Value wordAddress(OpBuilder &builder, Location loc, Value base,
                          int32_t number) {
   return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI64Type(),
                              base, ArrayRef<LLVM::GEPArg>{number});
 }
 
-/// Two accesses of different kinds never overlap, which LLVM learns from their
-/// TBAA tags: without them it reloads every base after every store.
+/// Returns the TBAA tag of an access. Two accesses of different kinds never
+/// overlap. Without the tags, LLVM would reload every base after every store.
 static LLVM::TBAATagAttr getTag(MLIRContext *context, MemoryKind kind) {
   static constexpr StringLiteral names[] = {"batch bases", "batch counters",
                                             "batch queues", "batch cells",
@@ -115,8 +115,9 @@ void ContextBuilder::store(Value value, Value where, MemoryKind kind) {
   store.setTBAATags(builder.getArrayAttr(getTag(builder.getContext(), kind)));
 }
 
-/// Pointers only change in runtime functions; so do the numbers that compiled
-/// code never stores, but these are not worth a kind.
+/// Returns the kind of a field. Pointers only change in runtime functions. The
+/// same is true of numbers that compiled code never stores, but these are not
+/// worth a kind of their own.
 static MemoryKind getKind(abi::Field field) {
   return field.isPointer ? MemoryKind::Base : MemoryKind::Counter;
 }
@@ -159,7 +160,7 @@ Value ContextBuilder::call(RuntimeFunction function, ValueRange arguments) {
   return call.getNumResults() ? call.getResult() : Value();
 }
 
-/// Says that control does not come here.
+/// Marks the current place as unreachable.
 static void markUnreachable(OpBuilder &builder, Location loc) {
   Type bit = builder.getI1Type();
   LLVM::AssumeOp::create(builder, loc,
@@ -256,7 +257,7 @@ Value ContextBuilder::loadElement(RankedTensorType type, Value row,
                                   ValueRange indices) {
   Type element = type.getElementType();
   int64_t bytes = elementBytes(element);
-  // In bytes; rows of the last dimension are padded.
+  // The stride is in bytes; rows of the last dimension are padded.
   int64_t stride = bytes;
   Value address = row;
   for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
@@ -408,7 +409,7 @@ Value ContextBuilder::reserveEntries(Value count) {
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, end,
                             loadField(ContextField::listCapacity));
   growIf(isFull, RuntimeFunction::growList, {count});
-  // The room may be elsewhere now.
+  // The free entries may be elsewhere now.
   Value begin = loadField(ContextField::listSize);
   storeField(ContextField::listSize,
              arith::AddIOp::create(builder, loc, begin, count));

@@ -68,7 +68,7 @@ Value EmulatorBuilder::address(Value base, int64_t index, Type elementType) {
                              ArrayRef<LLVM::GEPArg>{int32_t(index)});
 }
 
-/// A load of a value that does not change while a thread runs.
+/// Loads a value that does not change while a thread runs.
 static Value loadFixed(OpBuilder &builder, Location loc, Type type,
                        Value where) {
   auto load = LLVM::LoadOp::create(builder, loc, type, where);

@@ -137,8 +137,8 @@ static FailureOr<Target> makeTarget(MLIRContext *context,
   return target;
 }
 
-/// The chip of a GPU to compile a batched module for: the oldest one that can
-/// run it.
+/// Returns the GPU chip to compile a batched module for: unless an option gives
+/// it, the oldest one that can run the module.
 static std::string getChip(ModuleOp module, const CompileOptions &options) {
   if (!options.chip.empty())
     return options.chip;
@@ -241,8 +241,9 @@ makeLLVMModule(ModuleOp module, llvm::LLVMContext &context,
   for (llvm::Function &function : *llvmModule) {
     if (function.isDeclaration())
       continue;
-    // A function of the model is none of C's, whatever its name: LLVM would
-    // call it for what it knows by that name.
+    // A function of the model is not a function of C's library, whatever its
+    // name. Otherwise LLVM would call it instead of the one that it knows by
+    // that name.
     llvm::LibFunc known;
     if (library.getLibFunc(function.getName(), known))
       function.setName("batch." + function.getName());

@@ -22,12 +22,13 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Instructions of a piece, about: a smaller one would not pay for reading the
-/// module once more.
+/// Approximate number of instructions of a piece. A smaller piece would not pay
+/// for reading the module once more.
 constexpr unsigned pieceSize = 4096;
 constexpr unsigned mostPieces = 32;
 
-/// Appends the object file of a module; false if the target has none.
+/// Appends the object file of a module to `object`. Returns false if the target
+/// cannot emit one.
 static bool emitObject(llvm::Module &module, llvm::TargetMachine &machine,
                        ObjectFile &object) {
   llvm::raw_svector_ostream stream(object);
@@ -39,7 +40,7 @@ static bool emitObject(llvm::Module &module, llvm::TargetMachine &machine,
   return true;
 }
 
-/// Another machine of the same kind, for another thread.
+/// Creates another machine of the same kind, for another thread.
 static std::unique_ptr<llvm::TargetMachine>
 copyMachine(const llvm::TargetMachine &machine) {
   return std::unique_ptr<llvm::TargetMachine>(
@@ -51,7 +52,7 @@ copyMachine(const llvm::TargetMachine &machine) {
 
 namespace {
 
-/// Which function belongs to which piece. Depends on the module alone, and not
+/// Assignment of functions to pieces. It depends on the module alone, and not
 /// on the machine that compiles it.
 struct Pieces {
   explicit Pieces(llvm::Module &module) {
@@ -65,7 +66,7 @@ struct Pieces {
     }
     count = std::min({total / pieceSize + 1, mostPieces,
                       std::max<unsigned>(functions.size(), 1)});
-    // The largest first, each to the piece that has least.
+    // Assign the largest functions first, each to the smallest piece so far.
     llvm::stable_sort(functions, [](llvm::Function *a, llvm::Function *b) {
       return a->getInstructionCount() > b->getInstructionCount();
     });
@@ -83,7 +84,7 @@ struct Pieces {
 
 } // namespace
 
-/// Others than its own piece see `symbol`, but no other shared object.
+/// Makes `symbol` visible to other pieces, but not to other shared objects.
 static void shareAmongPieces(llvm::GlobalValue &symbol) {
   if (!symbol.hasLocalLinkage())
     return;
@@ -93,8 +94,8 @@ static void shareAmongPieces(llvm::GlobalValue &symbol) {
   symbol.setVisibility(llvm::GlobalValue::HiddenVisibility);
 }
 
-/// Writes the functions of `module`, whose variables are only declared there,
-/// and keeps the variables.
+/// Writes the functions of `module`, with variables that are only declared, and
+/// returns the bitcode. `module` keeps the variables.
 static llvm::SmallVector<char, 0> takeFunctions(llvm::Module &module) {
   llvm::SmallVector<std::pair<llvm::GlobalVariable *, llvm::Constant *>> values;
   for (llvm::GlobalVariable &variable : module.globals())
@@ -122,7 +123,7 @@ mlir::batch::generateCode(Location loc, llvm::Module &module,
                           llvm::TargetMachine &machine, unsigned level,
                           Sanitizer sanitizer) {
   Pieces pieces(module);
-  // A sanitizer's passes add variables and a start to each module.
+  // A sanitizer's passes add variables and a constructor to each module.
   bool whole = pieces.count == 1 || sanitizer != Sanitizer::None;
   std::vector<ObjectFile> objects(whole ? 1 : pieces.count + 1);
   LogicalResult result = success();

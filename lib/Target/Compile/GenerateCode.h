@@ -20,10 +20,10 @@ namespace mlir::batch {
 /// The bytes of an ELF object file.
 using ObjectFile = SmallVector<char, 0>;
 
-/// Optimizes the functions of `module` by `optimizeFunctions` and makes object
-/// files that are linked together, on all cores that MLIR's context may use.
-/// The files do not depend on how many these are. What is left of `module` is
-/// of no use.
+/// Optimizes the functions of `module` with `optimizeFunctions`, and makes
+/// object files to be linked together, on all cores that MLIR's context may
+/// use. The files do not depend on the number of cores. `module` must not be
+/// used afterwards.
 FailureOr<std::vector<ObjectFile>>
 generateCode(Location loc, llvm::Module &module, llvm::TargetMachine &machine,
              unsigned level, Sanitizer sanitizer);

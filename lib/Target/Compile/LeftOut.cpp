@@ -1,4 +1,4 @@
-//===- LeftOut.cpp - What of LLVM's archives is left out ------------------===//
+//===- LeftOut.cpp - Code of LLVM's archives that is left out -------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,8 +7,9 @@
 //
 // The linker in LLVM's archives can optimize at link time, for every target and
 // with the extensions that LLVM was built with, such as Polly. Objects here are
-// linked without that: targets that no object has, BATCH_LEFT_OUT, and
-// extensions have functions here that add nothing, and are not linked.
+// linked without that. The functions below add nothing, and replace extensions
+// and the targets that no object has (BATCH_LEFT_OUT), so that these are not
+// linked.
 //
 //===----------------------------------------------------------------------===//
 

@@ -26,9 +26,9 @@ LLD_HAS_DRIVER(elf)
 using namespace mlir;
 using namespace mlir::batch;
 
-// The linker neither reads nor writes a disk: a failed write ends it in a state
-// in which it cannot run again. Object files are memory with a file descriptor,
-// and it writes the shared object into a pipe.
+// The linker neither reads from a disk nor writes to one: a failed write would
+// leave it in a state in which it cannot run again. Object files are memory
+// with a file descriptor, and the linker writes the shared object into a pipe.
 
 static std::string nameOf(int descriptor) {
   return "/proc/self/fd/" + std::to_string(descriptor);
@@ -110,8 +110,8 @@ private:
   std::thread reader;
 };
 
-/// Hides LLVM's command-line options for a while: the linker sets all of them
-/// back to their defaults, those of the program around this, too.
+/// Hides LLVM's command-line options for a while. The linker resets all of them
+/// to their defaults, including those of the surrounding program.
 class HiddenOptions {
 public:
   HiddenOptions() {
@@ -134,15 +134,15 @@ private:
 
 } // namespace
 
-/// Runs the linker, which is one for the whole process.
+/// Runs the linker, of which a process has only one.
 static LogicalResult link(Location loc, ArrayRef<const char *> arguments) {
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);
   std::string messages;
   HiddenOptions hidden;
   llvm::raw_string_ostream stream(messages);
-  // With this, the linker's fatal errors come back as well. They leave its
-  // context behind, which the next run replaces by its own.
+  // With crash recovery, the linker also returns after fatal errors. These
+  // leave its context behind, which the next run replaces.
   llvm::CrashRecoveryContext::Enable();
   lld::Result result =
       lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
@@ -168,7 +168,7 @@ LogicalResult mlir::batch::linkSharedObject(Location loc,
       error = file->error;
   if (error)
     return emitError(loc) << "cannot link the object: " << error.message();
-  // One thread: an object is small.
+  // Use one thread: an object is small.
   std::vector<std::string> words{"ld.lld", "-shared", "--threads=1", "-o",
                                  shared.name()};
   for (const auto &file : files)

@@ -12,9 +12,9 @@
 
 namespace mlir::batch {
 
-/// Links object files, of any target, to the shared object `path`, which is
-/// written whole or not at all. It needs no library: what it calls of C's is
-/// in all programs.
+/// Links object files, of any target, into the shared object `path`, which is
+/// written completely or not at all. The shared object needs no library: every
+/// program contains the C functions that it calls.
 LogicalResult linkSharedObject(Location loc, ArrayRef<ObjectFile> objects,
                                StringRef path);
 

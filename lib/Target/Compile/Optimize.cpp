@@ -35,7 +35,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// What passes know about a module, and pipelines of them.
+/// Analyses of a module, and a builder of pipelines that use them.
 class Analyses {
 public:
   explicit Analyses(llvm::TargetMachine &machine) : builder(&machine) {
@@ -56,7 +56,7 @@ public:
   llvm::PassBuilder builder;
 };
 
-/// A module of more functions unrolls loops before it inlines functions, too.
+/// A module with more functions also unrolls loops before it inlines functions.
 constexpr size_t kMostFunctions = 128;
 
 } // namespace
@@ -72,7 +72,8 @@ void mlir::batch::optimizeModule(llvm::Module &module,
     first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
     first.addPass(llvm::EarlyCSEPass());
     first.addPass(llvm::SimplifyCFGPass());
-    // Inlined, they make functions of so many loops that unrolling takes long.
+    // Inlining would create functions with so many loops that unrolling them
+    // takes long.
     if (module.size() > kMostFunctions)
       first.addPass(
           llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
@@ -91,9 +92,10 @@ void mlir::batch::optimizeModule(llvm::Module &module,
 
 namespace {
 /// Moves each loop of a function to a function of its own if many of the loops
-/// call functions, as loops of control do. The time of LLVM's unrolling and of
-/// its strength reduction grows faster than linearly with the loops of a
-/// function: they forget and expand the sums of all that the loops count.
+/// call functions, as loops of control do. The time of LLVM's unrolling and
+/// strength reduction grows faster than linearly with the number of loops in a
+/// function: they forget and expand the sums of the values that all loops
+/// count.
 struct ExtractLoopsPass : llvm::PassInfoMixin<ExtractLoopsPass> {
   static constexpr int kMostLoops = 32;
 
@@ -132,9 +134,10 @@ private:
 };
 } // namespace
 
-/// Loops of kernels come vectorized and unrolled as their target wants them, so
-/// that level 1 only cleans up: it leaves out what takes most of the time of
-/// LLVM's own levels and finds next to nothing.
+/// Returns the passes of level 1. Loops of kernels are already vectorized and
+/// unrolled as their target wants them, so that level 1 only cleans up. It
+/// leaves out the passes that take most of the time of LLVM's own levels and
+/// find next to nothing.
 static llvm::ModulePassManager cleanUp() {
   llvm::FunctionPassManager first, passes;
   first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -143,7 +146,7 @@ static llvm::ModulePassManager cleanUp() {
   first.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
-  // Loops over few vectors, and what lies between two of them in memory.
+  // Unroll loops over few vectors, and remove the memory between two of them.
   passes.addPass(
       llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -204,7 +207,8 @@ private:
     store.setOperand(0, toBits(store.getValueOperand()));
   }
 
-  /// The bits of what an instruction computes; null if it cannot compute bits.
+  /// Returns the bits of an instruction's result; null if it cannot compute
+  /// bits.
   llvm::Value *makeBits(llvm::Instruction &old) {
     if (!isNumber(old))
       return nullptr;
@@ -224,7 +228,7 @@ private:
       return builder.CreateSelect(select->getCondition(),
                                   toBits(select->getTrueValue()),
                                   toBits(select->getFalseValue()));
-    // LLVM's own passes make these of code that works on bits.
+    // LLVM's own passes create these from code that works on bits.
     llvm::Value *sign = llvm::ConstantInt::get(type, 0x8000);
     llvm::Value *others = llvm::ConstantInt::get(type, 0x7FFF);
     if (old.getOpcode() == llvm::Instruction::FNeg)
@@ -242,7 +246,7 @@ private:
   llvm::Value *mergeBits(llvm::PHINode &phi) {
     llvm::PHINode *bits =
         builder.CreatePHI(getBitsType(phi), phi.getNumIncomingValues());
-    // A block may be there several times, with the same value each time.
+    // A block may occur several times, with the same value each time.
     llvm::DenseMap<llvm::BasicBlock *, llvm::Value *> casts;
     for (auto [block, value] :
          llvm::zip_equal(phi.blocks(), phi.incoming_values())) {
@@ -262,8 +266,8 @@ private:
     old.eraseFromParent();
   }
 
-  /// Lets all users of a number read its bits, which are made at `place`: no
-  /// number crosses blocks.
+  /// Makes all users of a number read its bits, which are created at `place`,
+  /// so that no number crosses blocks.
   void pass(llvm::Value &number, llvm::Instruction *place) {
     if (!isNumber(number) || number.use_empty())
       return;

@@ -17,11 +17,13 @@ class TargetMachine;
 
 namespace mlir::batch {
 
-/// Runs the passes of an optimization level that look at more than a function.
+/// Runs the passes of an optimization level that look at more than one
+/// function.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
                     unsigned level);
 
-/// Then those that look at one function at a time, and what all levels need.
+/// Runs, after those, the passes that look at one function at a time, and what
+/// all levels need.
 void optimizeFunctions(llvm::Module &module, llvm::TargetMachine &machine,
                        unsigned level, Sanitizer sanitizer);
 

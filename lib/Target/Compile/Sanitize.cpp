@@ -23,15 +23,16 @@ void mlir::batch::markChecked(llvm::Function &function, Sanitizer sanitizer) {
     function.addFnAttr(llvm::Attribute::SanitizeAddress);
   if (sanitizer == Sanitizer::Thread)
     function.addFnAttr(llvm::Attribute::SanitizeThread);
-  // Else the passes would add handlers of exceptions, of which there are none.
+  // Otherwise the passes would add exception handlers, but there are no
+  // exceptions.
   if (sanitizer != Sanitizer::None)
     function.setDoesNotThrow();
 }
 
 namespace {
 
-/// Checks what LLVM's ThreadSanitizer pass leaves out: vectors of more than 16
-/// bytes, and accesses to some lanes of one.
+/// Checks the accesses that LLVM's ThreadSanitizer pass leaves out: vectors of
+/// more than 16 bytes, and some lanes of a vector.
 class WideAccesses {
 public:
   explicit WideAccesses(llvm::Module &module)
@@ -69,7 +70,7 @@ private:
 
 } // namespace
 
-/// An access whose size is none of those that the pass knows.
+/// Checks an access of a size that LLVM's pass does not know.
 void WideAccesses::checkWhole(llvm::Instruction &access, llvm::Value *address,
                               llvm::Type *type, bool writes) {
   uint64_t bytes = layout.getTypeStoreSize(type).getFixedValue();
@@ -79,7 +80,8 @@ void WideAccesses::checkWhole(llvm::Instruction &access, llvm::Value *address,
   builder.CreateCall(writes ? write : read, {address, builder.getInt64(bytes)});
 }
 
-/// Lanes of a vector, in a row or each at its address, as the mask says.
+/// Checks the lanes of a vector that the mask selects. They are adjacent, or
+/// each has an address of its own.
 void WideAccesses::checkLanes(llvm::IntrinsicInst &access, bool writes) {
   llvm::Value *address = access.getArgOperand(writes ? 1 : 0);
   llvm::Value *mask = access.getArgOperand(writes ? 2 : 1);
@@ -98,8 +100,9 @@ void WideAccesses::checkLanes(llvm::IntrinsicInst &access, bool writes) {
   }
 }
 
-/// Makes a copy or fill a call of the C library, whose functions the sanitizer
-/// replaces: older ones do not have those that LLVM's pass would call.
+/// Replaces a copy or fill with a call of the C library, whose functions the
+/// sanitizer intercepts. Older sanitizers lack the functions that LLVM's pass
+/// would call.
 void WideAccesses::callLibrary(llvm::MemIntrinsic &fill) {
   llvm::IRBuilder<> builder(&fill);
   llvm::Type *pointer = builder.getPtrTy(), *size = builder.getInt64Ty();

@@ -13,12 +13,12 @@
 
 namespace mlir::batch {
 
-/// Says that a function's accesses to memory will be checked. Before
-/// optimization, which then makes none that the program does not have.
+/// Marks a function whose memory accesses will be checked. Call this before
+/// optimization, which then adds no accesses that the program does not have.
 void markChecked(llvm::Function &function, Sanitizer sanitizer);
 
-/// Has the functions that are marked call the sanitizer at each access to
-/// memory. After optimization.
+/// Makes the marked functions call the sanitizer at each memory access. Call
+/// this after optimization.
 void insertChecks(llvm::Module &module, Sanitizer sanitizer,
                   llvm::ModuleAnalysisManager &analyses);
 

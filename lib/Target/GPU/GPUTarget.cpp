@@ -31,14 +31,14 @@ static constexpr VendorFacts kVendors[] = {
 static constexpr const VendorFacts &kNVIDIA = kVendors[0];
 
 namespace {
-/// The facts of one chip; 0 if a number is not known.
+/// Facts about one chip. Numbers that are not known have the defaults below.
 struct Chip {
   StringLiteral name;
   int64_t sharedKilobytes = 48;
   int64_t multiprocessors = 108;
 };
 
-/// A feature that NVIDIA's chips have from one number on.
+/// A feature that NVIDIA's chips have from a certain number on.
 struct Feature {
   bool ChipFacts::*has;
   unsigned first;
@@ -91,9 +91,9 @@ ChipFacts batch::getChipFacts(StringRef chip) {
   if (isNumbered && !number.consumeInteger(10, version))
     for (const Feature &feature : kFeatures)
       facts.*feature.has = version >= feature.first;
-  // Others may have them; of these two NVIDIA says so.
+  // Other chips may have them; NVIDIA documents them for these two.
   facts.wideClusters = name == "sm_90" || name == "sm_100";
-  // AMD's acquire loads are as old as the chips that LLVM knows.
+  // All AMD chips that LLVM knows have acquire loads.
   if (facts.vendor->vendor == GPUVendor::AMD)
     facts.acquireLoads = true;
   return facts;
@@ -122,7 +122,7 @@ std::string batch::getFirstChip(bool ChipFacts::*feature) {
   return (kNVIDIA.chipPrefix + Twine(found->first)).str();
 }
 
-/// Looks where upstream's pass does.
+/// Searches where MLIR's own pass does.
 StringRef batch::findMissingCUDATool(StringRef format) {
   SmallString<128> folder(NVVM::getCUDAToolkitPath());
   llvm::sys::path::append(folder, "bin");
