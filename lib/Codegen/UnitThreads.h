@@ -26,11 +26,11 @@ struct UnitThreads {
   bool isGroup() const { return threads > 1; }
 };
 
-/// Returns the same number, an i64, of which an optimizer knows nothing. Values
-/// that a thread computes from it stay where they are used, an instruction
-/// each. From a known number, an optimizer computes all that it can before
-/// loops, and keeps the values in registers. A kernel that runs a whole program
-/// lacks these registers.
+/// Returns the same number, an i64, but hides it from optimizers. Values that a
+/// thread computes from it stay where they are used, an instruction each. From
+/// a known number, an optimizer computes all that it can before loops, and
+/// keeps the values in registers. A kernel that runs a whole program lacks
+/// these registers.
 inline Value makeOpaque(OpBuilder &builder, Location loc, Value number) {
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Value opaque = LLVM::IntToPtrOp::create(builder, loc, pointer, number);

@@ -70,8 +70,8 @@ public:
   /// Emits the start of a copy of 4, 8 or 16 aligned bytes from global to
   /// shared memory.
   static void emitCopy(CodeBuilder &b, Value from, Value to, int64_t bytes);
-  /// Makes a thread wait for what it copies in the background: parameters that
-  /// the stage reads, and rows.
+  /// Makes a thread wait for its copies in the background: parameters that the
+  /// stage reads, and rows.
   void emitWait(CodeBuilder &b, const Stage &stage) const;
   /// Returns the parameters of a contraction, or null if none of them are kept.
   const KeptMatrix *find(const Reduction &reduction) const;

@@ -672,8 +672,8 @@ ProductEmitter::multiplyFragments(const ProductPlan::Round &round,
 /// In each step, a lane sends half of its partial sums to the lane that keeps
 /// these, and adds the sums that it receives to the other half. It sends half
 /// of the columns as long as it has several. Lanes that have a single sum
-/// exchange it, and all get the same. So the order in which lanes' partial sums
-/// are added up does not depend on the number of rows.
+/// exchange it, and all end with the same value. So the order in which lanes'
+/// partial sums are added up does not depend on the number of rows.
 Value ProductEmitter::addUp(ArrayRef<Value> partials, size_t columns) {
   SmallVector<Value> sums(partials);
   for (int64_t distance = kLanes / 2; distance > 0; distance /= 2) {

@@ -215,9 +215,9 @@ void WarpEmitter::emitProducts(const Columns &columns, bool waits) {
   });
 }
 
-/// Moves what a lane loads for its element at the beginning of `region`, and
-/// what it computes for that, to `before`, so that it does not wait for
-/// products. Rows that a stage reads were written before the stage.
+/// Moves a lane's loads for its element at the beginning of `region`, and the
+/// computations for them, to `before`, so that they do not wait for products.
+/// Rows that a stage reads were written before the stage.
 static void hoistLoads(Region &region, Operation *before,
                        unsigned globalMemory) {
   for (Operation &op :

@@ -34,7 +34,7 @@ struct StageCode {
   explicit StageCode(func::FuncOp function);
 
   /// The longest chain of loads from global memory, after the barrier of all
-  /// blocks. Each load needs what the one before it has loaded.
+  /// blocks. Each load needs the result of the one before it.
   int64_t dependentLoads = 2;
   /// The longest chain of dependent instructions, of one element after the
   /// products. Functions of `math` count as their expansions.

@@ -70,7 +70,7 @@ private:
 
 } // namespace
 
-/// Checks an access of a size that LLVM's pass does not know.
+/// Checks an access of a size that LLVM's pass does not check.
 void WideAccesses::checkWhole(llvm::Instruction &access, llvm::Value *address,
                               llvm::Type *type, bool writes) {
   uint64_t bytes = layout.getTypeStoreSize(type).getFixedValue();

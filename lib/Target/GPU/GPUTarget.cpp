@@ -93,7 +93,7 @@ ChipFacts batch::getChipFacts(StringRef chip) {
       facts.*feature.has = version >= feature.first;
   // Other chips may have them; NVIDIA documents them for these two.
   facts.wideClusters = name == "sm_90" || name == "sm_100";
-  // All AMD chips that LLVM knows have acquire loads.
+  // All AMD chips that LLVM supports have acquire loads.
   if (facts.vendor->vendor == GPUVendor::AMD)
     facts.acquireLoads = true;
   return facts;
