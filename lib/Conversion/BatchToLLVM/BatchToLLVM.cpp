@@ -35,14 +35,15 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// On arguments of memoized functions that distinguish calls.
+/// Attribute on the arguments of memoized functions that distinguish calls.
 static constexpr StringLiteral kKeyAttr = "batch.key";
-/// On parameters of the entry: the source of the whole parameter, or 0.
+/// Attribute on parameters of the entry: source of the whole parameter, or 0.
 static constexpr StringLiteral kWholeSourceAttr = "batch.whole_source";
 
-/// On recursive functions that are not memoized.
+/// Attribute on recursive functions that are not memoized.
 static constexpr StringLiteral kGuardedAttr = "batch.guarded";
-/// On loops and recursive functions whose rounds are counted: their number.
+/// Attribute on loops and recursive functions whose rounds are counted: number
+/// of the loop or function.
 static constexpr StringLiteral kCountedAttr = "batch.counted";
 
 /// Names of the symbols that an object has besides BATCH_OBJECT_SYMBOL.
@@ -91,7 +92,7 @@ private:
 
 } // namespace
 
-/// The row of a type that carries tensors, or null.
+/// Returns the type of the rows of `type` if it contains tensors, else null.
 static RankedTensorType getRow(Type type) {
   while (auto list = dyn_cast<rec::ListType>(type))
     type = list.getElementType();
@@ -102,8 +103,8 @@ static RankedTensorType getRow(Type type) {
   return tensor;
 }
 
-/// Makes and marks the sources of input tensors, which otherwise come with
-/// tables.
+/// Makes the sources of input tensors and marks the arguments and fields with
+/// them. In linearized modules, the sources are made with the tables.
 static void makeInputSources(ModuleOp module, func::FuncOp entry,
                              SymbolTable &symbols) {
   auto getSource = [&](RankedTensorType row) {
@@ -128,9 +129,9 @@ static void makeInputSources(ModuleOp module, func::FuncOp entry,
     }
 }
 
-/// True if `use` needs the parameter as a row: it is among other values, in
-/// results or loops. Kernels and views find parameters by themselves, and so do
-/// functions whose parameters are known.
+/// Returns true if `use` needs the parameter as a row: among other values, in
+/// results or in loops. Kernels and views find parameters by themselves, and so
+/// do functions whose parameters are known.
 static bool isRowOfParameter(OpOperand &use, const InstanceProgram &program,
                              const Sharedness &sharedness) {
   Operation *op = use.getOwner();
@@ -143,9 +144,10 @@ static bool isRowOfParameter(OpOperand &use, const InstanceProgram &program,
               tensor::DimOp>(op);
 }
 
-/// Makes the sources that the linearizer did not make: of row views and counts,
-/// through which the unbatched code reads parameters too, and of whole
-/// parameters, for elements and for parameters among other values.
+/// Makes the sources that the linearizer did not make. Row views and row counts
+/// need them, because the unbatched code reads parameters through them too.
+/// Whole parameters need them for reads of elements and for uses among other
+/// values.
 static void makeSources(ModuleOp module) {
   InstanceProgram program(module);
   Sharedness sharedness(program);
@@ -225,7 +227,7 @@ void ObjectBuilder::markProgram() {
     });
     if (program.isRecursive(function)) {
       // Only structure is shared: calls without a node are treated as all
-      // different.
+      // distinct.
       function->setAttr(rec::takesNode(function) ? kMemoizedAttr : kGuardedAttr,
                         builder.getUnitAttr());
       auto inspector =
@@ -233,8 +235,7 @@ void ObjectBuilder::markProgram() {
       if (layout.hasWaits() && inspector && !inspector->hasAttr(kMemoizedAttr))
         inspector->setAttr(kGuardedAttr, builder.getUnitAttr());
     }
-    // Calls may also differ in shared values: each passes a constant of its
-    // own.
+    // Calls may also differ in shared values, if each passes its own constant.
     for (BlockArgument argument : function.getArguments())
       if (!sharedness.getParameter(argument))
         function.setArgAttr(argument.getArgNumber(), kKeyAttr,
@@ -242,9 +243,9 @@ void ObjectBuilder::markProgram() {
   }
 }
 
-/// Marks the loops and recursions of the program and of its inspectors: numbers
-/// may decide how often they run. A traversal runs a function once for each
-/// node of the input, which bounds these calls.
+/// Marks the loops and recursions of the program and of its inspectors, because
+/// numbers may determine how often they run. A traversal runs a function once
+/// for each node of the input, which bounds these calls.
 void ObjectBuilder::numberCounted() {
   SymbolTable symbols(module);
   auto mark = [&](Operation *op) {
@@ -285,13 +286,13 @@ static void countStep(OpBuilder &builder, Location loc, IntegerAttr place) {
                 arith::SubIOp::create(builder, loc, left, cb.constant(1)));
 }
 
-/// Counts the rounds of what is marked.
+/// Makes the marked loops and functions count their rounds.
 static void countSteps(func::FuncOp function) {
   function.walk([&](Operation *op) {
     auto place = op->getAttrOfType<IntegerAttr>(kCountedAttr);
     if (!place)
       return;
-    // Of a while loop the region of the body, which the last round does not
+    // For a while loop, this is the body region, which the last round does not
     // run.
     Region &body = op->getRegions().back();
     OpBuilder builder = OpBuilder::atBlockBegin(&body.front());
@@ -300,8 +301,9 @@ static void countSteps(func::FuncOp function) {
   });
 }
 
-/// Every round of a loop may be the last one of a run that has been cancelled,
-/// but of traversals, which take as long as copying their input.
+/// Makes every round of a loop end the run if the run has been cancelled.
+/// Traversals do not need this, because they take as long as copying their
+/// input.
 static void endLoopsIfCancelled(func::FuncOp function) {
   function.walk([&](Operation *op) {
     if (!isa<scf::WhileOp, scf::ForOp>(op))
@@ -325,7 +327,7 @@ LogicalResult ObjectBuilder::checkFunctions() {
 LogicalResult ObjectBuilder::convertFunctions() {
   if (failed(addContextArgument(module, hostFunctions)))
     return failure();
-  // A traversal gets its first node and the one after its last.
+  // A traversal takes its first node and the node after its last one.
   for (unsigned i = 1; traversal && i <= 2; ++i)
     if (failed(traversal.insertArgument(i, builder.getI64Type(), {},
                                         traversal.getLoc())))
@@ -335,7 +337,7 @@ LogicalResult ObjectBuilder::convertFunctions() {
     if (function != traversal)
       endLoopsIfCancelled(function);
   }
-  // A row of another layout is longer than its type says.
+  // A row in another layout is longer than its type implies.
   bool isRowMajor = llvm::all_of(module.getOps<TableOp>(), [](TableOp table) {
     return table.getOwnLayout().isRowMajor();
   });
@@ -379,8 +381,8 @@ LogicalResult ObjectBuilder::convertFunctions() {
   return success();
 }
 
-/// Ends the run if recursion is too deep, or if it has been cancelled: `here`
-/// is an address on the stack.
+/// Ends the run if recursion is too deep or if the run has been cancelled.
+/// `here` is an address on the stack.
 static void checkCall(OpBuilder &builder, Location loc, Value here) {
   ContextBuilder cb(builder, loc);
   cb.endIfCancelled();
@@ -397,8 +399,8 @@ static void checkCall(OpBuilder &builder, Location loc, Value here) {
   });
 }
 
-/// Ends the run if recursion of `function` is too deep, or if it has been
-/// cancelled.
+/// Makes `function` end the run if its recursion is too deep or if the run has
+/// been cancelled.
 void ObjectBuilder::guard(func::FuncOp function) {
   Location loc = function.getLoc();
   builder.setInsertionPointToStart(&function.getBody().front());
@@ -409,7 +411,7 @@ void ObjectBuilder::guard(func::FuncOp function) {
   checkCall(builder, loc, here);
 }
 
-/// Wraps a function: a call with known arguments returns the remembered
+/// Wraps a function. A call with known arguments returns the remembered
 /// results, and recursion that is too deep ends the run.
 void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
   Location loc = function.getLoc();
@@ -461,8 +463,8 @@ void ObjectBuilder::memoize(func::FuncOp function, int64_t number) {
   func::ReturnOp::create(builder, loc, values);
 }
 
-/// Makes an empty function over the context and `extraArguments` i64s, and sets
-/// the insertion point in it.
+/// Makes an empty function that takes the context and `extraArguments` i64
+/// values. Sets the insertion point in it.
 LLVM::LLVMFuncOp ObjectBuilder::makeEntryPoint(StringRef name,
                                                unsigned extraArguments) {
   SmallVector<Type> types = {LLVM::LLVMPointerType::get(builder.getContext())};
@@ -529,8 +531,8 @@ void ObjectBuilder::makeUnbatched() {
     Type type = entry.getArgumentTypes()[i];
     if (auto source =
             entry.getArgAttrOfType<IntegerAttr>(i, kWholeSourceAttr)) {
-      // Kernels find parameters in their packings; only one that is a row of
-      // its own needs an address.
+      // Kernels find parameters in their packings. Only a parameter that is
+      // also used as a row needs an address.
       Value address = cb.constant(0);
       if (source.getInt() != 0)
         address = cb.loadCell(cb.loadField(ContextField::sources),
@@ -717,7 +719,7 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
   return success();
 }
 
-/// Keeps only the attributes of arguments or results that belong to LLVM.
+/// Returns only those attributes of arguments or results that belong to LLVM.
 static ArrayAttr keepLLVM(ArrayAttr all) {
   Builder builder(all.getContext());
   SmallVector<Attribute> kept;
@@ -776,7 +778,7 @@ class ConvertBatchToLLVMPass
     Operation *object = symbols.lookup(BATCH_OBJECT_SYMBOL);
     if (object && !isa<func::FuncOp>(object))
       return;
-    // Functions of the model with a name of the object's get another one.
+    // Functions of the model that have a name of the object get another name.
     for (StringRef name : {StringRef(BATCH_OBJECT_SYMBOL),
                            StringRef(kInspectPoint), StringRef(kExecutePoint),
                            StringRef(kUnbatchedPoint), StringRef(kEmulatePoint),

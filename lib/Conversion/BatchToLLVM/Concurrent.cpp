@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // The regions of a batch.concurrent become the cases of one function
-// (BatchBranch in ABI.h), and so does the body of a loop whose rounds wait side
-// by side. It finds the values that it reads in a frame, cells on the stack of
-// the function around the op, and leaves its results there.
+// (BatchBranch in ABI.h). The body of a loop whose rounds wait side by side
+// becomes such a function too. The function reads captured values from a frame
+// and stores its results there. The frame consists of cells on the stack of the
+// function around the op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +27,8 @@ using namespace mlir::batch;
 namespace {
 class BranchOutliner {
 public:
-  /// `op` is in `function` and becomes the number `number` of those outlined.
+  /// Prepares to outline `op`, which is in `function`, as branch number
+  /// `number`.
   BranchOutliner(Operation *op, FunctionOpInterface function, unsigned number,
                  bool keepsRows);
   /// Replaces the op. Returns the function of its branches.
@@ -48,16 +50,17 @@ private:
            (keepsRows ? abi::kFrameCells : 0);
   }
 
-  /// Values from outside of the op; the results follow them in the frame. If
-  /// rows are kept, the results are those of a BatchFrame: while some branches
-  /// wait, nobody else holds the results of others.
+  /// Values from outside the op. The results follow them in the frame. If rows
+  /// are kept, the results belong to a BatchFrame: while some branches wait,
+  /// nothing else refers to the results of others.
   SmallVector<Value> captured;
   bool keepsRows;
   LLVM::LLVMFuncOp branches;
 };
 } // namespace
 
-/// The first op within `root` that waits side by side, from outside in.
+/// Returns the first op within `root` that waits side by side, outer ops first.
+/// Returns null if there is none.
 static Operation *findConcurrent(Operation *root) {
   Operation *found = nullptr;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -74,7 +77,7 @@ BranchOutliner::BranchOutliner(Operation *op, FunctionOpInterface function,
     : op(op), function(function), builder(op), loc(op->getLoc()),
       name((function.getName() + ".branch" + Twine(number)).str()),
       keepsRows(keepsRows) {
-  // Constants are made again, the context is an argument.
+  // Constants are cloned, and the context is an argument.
   llvm::SetVector<Value> used;
   getUsedValuesDefinedAbove(op->getRegions(), used);
   for (Value value : used) {
@@ -119,7 +122,8 @@ void BranchOutliner::makeFunction() {
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 }
 
-/// A case for each region, which leaves its results behind the captured values.
+/// Makes a case for each region, which stores its results after the captured
+/// values.
 void BranchOutliner::makeCases(ConcurrentOp concurrent) {
   Block *body = builder.getBlock();
   SmallVector<int64_t> cases = llvm::to_vector(
@@ -154,7 +158,8 @@ void BranchOutliner::makeRound(scf::ForOp loop) {
 
 void BranchOutliner::makeCall() {
   const int64_t results = op->getNumResults();
-  // Loops use one frame for all rounds: none is in use when the next begins.
+  // A loop around the op uses one frame for all rounds: none is in use when the
+  // next round begins.
   builder.setInsertionPointToStart(&function.front());
   Value frame = LLVM::AllocaOp::create(
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
@@ -191,7 +196,7 @@ LLVM::LLVMFuncOp BranchOutliner::run() {
 }
 
 void batch::lowerConcurrent(func::FuncOp function, bool keepsRows) {
-  // Branches have branches: each function is a frame's owner of its own.
+  // Branches can contain branches. Each outlined function owns its frames.
   SmallVector<FunctionOpInterface> functions = {function};
   unsigned number = 0;
   while (!functions.empty()) {

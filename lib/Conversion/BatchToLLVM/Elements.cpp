@@ -24,7 +24,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The parameter of which `op` reads an element; empty if none is known.
+/// Returns the name of the parameter from which `op` reads an element. The name
+/// is empty if no parameter is known.
 static StringRef getReadParameter(Operation *op) {
   auto module = op->getParentOfType<ModuleOp>();
   if (auto read = dyn_cast<batch::ExtractOp>(op)) {

@@ -14,19 +14,21 @@
 
 namespace mlir::batch {
 
-/// Lists in the module's `uprog.indices` what the indices of each
-/// `tensor.extract` of functions and each `batch.extract` are of. The op's
-/// attribute `kIndexPlaceAttr` is the number of its first one there, from 1.
+/// Lists an error message for each index of each `tensor.extract` of functions,
+/// each `batch.extract` and each `batch.await` in the module's `uprog.indices`.
+/// The op's attribute `kIndexPlaceAttr` is the position of its first message
+/// there, from 1.
 void numberIndices(ModuleOp module);
 inline constexpr llvm::StringLiteral kIndexPlaceAttr = "batch.index_place";
 
-/// The number of elements of a parameter that is a vector and lies at the
-/// address `row`; both are i64.
+/// Loads the number of elements of a parameter that is a vector and is stored
+/// at the address `row`. The address and the result are i64.
 Value loadExtent(OpBuilder &builder, Location loc, Value row);
 
-/// Loads an element of a tensor, whose row lies at the address `row`, an i64;
-/// `op` is what reads it. Its type is static, or it is a parameter that is a
-/// vector. An index out of range ends the run with an error.
+/// Loads an element of a tensor for `op`, which reads it. The row of the tensor
+/// is at the address `row`, an i64. The tensor has a static type, or it is a
+/// parameter that is a vector. An index out of range ends the run with an
+/// error.
 Value loadElement(OpBuilder &builder, Operation *op, RankedTensorType type,
                   Value row, ValueRange indices);
 

@@ -7,8 +7,7 @@
 //
 // A kernel that inserts a slice into an operand writes into the operand's row
 // if the program itself has made that row and nothing reads it afterwards. A
-// value that a loop carries for inserts alone gets a row of its own before the
-// loop.
+// value that a loop carries only for inserts gets its own row before the loop.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,13 +25,15 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// True if `user` only reads its operands, in the block of `invoke`.
+/// Returns true if `user` only reads its operands and is in the block of
+/// `invoke`.
 static bool isRead(Operation *user, InvokeOp invoke) {
   return isa<InvokeOp, tensor::ExtractOp>(user) &&
          user->getBlock() == invoke->getBlock();
 }
 
-/// True if all that uses `row`, but for `invoke`, reads it before `invoke`.
+/// Returns true if all users of `row` except `invoke` read it before `invoke`,
+/// which uses it once.
 static bool isUsedBefore(Value row, InvokeOp invoke) {
   return llvm::all_of(row.getUses(),
                       [&](OpOperand &use) {
@@ -45,8 +46,8 @@ static bool isUsedBefore(Value row, InvokeOp invoke) {
          }) == 1;
 }
 
-/// The position at which the loop around `invoke` carries `result`, which else
-/// is only read there; null if there is none.
+/// Returns the operand with which the loop around `invoke` carries `result`.
+/// Returns null if there is none or if other uses do more than read `result`.
 static OpOperand *findCarried(OpResult result, InvokeOp invoke) {
   OpOperand *carried = nullptr;
   for (OpOperand &use : result.getUses()) {
@@ -60,9 +61,9 @@ static OpOperand *findCarried(OpResult result, InvokeOp invoke) {
   return carried;
 }
 
-/// The operand of a loop whose value `argument`, of the loop's body, has in the
-/// first iteration; null unless only the operand `yielded` of the loop's end is
-/// its value in others.
+/// Returns the operand of a loop that is the value of `argument`, an argument
+/// of the loop's body, in the first iteration. Returns null unless the value in
+/// other iterations is always `yielded`, an operand of the loop's terminator.
 static OpOperand *findInitial(BlockArgument argument, OpOperand *yielded) {
   Operation *parent = argument.getOwner()->getParentOp();
   unsigned number = yielded->getOperandNumber();
@@ -73,7 +74,7 @@ static OpOperand *findInitial(BlockArgument argument, OpOperand *yielded) {
   auto loop = dyn_cast<scf::WhileOp>(parent);
   if (!loop || argument.getOwner() != loop.getAfterBody())
     return nullptr;
-  // The condition hands it on, and does nothing else with it.
+  // The condition region passes it on, and otherwise only reads it.
   Value before = loop.getBeforeArguments()[number];
   bool isHandedOn =
       loop.getConditionOp().getArgs()[argument.getArgNumber()] == before &&
@@ -103,12 +104,12 @@ static void copyInitial(OpOperand &initial) {
                   .getResult(0));
 }
 
-/// True if result `result` may be written into the row of `row`, which the
-/// invocation inserts into.
+/// Returns true if the result `result` may be written into the row of `row`,
+/// into which the invocation inserts.
 static bool placeInsert(InvokeOp invoke, OpResult result, Value row) {
   if (!isUsedBefore(row, invoke) || row.getParentBlock() != invoke->getBlock())
     return false;
-  // A kernel makes its results.
+  // Kernels make the rows of their results.
   if (row.getDefiningOp<InvokeOp>())
     return true;
   auto argument = dyn_cast<BlockArgument>(row);

@@ -12,10 +12,11 @@
 
 namespace mlir::batch {
 
-/// Marks the invocations of `function`, which has a context and is not
-/// converted otherwise, that insert into the rows of their operands: an array
-/// with the operand for each result, or -1. Says of each why it copies if it
-/// does. Comes before releaseRows().
+/// Marks the invocations of `function` that insert into the rows of their
+/// operands. The mark is an array with the operand for each result, or -1.
+/// Emits a remark for each insert, which gives the reason for a copy.
+/// `function` has a context and is not converted otherwise. Call this before
+/// releaseRows().
 void placeInserts(func::FuncOp function);
 
 } // namespace mlir::batch

@@ -125,7 +125,8 @@ struct ConvertLookup : InspectorPattern<LookupOp> {
                   ConversionPatternRewriter &rewriter) const override;
 };
 
-/// `handle`, of something that is there.
+/// Returns `handle` without its depth and its ghost bit, as for a value that is
+/// already computed.
 static Value withoutDepth(OpBuilder &builder, Location loc, Value handle) {
   const int64_t depth = (kHandleDepthMask << kHandleDepthShift) | kHandleGhost;
   return arith::AndIOp::create(builder, loc, handle,
@@ -174,7 +175,7 @@ static void checkExtents(OpBuilder &builder, RecordOp op, KernelOp kernel,
       continue;
     auto [it, inserted] =
         lengths.try_emplace(domain.getInt(), original, Value());
-    // Results of one rec.map have one length.
+    // Results of one rec.map have equal lengths.
     if (inserted ||
         (original.getDefiningOp() &&
          original.getDefiningOp() == it->second.first.getDefiningOp())) {
@@ -219,7 +220,7 @@ ConvertRecord::matchAndRewrite(RecordOp op, OpAdaptor adaptor,
     Value bytes = cb.constant(layout.getRecordBytes(kernel));
     if (!op->hasAttr(kReservedAttr))
       cb.reserveRecords(queue, number, bytes);
-    // The queue may have moved as it grew.
+    // The queue may have moved when it grew.
     Value end = cb.loadCell(queue, kQueueEnd, MemoryKind::Queue);
     Value next = arith::AddIOp::create(builder, loc, end, bytes);
     cb.storeCell(queue, kQueueEnd, next, MemoryKind::Queue);
@@ -359,7 +360,7 @@ ConvertNumRows::matchAndRewrite(NumRowsOp op, OpAdaptor,
   return success();
 }
 
-/// The depth of a task that reads nothing but what `handle` stands for.
+/// Returns the depth of a task that reads only the value of `handle`.
 static Value readDepth(OpBuilder &builder, Location loc, Value context,
                        Value handle, bool hasWaits) {
   ContextBuilder cb(builder, loc, context);
@@ -371,7 +372,8 @@ static Value readDepth(OpBuilder &builder, Location loc, Value context,
   Value depth = mask(shifted, kHandleDepthMask);
   if (!hasWaits)
     return depth;
-  // What has run counts as an input, unless a ghost stands behind it.
+  // The result of a task that has run counts as an input, unless a ghost has
+  // raised its depth.
   Value hasRun = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::ult, mask(handle, 0xffffffff),
       cb.loadField(ContextField::flushedTasks));
@@ -531,7 +533,8 @@ ConvertLookup::matchAndRewrite(LookupOp op, OpAdaptor adaptor,
 
 LogicalResult mlir::batch::checkInspectorPatterns(func::FuncOp function,
                                                   const ObjectLayout &layout) {
-  // Without them the rows that the function reads later would be used again.
+  // Without a batch.keep, the rows that the function reads later would be
+  // reused.
   const bool keepsRows =
       !layout.hasTransientTables() ||
       function.walk([](KeepOp) { return WalkResult::interrupt(); })

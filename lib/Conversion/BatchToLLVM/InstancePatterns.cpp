@@ -26,7 +26,8 @@ using namespace mlir::batch::abi;
 
 namespace {
 
-/// Calls the operator's code with one task: a step on the stack.
+/// Lowers an invocation to a call of the operator's code with one task. The
+/// step of the task is on the stack.
 class ConvertInvoke : public OpConversionPattern<InvokeOp> {
 public:
   ConvertInvoke(const TypeConverter &converter, MLIRContext *context,
@@ -40,7 +41,7 @@ private:
   const ObjectLayout &layout;
 };
 
-/// The address of a row of a parameter.
+/// Lowers a row view to the address of a row of a parameter.
 class ConvertRowView : public OpConversionPattern<tensor::ExtractSliceOp> {
 public:
   using OpConversionPattern::OpConversionPattern;
@@ -49,7 +50,8 @@ public:
                   ConversionPatternRewriter &rewriter) const override;
 };
 
-/// True if the extent is that of a parameter, in its source, or of a list.
+/// Returns true if `op` reads the extent of a parameter, from its source, or
+/// the extent of a list.
 static bool isKnownExtent(tensor::DimOp op) {
   if (auto number = op->getAttrOfType<IntegerAttr>(kViewSourceAttr))
     return number.getInt() != 0;
@@ -57,7 +59,8 @@ static bool isKnownExtent(tensor::DimOp op) {
          rec::isRaggedTensor(op.getSource().getType());
 }
 
-/// The extent of a ragged tensor, which is a list of rows, or of a parameter.
+/// Lowers the extent of a ragged tensor, which is a list of rows, or the extent
+/// of a parameter.
 class ConvertExtent : public OpConversionPattern<tensor::DimOp> {
 public:
   using OpConversionPattern::OpConversionPattern;
@@ -82,7 +85,7 @@ public:
   }
 };
 
-/// An element of a tensor, which is stored as a row.
+/// Lowers the read of an element of a tensor, which is stored as a row.
 class ConvertTensorExtract : public OpConversionPattern<tensor::ExtractOp> {
 public:
   using OpConversionPattern::OpConversionPattern;
@@ -91,7 +94,7 @@ public:
                   ConversionPatternRewriter &rewriter) const override;
 };
 
-/// Replaces an op by its operand.
+/// Replaces an op with its operand.
 template <class Op>
 class UseOperand : public OpConversionPattern<Op> {
 public:
@@ -139,7 +142,7 @@ Value batch::allocateRows(OpBuilder &builder, Location loc, Value context,
   return choice.getResult(0);
 }
 
-/// The function that runs the kernel; null if there is none.
+/// Returns the function that runs the kernel; null if there is none.
 static func::FuncOp lookupOperatorCode(InvokeOp op) {
   auto name = StringAttr::get(op.getContext(), getOperatorName(op.getKernel()));
   auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, name);
@@ -205,8 +208,8 @@ ConvertInvoke::matchAndRewrite(InvokeOp op, OpAdaptor adaptor,
   return success();
 }
 
-/// The address of row `index`, a cell, of source number `source`. An index out
-/// of range ends the run with an error.
+/// Returns the address of row `index` of source number `source`. `index` is a
+/// cell. An index out of range ends the run with an error.
 static Value findRow(OpBuilder &builder, Location loc, int64_t source,
                      Value index, RankedTensorType row) {
   ContextBuilder cb(builder, loc);
@@ -277,7 +280,7 @@ void mlir::batch::populateInstancePatterns(const TypeConverter &converter,
   patterns.add<ConvertInvoke>(converter, patterns.getContext(), layout);
   patterns.add<ConvertRowView, ConvertExtent, ConvertTensorExtract>(
       converter, patterns.getContext());
-  // A tensor is the cell of its row. Without a schedule there is nothing to
+  // A tensor is the cell of its row. Without a schedule, there is nothing to
   // flush.
   patterns.add<UseOperand<UnrealizedConversionCastOp>, UseOperand<ForceOp>>(
       converter, patterns.getContext());

@@ -92,7 +92,7 @@ ObjectLayout::getVariantRange(rec::AdtType adt) const {
 }
 
 void ObjectLayout::assignRecordCells() {
-  // For each operand the first one that is equal to it in all records so far.
+  // For each operand, the first operand that equals it in all records so far.
   DenseMap<StringAttr, SmallVector<unsigned>> equal;
   module.walk([&](RecordOp record) {
     OperandRange inputs = record.getInputs();
@@ -119,7 +119,7 @@ void ObjectLayout::assignRecordCells() {
   }
 }
 
-/// True if both handles are the same row of a source for all inputs.
+/// Returns true if both handles are the same row of a source for all inputs.
 static bool areSameConstantRow(Value a, Value b) {
   auto rowA = a.getDefiningOp<RowOp>(), rowB = b.getDefiningOp<RowOp>();
   APInt indexA, indexB;
@@ -132,7 +132,8 @@ static bool areSameConstantRow(Value a, Value b) {
 void ObjectLayout::findConstantKernels() {
   for (auto kernel : module.getOps<KernelOp>())
     constantKernels.insert(kernel);
-  // Every record is compared with the kernel's first one, itself included.
+  // Every record, including the first, is compared with the kernel's first
+  // record.
   DenseMap<Operation *, RecordOp> first;
   SymbolTable symbols(module);
   module.walk([&](RecordOp record) {
@@ -220,7 +221,8 @@ FailureOr<json::Value> ObjectLayout::describeType(Location loc, Type type,
                         << " cannot be an argument or result of the entry";
 }
 
-/// The lines of the model's text that a kernel computes, by file, in order.
+/// Returns the lines of the model's text that a kernel computes, by file, in
+/// order.
 static json::Object describeLines(KernelOp kernel) {
   std::map<std::string, std::set<int64_t>> lines;
   auto add = [&](Location loc) {
@@ -234,7 +236,7 @@ static json::Object describeLines(KernelOp kernel) {
     else
       add(loc);
   };
-  // A kernel in several places has those of the others itself.
+  // The location of a kernel that occurs in several places includes the others.
   if (isa<FusedLoc>(kernel.getLoc()))
     addAll(kernel.getLoc());
   for (Operation &op : kernel.getBody().front().without_terminator())
@@ -385,7 +387,7 @@ LogicalResult ObjectLayout::describeEntry(json::Object &object,
   return success();
 }
 
-/// Describes where rows lie: packings of parameters, sources, tables.
+/// Describes where rows are stored: packings of parameters, sources, tables.
 void ObjectLayout::describeRows(json::Object &object) const {
   // Packings that kernels read, then one per source that has none yet.
   json::Array packingList;
@@ -556,7 +558,7 @@ std::optional<int64_t> ObjectLayout::findVariable(StringAttr name) const {
   return std::nullopt;
 }
 
-/// True if `kernel` is the code of a machine's block.
+/// Returns true if `kernel` is the code of a machine's block.
 bool ObjectLayout::isBlock(KernelOp kernel) const {
   return llvm::any_of(module.getOps<MachineOp>(), [&](MachineOp machine) {
     return isa_and_nonnull<BlockOp>(
@@ -612,8 +614,9 @@ json::Value ObjectLayout::describeLaunch(DictionaryAttr launch) const {
   return json::Value(std::move(object));
 }
 
-/// True if instances cannot share remembered calls of the inspector: all calls
-/// have a node among their arguments, and no node belongs to two instances.
+/// Returns true if instances cannot share remembered calls of the inspector:
+/// all calls have a node among their arguments, and no node belongs to two
+/// instances.
 static bool isSeparable(ModuleOp module) {
   return llvm::all_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
     return !function->hasAttr(kMemoizedAttr) ||

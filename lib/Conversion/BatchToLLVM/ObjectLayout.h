@@ -16,9 +16,9 @@
 
 namespace mlir::batch {
 
-/// Everything that a compiled object and its descriptor number: kernels, tables
-/// and variants in module order from 0, sources from 1, traversed functions by
-/// their first memo. Read off a module before it is lowered.
+/// Numbering in a compiled object and its descriptor: kernels, tables and
+/// variants in module order from 0, sources from 1, and traversed functions by
+/// their first memo. It is computed from a module before the module is lowered.
 class ObjectLayout {
 public:
   explicit ObjectLayout(ModuleOp module);
@@ -26,11 +26,12 @@ public:
   int64_t getKernel(StringAttr name) const { return kernels.lookup(name); }
   int64_t getTable(StringAttr name) const { return tables.lookup(name); }
   int64_t getSource(StringAttr name) const { return sources.lookup(name); }
-  /// The source of rows of type `row` of `parameter`; 0 if there is none.
+  /// Returns the source of rows of type `row` of `parameter`; 0 if there is
+  /// none.
   int64_t getSource(int64_t parameter, Type row) const;
-  /// The first memo of a traversed function; -1 for others.
+  /// Returns the first memo of a traversed function; -1 for others.
   int64_t getMemo(StringAttr function) const;
-  /// The room that a traversal reserves per node.
+  /// Returns the room that a traversal reserves per node.
   const Reservation &getReservation(TraverseOp traverse) const {
     return reservations.find(traverse)->second;
   }
@@ -39,35 +40,36 @@ public:
     for (const auto &entry : reservations)
       llvm::for_each(entry.second.ops, visit);
   }
-  /// The cells of a kernel's records, from 1, that hold its operands (arguments
-  /// that are not shared, from 0). Operands that are equal in every record
-  /// share a cell.
+  /// Returns the cells, from 1, of a kernel's records that hold its operands.
+  /// The operands are the arguments that are not shared, from 0. Operands that
+  /// are equal in every record share a cell.
   ArrayRef<int64_t> getRecordCells(KernelOp kernel) const {
     return recordCells.find(kernel)->second;
   }
-  /// True if all records of a kernel would be equal, so that one is enough for
-  /// a run: they read only parameters and the same rows of sources, at constant
-  /// positions.
+  /// Returns true if all records of a kernel would be equal, so that one is
+  /// enough for a run. Such records read only parameters and the same rows of
+  /// sources, at constant positions.
   bool isConstant(KernelOp kernel) const {
     return constantKernels.contains(kernel);
   }
-  /// True if the inspector waits for tensors.
+  /// Returns true if the inspector waits for tensors.
   bool hasWaits() const { return waits; }
-  /// True if rows are used again that no batch.keep names.
+  /// Returns true if rows that no batch.keep names are reused.
   bool hasTransientTables() const { return transientTables; }
-  /// Numbers a loop or recursion whose rounds are counted, from 1; those of one
-  /// location have one number.
+  /// Returns the number, from 1, of a loop or recursion whose rounds are
+  /// counted. Those with the same location have the same number.
   int64_t numberCounted(Operation *op);
-  /// The bytes of a result in unbatched code, where it has its table's
-  /// layout.
+  /// Returns the size in bytes of a result in unbatched code, where it has the
+  /// layout of its table.
   int64_t getResultBytes(KernelOp kernel, unsigned result) const;
-  /// The bytes of a task's record (see BatchQueue in ABI.h).
+  /// Returns the size in bytes of a task's record (see BatchQueue in ABI.h).
   int64_t getRecordBytes(KernelOp kernel) const;
-  /// The ADT of a traversed function's argument.
+  /// Returns the ADT of a traversed function's argument.
   rec::AdtType getTraversedAdt(StringAttr function) const {
     return traversedAdts.lookup(function);
   }
-  /// The first number and count of an ADT's variants, which are consecutive.
+  /// Returns the first number and the count of an ADT's variants, whose numbers
+  /// are consecutive.
   std::pair<int64_t, int64_t> getVariantRange(rec::AdtType adt) const;
 
   const rec::VariantNumbering &getVariants() const { return variants; }
@@ -76,8 +78,8 @@ public:
     StringRef triple, cpu;
     ArrayRef<std::string> features;
   };
-  /// The descriptor of docs/ABI.md. Fails with an error where the program
-  /// has something that the descriptor cannot express.
+  /// Returns the descriptor that docs/ABI.md specifies. Fails with an error if
+  /// the program has something that the descriptor cannot express.
   FailureOr<llvm::json::Value> describe(const InstanceProgram &program,
                                         const Target &target) const;
 
@@ -90,7 +92,7 @@ private:
   FailureOr<llvm::json::Value> describeKernel(KernelOp kernel) const;
   bool isBlock(KernelOp kernel) const;
   llvm::json::Value describeMachine(MachineOp machine) const;
-  /// The number of a variable of a machine.
+  /// Returns the number of a variable of a machine.
   std::optional<int64_t> findVariable(StringAttr name) const;
   llvm::json::Value describeLaunch(DictionaryAttr launch) const;
   FailureOr<llvm::json::Value> describeAdts() const;

@@ -15,7 +15,8 @@ namespace mlir::batch {
 
 class ObjectLayout;
 
-/// Lowers the inspector: batch.record, row, num_rows, depth, traverse, lookup.
+/// Adds the patterns that lower the inspector: batch.record, row, num_rows,
+/// depth, traverse, lookup.
 void populateInspectorPatterns(const TypeConverter &converter,
                                const ObjectLayout &layout,
                                RewritePatternSet &patterns);
@@ -25,14 +26,16 @@ void populateInspectorPatterns(const TypeConverter &converter,
 LogicalResult checkInspectorPatterns(func::FuncOp function,
                                      const ObjectLayout &layout);
 
-/// Lowers the batch.concurrent ops of `function`, whose other ops are lowered
-/// already, and its loops with kConcurrentAttr: each becomes a function that
-/// runs a region or a round, which is given to the runtime. With `keepsRows`,
-/// the runtime sees which rows its results are while some of them wait.
+/// Lowers the batch.concurrent ops of `function` and its loops with
+/// kConcurrentAttr. All other ops are already lowered. Each op becomes a
+/// function that runs a region or a round and is passed to the runtime. With
+/// `keepsRows`, the runtime sees which rows are results while some branches
+/// wait.
 void lowerConcurrent(func::FuncOp function, bool keepsRows);
 
-/// Lowers the batch.keep ops of `function`, whose other ops are lowered
-/// already: the rows are in a BatchFrame (ABI.h) of each of its calls.
+/// Lowers the batch.keep ops of `function`, whose other ops are already
+/// lowered. Each call of `function` has a BatchFrame (ABI.h) that holds the
+/// rows.
 void lowerKeptRows(FunctionOpInterface function);
 
 /// Links a frame on the stack whose cells from `place` on are a BatchFrame with
@@ -42,15 +45,17 @@ Value enterFrame(OpBuilder &builder, Location loc, Value context, Value frame,
 /// Unlinks the innermost frame, given its outer one.
 void leaveFrame(OpBuilder &builder, Location loc, Value context, Value outer);
 
-/// Lowers the instance program: batch.invoke, row views and row counts of
-/// parameters. The source of a view or count is in its attribute
-/// `kViewSourceAttr`; 0 means that a parameter's extent is not a count of rows.
+/// Adds the patterns that lower the instance program: batch.invoke, row views
+/// and row counts of parameters. The attribute `kViewSourceAttr` of a view or
+/// count specifies its source; 0 means that a parameter's extent is not a count
+/// of rows.
 void populateInstancePatterns(const TypeConverter &converter,
                               const ObjectLayout &layout,
                               RewritePatternSet &patterns);
 inline constexpr llvm::StringLiteral kViewSourceAttr = "batch.view_source";
 
-/// Takes `bytes`, a multiple of 64, from the bump arena; returns a cell.
+/// Allocates `bytes`, a multiple of 64, in the bump arena. Returns the address
+/// as a cell.
 Value allocateRows(OpBuilder &builder, Location loc, Value context,
                    Value bytes);
 

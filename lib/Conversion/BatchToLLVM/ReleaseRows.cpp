@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The unbatched code takes rows for its tensors from an arena that only grows.
-// A scope, an iteration of a loop or a call, frees its rows at its end if no
-// row can outlive it except in its results, which it keeps.
+// The unbatched code allocates rows for its tensors in an arena that only
+// grows. An iteration of a loop or a call is a scope. At its end, a scope frees
+// its rows except those of its results, if no other row can outlive it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// True if `type` is a type of the rec dialect.
+/// Returns true if `type` is a type of the rec dialect.
 static bool isStructure(Type type) {
   return isa<rec::RecDialect>(type.getDialect());
 }
@@ -47,12 +47,13 @@ bool batch::ownsItsRows(ModuleOp module, ArrayRef<func::FuncOp> functions) {
   });
 }
 
-/// The arena's top at the insertion point of `builder`.
+/// Loads the arena's top at the insertion point of `builder`.
 static Value makeMark(OpBuilder &builder, Location loc) {
   return ContextBuilder(builder, loc).loadField(ContextField::arenaTop);
 }
 
-/// Frees the rows after `mark` before the terminator `op`, except its operands.
+/// Frees, before the terminator `op`, the rows after `mark` except the operands
+/// of `op`.
 static void release(Operation *op, Value mark) {
   OpBuilder builder(op);
   Location loc = op->getLoc();

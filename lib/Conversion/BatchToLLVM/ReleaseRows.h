@@ -13,13 +13,14 @@
 
 namespace mlir::batch {
 
-/// True if no row of `functions`, the instance program, outlives a call or an
-/// iteration of a loop except in its results: no node, list or table holds it.
+/// Returns true if no row of `functions`, the instance program, outlives a call
+/// or an iteration of a loop except in its results: no node, list or table
+/// holds it.
 bool ownsItsRows(ModuleOp module, ArrayRef<func::FuncOp> functions);
 
-/// Lets `function`, which has a context and is not converted otherwise, free
-/// the rows that iterations of its loops and its calls do not return. So the
-/// memory of a loop does not grow with its trip count.
+/// Makes `function` free the rows that its calls and the iterations of its
+/// loops do not return. The memory of a loop then does not grow with its trip
+/// count. `function` has a context and is not converted otherwise.
 void releaseRows(func::FuncOp function);
 
 } // namespace mlir::batch

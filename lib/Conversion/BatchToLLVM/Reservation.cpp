@@ -17,7 +17,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// What an op adds: a node (null) or a record of a kernel.
+/// Kind of thing that an op adds: a node (null) or a record of a kernel.
 using Kind = KernelOp;
 
 class Counter {
@@ -25,8 +25,8 @@ public:
   explicit Counter(const DenseSet<Operation *> &constants)
       : constants(constants) {}
 
-  /// The most that one run of `block` adds, by kind. False if a call hides
-  /// it.
+  /// Counts the maximum that one run of `block` adds, by kind. Returns false if
+  /// a call hides it.
   bool count(Block &block, bool inLoop, llvm::MapVector<Kind, int64_t> &most);
 
   llvm::MapVector<Kind, SmallVector<Operation *>> adders;
@@ -89,7 +89,7 @@ Reservation batch::reserve(TraverseOp traverse,
     for (Block &block : function.getBody())
       if (!counter.count(block, /*inLoop=*/false, most))
         return {};
-    // Every function may visit a node.
+    // Every function may visit the same node.
     for (auto [kind, number] : most)
       sum[kind] += number;
   }

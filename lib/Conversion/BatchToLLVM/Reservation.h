@@ -13,17 +13,18 @@
 
 namespace mlir::batch {
 
-/// The most that a traversal adds per node that it visits. With that much room
+/// Maximum that a traversal adds per node that it visits. With that much room,
 /// its loop calls nothing that moves memory.
 struct Reservation {
   int64_t nodes = 0;                          ///< nodes of the forest
   llvm::MapVector<KernelOp, int64_t> records; ///< records by kernel
-  SmallVector<Operation *> ops; ///< ops that add it and need not reserve room
+  SmallVector<Operation *> ops; ///< ops that add them, with room reserved
 };
 
-/// The most that `traverse` adds per node outside of loops. Nothing if its
-/// functions call others, and nothing of a kind that they also add in loops:
-/// the room for that is not known. Kernels of `constants` have one record each.
+/// Returns the maximum that `traverse` adds per node outside loops. Returns
+/// nothing if its functions call others. Kinds that they also add in loops are
+/// omitted, because the room for those is not known. Kernels of `constants`
+/// have one record each.
 Reservation reserve(TraverseOp traverse,
                     const DenseSet<Operation *> &constants);
 
