@@ -22,7 +22,7 @@ using namespace mlir;
 using namespace mlir::batch;
 
 namespace {
-/// The place of rows in a table where their type does not determine it.
+/// Placement of rows in a table where their type does not determine it.
 struct RowPlace {
   AffineMap layout;
   int64_t blockBytes = 0;
@@ -53,8 +53,8 @@ static uprog::OperandKind getOperandKind(ReadKind kind) {
   llvm_unreachable("unknown kind of read");
 }
 
-/// Copies how a step reads and writes to the operator, whose code depends on
-/// it, and the numbers of ragged domains to the kernel.
+/// Copies the reads and writes of a step to the operator, whose code depends on
+/// them, and the numbers of ragged domains to the kernel.
 static void setAccesses(SymbolTable &symbols, uprog::OperatorOp op,
                         KernelOp kernel) {
   MLIRContext *context = op.getContext();
@@ -114,7 +114,7 @@ static LogicalResult checkKernel(RecordOp record, RecordedKernel recorded) {
   return success();
 }
 
-/// The kernels whose tasks are recorded, in module order.
+/// Returns the kernels whose tasks are recorded, in module order.
 static FailureOr<SmallVector<RecordedKernel>>
 findRecordedKernels(ModuleOp module, const uprog::OperatorMap &operators) {
   llvm::StringMap<RecordOp> records;

@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A slice may have a size that is computed: the first `t` rows of a cache. What
-// is computed from it has the same extent, and stays in the kernel. Each such
-// tensor becomes one with as many rows as the slice can have at most, and
-// the rows from `t` on are nobody's: a reduction leaves its result as it is at
-// them, code generators do not run it there, a read of one is out of range, and
-// an insert of the tensor leaves out these rows. The size is checked as an
-// index is.
+// The size of a slice may be computed, as for the first `t` rows of a cache.
+// Tensors that are computed from the slice have the same extent and stay in the
+// kernel. Each such tensor becomes one with the maximum number of rows of the
+// slice, and its rows from `t` on are unused. A reduction leaves its result
+// unchanged at these rows, and code generators do not run it there. A read of
+// such a row is out of range, and an insert of the tensor omits these rows. The
+// size is checked like an index.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +57,7 @@ private:
   void replace(Operation *op, Value made);
   Value getSize(Extent &extent);
   Value isBelow(OpBuilder &nested, Location loc, Value index, Value size);
-  /// checkIndex for numbers of the kernel.
+  /// Checks a number of the kernel as checkIndex() does.
   Value checkNumber(Location loc, Value index, Value limit, const Twine &what);
   Value constant(Location loc, int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
@@ -70,7 +70,7 @@ private:
 
 } // namespace
 
-/// True if `op` has an operand or result of a computed extent.
+/// Returns true if `op` has an operand or result with a computed extent.
 bool PrefixRewriter::isInvolved(Operation *op) {
   auto isPrefix = [&](Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -130,8 +130,8 @@ Value PrefixRewriter::getSize(Extent &extent) {
 // Structured operations
 //===----------------------------------------------------------------------===//
 
-/// Reads beyond the extents of the loops are not there; reads of tensors of a
-/// computed extent are checked.
+/// Disables reads beyond the extents of the loops, and checks reads of tensors
+/// with a computed extent.
 void PrefixRewriter::rewriteReads(linalg::GenericOp op,
                                   ArrayRef<Extent *> loops) {
   for (auto extract :
@@ -200,7 +200,7 @@ void PrefixRewriter::rewriteLinalg(linalg::LinalgOp op) {
   rewriteReads(generic, loops);
   Operation *yield = generic.getBody()->getTerminator();
   OpBuilder nested(yield);
-  // A reduction leaves its result as it is where there is nothing.
+  // A reduction leaves its result unchanged beyond the extents.
   Value exists;
   for (auto [loop, extent] : llvm::enumerate(loops))
     if (extent && iterators[loop] == IteratorType::reduction) {
@@ -226,7 +226,8 @@ void PrefixRewriter::rewriteLinalg(linalg::LinalgOp op) {
 // Slices, elements, inserts
 //===----------------------------------------------------------------------===//
 
-/// A slice of computed size from a computed position on: each row is a read.
+/// Builds a slice with a computed size at a computed position. Each row is a
+/// read.
 Value PrefixRewriter::readWindow(tensor::ExtractSliceOp slice) {
   Location loc = slice.getLoc();
   RankedTensorType type = extents.getBounded(slice);
@@ -293,7 +294,7 @@ LogicalResult PrefixRewriter::rewriteSlice(tensor::ExtractSliceOp slice) {
     if (!count || !step)
       return slice.emitOpError("takes a slice of another computed size from a "
                                "tensor of computed size");
-    // The last row that it takes is there, so all are.
+    // All rows that it takes exist if the last one does.
     Value first = getValueOrCreateConstantIndexOp(builder, loc, offset);
     Value distance = constant(loc, (*count - 1) * *step);
     Value last = arith::AddIOp::create(builder, loc, first, distance);
@@ -314,7 +315,8 @@ LogicalResult PrefixRewriter::rewriteSlice(tensor::ExtractSliceOp slice) {
   return success();
 }
 
-/// Each element is the inserted one or, beside it, that of the destination.
+/// Rewrites an insert: each element is the inserted one or, outside the slice,
+/// that of the destination.
 LogicalResult PrefixRewriter::rewriteInsert(tensor::InsertSliceOp insert) {
   Location loc = insert.getLoc();
   RankedTensorType type = insert.getDestType();
@@ -459,7 +461,7 @@ LogicalResult PrefixRewriter::run() {
   return success();
 }
 
-/// Softmax is its reductions and quotients, where its extent is computed.
+/// Decomposes softmax ops with a computed extent into reductions and quotients.
 static void decomposeSoftmax(KernelOp kernel) {
   for (auto softmax :
        llvm::to_vector(kernel.getBody().front().getOps<linalg::SoftmaxOp>())) {

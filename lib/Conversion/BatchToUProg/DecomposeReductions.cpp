@@ -15,7 +15,8 @@ using namespace mlir;
 using namespace mlir::batch;
 using utils::IteratorType;
 
-/// A copy of `op` with other operands, maps and loops, and the same body.
+/// Builds a copy of `op` with other operands, maps and loops, and the same
+/// body.
 static linalg::GenericOp buildLike(OpBuilder &builder, linalg::LinalgOp op,
                                    ValueRange inputs, ValueRange inits,
                                    ArrayRef<AffineMap> maps,
@@ -33,13 +34,13 @@ static linalg::GenericOp buildLike(OpBuilder &builder, linalg::LinalgOp op,
 
 namespace {
 
-/// The dimensions of a result that stay, of which those at a constant position
-/// are left out.
+/// Dimensions that a result keeps: all except those at a constant position.
 struct KeptDims {
   KeptDims(RankedTensorType type, AffineMap map);
   RankedTensorType type;
   AffineMap map;
-  /// The dimensions of the result that each one that stays takes along.
+  /// For each kept dimension, the dimensions of the result that collapse into
+  /// it.
   SmallVector<ReassociationIndices> groups;
 };
 
@@ -64,7 +65,7 @@ KeptDims::KeptDims(RankedTensorType whole, AffineMap wholeMap) {
   map = AffineMap::get(wholeMap.getNumDims(), 0, exprs, whole.getContext());
 }
 
-/// The start value `init` with the dimensions that stay.
+/// Returns the start value `init` with only the kept dimensions.
 static Value dropUnitDims(OpBuilder &builder, Value init,
                           const KeptDims &kept) {
   Location loc = init.getLoc();
@@ -86,8 +87,8 @@ static Value dropUnitDims(OpBuilder &builder, Value init,
 
 namespace {
 
-/// Importers keep a reduced dimension with extent one: the map of the result
-/// has a constant there. The reduction itself is without it.
+/// Drops reduced dimensions of extent one from reductions. Importers keep such
+/// a dimension, and the map of the result has a constant there.
 struct DropReducedDims : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(linalg::LinalgOp op,
@@ -133,7 +134,7 @@ struct DropReducedDims : OpInterfaceRewritePattern<linalg::LinalgOp> {
 // Reductions over a ragged extent and others
 //===----------------------------------------------------------------------===//
 
-/// Each ragged row is reduced by itself first.
+/// Splits a reduction so that each ragged row is reduced separately first.
 struct SplitRaggedReduction : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(linalg::LinalgOp op,
@@ -142,7 +143,7 @@ struct SplitRaggedReduction : OpInterfaceRewritePattern<linalg::LinalgOp> {
 
 } // namespace
 
-/// A value that changes nothing when it is combined, or null.
+/// Returns the neutral element of `combiner`, or null.
 static TypedAttr getNeutral(OpBuilder &builder, Operation *combiner) {
   if (auto fma = dyn_cast<math::FmaOp>(combiner))
     return builder.getFloatAttr(fma.getType(), -0.0);
@@ -216,7 +217,7 @@ SplitRaggedReduction::matchAndRewrite(linalg::LinalgOp op,
 }
 
 void mlir::batch::decomposeReductions(KernelOp kernel) {
-  // A walk does not visit what it makes.
+  // A walk does not visit the ops that it makes.
   RewritePatternSet first(kernel.getContext()), second(kernel.getContext());
   first.add<DropReducedDims>(kernel.getContext());
   walkAndApplyPatterns(kernel, std::move(first));

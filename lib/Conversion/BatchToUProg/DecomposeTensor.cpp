@@ -18,7 +18,8 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Each element of the result is read where the indices say.
+/// Decomposes a gather into one read per element of the result, at the position
+/// that the indices specify.
 struct DecomposeGather : OpRewritePattern<tensor::GatherOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::GatherOp gather,
@@ -31,7 +32,7 @@ struct DecomposeGather : OpRewritePattern<tensor::GatherOp> {
     int64_t sourceRank = gather.getSourceType().getRank();
     int64_t outer = indicesType.getRank() - 1;
     ArrayRef<int64_t> gathered = gather.getGatherDims();
-    // Dimensions that are gathered are in the result with extent one, or not.
+    // The result keeps gathered dimensions with extent one, or drops them.
     bool keeps = type.getRank() == outer + sourceRank;
     auto buildBody = [&](OpBuilder &nested, Location, ValueRange) {
       auto loop = [&](int64_t number) -> Value {
@@ -82,15 +83,16 @@ struct DecomposeGenerate : OpRewritePattern<tensor::GenerateOp> {
   }
 };
 
-/// Rows at a distance, as interior padding inserts them, are interleaved with
-/// those of the destination between them.
+/// Decomposes an insert with strides, as for interior padding. The inserted
+/// rows are interleaved with the rows of the destination between them.
 struct DecomposeStridedInsert : OpRewritePattern<tensor::InsertSliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::InsertSliceOp insert,
                                 PatternRewriter &rewriter) const override;
 };
 
-/// To a type of known extents: through the sequence of all elements.
+/// Decomposes a reshape between static shapes through the flat sequence of all
+/// elements.
 struct DecomposeReshape : OpRewritePattern<tensor::ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::ReshapeOp reshape,
@@ -151,7 +153,7 @@ struct DecomposeBitcast : OpRewritePattern<tensor::BitcastOp> {
   }
 };
 
-/// Tiles are padding, a reshape and a transposition.
+/// Decomposes tiles into padding, a reshape and a transposition.
 struct DecomposePack : OpRewritePattern<linalg::PackOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::PackOp pack,
@@ -185,8 +187,8 @@ struct DropCast : OpRewritePattern<tensor::CastOp> {
   }
 };
 
-/// A slice has its constant positions as attributes: operators know no others
-/// but those of their tasks.
+/// Turns constant positions of a slice into attributes. In operators, all other
+/// positions are values of their tasks.
 template <class SliceOp>
 struct FoldPositions : OpRewritePattern<SliceOp> {
   using OpRewritePattern<SliceOp>::OpRewritePattern;
@@ -195,7 +197,7 @@ struct FoldPositions : OpRewritePattern<SliceOp> {
     SmallVector<OpFoldResult> offsets = slice.getMixedOffsets();
     if (failed(foldDynamicIndexList(offsets, /*onlyNonNegative=*/true)))
       return rewriter.notifyMatchFailure(slice, "no constant position");
-    // Of the tensor that the slice lies in.
+    // The type of the tensor that contains the slice.
     constexpr bool writes = std::is_same_v<SliceOp, tensor::InsertSliceOp>;
     RankedTensorType whole;
     if constexpr (writes)
@@ -222,7 +224,7 @@ struct FoldPositions : OpRewritePattern<SliceOp> {
 
 namespace {
 
-/// Slices of tensors of static shape along one dimension.
+/// Builder of slices of static tensors along one dimension.
 struct DimBuilder {
   OpBuilder &builder;
   Location loc;
@@ -249,8 +251,8 @@ struct DimBuilder {
       return pieces[0];
     return tensor::ConcatOp::create(builder, loc, along, pieces);
   }
-  /// The elements of `rows` at each multiple of `stride`, which those of
-  /// `others` without them follow: (n) and (n * stride) become (n * stride).
+  /// Returns the elements of `rows` at the multiples of `stride`, and those of
+  /// `others` at all other positions. Extents n and n * stride give n * stride.
   Value interleave(Value rows, Value others, int64_t stride) const {
     SmallVector<int64_t> shape(getShape(rows)), whole(shape);
     SmallVector<ReassociationIndices> groups;
@@ -294,7 +296,7 @@ DecomposeStridedInsert::matchAndRewrite(tensor::InsertSliceOp insert,
                                        "has no strides, or unknown ones");
 
   rewriter.setInsertionPoint(insert);
-  // The rows of the destination that it reaches, with the others of them.
+  // The rows of the destination that it reaches, with their other elements.
   int64_t dim = strided - strides.begin(), stride = *strided;
   int64_t offset = insert.getStaticOffsets()[dim];
   int64_t count = insert.getStaticSizes()[dim];
@@ -309,7 +311,7 @@ DecomposeStridedInsert::matchAndRewrite(tensor::InsertSliceOp insert,
   auto rows = tensor::InsertSliceOp::create(
       rewriter, insert.getLoc(), insert.getSource(), reached, offsets,
       insert.getMixedSizes(), steps);
-  // The last row may have less than `stride` - 1 others behind it.
+  // Fewer than `stride` - 1 other rows may follow the last row.
   int64_t last = offset + (count - 1) * stride;
   SmallVector<Value> pieces;
   if (offset > 0)
@@ -346,7 +348,7 @@ void mlir::batch::decomposeTensorOps(KernelOp kernel) {
   });
   if (!found.wasInterrupted())
     return;
-  // A walk does not visit what it makes: tiles may make padding.
+  // A walk does not visit the ops that it makes, and tiles may make padding.
   MLIRContext *context = kernel.getContext();
   RewritePatternSet tiles(context), patterns(context);
   tiles.add<DecomposePack, DecomposeUnPack>(context);

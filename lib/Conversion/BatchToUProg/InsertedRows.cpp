@@ -13,15 +13,15 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// True if `operand` is the last use of its value: its op has it once, and
-/// nothing uses it afterwards.
+/// Returns true if `operand` is the last use of its value: its op uses the
+/// value once, and nothing uses it afterwards.
 static bool isLastUse(OpOperand &operand) {
   Operation *op = operand.getOwner();
   return llvm::count(op->getOperands(), operand.get()) == 1 &&
          !isLiveAfter(operand.get(), op);
 }
 
-/// True if `operand` is an initial value of a loop.
+/// Returns true if `operand` is an initial value of a loop.
 static bool isInitial(OpOperand *operand) {
   return isa<LoopLikeOpInterface>(operand->getOwner());
 }
@@ -55,10 +55,10 @@ SetVector<Value> InsertedRows::findOwned(Value value) const {
   return owned;
 }
 
-/// Decides for one operand that `invoke` inserts into: everything that its
-/// value may be must come from kernels, each time by a last use. Nothing else
-/// that may be one of these, such as the result of a loop that has no rounds,
-/// may be read by `invoke` or afterwards.
+/// Decides whether `invoke` inserts into the row of `root`. Every value that
+/// the operand may be must come from a kernel through last uses only, or be
+/// copied before a loop. No alias of these values, such as the result of a loop
+/// without rounds, may be read by `invoke` or afterwards.
 bool InsertedRows::place(InvokeOp invoke, OpOperand &root) {
   SetVector<Value> owned = findOwned(root.get());
   if (!takes(&root, owned))

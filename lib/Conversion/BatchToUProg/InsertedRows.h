@@ -14,23 +14,24 @@
 
 namespace mlir::batch {
 
-/// Decides which kernels that insert a slice into an operand write into the
-/// operand's row: where nothing reads that row afterwards, and a kernel has
-/// made it for this alone. A tensor that is something else's, and enters a loop
-/// that inserts into it, is to be copied before the loop.
+/// Analysis of the kernels that insert a slice into an operand. They write into
+/// the operand's row if nothing reads that row afterwards and a kernel has made
+/// it only for this. A tensor with another owner that enters a loop with
+/// inserts must be copied before the loop.
 class InsertedRows {
 public:
   explicit InsertedRows(func::FuncOp function);
 
-  /// The operand whose row result `result` of an invocation is written into.
+  /// Returns the operand into whose row result `result` of an invocation is
+  /// written.
   OpOperand *getRoot(OpResult result) const { return roots.lookup(result); }
-  /// True if a row that `value` may be in is written into.
+  /// Returns true if a row that may hold `value` is written into.
   bool isChanged(Value value) const { return changed.contains(value); }
-  /// True if a loop gets a copy of this operand, not the operand.
+  /// Returns true if a loop gets a copy of this operand instead of the operand.
   bool isCopied(OpOperand &initial) const { return copied.contains(&initial); }
 
 private:
-  /// True if `operand` is the last use of an owned value.
+  /// Returns true if `operand` is the last use of an owned value.
   bool takes(OpOperand *operand, const SetVector<Value> &owned) const;
   SetVector<Value> findOwned(Value value) const;
   bool place(InvokeOp invoke, OpOperand &root);

@@ -19,16 +19,17 @@ using namespace mlir::batch;
 
 namespace {
 
-/// The instances that run a piece of control: members in a list. Without one,
-/// all members from 0 on.
+/// Instances that run a piece of control: the members in a list, or all members
+/// from 0 on if there is no list.
 struct InstanceSet {
   Value list;
   Value count;
 };
 
-/// Makes the program. A value of the program for one instance is either the
-/// same for all, or has a cell for each member. What instances compute by
-/// themselves gathers in a `uprog.each` until something has to be done for all.
+/// Builder of the program for a set of instances. A value of the program for
+/// one instance is either the same for all instances, or has a cell for each
+/// member. Code that instances run by themselves is collected in a `uprog.each`
+/// until an op must run for all.
 class ProgramWidener {
 public:
   ProgramWidener(uprog::ProgramOp one, uprog::ProgramOp many)
@@ -75,8 +76,8 @@ private:
   IRMapping uniform; ///< values that are the same for all
   DenseMap<Value, Value> cells;
   DenseMap<Value, Value> tasksOf; ///< by step of a site
-  Value rounds;                   ///< cells: of loops that nothing bounds
-  /// What gathers code of instances, and what it knows.
+  Value rounds;                   ///< cells: counted rounds of members
+  /// Op that collects code of instances, and the values that are known in it.
   uprog::EachOp each;
   Value number, member;
   IRMapping known;
@@ -84,7 +85,8 @@ private:
 
 } // namespace
 
-/// True for an op that units share, or wait for each other at.
+/// Returns true for an op whose work units share, or at which they wait for
+/// each other.
 static bool isShared(Operation *op) {
   if (auto result = dyn_cast<uprog::ResultOp>(op))
     return result.getType().has_value();
@@ -92,7 +94,7 @@ static bool isShared(Operation *op) {
              uprog::BatchOp, uprog::CopyOp, uprog::BarrierOp>(op);
 }
 
-/// True for an op that an instance does by itself, with all that is in it.
+/// Returns true for an op that an instance runs by itself, with all nested ops.
 bool ProgramWidener::isOwn(Operation *op) const {
   return !op->walk([](Operation *inner) {
               return isShared(inner) ? WalkResult::interrupt()
@@ -104,7 +106,8 @@ bool ProgramWidener::isOwn(Operation *op) const {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Room for a value of each member, made where the program begins.
+/// Returns the cells for a value of each member, made at the start of the
+/// program.
 Value ProgramWidener::makeCells(Value value) {
   Value &known = cells[value];
   if (!known) {
@@ -126,8 +129,8 @@ Value ProgramWidener::getMember(Location loc, const InstanceSet &set,
                                  number);
 }
 
-/// From here code is inserted that runs for each instance of a set, until
-/// endEach(); afterwards the insertion point is behind it.
+/// Begins a `uprog.each` that collects code for each instance of a set until
+/// endEach(). The insertion point is after it.
 void ProgramWidener::beginEach(Location loc, const InstanceSet &set) {
   if (each)
     return;
@@ -139,7 +142,7 @@ void ProgramWidener::beginEach(Location loc, const InstanceSet &set) {
   member = getMember(loc, set, number);
 }
 
-/// A value of the instance whose member is known, at the insertion point.
+/// Returns `value` of the current member, at the insertion point.
 Value ProgramWidener::get(Value value) {
   if (Value same = uniform.lookupOrNull(value))
     return same;
@@ -165,7 +168,7 @@ bool ProgramWidener::isUniform(ValueRange values) const {
                       [&](Value value) { return uniform.contains(value); });
 }
 
-/// Copies an op that does the same for all instances.
+/// Copies an op that computes the same for all instances.
 void ProgramWidener::keepUniform(Operation *op) {
   OpBuilder::InsertionGuard guard(builder);
   if (each)
@@ -173,7 +176,7 @@ void ProgramWidener::keepUniform(Operation *op) {
   builder.clone(*op, uniform);
 }
 
-/// Gives what was copied its member.
+/// Adapts a copied op to its member.
 void ProgramWidener::adapt(Operation *op) {
   op->walk([&](Operation *inner) {
     OpBuilder at(inner);
@@ -187,7 +190,7 @@ void ProgramWidener::adapt(Operation *op) {
           at, round.getLoc(), before,
           count ? count
                 : arith::ConstantIndexOp::create(at, round.getLoc(), 1));
-      // The sum is unsigned, and no later one overflows.
+      // The sum is unsigned, and later sums do not overflow.
       if (count)
         after = arith::MinUIOp::create(
             at, round.getLoc(), after,
@@ -199,7 +202,7 @@ void ProgramWidener::adapt(Operation *op) {
   });
 }
 
-/// Code that each instance of a set runs by itself.
+/// Converts an op that each instance of a set runs by itself.
 void ProgramWidener::widenOwn(Operation *op, const InstanceSet &set) {
   if (isa<uprog::UProgDialect>(op->getDialect())
           ? isa<uprog::ParameterRowOp>(op)
@@ -233,8 +236,8 @@ void ProgramWidener::widenOwn(Operation *op, const InstanceSet &set) {
   }
 }
 
-/// Gives `to` the values of `from`, for each instance of a set, and ends what
-/// gathers.
+/// Assigns the values of `from` to `to` for each instance of a set, and ends
+/// the open `uprog.each`.
 void ProgramWidener::handOn(Location loc, const InstanceSet &set,
                             ValueRange from, ValueRange to) {
   if (from.empty())
@@ -242,12 +245,12 @@ void ProgramWidener::handOn(Location loc, const InstanceSet &set,
   beginEach(loc, set);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(each.getBody().front().getTerminator());
-  // All are read before one is written.
+  // All values are read before any is written.
   SmallVector<Value> values =
       llvm::map_to_vector(from, [&](Value value) { return get(value); });
   for (auto [target, value] : llvm::zip_equal(to, values))
     put(target, value);
-  // What is known may just have been written.
+  // Known values may just have been overwritten.
   endEach();
 }
 
@@ -261,8 +264,8 @@ Value ProgramWidener::makeList(Location loc) {
       MemRefType::get({ShapedType::kDynamic}, builder.getI32Type()), kSetRoom);
 }
 
-/// Lists those of a set for which a predicate holds, in `list`; null: in one of
-/// its own.
+/// Lists the members of a set for which a predicate holds, in `list` or, if
+/// that is null, in a new list.
 InstanceSet ProgramWidener::filter(Location loc, const InstanceSet &set,
                                    Value list, function_ref<Value()> holds) {
   endEach();
@@ -296,7 +299,7 @@ Value ProgramWidener::isAny(Location loc, Value count) {
                                zero);
 }
 
-/// Runs ops that units share for one instance after the other.
+/// Runs ops whose work units share for one instance after another.
 void ProgramWidener::runOneByOne(ArrayRef<Operation *> ops,
                                  const InstanceSet &set) {
   endEach();
@@ -323,7 +326,7 @@ void ProgramWidener::runOneByOne(ArrayRef<Operation *> ops,
       if (!isa<uprog::TasksType, uprog::StepType>(value.getType()))
         put(value, computed);
   }
-  // The next instance has the same scratch memory.
+  // The next instance uses the same scratch memory.
   if (llvm::any_of(ops, llvm::IsaPred<uprog::RunOp>))
     uprog::BarrierOp::create(builder, loc, uprog::Level::Device);
 }
@@ -369,7 +372,7 @@ void ProgramWidener::convertRun(uprog::RunOp run, const InstanceSet &set) {
 // Control
 //===----------------------------------------------------------------------===//
 
-/// A loop with the same rounds for all.
+/// Converts a loop with the same rounds for all instances.
 void ProgramWidener::convertUniform(uprog::ForOp loop, const InstanceSet &set) {
   Location loc = loop.getLoc();
   auto lookup = [&](Value value) {
@@ -471,7 +474,7 @@ void ProgramWidener::convert(uprog::WhileOp loop, const InstanceSet &set) {
     cells[result] = makeCells(argument);
 }
 
-/// Each way runs for those that take it, if there are any.
+/// Converts a branch: each way runs for the instances that take it, if any.
 void ProgramWidener::convert(uprog::BranchOp branch, const InstanceSet &set) {
   Location loc = branch.getLoc();
   endEach();
@@ -539,7 +542,7 @@ void ProgramWidener::convert(Block &block, const InstanceSet &set) {
   }
 }
 
-/// Erases cells that nothing reads, and what is computed for nothing.
+/// Erases cells that nothing reads, and dead code.
 static void eraseDeadCode(uprog::ProgramOp program) {
   SmallVector<uprog::CellsOp> unread;
   for (auto op : program.getBody().getOps<uprog::CellsOp>())
@@ -590,7 +593,7 @@ void batch::readByAddress(KernelOp kernel) {
 uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp together,
                                        const Twine &name) {
   OpBuilder builder(together);
-  // Copies that take turns would have a turn for each instance.
+  // Copies that take turns would need a turn for each instance.
   uprog::ProgramOp one = together.clone();
   builder.insert(one);
   one.walk([](uprog::RowOp row) { row.setInTurn(false); });
@@ -606,7 +609,7 @@ uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp together,
   ProgramWidener(one, many).run();
   eraseDeadCode(many);
   one.erase();
-  // Tasks have rows of their own.
+  // Tasks have their own rows.
   auto module = together->getParentOfType<ModuleOp>();
   Builder attributes(module.getContext());
   many.walk([&](uprog::TasksOp tasks) {

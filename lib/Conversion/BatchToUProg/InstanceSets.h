@@ -12,22 +12,25 @@
 
 namespace mlir::batch {
 
-/// The most instances that units run together.
+/// Maximum number of instances that units run together.
 inline constexpr int64_t kSetRoom = 64;
 
-/// Begins a program at the insertion point; the builder goes on in its body.
+/// Begins a program at the insertion point. The builder then inserts into its
+/// body.
 uprog::ProgramOp beginProgram(OpBuilder &builder, Location loc, StringRef name,
                               uprog::Level level, TypeRange arguments);
 
-/// Has a kernel read the row of each task at an address of its own.
+/// Makes a kernel read the row of each task at its own address.
 void readByAddress(KernelOp kernel);
 
-/// Makes a program for a set of instances of that for one, beside it. Its
-/// arguments are the first instance and how many there are. Each unit computes
-/// the control of all of them for itself. A branch runs each way for those that
-/// take it, a loop for those that are still in it, and a task becomes a batch
-/// of theirs; none computes what is not its own. What already is a batch, of
-/// rounds of a loop, runs for one of them after the other. Barriers are in it.
+/// Makes a program for a set of instances from `together`, the program for one,
+/// and inserts it next to that. Its arguments are the first instance and the
+/// number of instances. Each unit computes the control of all instances for
+/// itself. A branch runs each way for the instances that take it, and a loop
+/// runs for those that are still in it. A task becomes a batch of the tasks of
+/// these instances, and no instance runs code that is not its own. Existing
+/// batches, of rounds of a loop, run for one instance after another. The
+/// program contains its barriers.
 uprog::ProgramOp makeSetProgram(uprog::ProgramOp together, const Twine &name);
 
 } // namespace mlir::batch

@@ -19,27 +19,27 @@
 
 namespace mlir::batch {
 
-/// Replaces tensors whose extent the kernel computes, the first t rows of a
-/// static one and what is made of them, by ones of static shape. Fails with an
-/// error at an op for which there is no such form.
+/// Replaces tensors whose extent the kernel computes with tensors of static
+/// shape. They are the first t rows of a static tensor, or are computed from
+/// such rows. Fails with an error at an op that has no such form.
 LogicalResult decomposePrefixes(KernelOp kernel);
 
-/// Marks the index of a read that is 0 where the condition says that there is
-/// nothing to read, not even at 0.
+/// Attribute on the select that computes the index of a read. The index is 0
+/// where the condition is false: then there is nothing to read, not even at 0.
 inline constexpr llvm::StringLiteral kExistsAttr = "exists";
 
-/// `index` if it is below `limit`, else 0; the kernel says so, in words, when
-/// it runs.
+/// Returns `index` if it is below `limit`. Otherwise returns 0, and the kernel
+/// reports an error about `what` when it runs.
 Value checkIndex(OpBuilder &builder, Location loc, Value index, Value limit,
                  const Twine &what);
 
-/// Replaces ops of the tensor dialect that have no batched form by ops that
-/// have one: gathers, paddings, generated tensors.
+/// Replaces tensor ops without a batched form, such as gathers, paddings and
+/// generated tensors, with ops that have one.
 void decomposeTensorOps(KernelOp kernel);
 
-/// Replaces reductions in the forms of importers by ones that have a batched
-/// form: results that keep the reduced dimensions with extent one, and those
-/// over a ragged extent and others at once.
+/// Replaces reductions in forms that importers produce with reductions that
+/// have a batched form. Handles results that keep the reduced dimensions with
+/// extent one, and reductions over a ragged extent together with others.
 void decomposeReductions(KernelOp kernel);
 
 /// A value of a kernel in its batched form. Extents have no value.
@@ -47,21 +47,21 @@ struct BatchedValue : BatchedForm {
   Value value;
 };
 
-/// Rebuilds the code of a kernel, which is straight-line and written for one
-/// instance, as an operator for many tasks. One object makes one operator.
+/// Builder of an operator for many tasks from the code of a kernel, which is
+/// straight-line and written for one instance. One object makes one operator.
 class KernelBatcher {
 public:
   explicit KernelBatcher(KernelOp kernel)
       : kernel(kernel), forms(kernel), builder(kernel.getContext()) {}
 
-  /// Makes the operator after the kernel. On failure it has emitted an error
-  /// and leaves nothing behind.
+  /// Makes the operator after the kernel. On failure, emits an error and leaves
+  /// no operator behind.
   FailureOr<uprog::OperatorOp> run(StringRef name);
 
 private:
   using Kind = BatchedForm::Kind;
 
-  /// A structured operation with its loops renumbered.
+  /// Loops of a structured operation, renumbered.
   struct Loops : BatchedLoops {
     SmallVector<utils::IteratorType> iterators;
     /// New numbers of the old loops.
@@ -74,7 +74,7 @@ private:
 
   /// Makes the empty operator and maps the kernel's arguments.
   FailureOr<uprog::OperatorOp> buildOperator(StringRef name);
-  /// Batches one operation in the order of the body.
+  /// Batches one operation. Operations are batched in the order of the body.
   LogicalResult batchOp(Operation *op);
 
   //===--------------------------------------------------------------------===//
@@ -85,15 +85,17 @@ private:
     return {forms.lookup(value), values.lookup(value)};
   }
   void map(Value value, Value batched);
-  /// The number of rows, an index: tasks, or ragged rows of a domain.
+  /// Returns the number of rows, an index: of tasks, or of ragged rows of a
+  /// domain.
   Value getRowCount(BatchedForm form);
-  /// `type` for many tasks; for Rows without its ragged dimension.
+  /// Returns `type` for many tasks; for Rows, without its ragged dimension.
   static RankedTensorType getBatchedType(Type type, Kind kind);
-  /// The dimension of the batched type that dimension `dim` of `type` becomes.
+  /// Returns the dimension of the batched type that dimension `dim` of `type`
+  /// becomes.
   static int64_t getBatchedDim(Type type, Kind kind, int64_t dim);
-  /// An uninitialized tensor of the batched form of `type`.
+  /// Builds an uninitialized tensor of the batched form of `type`.
   Value buildEmpty(Location loc, Type type, BatchedForm form);
-  /// `value` in this form, repeated for every row where needed.
+  /// Returns `value` in this form, repeated for every row where needed.
   Value getAs(Operation *user, Value value, BatchedForm form);
   Value repeatForRows(Location loc, Value once, BatchedForm form);
 
@@ -131,22 +133,23 @@ private:
   void batchPick(Operation *op, Value source, ArrayRef<OpFoldResult> offsets,
                  ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides,
                  const llvm::SmallBitVector &dropped);
-  /// A slice of the rows of tasks at known positions.
+  /// Builds a slice of the rows of tasks at known positions.
   Value buildView(Location loc, Type type, BatchedValue source,
                   ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
                   ArrayRef<OpFoldResult> strides);
-  /// The extent of a dimension of `source`, in the operator.
+  /// Returns the extent of a dimension of `source`, in the operator.
   OpFoldResult getExtent(Location loc, Value source, int64_t dim);
-  /// `index` if it is below `limit`, else 0; the operator says so when it runs.
+  /// Returns `index` if it is below `limit`. Otherwise returns 0, and the
+  /// operator reports an error about `what` when it runs.
   Value check(OpBuilder &nested, Location loc, Value index, OpFoldResult limit,
               const Twine &what);
   std::string describe(Operation *op, Value source, int64_t dim);
-  /// The row of `index` of the ragged tensor of the task `linalg.index 0`,
-  /// among the rows of all tasks. The index is checked.
+  /// Returns the row, among those of all tasks, with index `index` in the
+  /// ragged tensor of the task `linalg.index 0`. Checks the index.
   Value checkRow(OpBuilder &nested, Location loc, Value index, int64_t domain,
                  const Twine &what);
-  /// Makes the reads in the body of `generic` those of a row: it was copied
-  /// from that of `op`.
+  /// Makes the reads in the body of `generic`, which was copied from `op`, read
+  /// rows of batched tensors.
   void bindReads(linalg::LinalgOp op, const Loops &loops,
                  linalg::GenericOp generic);
 
@@ -159,31 +162,33 @@ private:
                 ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
                 ArrayRef<OpFoldResult> strides,
                 const llvm::SmallBitVector &dropped);
-  /// Finds the inserts that write into rows of operands, says so of each, and
-  /// marks the kernel's results.
+  /// Finds the inserts that write into rows of operands, emits a remark for
+  /// each insert, and marks the kernel's results.
   void placeInserts();
-  /// Why the inserts that make result `index` copy; empty if they do not: then
-  /// they are `placed`.
+  /// Returns the reason why the inserts that make result `index` copy. If they
+  /// do not copy, adds them to `placed` and returns an empty string.
   StringRef placeResult(unsigned index);
-  /// True if `op` stores its results in memory.
+  /// Returns true if `op` stores its results in memory.
   bool isStored(Operation *op) const;
   /// Returns the values that depend on the destination of `insert`, that code
   /// after it reads, and that are not in memory.
   SmallVector<Value> findKept(Operation *insert) const;
-  /// True if storing the values of findKept() for these inserts takes less time
-  /// than copying the row.
+  /// Returns true if storing the values of findKept() for these inserts takes
+  /// less time than copying the row.
   bool keepsLess(ArrayRef<Operation *> chain) const;
   /// Copies `batched` to memory.
   Value store(Location loc, Type type, Value batched);
-  /// An insert that writes into the row of its operand.
+  /// Builds an insert that writes into the row of its operand.
   Value buildInsert(Operation *op, Value source, Value dest,
                     ArrayRef<OpFoldResult> offsets,
                     ArrayRef<OpFoldResult> sizes,
                     ArrayRef<OpFoldResult> strides);
-  /// The position in `dest` of a slice of `count` elements.
+  /// Returns the position in `dest` of a slice of `count` elements, and checks
+  /// it.
   Value checkPosition(OpBuilder &nested, Operation *op, Value position,
                       Value dest, unsigned dim, int64_t count, int64_t step);
-  /// `value`, in memory of its own if it depends on the row that `op` writes.
+  /// Returns `value`, in its own memory if it depends on the row that `op`
+  /// writes.
   Value readBefore(Operation *op, Value value);
 
   //===--------------------------------------------------------------------===//
@@ -192,7 +197,7 @@ private:
 
   void batchLinalg(linalg::LinalgOp op);
   Loops getLoops(linalg::LinalgOp op);
-  /// The operand for the new loops and its indexing map.
+  /// Returns the operand for the new loops and its indexing map.
   std::pair<Value, AffineMap> getInput(linalg::LinalgOp op, OpOperand &operand,
                                        const Loops &loops);
   Value getInit(linalg::LinalgOp op, OpOperand &operand, const Loops &loops);
@@ -200,16 +205,16 @@ private:
                    Kind form);
   void batchSegmentReduction(linalg::LinalgOp op, const Loops &loops);
 
-  /// The values that the body of a structured operation captures, but for
-  /// tensors of tasks, which it reads at positions that it computes.
+  /// Values that the body of a structured operation captures, except tensors of
+  /// tasks. The body reads those at positions that it computes.
   struct Captured {
     SmallVector<Value> once;
     /// Per-task scalars, which become inputs.
     SmallVector<Value> perTask;
   };
   Captured getCaptured(linalg::LinalgOp op);
-  /// A linalg.generic with the body of `op`. `yield`, if given, replaces the
-  /// yielded values.
+  /// Builds a linalg.generic that corresponds to `op`. `buildBody` fills its
+  /// body from that of `op`.
   linalg::GenericOp
   buildGeneric(linalg::LinalgOp op, const Loops &loops, ValueRange inputs,
                ValueRange inits, ArrayRef<AffineMap> maps,

@@ -23,7 +23,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Builds the program of one machine.
+/// Builder of the program of one machine.
 class LockstepBuilder {
 public:
   LockstepBuilder(MachineOp machine, func::FuncOp entry)
@@ -61,7 +61,7 @@ void LockstepBuilder::makeLaneOps(BlockOp block, bool prologue) {
   LaneOpsOp::create(builder, block.getLoc(), lanes, name, prologue);
 }
 
-/// Says of each result that may be in a variable's row whether it is.
+/// Reports, for each result that may be in a variable's row, whether it is.
 void LockstepBuilder::reportInserts(InvokeOp invoke, KernelOp kernel) {
   MachineLayout layout(machine);
   for (OpResult result : invoke->getResults()) {
@@ -112,7 +112,7 @@ LogicalResult LockstepBuilder::makeCase(BlockOp block, Value step) {
   auto invokes = block.getBody().front().getOps<InvokeOp>();
   if (!invokes.empty()) {
     InvokeOp invoke = *invokes.begin();
-    // Without cached tops all reads copy from stacks.
+    // Without cached tops, all reads copy from stacks.
     if (!machine.getCachedTops() ||
         llvm::any_of(block.getBody().front(), [&](Operation &op) {
           return isa<PopOp, PushOp, SetOp>(op) && op.isBeforeInBlock(invoke);
@@ -131,7 +131,7 @@ LogicalResult LockstepBuilder::makeCase(BlockOp block, Value step) {
 }
 
 /// Chooses the next block among those that lanes wait for: the preferred one,
-/// or the one waited for longest.
+/// or the one that lanes have waited for longest.
 NextBlockOp LockstepBuilder::chooseBlock(Location loc) {
   Type index = builder.getIndexType(), i64 = builder.getI64Type();
   auto blocks = machine.getBody().getOps<BlockOp>();

@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The op that writes a new row.
+/// Returns the op that writes a new row.
 static Operation *getWriter(uprog::RowOp row) {
   for (Operation *user : row->getUsers()) {
     bool writes = false;
@@ -29,16 +29,17 @@ static Operation *getWriter(uprog::RowOp row) {
   return row;
 }
 
-/// True if the row is read by `writer` or after it.
+/// Returns true if the row is read by `writer` or after it.
 static bool isRead(Value row, Operation *writer) {
   return llvm::is_contained(writer->getOperands(), row) ||
          isLiveAfter(row, writer);
 }
 
-/// The most bytes of a tensor that gets a second copy only to spare a barrier.
+/// Maximum size in bytes of a tensor that gets a second copy only to save a
+/// barrier.
 static constexpr int64_t kMostTurnBytes = 1 << 16;
 
-/// Lets the row of a loop's temporary take turns with another one.
+/// Makes the row of a loop's temporary alternate between two copies.
 static void takeTurns(uprog::RowOp row, uprog::BufferOp buffer) {
   int64_t bytes = getRowBytes(cast<RankedTensorType>(buffer.getType()));
   if (!row->getParentOfType<LoopLikeOpInterface>() || bytes > kMostTurnBytes)
@@ -49,7 +50,7 @@ static void takeTurns(uprog::RowOp row, uprog::BufferOp buffer) {
 
 void batch::planBuffers(uprog::ProgramOp program) {
   StructuredFlow flow(program);
-  // By buffer, the values that may be its rows.
+  // For each buffer, the values that may be its rows.
   DenseMap<Value, SmallVector<Value>> rows;
   auto collect = [&](Value value) {
     if (!isa<uprog::RowType>(value.getType()))

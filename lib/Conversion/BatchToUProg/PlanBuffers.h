@@ -13,9 +13,9 @@
 namespace mlir::batch {
 
 /// Makes every `uprog.row` of a program avoid the rows of its buffer that are
-/// still read when it is written, and gives the buffer a copy for each of these
-/// and one more. In a loop, small ones that nothing hands on take turns in two
-/// copies. Each buffer has one such op.
+/// still read when it is written. The buffer gets a copy for each of these rows
+/// and one more. In a loop, small rows that nothing passes on alternate between
+/// two copies. Each buffer has one such op.
 void planBuffers(uprog::ProgramOp program);
 
 } // namespace mlir::batch

@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// True if both are computed alike from the same values.
+/// Returns true if equivalent ops compute both from the same values.
 static bool isSame(Value a, Value b) {
   if (a == b)
     return true;
@@ -103,13 +103,13 @@ void Extents::visitSlice(tensor::ExtractSliceOp slice) {
     setSize(slice, place, cast<Value>(slice.getMixedSizes()[dim]));
     int64_t stride = slice.getStaticStrides()[dim];
     if (source.isDynamicDim(dim)) {
-      // Only the whole of another one.
+      // A slice of a computed extent takes all of it.
       unite(slice, place, {slice.getSource(), dim});
       continue;
     }
     if (ShapedType::isDynamic(stride) || stride < 1)
       continue;
-    // From a computed position on, each row is checked, too.
+    // At a computed position, each row is checked, too.
     int64_t offset = slice.getStaticOffsets()[dim];
     int64_t rest =
         source.getDimSize(dim) - (ShapedType::isDynamic(offset) ? 0 : offset);

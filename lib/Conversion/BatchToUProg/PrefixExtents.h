@@ -14,17 +14,18 @@
 
 namespace mlir::batch {
 
-/// Dimensions of tensors that have the same extent.
+/// Extent that several dimensions of tensors have in common.
 struct Extent {
-  /// The size in the kernel; null if nobody gives one.
+  /// Size in the kernel; null if no op specifies it.
   Value size;
-  /// The largest one possible; negative if nobody says.
+  /// Largest possible size; negative if it is unknown.
   int64_t bound = -1;
-  /// What the size is of, in words.
+  /// Text that describes the dimension with this size.
   std::string what;
-  /// Of an argument of the kernel: known before it runs.
+  /// True for an argument of the kernel: the extent is known before the kernel
+  /// runs.
   bool isRagged = false;
-  /// The size, checked.
+  /// Size after the check.
   Value checked;
 
   bool isPrefix() const { return size && bound >= 0 && !isRagged; }
@@ -35,20 +36,20 @@ class Extents {
 public:
   explicit Extents(KernelOp kernel);
 
-  /// True if an op has an extent that the kernel computes.
+  /// Returns true if an op has an extent that the kernel computes.
   bool hasPrefix() const;
-  /// The extent of dimension `dim` of `value`; null if it is static, or of a
-  /// ragged tensor.
+  /// Returns the extent of dimension `dim` of `value`. Returns null if the
+  /// extent is static or that of a ragged tensor.
   Extent *find(Value value, unsigned dim);
-  /// The same for the loops of `op`.
+  /// Returns the extents of the loops of `op` in the same way.
   SmallVector<Extent *> findLoops(linalg::LinalgOp op);
-  /// An op with two extents where one is needed; null if there is none.
+  /// Returns an op with two extents where one is needed; null if there is none.
   Operation *getConflict() const { return conflict; }
-  /// `made` has the extents of `old`, of the same rank.
+  /// Gives `made` the extents of `old`, which has the same rank.
   void copy(Value old, Value made);
-  /// The type of `value` with the largest extents possible.
+  /// Returns the type of `value` with the largest possible extents.
   RankedTensorType getBounded(Value value);
-  /// The type that `value` has in the program.
+  /// Returns the type that `value` has in the program.
   RankedTensorType getOriginal(Value value);
 
 private:
@@ -68,7 +69,7 @@ private:
   Operation *conflict = nullptr;
 };
 
-/// The dimensions of the whole that a slice has, in order.
+/// Returns the dimensions of the whole tensor that a slice keeps, in order.
 template <typename SliceOp>
 SmallVector<unsigned> getKeptDims(SliceOp slice) {
   SmallVector<unsigned> kept;

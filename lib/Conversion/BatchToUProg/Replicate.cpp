@@ -25,14 +25,15 @@ using namespace mlir;
 using namespace mlir::batch;
 
 namespace {
-/// Programs that run instances: each by a unit or a cluster, one by all units,
-/// several by all.
+/// Programs that run instances: each on a unit or a cluster, one on all units,
+/// and several on all units.
 struct InstancePrograms {
   uprog::ProgramOp apart = {}, together = {}, set = {};
 };
 } // namespace
 
-/// Runs the instances from `first` on, one after the other, on all units.
+/// Runs the instances from `first` to before `end` on all units, one after
+/// another.
 static void runTogether(OpBuilder &builder, Location loc,
                         uprog::ProgramOp program, Value first, Value end) {
   auto loop = uprog::ForOp::create(builder, loc, first, end);
@@ -59,9 +60,9 @@ static void runSets(OpBuilder &builder, Location loc, uprog::ProgramOp program,
                        ValueRange{first, size});
 }
 
-/// Makes the program for a mini-batch. Of instances that do not run in sets,
-/// all units together run those that are too few for each unit to have as many
-/// of its own.
+/// Makes the program for a mini-batch. If instances do not run in sets, all
+/// units get equally many, and all units together run the instances that are
+/// left over.
 static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
   Location loc = entry.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(entry->getBlock());
@@ -101,7 +102,7 @@ static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
   uprog::YieldOp::create(builder, loc);
 }
 
-/// Makes the program for the blocks of a lower level of that for all.
+/// Makes the program for units of a lower level from the program for all units.
 static uprog::ProgramOp makeApart(uprog::ProgramOp together, StringRef name,
                                   uprog::Level level) {
   uprog::ProgramOp apart = together.clone();
@@ -122,7 +123,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     auto entry = dyn_cast_or_null<func::FuncOp>(
         lookupEntry(getOperation()).getOperation());
     InstanceProgram program(getOperation());
-    // A module that has its executor already stays as it is.
+    // A module that already has its executor is left unchanged.
     if (program.getStrategy() != Strategy::Replicate ||
         getOperation().lookupSymbol(getExecutorName(entry.getSymName())))
       return;
@@ -175,7 +176,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     bool sets;
   };
 
-  /// The level that an option or a file says.
+  /// Returns the level that an option or a file specifies.
   InstanceLevel getGivenLevel(const Tuning &choices) {
     if (level != InstanceLevel::Auto || !choices.getLevel())
       return level;
@@ -190,9 +191,9 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     llvm_unreachable("no other level");
   }
 
-  /// Decides which units run instances, and which steps one of them runs by
-  /// itself where several run an instance. If that is for clusters, also makes
-  /// their program.
+  /// Decides which units run instances. Where several units run an instance,
+  /// also decides which steps one of them runs by itself. If the choice is
+  /// clusters, also makes their program.
   Choice choose(InstancePrograms &programs, StringRef name,
                 const Tuning &choices) {
     uprog::ProgramOp together = programs.together;

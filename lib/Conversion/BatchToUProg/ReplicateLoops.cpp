@@ -15,7 +15,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The most rounds of a group, whose tasks run together where they can.
+/// Maximum number of rounds of a group, whose tasks run together where
+/// possible.
 static constexpr int64_t kAheadRounds = 64;
 
 /// Rounds of a loop whose layers run one after the other.
@@ -25,26 +26,26 @@ struct batch::RoundGroup {
   Value begin, end;
   SmallVector<StoredResult> stored = {}; ///< for later layers
 
-  /// True for the ops of a layer that are not free.
+  /// Returns true for the ops of a layer that are not free.
   bool isOf(unsigned layer, Operation &op) const {
     return !op.hasTrait<OpTrait::IsTerminator>() && !layers.isFree(&op) &&
            layers.getLayer(&op) == layer;
   }
-  /// The layer in which a use of a result is read.
+  /// Returns the layer that reads a use of a result.
   unsigned getReader(OpOperand &use) const {
     Operation *reader = loop.body.findAncestorOpInBlock(*use.getOwner());
     if (reader != loop.body.getTerminator())
       return layers.getLayer(reader);
     return layers.getArgumentLayer(&use - loop.getYielded().data());
   }
-  /// The last layer in which a result is read.
+  /// Returns the last layer that reads a result.
   unsigned getLastReader(Value result) const {
     unsigned last = 0;
     for (OpOperand &use : result.getUses())
       last = std::max(last, getReader(use));
     return last;
   }
-  /// What rounds hand on in a layer.
+  /// Returns the indices of the values that a layer carries between rounds.
   SmallVector<unsigned> getCarried(unsigned layer) const {
     auto isOf = [&](unsigned index) {
       return layers.getArgumentLayer(index) == layer;
@@ -57,8 +58,8 @@ struct batch::RoundGroup {
   }
 };
 
-/// True if a kernel multiplies and makes all its results, which are slices of
-/// tensors with those of many rounds.
+/// Returns true if a kernel multiplies and writes no result in place. Its
+/// results are slices of tensors with those of many rounds.
 static bool runsAhead(KernelOp kernel) {
   for (unsigned i = 0; i < kernel.getNumResults(); ++i)
     if (kernel.getResultAttr(i, kInPlaceAttr))
@@ -71,8 +72,8 @@ static bool runsAhead(KernelOp kernel) {
       .wasInterrupted();
 }
 
-/// The layers of a loop of tasks. With order `rounds`, all but those that need
-/// nothing of the loop but the number of the round are one layer.
+/// Returns the layers of the tasks of a loop. With order `rounds`, the caller
+/// merges all layers except the one that needs only the number of the round.
 LoopLayers Replicator::findLayers(LoopLikeOpInterface loop) {
   auto isStored = [&](Value value) {
     auto invoke = value.getDefiningOp<InvokeOp>();
@@ -89,7 +90,7 @@ LoopLayers Replicator::findLayers(LoopLikeOpInterface loop) {
   return LoopLayers(loop, {multiplies, multiplies, isStored});
 }
 
-/// A row for the tensors that many rounds give for a result.
+/// Makes a row for the tensors that many rounds produce for a result.
 Value Replicator::makeGroupRow(OpResult result) {
   auto type = cast<RankedTensorType>(result.getType());
   SmallVector<int64_t> shape = {kAheadRounds};
@@ -98,7 +99,7 @@ Value Replicator::makeGroupRow(OpResult result) {
                  RankedTensorType::get(shape, type.getElementType()));
 }
 
-/// Maps stored results to those of a round, the `number`th of its group.
+/// Maps stored results to those of round number `number` of the group.
 void Replicator::mapStored(ArrayRef<StoredResult> stored, Value number) {
   for (auto [result, whole] : stored) {
     auto buffer = symbols.lookup<uprog::BufferOp>(
@@ -110,7 +111,7 @@ void Replicator::mapStored(ArrayRef<StoredResult> stored, Value number) {
   }
 }
 
-/// The number of rounds from `begin` to before `end`.
+/// Returns the number of rounds from `begin` to before `end`.
 Value Replicator::countRounds(const CountedLoop &loop, Value begin, Value end) {
   Location loc = loop.op->getLoc();
   Value count = arith::SubIOp::create(builder, loc, end, begin);
@@ -119,7 +120,7 @@ Value Replicator::countRounds(const CountedLoop &loop, Value begin, Value end) {
                    : count;
 }
 
-/// Runs a task of all rounds of a group.
+/// Runs a task for all rounds of a group.
 LogicalResult Replicator::runAhead(RoundGroup &group, InvokeOp invoke) {
   Location loc = invoke.getLoc();
   auto kernel = symbols.lookup<KernelOp>(invoke.getKernel());
@@ -164,7 +165,8 @@ LogicalResult Replicator::runAhead(RoundGroup &group, InvokeOp invoke) {
   return success();
 }
 
-/// Converts the ops of a layer, and what any layer may need of the round.
+/// Converts the ops of a layer, and the ops of the round that any layer may
+/// need.
 LogicalResult Replicator::convertOps(const RoundGroup &group, unsigned layer) {
   for (Operation &op : group.loop.body.without_terminator())
     if ((group.layers.isFree(&op) || group.isOf(layer, op)) &&
@@ -173,8 +175,9 @@ LogicalResult Replicator::convertOps(const RoundGroup &group, unsigned layer) {
   return success();
 }
 
-/// Runs the rounds of a group for a layer, and replaces what it hands on in
-/// `carried`. What later layers read has a row for each round.
+/// Runs the rounds of a group for a layer, and replaces the values that it
+/// carries in `carried`. Results that later layers read have a row for each
+/// round.
 LogicalResult Replicator::convertLayer(RoundGroup &group, unsigned layer,
                                        MutableArrayRef<Value> carried) {
   const CountedLoop &loop = group.loop;
@@ -221,7 +224,8 @@ LogicalResult Replicator::convertLayer(RoundGroup &group, unsigned layer,
   return success();
 }
 
-/// A branch that `make` fills where `condition` holds; else it gives `others`.
+/// Makes a branch that `make` fills if `condition` holds, and that otherwise
+/// yields `others`.
 static uprog::BranchOp makeBranch(OpBuilder &builder, Location loc,
                                   Value condition, ValueRange others,
                                   function_ref<SmallVector<Value>()> make) {
@@ -241,15 +245,15 @@ static uprog::BranchOp makeBranch(OpBuilder &builder, Location loc,
 }
 
 namespace {
-/// A result that later layers of a wavefront read: waves hand on what it was in
-/// the `count` waves before, the latest first, from argument `first`.
+/// Result that later layers of a wavefront read. Waves carry its values from
+/// the previous `count` waves, latest first, in the arguments from `first` on.
 struct DelayedResult {
   OpResult result;
   unsigned layer, first, count;
 };
 } // namespace
 
-/// Lists these results, whose arguments come after `first` others.
+/// Lists the delayed results of a group. Their arguments follow `first` others.
 static SmallVector<DelayedResult> listDelayed(const RoundGroup &group,
                                               unsigned first) {
   SmallVector<DelayedResult> delayed;
@@ -268,9 +272,10 @@ static SmallVector<DelayedResult> listDelayed(const RoundGroup &group,
   return delayed;
 }
 
-/// Runs the rounds of a group for all layers but 0, each a round behind the one
-/// before it: a *wave* has tasks of as many rounds as there are layers, which
-/// do not depend on each other. A barrier is between two waves.
+/// Runs the rounds of a group for all layers except layer 0, each one round
+/// behind the previous layer. A *wave* has tasks of as many rounds as there are
+/// layers. The tasks of a wave do not depend on each other. A barrier separates
+/// two waves.
 LogicalResult Replicator::convertWavefront(RoundGroup &group,
                                            MutableArrayRef<Value> carried) {
   const CountedLoop &loop = group.loop;
@@ -295,8 +300,8 @@ LogicalResult Replicator::convertWavefront(RoundGroup &group,
   builder.setInsertionPointToEnd(&block);
   uprog::BarrierOp::create(builder, loc, uprog::Level::Device);
 
-  // A task has the row of its result before it is known whether it runs, and
-  // what rounds hand on changes when all layers have read it.
+  // A task gets the row of its result before it is known whether the task runs.
+  // Carried values change after all layers have read them.
   SmallVector<Value> now(rounds.getRegionIterArgs()), next = now;
   auto getNow = [&](unsigned index) { return now[index]; };
   SmallVector<Value> placed;
@@ -385,8 +390,8 @@ LogicalResult Replicator::convertWavefront(RoundGroup &group,
   return success();
 }
 
-/// Converts a loop. If some tasks can run ahead, it becomes a loop of groups of
-/// rounds, in which layer runs after layer.
+/// Converts a loop. If some tasks can run ahead, it becomes a loop over groups
+/// of rounds, in which layers run one after another.
 LogicalResult Replicator::convertCounted(const CountedLoop &loop) {
   LoopLayers layers = findLayers(loop.op);
   auto given = loop.op->getAttrOfType<OrderAttr>(kOrderAttr);

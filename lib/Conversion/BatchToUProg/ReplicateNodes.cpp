@@ -13,14 +13,14 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The argument of a function that a recursion goes down.
+/// Returns the argument of a function on which the recursion descends.
 static BlockArgument getNode(func::FuncOp function) {
   return *llvm::find_if(function.getArguments(), [](BlockArgument argument) {
     return isa<rec::AdtType>(argument.getType());
   });
 }
 
-/// How many variants an ADT has.
+/// Returns the number of variants of an ADT.
 static int64_t countVariants(Operation *from, Type type) {
   auto adt = SymbolTable::lookupNearestSymbolFrom<rec::AdtOp>(
       from, cast<rec::AdtType>(type).getName());
@@ -43,7 +43,7 @@ LogicalResult NodeConverter::convert(Operation *op) {
 // Matches and new values
 //===----------------------------------------------------------------------===//
 
-/// A branch on the variant, whose last case is the default.
+/// Converts a match to a branch on the variant. The last case is the default.
 LogicalResult NodeConverter::convert(rec::MatchOp match) {
   OpBuilder &builder = rest.builder;
   Location loc = match.getLoc();
@@ -95,8 +95,8 @@ LogicalResult NodeConverter::convert(rec::ConstructOp construct) {
   return success();
 }
 
-/// True if nothing but kernels and control reads a value where it is made:
-/// neither other nodes nor the host.
+/// Returns true if only kernels and control read a value where it is made.
+/// Other nodes and the host do not read it.
 static bool isTemporary(Value value) {
   return llvm::all_of(value.getUsers(), [](Operation *user) {
     return isa<InvokeOp, tensor::ExtractOp>(user);
@@ -113,7 +113,7 @@ Value NodeConverter::makeRow(OpResult result, const Twine &name) {
   return makeRow(result.getLoc(), name, result.getType());
 }
 
-/// A row of new rows of nodes.
+/// Makes a row of new rows of nodes.
 Value NodeConverter::makeRow(Location loc, const Twine &name, Type type) {
   OpBuilder atModule(loc.getContext());
   auto rows = uprog::NodeRowsOp::create(
@@ -124,8 +124,8 @@ Value NodeConverter::makeRow(Location loc, const Twine &name, Type type) {
                                   FlatSymbolRefAttr::get(unique), node);
 }
 
-/// True if a tensor is in a buffer that is written again after the node: a loop
-/// has made it, or the recursion is called with it.
+/// Returns true if a tensor is in a buffer that is written again after the
+/// node: a loop has made it, or the recursion is called with it.
 bool NodeConverter::isInBuffer(Value tensor) const {
   return llvm::any_of(flow->getOrigins(tensor), [&](Value origin) {
     if (auto argument = dyn_cast<BlockArgument>(origin))
@@ -135,7 +135,8 @@ bool NodeConverter::isInBuffer(Value tensor) const {
   });
 }
 
-/// A value for other nodes and the host, who read tensors after the node.
+/// Returns the value of an operand for other nodes and the host, which read
+/// tensors after the node.
 Value NodeConverter::keepValue(OpOperand &operand) {
   Value value = rest.getValue(operand);
   Location loc = operand.getOwner()->getLoc();
@@ -158,7 +159,7 @@ LogicalResult NodeConverter::convert(func::CallOp call) {
   return success();
 }
 
-/// Takes what is remembered of the node that a call is for.
+/// Maps the results of a call to the remembered results of its node.
 void NodeConverter::lookUp(func::CallOp call) {
   func::FuncOp callee = program.getCallee(call);
   Value of =
@@ -171,7 +172,7 @@ void NodeConverter::lookUp(func::CallOp call) {
   rest.mapping.map(call.getResults(), known.getValues());
 }
 
-/// True if an instance may have nodes that a function does not take.
+/// Returns true if an instance may have nodes that a function does not take.
 bool NodeConverter::readsOtherNodes(func::FuncOp function) {
   SymbolTableCollection symbols;
   SetVector<Type> adts;
@@ -192,7 +193,7 @@ bool NodeConverter::readsOtherNodes(func::FuncOp function) {
   return !adts.empty();
 }
 
-/// Emits what a function does at a node.
+/// Emits the code of a function at a node.
 LogicalResult NodeConverter::convertNode(func::FuncOp function,
                                          func::CallOp call, Value number) {
   OpBuilder &builder = rest.builder;
@@ -216,7 +217,7 @@ LogicalResult NodeConverter::convertNode(func::FuncOp function,
     builder.setInsertionPointToStart(block);
   }
   rest.mapping.map(argument, node);
-  // Other functions of the recursion take nodes and parameters only.
+  // Other functions of the recursion take only nodes and parameters.
   if (function == program.getCallee(call))
     for (BlockArgument other : function.getArguments())
       if (other != argument && !sharedness.getParameter(other))
@@ -237,8 +238,8 @@ LogicalResult NodeConverter::convertNode(func::FuncOp function,
   return success();
 }
 
-/// A loop over the nodes up to the one that is called for. Each is of a type
-/// that at most one of the functions takes.
+/// Converts a call of a recursion to a loop over the nodes up to the node of
+/// the call. At most one of the functions takes the type of each node.
 LogicalResult NodeConverter::convertRecursion(func::CallOp call) {
   OpBuilder &builder = rest.builder;
   Location loc = call.getLoc();

@@ -15,14 +15,14 @@
 
 namespace mlir::batch {
 
-/// Converts what an instance does with values of algebraic data types. A match
-/// becomes a branch. A recursion becomes a loop over the nodes of the instance,
-/// children first, which remembers what each of them results in: a recursive
-/// call takes what is remembered of its node. A tensor that this may be is in
-/// a row that belongs to the node.
+/// Converter of the ops of an instance on values of algebraic data types. A
+/// match becomes a branch. A recursion becomes a loop over the nodes of the
+/// instance, children first. The loop remembers the results of each node, and a
+/// recursive call takes the remembered results of its node. A tensor among them
+/// is in a row that belongs to the node.
 class NodeConverter {
 public:
-  /// What the converter of the rest of a program does.
+  /// Interface to the converter of the rest of a program.
   struct Rest {
     OpBuilder &builder;
     IRMapping &mapping;
@@ -37,15 +37,16 @@ public:
       : entry(entry), program(program), sharedness(sharedness),
         recursions(program, sharedness), rest(std::move(rest)) {}
 
-  /// The instance that the program runs, before the first op is converted.
+  /// Sets the instance that the program runs. Call this before the first op is
+  /// converted.
   void setInstance(Value value) { instance = value; }
-  /// True for an op of this converter.
+  /// Returns true for an op of this converter.
   static bool converts(Operation *op) {
     return isa<rec::MatchOp, rec::ConstructOp, func::CallOp>(op);
   }
   LogicalResult convert(Operation *op);
-  /// The row of a result of a kernel if it belongs to the present node; else
-  /// null.
+  /// Returns the row of a kernel's result if it belongs to the current node;
+  /// else null.
   Value makeRow(OpResult result, const Twine &name);
 
 private:
@@ -68,9 +69,9 @@ private:
   RecursionClasses recursions;
   Rest rest;
   Value instance;
-  Value node; ///< that a loop is at; null outside of loops over nodes
-  std::optional<StructuredFlow> flow; ///< in what it does there
-  /// By function: what its nodes result in.
+  Value node; ///< of the current round; null outside loops over nodes
+  std::optional<StructuredFlow> flow; ///< of the function at that node
+  /// Results of nodes, by function.
   DenseMap<Operation *, uprog::NodeResultsOp> results;
 };
 

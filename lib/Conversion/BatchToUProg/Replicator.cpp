@@ -29,7 +29,7 @@ Replicator::Replicator(func::FuncOp entry)
              [this](Block &block) { return convertBlock(block); },
              [this](OpOperand &operand) { return getValue(operand); }}) {}
 
-/// The type of what stands in a program for a value of `type`.
+/// Returns the type that a value of `type` has in a program.
 Type Replicator::convertType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
@@ -40,7 +40,7 @@ Type Replicator::convertType(Type type) {
       tensor.getShape().drop_front(), tensor.getElementType()));
 }
 
-/// A row of a new buffer.
+/// Makes a row of a new buffer.
 uprog::RowOp Replicator::makeRow(Location loc, const Twine &name, Type type) {
   OpBuilder atModule(module.getContext());
   auto buffer = uprog::BufferOp::create(
@@ -64,7 +64,7 @@ void Replicator::mapArguments(Value instance) {
   }
 }
 
-/// What stands for an operand of control or of a kernel.
+/// Returns the value in the program for an operand of control or of a kernel.
 Value Replicator::getValue(OpOperand &operand) {
   Value value = operand.get();
   Location loc = operand.getOwner()->getLoc();
@@ -133,7 +133,8 @@ LogicalResult Replicator::convert(InvokeOp invoke) {
   return success();
 }
 
-/// An element of a tensor, or of a parameter that may have any number of rows.
+/// Converts the read of an element of a tensor, or of a parameter that may have
+/// any number of rows.
 LogicalResult Replicator::convert(tensor::ExtractOp extract) {
   Location loc = extract.getLoc();
   RankedTensorType type = extract.getTensor().getType();
@@ -163,7 +164,7 @@ LogicalResult Replicator::convert(tensor::ExtractOp extract) {
   return success();
 }
 
-/// A row of a parameter, where it lies.
+/// Converts a view of a row of a parameter, which is read in place.
 LogicalResult Replicator::convert(tensor::ExtractSliceOp slice) {
   auto parameter = sharedness.getParameter(slice.getSource());
   if (!parameter || !isRowView(slice))
@@ -203,11 +204,11 @@ LogicalResult Replicator::convertRegion(Region &from, Region &to) {
   return convertBlock(from.front());
 }
 
-/// True for the number 1.
+/// Returns true for the number 1.
 static bool isOne(Value value) { return matchPattern(value, m_One()); }
 
-/// True for a number that no input changes: of constants and rounds of loops
-/// over such numbers.
+/// Returns true for a number that does not depend on inputs: it is computed
+/// from constants and rounds of loops over such numbers.
 static bool isFixed(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
@@ -220,7 +221,7 @@ static bool isFixed(Value value) {
          llvm::all_of(op->getOperands(), isFixed);
 }
 
-/// Returns the upper bound, or the lower one if the instance may not take as
+/// Returns the upper bound, or the lower one if the instance may not run that
 /// many rounds. A loop over fixed numbers is not counted: where several
 /// instances run together, its bounds stay the same for all of them.
 Value Replicator::limitRounds(scf::ForOp loop, Value lower, Value upper,
@@ -317,7 +318,7 @@ LogicalResult Replicator::convert(scf::IndexSwitchOp branch) {
   return success();
 }
 
-/// A loop over the elements of lists, which have equal lengths.
+/// Converts a loop over the elements of lists, which have equal lengths.
 LogicalResult Replicator::convert(rec::FoldOp loop) {
   Location loc = loop.getLoc();
   SmallVector<Value> lists = llvm::map_to_vector(
@@ -401,7 +402,7 @@ LogicalResult Replicator::convertBlock(Block &block) {
   return success();
 }
 
-/// Erases what layers have computed again, but do not need.
+/// Erases code that layers have recomputed but do not need.
 static void eraseDeadCode(uprog::ProgramOp program) {
   program.getBody().walk<WalkOrder::PostOrder, ReverseIterator>(
       [&](Operation *op) {

@@ -18,12 +18,12 @@
 
 namespace mlir::batch {
 
-/// A loop that knows its number of rounds.
+/// Loop with a known number of rounds.
 struct CountedLoop {
   LoopLikeOpInterface op;
   Block &body;
   Value lower, upper, step; ///< of the program
-  /// Maps what follows from the number of a round, given that.
+  /// Maps the values that depend on the number of a round, given that number.
   std::function<void(Value)> mapRound;
   Block::BlockArgListType carried; ///< the other arguments of the body
   SmallVector<Value> inits;        ///< of the program
@@ -38,11 +38,11 @@ using StoredResult = std::pair<Value, Value>;
 
 struct RoundGroup;
 
-/// A name for the buffer of a kernel's result.
+/// Returns a name for the buffer of a kernel's result.
 std::string nameResult(OpResult result);
 
-/// Makes the program that runs one instance of an entry: its control, with a
-/// site for each task.
+/// Builder of the program that runs one instance of an entry: its control, with
+/// a site for each task.
 class Replicator {
 public:
   explicit Replicator(func::FuncOp entry);

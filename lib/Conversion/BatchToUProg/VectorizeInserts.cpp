@@ -5,20 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A slice or an element that is inserted at positions that code generators do
-// not know becomes a linalg.generic over the tensor that it is inserted into:
-// each element is that tensor's own or, inside of the slice, the one that is
-// inserted. Positions are checked as those of reads are (VectorizeReads.cpp).
+// An insert of a slice or an element at positions that code generators do not
+// know becomes a linalg.generic over the destination. Each element is the
+// inserted one inside the slice, and otherwise that of the destination.
+// Positions are checked like those of reads (VectorizeReads.cpp).
 //
-// Whether an element lies inside depends on the columns only if the slice does
-// not take all of them, so whole rows are written as vectors.
+// Whether an element is inside the slice depends on the columns only if the
+// slice does not take all of them, so whole rows are written as vectors.
 //
 // If the kernel's result is an argument with slices inserted, and nothing reads
-// what was there afterwards, the inserts are `uprog.insert`s, which need not
-// copy the argument: the result may be written into its row. Readers of the old
-// row run before the insert. If code after the insert reads a view, or another
-// value that stages compute where they read it, the operator stores the value
-// before the row changes.
+// the old elements afterwards, each insert becomes a `uprog.insert`. It need
+// not copy the argument, because the result may be written into the argument's
+// row. Readers of the old row run before the insert. If code after the insert
+// reads a view, or another value that stages compute where they read it, the
+// operator stores the value before the row changes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ using namespace mlir::batch;
 using arith::CmpIPredicate;
 using utils::IteratorType;
 
-/// Where an element of the whole lies along one dimension of the slice.
+/// Position of an element of the destination along one dimension of the slice.
 namespace {
 struct Along {
   Value index;    ///< in the slice; 0 outside of it
@@ -41,8 +41,8 @@ struct Along {
 };
 } // namespace
 
-/// `distance` is how far the element is from the slice's first one, modulo
-/// 2^64.
+/// Returns the position of an element whose distance from the slice's first
+/// element is `distance`, modulo 2^64.
 static Along findAlong(OpBuilder &nested, Location loc, Value distance,
                        int64_t count, int64_t step) {
   auto constant = [&](int64_t value) -> Value {
@@ -95,8 +95,8 @@ void KernelBatcher::batchPut(Operation *op, Value source, Value dest,
   MLIRContext *context = op->getContext();
   auto type = cast<RankedTensorType>(dest.getType());
   BatchedForm perTask = {BatchedForm::PerTask};
-  // An element is an input with one for each task, a slice is read where it
-  // lies.
+  // An element is an input with one value for each task. A slice is read in
+  // place.
   bool isSlice = isa<RankedTensorType>(source.getType());
   BatchedValue slice = lookup(source);
   Value empty = buildEmpty(loc, type, perTask);
@@ -169,7 +169,7 @@ void KernelBatcher::batchPut(Operation *op, Value source, Value dest,
 // Inserts into rows of operands
 //===----------------------------------------------------------------------===//
 
-/// The tensor that `op` inserts into; null if it is another op.
+/// Returns the tensor that `op` inserts into; null if `op` is not an insert.
 static Value getDest(Operation *op) {
   if (auto insert = dyn_cast_or_null<tensor::InsertOp>(op))
     return insert.getDest();
@@ -177,7 +177,8 @@ static Value getDest(Operation *op) {
   return slice ? slice.getDest() : Value();
 }
 
-/// True if `op` is an insert of static extents, which may write into a row.
+/// Returns true if `op` is an insert with static extents, which may write into
+/// a row.
 static bool writesSlice(Operation *op) {
   Value dest = getDest(op);
   if (!dest || !cast<RankedTensorType>(dest.getType()).hasStaticShape())
@@ -224,7 +225,7 @@ static void hoistReaders(Operation *insert) {
       rewriter.moveOpBefore(user, insert);
 }
 
-/// True if all readers of the destination of `insert` come before it.
+/// Returns true if all readers of the destination of `insert` come before it.
 static bool isReadBefore(Operation *insert) {
   Value dest = getDest(insert);
   bool isBefore = llvm::count(insert->getOperands(), dest) == 1;
@@ -234,7 +235,7 @@ static bool isReadBefore(Operation *insert) {
   return isBefore;
 }
 
-/// Returns the bytes of a value of one task, or none if they are unknown.
+/// Returns the size in bytes of a value of one task, or none if it is unknown.
 static std::optional<int64_t> countBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
@@ -328,7 +329,7 @@ void KernelBatcher::placeInserts() {
   SmallVector<unsigned> results;
   for (auto &[index, chain] : chains) {
     StringRef reason = placeResult(index);
-    // The same holds for the inserts before.
+    // The same reason applies to the inserts before.
     for (Operation *op : chain)
       reasons.try_emplace(op, reason);
     if (reason.empty())

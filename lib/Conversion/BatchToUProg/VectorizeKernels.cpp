@@ -133,7 +133,7 @@ FailureOr<uprog::OperatorOp> KernelBatcher::run(StringRef name) {
   for (Value operand : yield->getOperands())
     results.push_back(getAs(yield, operand, {BatchedForm::PerTask}));
   uprog::YieldOp::create(builder, yield->getLoc(), results);
-  // Initial values, constants and extents without users.
+  // Erase initial values, constants and extents without users.
   for (Operation &inner :
        llvm::make_early_inc_range(llvm::reverse(op.getBody().front())))
     if (isOpTriviallyDead(&inner))

@@ -86,9 +86,9 @@ KernelBatcher::Captured KernelBatcher::getCaptured(linalg::LinalgOp op) {
 // Contractions and copies
 //===----------------------------------------------------------------------===//
 
-/// A contraction over plain operands of one element type as the named operation
-/// with these loops, or null. A matrix that is stored as [out, in] is read
-/// transposed in place.
+/// Builds a contraction over plain operands of one element type as the named
+/// operation with these loops. Returns null if there is no such operation. A
+/// matrix that is stored as [out, in] is read transposed in place.
 static Operation *buildNamedContraction(OpBuilder &builder, Location loc,
                                         ValueRange inputs, Value init,
                                         ArrayRef<AffineMap> maps,
@@ -140,7 +140,7 @@ static Operation *buildNamedContraction(OpBuilder &builder, Location loc,
   return nullptr;
 }
 
-/// True if `op` multiplies and adds operands of one element type.
+/// Returns true if `op` multiplies and adds operands of one element type.
 static bool isPlainContraction(linalg::LinalgOp op) {
   if (!linalg::isaContractionOpInterface(op) || op->getNumOperands() != 3)
     return false;
@@ -151,7 +151,7 @@ static bool isPlainContraction(linalg::LinalgOp op) {
   });
 }
 
-/// The input that `op` only copies, if that is all it does.
+/// Returns the input that `op` copies, if it does nothing else.
 static std::optional<unsigned> getCopiedInput(linalg::LinalgOp op) {
   if (op->getNumResults() != 1 || op.getBlock()->getOperations().size() != 1 ||
       op.getNumReductionLoops() != 0)
@@ -226,7 +226,7 @@ void KernelBatcher::batchLinalg(linalg::LinalgOp op) {
     maps.push_back(getMap(op, operand, loops, loops.form.kind));
   }
 
-  // A broadcast to ragged rows leaves a copy.
+  // After a broadcast to ragged rows, only a copy is left.
   if (std::optional<unsigned> copied = getCopiedInput(op))
     if (maps[*copied] == maps.back() &&
         inputs[*copied].getType() == inits[0].getType())
@@ -270,7 +270,7 @@ void KernelBatcher::batchSegmentReduction(linalg::LinalgOp op,
   Value init = getAs(op, initOperand.get(), {BatchedForm::PerTask});
   AffineMap rowMap = getMap(op, initOperand, loops, BatchedForm::PerTask);
 
-  // Rows that are an unchanged operand need no code of their own.
+  // Rows that are an unchanged operand need no extra code.
   Value rows;
   if (auto argument = dyn_cast_if_present<BlockArgument>(combiner->row))
     if (argument.getOwner() == op.getBlock()) {

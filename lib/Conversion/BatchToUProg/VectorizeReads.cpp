@@ -5,17 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Indices that code generators do not know are data. Whatever reads a tensor at
-// one, a slice, an element or the body of a structured operation, has the same
-// form in an operator: a linalg.generic whose body has a `tensor.extract` from
-// the tensor as it lies in memory, so that a row costs what a row takes,
-// however long the table is.
+// Indices that code generators do not know are data. A slice, an element or the
+// body of a structured operation may read a tensor at such an index. All have
+// the same form in an operator: a linalg.generic whose body has a
+// `tensor.extract` from the tensor as it is stored in memory. The cost of
+// reading a row then does not depend on the length of the table.
 //
-// Each index that may be wrong is compared with its limit right there: a
-// `cf.assert`, whose text names the tensor, reports it, and 0 takes its place,
-// so that nothing outside of the tensor is read. The index of the row of a task
-// is `linalg.index 0`. An index is a sum of loops and of values that are equal
-// for all columns where possible: then a stage still reads vectors.
+// The body compares each index that may be out of range with its limit. A
+// `cf.assert` whose text names the tensor reports such an index, and 0 replaces
+// it, so that nothing outside the tensor is read. The index of the row of a
+// task is `linalg.index 0`. Where possible, an index is a sum of loops and of
+// values that are equal for all columns, so that a stage still reads vectors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -221,7 +221,7 @@ void KernelBatcher::batchPick(Operation *op, Value source,
 // Bodies of structured operations
 //===----------------------------------------------------------------------===//
 
-/// True if an index is below `extent` by construction.
+/// Returns true if an index is below `extent` by construction.
 static bool isInside(linalg::LinalgOp op, Value index, int64_t extent) {
   if (ShapedType::isDynamic(extent))
     return false;

@@ -38,8 +38,8 @@ LogicalResult KernelBatcher::batchTensorOp(Operation *op) {
   return result;
 }
 
-/// Emits an error at `op` if no lowering knows `made`, an op of its batched
-/// form, or an op inside it.
+/// Emits an error at `op` if no lowering exists for `made`, an op of its
+/// batched form, or for an op inside `made`.
 static LogicalResult checkBatchedForm(Operation *op, Operation *made) {
   WalkResult result = made->walk([&](Operation *nested) {
     if (isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
@@ -63,7 +63,7 @@ LogicalResult KernelBatcher::batchOtherDialect(Operation *op) {
     operands.push_back(form.value);
     batched.push_back(form.isBatched());
   }
-  // An op that reads parameters alone is computed for every task, too.
+  // An op that reads only parameters is computed for every task, too.
   if (!operands.empty() && !llvm::is_contained(batched, true)) {
     operands[0] = getAs(op, op->getOperand(0), {BatchedForm::PerTask});
     batched[0] = true;
@@ -262,7 +262,7 @@ KernelBatcher::Slice KernelBatcher::getSlice(OffsetSizeAndStrideOpInterface op,
   };
   for (auto [dim, offset, size, stride] : llvm::enumerate(
            op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
-    // The ragged extent is taken whole.
+    // The slice takes the whole ragged extent.
     if (static_cast<int64_t>(dim) == extentDim)
       continue;
     slice.offsets.push_back(getStatic(offset));
@@ -319,8 +319,8 @@ void KernelBatcher::batchReshape(ReshapeOp op) {
     else
       llvm::append_range(units, batched);
   }
-  // The dimensions of extent one beside a ragged extent, which moves to the
-  // front, join what is then before them.
+  // The dimensions of extent one next to a ragged extent, which moves to the
+  // front, join the dimension that then precedes them.
   llvm::sort(units);
   for (int64_t unit : units)
     if (unit != 0)
@@ -360,7 +360,7 @@ void KernelBatcher::batchSoftmax(linalg::SoftmaxOp op) {
   builder.setInsertionPoint(batched);
   // This never fails on tensors.
   SmallVector<Value> values = *batched.decomposeOperation(builder);
-  // The decomposition asks for the number of rows, which is known.
+  // The decomposition reads the number of rows, which is known.
   for (Operation *made = empty.getDefiningOp(); made != batched;
        made = made->getNextNode())
     if (auto dim = dyn_cast<tensor::DimOp>(made))
