@@ -24,7 +24,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Converts the functions of one gpu.module.
+/// Converter of the functions of one gpu.module.
 class KernelEmulation {
 public:
   KernelEmulation(ModuleOp module, gpu::GPUModuleOp kernels,
@@ -43,7 +43,7 @@ private:
   LogicalResult convertFunction(func::FuncOp function);
   LogicalResult convertCall(func::CallOp op, Value thread);
   LogicalResult convertAddressOf(LLVM::AddressOfOp op, Value thread);
-  /// Constants lie in the host's memory, and reads of them need no check.
+  /// Moves constants to the host's memory. Reads of them need no check.
   void moveConstants();
   LogicalResult readConstant(LLVM::AddressOfOp op, StringAttr name);
 
@@ -92,7 +92,7 @@ LogicalResult KernelEmulation::placeShared() {
     sharedOffsets[global.getSymName()] = sharedBytes;
     sharedBytes += layout.getTypeSize(type).getFixedValue();
   }
-  // Memory that the launch adds comes after it.
+  // Memory that the launch adds follows the other variables.
   int64_t alignment = dynamic.empty() ? 1 : dynamicAlignment;
   for (LLVM::GlobalOp global : dynamic)
     alignment = std::max<int64_t>(alignment, global.getAlignment().value_or(1));
@@ -188,7 +188,7 @@ LogicalResult KernelEmulation::run() {
 
 LogicalResult KernelEmulation::convertFunction(func::FuncOp function) {
   Value thread = function.getArgument(0);
-  // Ops made along the way are not visited.
+  // Ops that the conversion makes are not visited.
   SmallVector<Operation *> operations;
   function.getBody().walk([&](Operation *op) { operations.push_back(op); });
   for (Operation *op : operations) {
@@ -206,7 +206,7 @@ LogicalResult KernelEmulation::convertFunction(func::FuncOp function) {
   if (entries.contains(function) && failed(unpackArguments(function)))
     return failure();
 
-  // All memory is now the host's.
+  // All memory is now host memory.
   AttrTypeReplacer replacer;
   replacer.addReplacement(
       [](LLVM::LLVMPointerType type) -> std::optional<Type> {

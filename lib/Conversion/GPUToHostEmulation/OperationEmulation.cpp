@@ -22,7 +22,7 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Converts operations of one function.
+/// Converter of the operations of one function.
 class OperationEmulation {
 public:
   OperationEmulation(Value thread, const DataLayout &layout,
@@ -35,7 +35,7 @@ private:
   /// Checks that an operation means the same on the host as on a GPU.
   LogicalResult checkPlain(Operation *op);
 
-  // Each converts one kind of operation.
+  // Each function converts one kind of operation.
   template <class Op>
   LogicalResult convertId(Op op, EmulatorRegister name, int64_t otherwise);
   LogicalResult convertLoad(LLVM::LoadOp op);
@@ -51,7 +51,7 @@ private:
   LogicalResult convertToBF16(NVVM::ConvertF32x2ToBF16x2Op op);
   LogicalResult convertMapa(NVVM::MapaOp op);
   LogicalResult convertCopy(NVVM::CpAsyncOp op);
-  /// Replaces an operation without results by a call.
+  /// Replaces an operation without results with a call.
   LogicalResult replaceByCall(Operation *op, EmulatorFunction function,
                               ArrayRef<int64_t> arguments = {});
 
@@ -172,7 +172,7 @@ OperationEmulation::getAtomicAccess(Operation *op, Value pointer, Type type,
   return AtomicAccess{bytes, *scope, *space};
 }
 
-/// True for memory of one thread, which only this one accesses.
+/// Returns true for memory of one thread, which only that thread accesses.
 static bool isOwn(Value pointer) {
   return pointer.getDefiningOp<LLVM::AllocaOp>() != nullptr;
 }
@@ -418,7 +418,7 @@ LogicalResult OperationEmulation::convertMma(NVVM::MmaOp op) {
   auto store = [&](ValueRange values, Type element, int64_t room) {
     Value array;
     {
-      // Once per call of the function, not per iteration of a loop.
+      // Allocate once per call of the function, not per iteration of a loop.
       OpBuilder::InsertionGuard guard(b.builder);
       b.builder.setInsertionPointToStart(
           &op->getParentOfType<func::FuncOp>().front());
@@ -446,9 +446,9 @@ LogicalResult OperationEmulation::convertMma(NVVM::MmaOp op) {
   return success();
 }
 
-/// Rounds f32 to a type with fewer bits of fraction, the last `dropped` of
-/// which become zero. `toEven`: halves go to the even neighbor, not away from
-/// zero. NaN becomes the NaN that GPUs return.
+/// Rounds f32 to a type with fewer fraction bits: the last `dropped` bits
+/// become zero. With `toEven`, halves round to the even neighbor, otherwise
+/// away from zero. NaN becomes the NaN that GPUs return.
 static Value roundBits(OpBuilder &b, Location loc, Value value, int64_t dropped,
                        bool toEven) {
   Type i32 = b.getI32Type();
@@ -503,8 +503,8 @@ OperationEmulation::convertToBF16(NVVM::ConvertF32x2ToBF16x2Op op) {
   return success();
 }
 
-/// Threads have stacks of their own; only loads and stores know what lies
-/// there.
+/// Checks that only loads and stores use the address of `op`. Threads have
+/// their own stacks, and only loads and stores recognize their memory.
 static LogicalResult checkAlloca(LLVM::AllocaOp op) {
   auto isAccess = [&](Operation *user) {
     auto store = dyn_cast<LLVM::StoreOp>(user);
@@ -522,7 +522,7 @@ LogicalResult OperationEmulation::checkPlain(Operation *op) {
       isa_and_nonnull<arith::ArithDialect, cf::ControlFlowDialect,
                       func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
                       scf::SCFDialect, vector::VectorDialect>(dialect);
-  // The contents of regions are checked by themselves.
+  // The contents of regions are checked separately.
   bool plain = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
                op->hasTrait<OpTrait::IsTerminator>() ||
                isMemoryEffectFree(op) ||
