@@ -21,8 +21,8 @@ using namespace mlir::batch;
 namespace {
 
 /// Moves the only block of `region` before `position`, replaces its arguments
-/// by `values` and removes its yield. A null value is for an argument without
-/// uses. Returns the yielded values, converted.
+/// with `values` and removes its yield. A null value belongs to an argument
+/// without uses. Returns the converted yielded values.
 FailureOr<SmallVector<Value>> inlineBody(Region &region, ArrayRef<Value> values,
                                          Block *block, Block::iterator position,
                                          const TypeConverter &converter,
@@ -51,7 +51,7 @@ protected:
   const rec::VariantNumbering &numbering;
 };
 
-/// A new node of the forest.
+/// Lowers to a new node of the forest.
 struct ConvertConstruct : OpConversionPattern<rec::ConstructOp>,
                           private RecPatternBase {
   ConvertConstruct(const TypeConverter &converter, MLIRContext *context,
@@ -73,7 +73,8 @@ struct ConvertConstruct : OpConversionPattern<rec::ConstructOp>,
   }
 };
 
-/// A switch over the variant of a node; none if there is only one.
+/// Lowers a match to a switch over the variant of a node, or to no switch if
+/// there is only one variant.
 struct ConvertMatch : OpConversionPattern<rec::MatchOp>,
                       private RecPatternBase {
   ConvertMatch(const TypeConverter &converter, MLIRContext *context,
@@ -154,8 +155,8 @@ private:
   }
 };
 
-/// Entries of the list pool, filled from link to link. They are counted first,
-/// so that all can be reserved at once.
+/// Lowers to entries of the list pool, which are filled link by link. The links
+/// are counted first, so that all entries can be reserved at once.
 struct ConvertElements : OpConversionPattern<rec::ElementsOp>,
                          private RecPatternBase {
   ConvertElements(const TypeConverter &converter, MLIRContext *context,
@@ -207,7 +208,7 @@ struct ConvertElements : OpConversionPattern<rec::ElementsOp>,
   }
 };
 
-/// The lists that a map or fold walks together.
+/// Lists that a map or fold walks together.
 class Walk {
 public:
   /// Unpacks the lists and checks that their lengths are equal.
@@ -258,8 +259,9 @@ private:
   SmallVector<Value> begins;
 };
 
-/// A loop that fills the result lists. Their entries are all reserved before
-/// it, so that entries of lists made inside do not come between them.
+/// Lowers a map to a loop that fills the result lists. All their entries are
+/// reserved before the loop, so that entries of lists that are made inside do
+/// not come between them.
 struct ConvertMap : OpConversionPattern<rec::MapOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -286,7 +288,7 @@ struct ConvertMap : OpConversionPattern<rec::MapOp> {
 
     auto loop = scf::ForOp::create(rewriter, loc, build.constant(0),
                                    walk.getLength(), build.constant(1));
-    // What is said of the rounds of the map holds for those of the loop.
+    // Attributes for the rounds of the map hold for the rounds of the loop.
     loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     Operation *end = loop.getBody()->getTerminator();
     rewriter.setInsertionPoint(end);
@@ -310,7 +312,7 @@ struct ConvertMap : OpConversionPattern<rec::MapOp> {
   }
 };
 
-/// A loop that carries the accumulators.
+/// Lowers a fold to a loop that carries the accumulators.
 struct ConvertFold : OpConversionPattern<rec::FoldOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -326,7 +328,7 @@ struct ConvertFold : OpConversionPattern<rec::FoldOp> {
         scf::ForOp::create(rewriter, loc, build.constant(0), walk.getLength(),
                            build.constant(1), adaptor.getInits());
     Block *body = loop.getBody();
-    // Without accumulators the builder makes the terminator.
+    // Without accumulators, the builder makes the terminator.
     if (!body->empty())
       rewriter.eraseOp(body->getTerminator());
     rewriter.setInsertionPointToEnd(body);
@@ -361,7 +363,8 @@ struct ConvertEmpty : OpConversionPattern<rec::EmptyOp> {
   }
 };
 
-/// Only the runtime knows which lists have room behind them.
+/// Lowers an append to a call. Only the runtime can determine which lists have
+/// room after them.
 struct ConvertAppend : OpConversionPattern<rec::AppendOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -416,7 +419,7 @@ struct ConvertElement : OpConversionPattern<rec::ElementOp> {
   }
 };
 
-/// The schedule already respects phases.
+/// Erases a phase: the schedule already respects phases.
 struct ConvertPhase : OpConversionPattern<rec::PhaseOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -428,7 +431,7 @@ struct ConvertPhase : OpConversionPattern<rec::PhaseOp> {
   }
 };
 
-/// Canonicalization turns branches into selects of any type.
+/// Converts selects of any type, which canonicalization makes from branches.
 struct ConvertSelect : OpConversionPattern<arith::SelectOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -437,7 +440,7 @@ struct ConvertSelect : OpConversionPattern<arith::SelectOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (getTypeConverter()->isLegal(op.getType()))
       return failure();
-    // The condition may also be a tensor, of one value per element.
+    // The condition may also be a tensor with one value per element.
     if (!op.getCondition().getType().isInteger(1))
       return rewriter.notifyMatchFailure(op, "it selects elements, not values");
     rewriter.replaceOpWithNewOp<arith::SelectOp>(op, adaptor.getCondition(),
