@@ -24,23 +24,23 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
-/// Fewer instances than this share of a vector run one by one.
+/// Fewer instances than 1 / kFewShare of a vector run one by one.
 static constexpr int64_t kFewShare = 4;
 
 namespace {
 
-/// A program being lowered. Workers are the units of the device, which together
-/// run a program of that level, and its only cluster; a program of block level
-/// each runs by itself.
+/// Program that is being lowered. The workers are the units of the device and
+/// its only cluster. Together they run a program of device or cluster level.
+/// Each worker runs a program of block level by itself.
 struct WorkerProgram {
   SymbolTable &symbols;
-  const llvm::StringSet<> &ofClusters; ///< programs of this level
-  /// Of programs that have code for instances side by side: how many.
+  const llvm::StringSet<> &ofClusters; ///< programs of cluster level
+  /// Number of instances side by side, for programs that have code for that.
   const llvm::StringMap<int64_t> &sideBySide;
   int64_t rowSplit, stageRows; ///< options of the pass
   bool alone;                  ///< of block level
   InstanceProgramState instances;
-  func::FuncOp function = {}; ///< over (context, worker, workers, others)
+  func::FuncOp function = {}; ///< takes (context, worker, workers, others)
   Value lanes = {};           ///< of the worker, if the program has lanes
 
   Value getContext() { return function.getArgument(0); }
@@ -101,7 +101,7 @@ private:
   ContextBuilder builder() {
     return ContextBuilder(b, b.getLoc(), program.getContext());
   }
-  /// A barrier of all workers.
+  /// Emits a barrier of all workers.
   void waitForAll(Operation *op) {
     if (program.instances.unit.state)
       InstanceCode(b, op, program.instances.unit).beginBarrier();
@@ -118,8 +118,8 @@ private:
 
 } // namespace
 
-/// True if the code of an operator takes the address of a BatchIndexError, its
-/// eleventh argument.
+/// Returns true if the code of an operator takes the address of a
+/// BatchIndexError, its eleventh argument.
 static bool checksIndices(func::FuncOp kernel) {
   return kernel.getNumArguments() > 10;
 }
@@ -128,7 +128,7 @@ static LogicalResult checkRun(uprog::RunOp run, SymbolTable &symbols) {
   if (run.getLevel() == uprog::Level::Cluster)
     return run.emitError("level(cluster) is not supported here, since all "
                          "workers are one cluster; use level(block)");
-  // Without a step it runs a program, which is checked by itself.
+  // Without a step, the op runs a program, which is checked separately.
   if (!run.getStep())
     return success();
   auto kernel = symbols.lookup<func::FuncOp>(run.getCallee());
@@ -158,7 +158,7 @@ void WorkerEmitter::callProgram(StringRef name, ValueRange inputs,
   func::CallOp::create(b, name, TypeRange(), arguments);
 }
 
-/// True if the worker's tasks are traced.
+/// Emits a test whether the worker's tasks are traced.
 Value WorkerEmitter::isTraced() {
   ContextBuilder cb = builder();
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -170,7 +170,8 @@ Value WorkerEmitter::isTraced() {
                               LLVM::ZeroOp::create(b, pointer));
 }
 
-/// Each worker runs every so many groups of instances.
+/// Runs groups of instances side by side. Each of n workers runs every nth
+/// group.
 void WorkerEmitter::runSideBySide(uprog::RunOp run, Value tasks,
                                   int64_t width) {
   Value size = constant(width);
@@ -185,8 +186,8 @@ void WorkerEmitter::runSideBySide(uprog::RunOp run, Value tasks,
                                   tasks});
 }
 
-/// Each worker runs every so many of a program's tasks, or, if these are for
-/// clusters, all workers run all of them.
+/// Runs the tasks of a program. Each of n workers runs every nth task or, if
+/// the tasks are for clusters, all workers run all tasks.
 void WorkerEmitter::runProgram(uprog::RunOp run,
                                uprog::RunOp::Adaptor operands) {
   const bool isAlone = !program.ofClusters.contains(run.getCallee());
@@ -311,7 +312,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
   return {};
 }
 
-/// A loop over the numbers that counts those listed.
+/// Emits a loop over the numbers that counts the listed ones.
 SmallVector<Value> WorkerEmitter::lower(uprog::CompactOp compact,
                                         uprog::CompactOp::Adaptor operands) {
   ContextBuilder cb = builder();
@@ -407,8 +408,8 @@ static void outlineCase(WorkerProgram &program, Region &region,
   yield->setOperands(call.getResults());
 }
 
-/// Outlines each case of a machine's loop into a function: LLVM's time grows
-/// with the square of the code in a loop, and this loop runs all blocks.
+/// Outlines each case of a machine's loop into a function. LLVM's compile time
+/// grows with the square of the code in a loop, and this loop runs all blocks.
 static void outlineCases(WorkerProgram &program) {
   program.function.walk<WalkOrder::PreOrder>([&](scf::IndexSwitchOp branch) {
     for (auto [number, region] :
@@ -489,7 +490,7 @@ class ConvertUProgToCPUPass
                   converter, program, patterns);
             })))
       return failure();
-    if (program.alone) // loops over numbers have no batches to end at
+    if (program.alone) // loops over numbers have no batch that ends the run
       program.function.walk(
           [&](scf::ForOp loop) { endLoopIfCancelled(loop, program.function); });
     if (program.alone && hasRounds)

@@ -21,14 +21,14 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::abi;
 
-/// Loops of fewer rounds do not look whether the run is to end.
+/// Loops of at most this many rounds do not check whether the run is cancelled.
 static constexpr uint64_t kFewRounds = 64;
 
-/// Vectors of fewer elements are not worth it.
+/// Minimum number of elements for which vectors pay off.
 static constexpr int64_t kLeastWidth = 4;
 
 //===----------------------------------------------------------------------===//
-// What runs side by side
+// Code that runs side by side
 //===----------------------------------------------------------------------===//
 
 void batch::endLoopIfCancelled(scf::ForOp loop, func::FuncOp function) {
@@ -45,8 +45,9 @@ static bool isNumber(Type type) {
   return type.isF32() || type.isF64() || isa<IntegerType, IndexType>(type);
 }
 
-/// What a kernel's result `index` is made of: arguments of the kernel and
-/// constants; none if it does more than collect them.
+/// Returns the elements of a kernel's result `index`, arguments of the kernel
+/// and constants, if the kernel only collects them. Returns none if it does
+/// more.
 static std::optional<SmallVector<Value>> findElements(KernelOp kernel,
                                                       unsigned index) {
   Block &body = kernel.getBody().front();
@@ -67,8 +68,8 @@ static KernelOp lookupKernel(uprog::SiteOp site) {
       site.getKernel());
 }
 
-/// True if numbers and places that all instances have in common decide what an
-/// op does.
+/// Returns true if the effect of `op` depends only on numbers and on places
+/// that all instances have in common.
 static bool runsSideBySide(Operation *op) {
   auto areNumbers = [](TypeRange types) {
     return llvm::all_of(types, isNumber);
@@ -114,7 +115,7 @@ int64_t batch::countSideBySide(uprog::ProgramOp program, int64_t vectorBits) {
     return 0;
   unsigned bits = 8;
   bool loops = false;
-  // What is the same for all instances; the bounds of loops have to be.
+  // Values that are the same for all instances; the bounds of loops must be.
   DenseSet<Value> same;
   auto areSame = [&](ValueRange values) {
     return llvm::all_of(values, [&](Value v) { return same.contains(v); });
@@ -189,7 +190,8 @@ private:
   Value choose(Value mask, Value then, Value otherwise) {
     return arith::SelectOp::create(b, mask, then, otherwise);
   }
-  /// Where the first one is false the other may be poison.
+  /// Returns the conjunction of two masks. Where the first is false, the second
+  /// may be poison.
   Value both(Value first, Value second) {
     return choose(first, second, zeros(b.getI1Type()));
   }
@@ -214,14 +216,14 @@ private:
   ImplicitLocOpBuilder b;
   func::FuncOp function;
   InstanceUnit unit;
-  SmallVector<Value> instances; ///< i64s; the last one may be there repeatedly
-  IRMapping uniform;            ///< what is the same for all
+  SmallVector<Value> instances; ///< i64s; the last one may be repeated
+  IRMapping uniform;            ///< values that are the same for all
   DenseMap<Value, Value> vectors;
   DenseMap<Value, SmallVector<Value>> rows;     ///< of each instance
   DenseMap<Value, SmallVector<Value>> elements; ///< of rows of results
   SmallVector<uprog::ResultOp> results;
-  Value active; ///< a mask of those for whom the code runs
-  Value rounds; ///< where their rounds are counted
+  Value active; ///< mask of the instances that run the code
+  Value rounds; ///< address of the count of their rounds
 };
 
 } // namespace
@@ -233,7 +235,7 @@ Value VectorEmitter::getVector(Value value) {
   return vectors.lookup(value);
 }
 
-/// A vector of a number of each instance.
+/// Maps `value` to a vector with a number of each instance.
 void VectorEmitter::map(Value value, function_ref<Value(int64_t)> make) {
   SmallVector<Value> numbers;
   for (int64_t i = 0; i < width; ++i)
@@ -242,7 +244,7 @@ void VectorEmitter::map(Value value, function_ref<Value(int64_t)> make) {
       b, cast<VectorType>(vectorOf(value.getType())), numbers);
 }
 
-/// True for a division that ends the program for some numbers.
+/// Returns true for a division that traps for some operands.
 static bool mayTrap(Operation *op) {
   if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
            arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
@@ -252,7 +254,8 @@ static bool mayTrap(Operation *op) {
          divisor.isZero() || divisor.isAllOnes();
 }
 
-/// An i1: no instance of the unit has taken more rounds than it may.
+/// Returns an i1 that is true if no instance of the unit has run more rounds
+/// than it may.
 static Value isWithinRounds(ImplicitLocOpBuilder &b, const InstanceUnit &unit) {
   ContextBuilder cb(b, b.getLoc(), unit.context);
   Value taken = LLVM::LoadOp::create(b, b.getI64Type(), unit.rounds);
@@ -281,7 +284,7 @@ void VectorEmitter::compute(Operation *op) {
   }
   SmallVector<Value> operands = getVectors(op->getOperands());
   if (mayTrap(op)) {
-    // What the others divide by may be 0.
+    // Inactive instances may divide by 0.
     auto type = cast<VectorType>(operands[1].getType());
     Value ones = arith::ConstantOp::create(
         b, DenseElementsAttr::get(type,
@@ -363,7 +366,7 @@ void VectorEmitter::convert(uprog::ForOp loop) {
   map(loop.getResults(), made.getResults());
 }
 
-/// Each way runs if one of them takes it.
+/// Converts a branch. Each way runs if at least one instance takes it.
 void VectorEmitter::convert(uprog::BranchOp branch) {
   Value selector = getVector(branch.getSelector());
   Value outer = active, rest = active;
@@ -410,7 +413,7 @@ void VectorEmitter::convert(uprog::BranchOp branch) {
   map(branch.getResults(), chosen);
 }
 
-/// Counts rounds of all. None has taken more by itself.
+/// Counts the rounds of all instances. No single instance has run more.
 void VectorEmitter::convert(uprog::NextRoundOp op) {
   ContextBuilder cb(b, op.getLoc(), unit.context);
   cb.endIfCancelled(function.getArgument(1));
@@ -420,7 +423,7 @@ void VectorEmitter::convert(uprog::NextRoundOp op) {
                                                  uniform.lookup(op.getCount()))
                     : constant(1);
   Value now = arith::AddIOp::create(b, before, count);
-  // The sum is unsigned, and no later one overflows.
+  // The sum is unsigned, and later sums do not overflow.
   now = arith::MinUIOp::create(b, now, constant(uprog::kTooManyRounds));
   LLVM::StoreOp::create(b, now, rounds);
   uniform.map(op.getResult(),
@@ -429,7 +432,7 @@ void VectorEmitter::convert(uprog::NextRoundOp op) {
                   .getResult());
 }
 
-/// Notes what the rows of a task's results are made of.
+/// Records the elements of the rows of a task's results.
 void VectorEmitter::collect(uprog::SiteOp site) {
   KernelOp kernel = lookupKernel(site);
   DenseMap<Value, Value> inputs;
@@ -447,7 +450,7 @@ void VectorEmitter::collect(uprog::SiteOp site) {
   }
 }
 
-/// Where an element lies in a row, in bytes.
+/// Returns the byte offset of an element in a row.
 static int64_t findOffset(RankedTensorType type, int64_t position,
                           int64_t bytes) {
   if (type.getRank() == 0)
@@ -476,7 +479,7 @@ void VectorEmitter::store(uprog::ResultOp result) {
       }
       if (isa<IndexType>(number.getType()))
         number = arith::IndexCastOp::create(b, b.getI64Type(), number);
-      // Truth values have a byte.
+      // An i1 is stored in a byte.
       if (number.getType().isInteger(1))
         number = arith::ExtUIOp::create(b, b.getI8Type(), number);
       int64_t bytes = number.getType().getIntOrFloatBitWidth() / 8;
@@ -489,8 +492,8 @@ void VectorEmitter::store(uprog::ResultOp result) {
   }
 }
 
-/// Stores all results, unless one may have taken too many rounds: then each
-/// instance runs by itself.
+/// Stores all results. If an instance may have run too many rounds, runs each
+/// instance by itself instead.
 void VectorEmitter::storeResults() {
   ContextBuilder cb(b, program.getLoc(), unit.context);
   Value first = function.getArgument(3), count = function.getArgument(4);

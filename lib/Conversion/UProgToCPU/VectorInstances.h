@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The code of an instance that computes with numbers alone runs for several
-// instances at once, each in an element of vectors. A loop goes on as long as
-// one of them does, a way of a branch runs if one of them takes it; those that
-// do not, keep what they have.
+// The code of an instance that computes only with numbers runs for several
+// instances at once, each in an element of vectors. A loop continues as long as
+// one instance does, and a way of a branch runs if one instance takes it. The
+// other instances keep their values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,29 +19,31 @@
 
 namespace mlir::batch {
 
-/// The number of instances that vectors of so many bits run side by side; 0 if
-/// the program, of block level, has other than loops over numbers.
+/// Returns the number of instances that run side by side in vectors of
+/// `vectorBits` bits. Returns 0 unless the program has block level and contains
+/// only loops over numbers.
 int64_t countSideBySide(uprog::ProgramOp program, int64_t vectorBits);
 
-/// The name of the function that makeVectorInstances() makes of a program.
+/// Returns the name of the function that makeVectorInstances() makes from a
+/// program.
 inline std::string getVectorsName(StringRef program) {
   return (program + ".vectors").str();
 }
 
-/// Adds a function over (context, worker, workers, first, count) that runs the
-/// `width` instances from `first` on of all `count`. It calls the function
-/// named as the program, for single instances, if they take more rounds than
-/// they may. `program` has not been lowered yet.
+/// Adds a function that takes (context, worker, workers, first, count) and runs
+/// the `width` instances from `first` on, out of `count`. If they run more
+/// rounds than they may, it calls the function with the program's name for
+/// single instances. `program` has not been lowered yet.
 func::FuncOp makeVectorInstances(uprog::ProgramOp program, int64_t width,
                                  const InstanceTables &tables);
 
-/// Makes a loop of known length, unless that is short, look whether the run is
-/// to end. `function` is over (context, worker, …).
+/// Makes a counted loop check whether the run is cancelled, unless the loop is
+/// short. `function` takes (context, worker, …).
 void endLoopIfCancelled(scf::ForOp loop, func::FuncOp function);
 
-/// Once an instance of `unit`, which runs alone, has taken more rounds than it
-/// may, its loops end early: makes divisions by what they have left divide
-/// by 1.
+/// Makes divisions divide by 1 once an instance of `unit`, which runs alone,
+/// has run more rounds than it may. Its loops then end early, and the values
+/// that they leave may not be valid divisors.
 void guardDivisions(func::FuncOp function, const InstanceUnit &unit);
 
 } // namespace mlir::batch
