@@ -158,7 +158,7 @@ void WorkerEmitter::callProgram(StringRef name, ValueRange inputs,
   func::CallOp::create(b, name, TypeRange(), arguments);
 }
 
-/// Emits a test whether the worker's tasks are traced.
+/// Emits a test of whether the worker's tasks are traced.
 Value WorkerEmitter::isTraced() {
   ContextBuilder cb = builder();
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());

@@ -1,4 +1,4 @@
-//===- CheckPrograms.cpp - What a persistent kernel can run ---------------===//
+//===- CheckPrograms.cpp - Check programs of persistent kernels -----------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,7 +25,7 @@ CodeAttr uprog::getCode(RunOp run) {
 }
 
 static LogicalResult checkRun(RunOp run, gpu::GPUModuleOp device) {
-  // Without a step it runs a program, which is checked by itself.
+  // Without a step, the op runs a program, which is checked separately.
   if (!run.getStep())
     return success();
   if (run.getLevel() && *run.getLevel() != Level::Block)
@@ -47,8 +47,8 @@ static LogicalResult checkRun(RunOp run, gpu::GPUModuleOp device) {
   return success();
 }
 
-/// True if the code of a program can be copied to a reference of it: a program
-/// of the same level in which no reference leads back.
+/// Returns true if the code of a program can be copied to a reference of it:
+/// the program has the same level and contains no references.
 static bool canCopy(RefOp ref) {
   ProgramOp callee = findCallee(ref);
   return callee.getLevel() == ref->getParentOfType<ProgramOp>().getLevel() &&
@@ -65,7 +65,7 @@ LogicalResult uprog::checkKernelProgram(ProgramOp program,
     return program.emitError(
         "this program runs calls on the stack of the host, which blocks of a "
         "GPU do not have; compile with --strategy=lockstep");
-  // Those of other levels find the memory of their instance in a task.
+  // Programs of other levels find the memory of their instance in a task.
   if (batch::runsInstances(program) && !batch::isRunByPrograms(program) &&
       program.getLevel() != Level::Device)
     return program.emitError("this program runs single instances, but is of "

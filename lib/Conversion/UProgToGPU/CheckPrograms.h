@@ -1,4 +1,4 @@
-//===- CheckPrograms.h - What a persistent kernel can run ------*- C++ -*-===//
+//===- CheckPrograms.h - Check programs of persistent kernels --*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,16 +13,16 @@
 
 namespace mlir::uprog {
 
-/// The program that a reference runs.
+/// Returns the program that a reference runs.
 ProgramOp findCallee(RefOp ref);
-/// The code of the operator that is run, or null.
+/// Returns the code of the operator that is run, or null.
 CodeAttr getCode(RunOp run);
 
-/// Fails with an error if a persistent kernel cannot run a program, with the
-/// functions of `device`.
+/// Fails with an error if a persistent kernel with the functions of `device`
+/// cannot run a program.
 LogicalResult checkKernelProgram(ProgramOp program, gpu::GPUModuleOp device);
-/// Fails with an error at a function that fills shared memory for clusters,
-/// if there are none.
+/// Fails with an error at a function that fills shared memory for clusters, if
+/// there are no clusters.
 LogicalResult checkFillLevels(gpu::GPUModuleOp device, bool usesClusters);
 
 } // namespace mlir::uprog

@@ -38,11 +38,12 @@ static constexpr int64_t kClusterBarrier =
                          kStep = toCycles(batch::gpu_times::kStep),
                          kHostStep = toCycles(batch::gpu_times::kHostStep);
 
-/// The rows that are counted one by one.
+/// Maximum number of rows that are counted one by one.
 static constexpr int64_t kMostRows = 8192;
 
-/// Estimates that differ by so many percent are taken for equal: then groups
-/// are as large as can be, of which a host makes fewer plans.
+/// Percentage by which estimates may differ and still count as equal. Among
+/// equal estimates, the largest groups are chosen, since a host makes fewer
+/// plans of them.
 static constexpr int64_t kMargin = 5;
 
 static bool isBelow(ProgramOp left, ProgramOp right) {
@@ -91,7 +92,7 @@ struct ChooseExecutorPass
     findLevels(programs);
     std::string why = "as the option says";
     Level group = given.value_or(Level::Device);
-    // What the module says already stands. 0: nobody has said how many.
+    // Without the option, the module's size remains. 0: neither specifies one.
     int64_t clusterBlocks = clusterSize;
     auto known = module->getAttrOfType<IntegerAttr>(kClusterSizeAttr);
     if (known && clusterBlocks == 0)
@@ -140,7 +141,7 @@ struct ChooseExecutorPass
         if (barrier.getLevel() == all)
           barrier.setLevel(group);
       });
-      // A unit of the program has no units below that could run it alone.
+      // A unit of the program has no smaller units that could run it alone.
       program.walk([&](RunOp run) {
         if (run.getLevel() && *run.getLevel() >= group)
           run.removeLevelAttr();
@@ -176,7 +177,7 @@ void ChooseExecutorPass::findLevels(MutableArrayRef<ProgramOp> programs) {
       below = std::max(below.value_or(Level::Block), program.getLevel());
 }
 
-/// Describes the longest step of a single lane, by estimate.
+/// Describes the step of a single lane with the longest estimated time.
 std::string ChooseExecutorPass::describeSteps() {
   batch::EstimatedCosts costs(/*gpu=*/true);
   SymbolTable symbols(getOperation());
@@ -202,9 +203,9 @@ std::string ChooseExecutorPass::describeSteps() {
                        name, longest / 1000);
 }
 
-/// Cycles of a step of each kernel where groups of `units` blocks have a plan
-/// each, of `instances` with a task for each step, and of what the host does
-/// for these plans.
+/// Estimates the cycles of one step of each kernel, and of the host's work for
+/// the plans. Each group of `units` blocks has a plan, and each of `instances`
+/// instances has a task in each step.
 int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
                                          ArrayRef<OperatorOp> operators,
                                          BlockMemory::Plans plans) {
@@ -233,18 +234,19 @@ int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
             tasks * (stage.space.domain >= 0 ? KeptParameters::kRaggedRows : 1);
       StageWork work(*plan, stage, memory.parameters, memory.products, launch,
                      std::min(rows, kMostRows));
-      // Many rows take so many times what fewer do.
+      // Scale the estimate for kMostRows rows to more rows.
       double times = std::max(double(rows) / kMostRows, 1.0);
       cycles += barrier + work.estimateCycles(StageCode()) * times;
     }
   }
   int64_t host = kHostStep * std::min<int64_t>(groups, instances);
-  // A plan that only runs programs has steps all the same.
+  // A plan that only runs programs has steps, too.
   cycles += steps ? steps * (kStep + host) : kStep + host + barrier;
   return std::llround(std::min(cycles, 1e18));
 }
 
-/// The group with which steps take least, or the largest with about as much.
+/// Chooses the group with the fewest cycles per step, or the largest group with
+/// about as many.
 LogicalResult ChooseExecutorPass::choose(Level &group, int64_t &clusterBlocks,
                                          std::string &why) {
   SmallVector<OperatorOp> operators(getOperation().getOps<OperatorOp>());

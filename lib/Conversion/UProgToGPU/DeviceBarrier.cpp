@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A central barrier, written as IR: blocks count arrivals, and wait until the
-// number of all is that of the barrier. The count never goes down, so nobody
-// has to be the last one, and the way from the last arrival to those that wait
-// is one write and one read. LLVM 22 gives no memory order to atomicrmw on
-// NVPTX, so arrivals are relaxed, after a fence; a wait is an acquire load,
-// which nothing may hoist out of its loop.
+// A central barrier, written as IR. Blocks count arrivals, and wait until the
+// total is that of the barrier. The count never decreases, so no block needs to
+// be the last one. Only one write and one read separate the last arrival from
+// the blocks that wait. LLVM 22 gives no memory order to atomicrmw on NVPTX, so
+// arrivals are relaxed and follow a fence. A wait is an acquire load, which
+// nothing may hoist out of its loop.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ using namespace mlir;
 using namespace mlir::uprog;
 
 namespace {
-/// A number that the code below refers to by name in angle brackets: the place
-/// of an i32 of BatchDeviceControl, or another number of bytes.
+/// Number that the code below refers to by a name in angle brackets: the byte
+/// offset of an i32 in BatchDeviceControl, or another number of bytes.
 struct Word {
   const char *name;
   size_t bytes;
@@ -100,10 +100,10 @@ static constexpr StringLiteral kWait = R"mlir(
       }
 )mlir";
 
-// A limit of 0 means none. The first block to give up writes the record; the
-// others see it and leave too. A look at the clock and the record would make a
-// turn twice as long, so there is one every 16 turns; the first one begins to
-// count the time.
+// A limit of 0 means none. The first block that gives up writes the record. The
+// others see it and leave too. Checking the clock and the record would make a
+// turn take twice as long, so there is one check every 16 turns. The first
+// check starts the measurement of time.
 static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
       %none = arith.constant 0 : i64
       %turns = arith.constant 15 : i32
@@ -157,8 +157,8 @@ static constexpr StringLiteral kWaitWithWatchdog = R"mlir(
       }
 )mlir";
 
-// All threads of a block leave if its first one says so, in shared memory: they
-// ask at every barrier, and global memory is far away.
+// All threads of a block leave if the first thread requests it in shared
+// memory. They check this at every barrier, and global memory would be slow.
 static constexpr StringLiteral kLeft = R"mlir(
 llvm.mlir.global internal @device_barrier.left() {addr_space = 3 : i32, alignment = <leftBytes> : i64} : i32
 )mlir";

@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The functions of the stages that a program runs.
+/// Returns the functions of the stages that a program runs.
 static SmallVector<func::FuncOp> findStages(ProgramOp program,
                                             gpu::GPUModuleOp device) {
   SmallVector<func::FuncOp> stages;
@@ -67,7 +67,7 @@ void uprog::emitClusterBarrier(ImplicitLocOpBuilder &b) {
 static void makeWait(func::FuncOp stage, Level group, func::FuncOp barrier) {
   AwaitRowsOp await;
   stage.walk([&](AwaitRowsOp op) { await = op; });
-  if (!await) // it waits already, for another program
+  if (!await) // it already waits, for another program
     return;
   ImplicitLocOpBuilder b(await.getLoc(), await);
   SmallVector<Type> types = {b.getI1Type()};

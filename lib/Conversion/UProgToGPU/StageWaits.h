@@ -15,15 +15,16 @@
 
 namespace mlir::uprog {
 
-/// True if every barrier of programs can be where the next stage reads rows:
-/// they run plans, whose steps all blocks of a group share out, and nothing
-/// else. All call the same functions of `device`, which say where they read
-/// rows.
+/// Returns true if every barrier of the programs can be where the next stage
+/// reads rows. The programs then run only plans, whose steps all blocks of a
+/// group share out. All call the same functions of `device`, which mark where
+/// they read rows.
 bool canStagesWait(ArrayRef<ProgramOp> programs, gpu::GPUModuleOp device);
 
-/// Makes the functions of a program's stages wait at their `uprog.await_rows`
-/// where the first of more arguments says so: for the blocks of a group. The
-/// others are those of `barrier`, that of all blocks.
+/// Makes the functions of a program's stages wait for the blocks of a group at
+/// their `uprog.await_rows`. Adds an argument that specifies whether to wait.
+/// For groups of all blocks, also adds the arguments of `barrier`, the barrier
+/// of all blocks.
 void makeStagesWait(ProgramOp program, gpu::GPUModuleOp device,
                     func::FuncOp barrier);
 

@@ -27,9 +27,10 @@ using namespace mlir::batch;
 using namespace mlir::batch::abi;
 using mlir::uprog::Level;
 
-/// Plans, steps, rows and parameters lie in global memory.
+/// Address space of global memory, which holds plans, steps, rows and
+/// parameters.
 static constexpr unsigned kGlobalMemory = 1;
-/// The number of threads that exchange values without memory.
+/// Number of threads that exchange values without memory.
 static constexpr int64_t kWarp = 32;
 
 namespace {
@@ -39,14 +40,15 @@ struct LaunchShape {
   int64_t clusterSize; ///< 0 if nothing runs on clusters
 };
 
-/// A block among those of its level that run something together.
+/// Position of a block among the blocks of its level that run something
+/// together.
 struct BlockGroup {
   Value unit, units;   ///< its number in its group, the blocks of a group
   Value number, count; ///< its group's number, groups of the launch
 };
 
-/// A program being lowered, and the values of its kernel that all its code
-/// reads.
+/// Program that is being lowered, and the values of its kernel that all its
+/// code reads.
 struct Kernel {
   gpu::GPUModuleOp device;
   LaunchShape shape;
@@ -54,24 +56,26 @@ struct Kernel {
   func::FuncOp barrier;           ///< of all blocks, if they run one plan
   MachineOp machine;              ///< of a program that has lanes
   InstanceProgramState instances; ///< of a program that runs single instances
-  /// The number of the step at barriers in a plan.
+  /// The number of the step at each barrier in a plan.
   DenseMap<Operation *, Value> stepNumbers{};
   /// Loops in which groups of this level run tasks of another program.
   DenseMap<Operation *, Level> taskLoops{};
-  /// The level of the blocks that run a task together in which an op is.
+  /// Returns the level of the blocks that together run the task that contains
+  /// an op.
   std::optional<Level> findTaskLevel(Operation *op) const {
     while ((op = op->getParentOp()))
       if (auto loop = taskLoops.find(op); loop != taskLoops.end())
         return loop->second;
     return std::nullopt;
   }
-  /// The level of the blocks that run an op together.
+  /// Returns the level of the blocks that run an op together.
   Level findLevel(Operation *op) const {
     return findTaskLevel(op).value_or(shape.group);
   }
 
-  /// Whether stages wait for the rows that they read; else barriers are where
-  /// the program has them. An i1 on the stack says if the next one waits.
+  /// True if stages wait for the rows that they read; otherwise barriers stay
+  /// where the program has them. `pending`, an i1 on the stack, specifies
+  /// whether the next stage waits.
   bool stagesWait = false;
   Value pending;
 
@@ -81,16 +85,16 @@ struct Kernel {
   Value isFirst;         ///< whether this thread is the block's first one
   Value ownControl;      ///< the block's BatchBlockControl
   Value progress;        ///< the field of it that each step changes
-  Value planProgress;    ///< what this plan is in it
+  Value planProgress;    ///< this plan's bits in it
   Value steps, numSteps; ///< of the plan
-  /// By level; those of clusters only if something runs on these.
+  /// Groups by level; clusters only if something runs on them.
   std::map<Level, BlockGroup> groups{};
 
-  /// Those that run a program of the host.
+  /// Returns the groups that run a program of the host.
   const BlockGroup &getGroup() const { return groups.at(shape.group); }
 };
 
-/// Every unit is a thread block.
+/// Emitter of a kernel in which every unit is a thread block.
 class KernelEmitter : OpEmitter {
 public:
   KernelEmitter(Operation *op, ConversionPatternRewriter &rewriter,
@@ -139,7 +143,8 @@ public:
   }
 
 private:
-  /// Its arguments are the cells of the struct that a launch passes.
+  /// Begins a kernel whose arguments are the cells of the struct that a launch
+  /// passes.
   gpu::GPUFuncOp beginKernel(uprog::ProgramOp program, int64_t cells,
                              ArrayRef<Field> fields);
   void endKernel(uprog::ProgramOp program, gpu::GPUFuncOp function,
@@ -179,7 +184,8 @@ private:
     return LLVM::GEPOp::create(b, ptrType(), b.getI8Type(), base,
                                ArrayRef<LLVM::GEPArg>{offset});
   }
-  /// The address of element `index` of an array of structs of `structCells`.
+  /// Returns the address of element `index` of an array of structs of
+  /// `structCells` cells.
   Value addressOf(Value array, Value index, int64_t structCells) {
     Value cell = arith::MulIOp::create(b, index, constant(structCells));
     return LLVM::GEPOp::create(b, ptrType(), b.getI64Type(), array,
@@ -205,7 +211,7 @@ void KernelEmitter::findGroups() {
         toI64(gpu::ClusterDimOp::create(b, x))};
 }
 
-/// Where the host sees that this block gets on.
+/// Finds the address at which the host sees the progress of this block.
 void KernelEmitter::findProgress() {
   kernel.thread = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   kernel.isFirst =
@@ -217,8 +223,8 @@ void KernelEmitter::findProgress() {
   kernel.progress = bytesAt(kernel.ownControl, kBlockControlProgress.offset);
 }
 
-/// The block has run its share of a plan, if that has steps: says that it is at
-/// the last one.
+/// Reports that the block has run its share of a plan: if the plan has steps,
+/// stores the last one as the block's progress.
 void KernelEmitter::tellEnd() {
   auto choice = scf::IfOp::create(
       b, compare(arith::CmpIPredicate::sgt, kernel.numSteps, constant(0)),
@@ -229,7 +235,7 @@ void KernelEmitter::tellEnd() {
   tell(arith::OrIOp::create(b, kernel.planProgress, last), kernel.progress);
 }
 
-/// The first thread stores a word for the host. It waits for nothing.
+/// Makes the first thread store a word for the host. It does not wait.
 void KernelEmitter::tell(Value value, Value where) {
   auto choice = scf::IfOp::create(b, kernel.isFirst, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
@@ -240,7 +246,7 @@ void KernelEmitter::tell(Value value, Value where) {
       LLVM::AtomicOrdering::monotonic, kernel.vendor.deviceScope);
 }
 
-/// What runs the code of a block.
+/// Returns the threads that run the code of a block.
 static UnitThreads getThreads(const Kernel &kernel) {
   UnitThreads block;
   block.threads = kernel.shape.blockSize;
@@ -252,8 +258,8 @@ static UnitThreads getThreads(const Kernel &kernel) {
   return block;
 }
 
-/// The number of the step at an op of a plan's program: that of the nearest
-/// uprog.plan_step before it, or null.
+/// Returns the number of the step at an op of a plan's program: that of the
+/// nearest uprog.plan_step before it, or null.
 static Value findStepNumber(Operation *op) {
   for (; !isa<uprog::ProgramOp>(op); op = op->getParentOp())
     for (Operation *at = op; at; at = at->getPrevNode())
@@ -262,8 +268,9 @@ static Value findStepNumber(Operation *op) {
   return {};
 }
 
-/// What the function of a stage that waits takes besides: whether it waits, and
-/// for a barrier of all blocks its arguments.
+/// Returns the additional arguments of the function of a stage that waits:
+/// whether it waits and, for a barrier of all blocks, the arguments of the
+/// barrier.
 SmallVector<Value> KernelEmitter::getWaitArguments(Operation *run) {
   SmallVector<Value> arguments = {
       LLVM::LoadOp::create(b, b.getI1Type(), kernel.pending)};
@@ -312,8 +319,8 @@ void KernelEmitter::copyBody(uprog::ProgramOp program, ValueRange arguments) {
   kernel.instances.tables.addCopies(copies);
 }
 
-/// Each group of the program's level, of those in the present group, runs every
-/// so many of its tasks.
+/// Runs the tasks of a program. Each of n groups of the program's level in the
+/// current group runs every nth task.
 void KernelEmitter::runProgram(uprog::RunOp run, Value tasks) {
   const Level level = run.getProgram().getLevel();
   const bool inCluster = kernel.findLevel(run) == Level::Cluster;
@@ -358,7 +365,7 @@ SmallVector<Value> KernelEmitter::lower(uprog::RunOp run,
     SmallVector<Value> waits;
     if (kernel.stagesWait)
       waits = getWaitArguments(run);
-    // One that checks indices takes the address of a BatchIndexError.
+    // A stage that checks indices takes the address of a BatchIndexError.
     auto stage = kernel.device.lookupSymbol<func::FuncOp>(name);
     if (stage.getNumArguments() > arguments.size() + waits.size())
       arguments.push_back(LLVM::GEPOp::create(
@@ -375,7 +382,7 @@ SmallVector<Value> KernelEmitter::lower(uprog::RunOp run,
   return {};
 }
 
-/// The value of another thread of the warp, 32 bits at a time.
+/// Reads the value of another thread of the warp, 32 bits at a time.
 Value KernelEmitter::shuffle(Value value, int64_t offset,
                              gpu::ShuffleMode mode) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
@@ -395,7 +402,8 @@ Value KernelEmitter::shuffle(Value value, int64_t offset,
       .getShuffleResult();
 }
 
-/// The threads of every warp share the numbers, then combine their results.
+/// Emits a reduction: the threads of every warp share out the numbers, then
+/// combine their results.
 SmallVector<Value> KernelEmitter::lower(uprog::ReduceOp reduce,
                                         uprog::ReduceOp::Adaptor operands) {
   Value self = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
@@ -420,8 +428,8 @@ SmallVector<Value> KernelEmitter::lower(uprog::ReduceOp reduce,
   return toResults(found);
 }
 
-/// An i64 of shared memory in which a thread tells the others the length of a
-/// list.
+/// Returns an i64 in shared memory, in which a thread stores the length of a
+/// list for the others.
 Value KernelEmitter::findCountCell() {
   constexpr StringLiteral name = "compact.count";
   if (!kernel.device.lookupSymbol(name)) {
@@ -435,8 +443,8 @@ Value KernelEmitter::findCountCell() {
       b, LLVM::LLVMPointerType::get(b.getContext(), kSharedMemory), name);
 }
 
-/// The first warp tests one number per thread, and each thread learns from the
-/// others how many of those before it are on the list.
+/// Emits a loop in which the first warp tests one number per thread. A prefix
+/// sum gives each thread the count of listed numbers before its own.
 SmallVector<Value> KernelEmitter::lower(uprog::CompactOp compact,
                                         uprog::CompactOp::Adaptor operands) {
   Type i1 = b.getI1Type(), i32 = b.getI32Type(), i64 = b.getI64Type();
@@ -498,8 +506,8 @@ SmallVector<Value> KernelEmitter::lower(uprog::CompactOp compact,
   return {toIndex(LLVM::LoadOp::create(b, i64, cell))};
 }
 
-/// Fills the block's shared memory if there is a function for it. Returns the
-/// number of bytes of it that a launch adds.
+/// Fills the block's shared memory if a function for that exists. Returns the
+/// number of bytes of shared memory that a launch adds.
 int64_t KernelEmitter::loadParameters() {
   if (auto function =
           kernel.device.lookupSymbol<func::FuncOp>(kLoadParameters)) {
@@ -513,11 +521,11 @@ int64_t KernelEmitter::loadParameters() {
   return bytes ? bytes.getInt() : 0;
 }
 
-/// Also makes the function of the host that launches the kernel.
+/// Ends the kernel, and makes the host function that launches it.
 void KernelEmitter::endKernel(uprog::ProgramOp program, gpu::GPUFuncOp function,
                               Field blocksArgument, int64_t sharedBytes) {
   const LaunchShape &shape = kernel.shape;
-  // No thread is left that could hang when the first one says so.
+  // When the first thread reports the end, no other thread can hang any more.
   gpu::BarrierOp::create(b);
   Value ended = bytesAt(kernel.ownControl, kBlockControlEnded);
   tell(arith::ConstantIntOp::create(b, b.getI32Type(), 1), ended);
@@ -560,7 +568,7 @@ gpu::GPUFuncOp KernelEmitter::beginKernel(uprog::ProgramOp program,
     if (field.isPointer)
       types[field.cell()] = ptrType();
   b.setInsertionPointToEnd(kernel.device.getBody());
-  // Names of kernels cannot have dots.
+  // Kernel names cannot contain dots.
   std::string name = program.getSymName().str();
   llvm::replace(name, '.', '_');
   auto function = gpu::GPUFuncOp::create(b, name, b.getFunctionType(types, {}));
@@ -574,7 +582,7 @@ gpu::GPUFuncOp KernelEmitter::beginKernel(uprog::ProgramOp program,
   return function;
 }
 
-/// Every group runs one plan after another.
+/// Lowers a program for plans: every group runs one plan after another.
 void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
   constexpr Field launch[] = {kPlansLaunchPlans,    kPlansLaunchNumPlans,
                               kPlansLaunchPackings, kPlansLaunchControl,
@@ -611,7 +619,7 @@ void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
     Value plan = addressOf(plans, loop.getInductionVar(), kPlanCells);
     kernel.steps = loadField(plan, kPlanSteps);
     kernel.numSteps = loadField(plan, kPlanNumSteps);
-    // Others may run steps in tasks, which this block does not come to.
+    // Other blocks may run steps in tasks, which this block does not reach.
     WalkResult tasks = program.walk([](uprog::RunOp run) {
       return run.getStep() ? WalkResult::advance() : WalkResult::interrupt();
     });
@@ -622,7 +630,7 @@ void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
   endKernel(program, function, kPlansLaunchBlocks, sharedBytes);
 }
 
-/// Every block runs the program on lanes of its own.
+/// Lowers a program for lanes: every block runs it on its own lanes.
 void KernelEmitter::lowerLanes(uprog::ProgramOp program) {
   constexpr Field launch[] = {kLanesLaunchContext, kLanesLaunchControl,
                               kLanesLaunchBlocks};
@@ -641,7 +649,7 @@ void KernelEmitter::lowerLanes(uprog::ProgramOp program) {
   endKernel(program, function, kLanesLaunchBlocks, sharedBytes);
 }
 
-/// All blocks run the program together.
+/// Lowers a program for single instances: all blocks run it together.
 void KernelEmitter::lowerInstances(uprog::ProgramOp program) {
   constexpr Field launch[] = {kInstancesLaunchContext, kInstancesLaunchControl,
                               kInstancesLaunchBlocks, kInstancesLaunchWatchdog};
@@ -753,7 +761,7 @@ class ConvertUProgToGPUPass
       if (failed(lower(program, kernel)))
         return signalPassFailure();
     }
-    module->removeAttr(uprog::kClusterSizeAttr); // launches say it now
+    module->removeAttr(uprog::kClusterSizeAttr); // launches have it now
     for (uprog::ProgramOp program : run)
       program.erase();
     device.walk([](uprog::AwaitRowsOp op) { op.erase(); });
