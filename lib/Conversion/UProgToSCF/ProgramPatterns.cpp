@@ -84,8 +84,8 @@ FailureOr<MachineOp> batch::findMachine(uprog::ProgramOp program) {
   return *machines.begin();
 }
 
-/// The entry that a machine was made from, or null. Lanes read its arguments
-/// and write its results.
+/// Returns the entry from which a machine was made, or null. Lanes read its
+/// arguments and write its results.
 static func::FuncOp findEntry(Operation *op) {
   FunctionOpInterface entry = lookupEntry(op->getParentOfType<ModuleOp>());
   return dyn_cast_or_null<func::FuncOp>(entry.getOperation());
@@ -330,7 +330,7 @@ bool batch::isRunByPrograms(uprog::ProgramOp program) {
 }
 
 /// Checks that a program that the host runs has no argument that other programs
-/// would have to hand over.
+/// would have to pass.
 static LogicalResult checkArguments(uprog::ProgramOp program) {
   if (batch::isRunByPrograms(program))
     return success();

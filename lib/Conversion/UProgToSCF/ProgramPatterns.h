@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Besides control: programs that run on lanes, and the conversion of a program
-// to a target's function.
+// Lowering of more than control: programs that run on lanes, and the conversion
+// of a program to a target's function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +21,13 @@
 
 namespace mlir::batch {
 
-/// Emits code in place of one op of a program. A target derives from it and has
-/// a method
+/// Emitter of the code that replaces one op of a program. A target derives from
+/// it and has a method
 ///
 ///   SmallVector<Value> lower(Op op, Op::Adaptor operands);
 ///
-/// for each op that it lowers. It returns the values that replace the results.
+/// for each op that it lowers. The method returns the values that replace the
+/// results.
 class OpEmitter {
 protected:
   OpEmitter(Operation *op, ConversionPatternRewriter &rewriter)
@@ -46,15 +47,15 @@ protected:
   }
   /// Converts the values of makeLeastLoop to results of a uprog.reduce.
   SmallVector<Value> toResults(SmallVector<Value> found);
-  /// The lanes of a unit, given the context: both are pointers.
+  /// Loads the lanes of a unit, given the context. Both are pointers.
   Value loadLanes(Value context, Value unit);
-  /// Moves the body of a program to the insertion point. Its plan and lanes
-  /// become these values, and its other arguments `others`.
+  /// Moves the body of a program to the insertion point. These values replace
+  /// its plan and lanes, and `others` replace its other arguments.
   void inlineBody(uprog::ProgramOp program, Value plan, Value lanes,
                   ValueRange others = {});
   /// Moves the code that decides whether a number (i64) is listed to the
-  /// insertion point, which ends up after it. Returns the decision, and what is
-  /// listed, an i64.
+  /// insertion point, which is then after it. Returns the decision and the
+  /// listed value, an i64.
   std::pair<Value, Value> inlinePredicate(uprog::CompactOp compact,
                                           Value number);
 
@@ -62,16 +63,16 @@ protected:
   ImplicitLocOpBuilder b;
 };
 
-/// Lowers an op by a method of `Emitter`, which is created for it with the
-/// state that all patterns of a program share.
+/// Lowers an op with a method of `Emitter`. The emitter is created for the op
+/// with the state that all patterns of a program share.
 template <class Emitter, class State, class OpTy>
 class ProgramPattern : public OpConversionPattern<OpTy> {
 public:
   ProgramPattern(const TypeConverter &converter, MLIRContext *context,
                  State &state)
       : OpConversionPattern<OpTy>(converter, context), state(state) {
-    // A program in the place of its run has ops of the same kinds, but runs
-    // only programs of levels below.
+    // A program that replaces its run has ops of the same kinds, but runs only
+    // programs of lower levels.
     this->setHasBoundedRewriteRecursion();
   }
 
@@ -94,39 +95,39 @@ void addProgramPatterns(const TypeConverter &converter, State &state,
       converter, patterns.getContext(), state);
 }
 
-/// True for what a program has as an argument of its code; plans and lanes are
-/// found in the context.
+/// Returns true for a type that a program's code takes as an argument. Plans
+/// and lanes are found in the context.
 bool isHandedOver(Type type);
-/// True if other programs run this one, or it runs itself.
+/// Returns true if other programs run this one, or it runs itself.
 bool isRunByPrograms(uprog::ProgramOp program);
-/// True if a program has lanes.
+/// Returns true if a program has lanes.
 bool hasLanes(uprog::ProgramOp program);
-/// Returns the machine of a program that has lanes, and null of another. Fails
+/// Returns the machine of a program that has lanes, and null for another. Fails
 /// with an error if there is no machine.
 FailureOr<MachineOp> findMachine(uprog::ProgramOp program);
 /// Emits `error` at the first op in `program` that no target lowers. Also fails
-/// with an error at lanes without an entry, at arguments that nothing hands
-/// over, and where `checkOp` does.
+/// with an error at lanes without an entry, at arguments that nothing passes,
+/// and where `checkOp` fails.
 LogicalResult checkProgram(uprog::ProgramOp program, StringRef error,
                            function_ref<LogicalResult(Operation *)> checkOp);
 
-/// Returns an emitter of the code of lanes at an insertion point, given a
-/// pointer to the unit's lanes.
+/// Function that returns an emitter of the code of lanes at an insertion point,
+/// given a pointer to the unit's lanes.
 using MakeLaneCode =
     std::function<LaneCode(ImplicitLocOpBuilder &b, Value lanes)>;
 
-/// True if a program runs single instances.
+/// Returns true if a program runs single instances.
 bool runsInstances(uprog::ProgramOp program);
 
 /// A unit of a program that runs single instances, and the tables of its
 /// module.
 struct InstanceProgramState {
   InstanceTables &tables;
-  InstanceUnit unit = {}; ///< as most ops of the program see it
-  /// As an op in a task of another program sees it; null for other ops. Null if
-  /// there are no tasks.
+  InstanceUnit unit = {}; ///< for most ops of the program
+  /// Function that returns the unit for an op in a task of another program, and
+  /// null for other ops. It is null if there are no tasks.
   std::function<const InstanceUnit *(Operation *)> getUnitOfTask = {};
-  /// Made of `uprog.each`, whose code a thread runs by itself.
+  /// Loops made from `uprog.each`, whose code a thread runs by itself.
   DenseSet<Operation *> eachLoops = {};
 
   InstanceUnit getUnit(Operation *op) const {
@@ -141,8 +142,8 @@ struct InstanceProgramState {
 };
 
 /// Lowers a program with all its code. Plans, steps, lanes and lists of lanes
-/// become pointers, rows, lists and nodes of instances i64s; `addPatterns` adds
-/// the patterns of the target.
+/// become pointers; rows, lists and nodes of instances become i64s.
+/// `addPatterns` adds the patterns of the target.
 LogicalResult convertProgram(
     uprog::ProgramOp program, Type pointer, MakeLaneCode makeLanes,
     InstanceProgramState &instances,

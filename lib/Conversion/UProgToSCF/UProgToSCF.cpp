@@ -19,8 +19,8 @@ namespace mlir::batch {
 
 using namespace mlir;
 
-/// Moves the regions of control to those of an scf op, which have the types
-/// that the converter says.
+/// Moves the regions of control to those of an scf op, with the types that the
+/// converter specifies.
 static LogicalResult moveRegions(MutableArrayRef<Region> from,
                                  MutableArrayRef<Region> to,
                                  const TypeConverter &converter,
