@@ -46,7 +46,7 @@ static constexpr StringLiteral kGuardedAttr = "batch.guarded";
 /// of the loop or function.
 static constexpr StringLiteral kCountedAttr = "batch.counted";
 
-/// Names of the symbols that an object has besides BATCH_OBJECT_SYMBOL.
+/// Names of the symbols of an object other than BATCH_OBJECT_SYMBOL.
 static constexpr StringLiteral kInspectPoint = "batch.inspect";
 static constexpr StringLiteral kExecutePoint = "batch.execute";
 static constexpr StringLiteral kUnbatchedPoint = "batch.unbatched";

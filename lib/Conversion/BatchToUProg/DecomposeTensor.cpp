@@ -1,4 +1,4 @@
-//===- DecomposeTensor.cpp - Tensor operations by simpler ones ------------===//
+//===- DecomposeTensor.cpp - Replace tensor operations with simpler ones --===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -239,7 +239,7 @@ class LockstepPass : public batch::impl::LockstepPassBase<LockstepPass> {
         lookupEntry(getOperation()).getOperation());
     if (entry &&
         getOperation().lookupSymbol(getExecutorName(entry.getSymName())))
-      return; // made before
+      return; // already made
     for (auto machine : llvm::to_vector(getOperation().getOps<MachineOp>())) {
       if (!entry) {
         machine.emitOpError("needs an entry: mark the function for one "

@@ -1,4 +1,4 @@
-//===- PlanBuffers.cpp - How many copies buffers need ---------------------===//
+//===- PlanBuffers.cpp - Copies that buffers need -------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

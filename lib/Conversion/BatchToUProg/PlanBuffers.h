@@ -1,4 +1,4 @@
-//===- PlanBuffers.h - How many copies buffers need -------------*- C++ -*-===//
+//===- PlanBuffers.h - Copies that buffers need -----------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

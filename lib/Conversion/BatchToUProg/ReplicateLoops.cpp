@@ -1,4 +1,4 @@
-//===- ReplicateLoops.cpp - Loops that know their rounds ------------------===//
+//===- ReplicateLoops.cpp - Loops with known numbers of rounds ------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -90,7 +90,7 @@ struct Kernel {
   /// Groups by level; clusters only if something runs on them.
   std::map<Level, BlockGroup> groups{};
 
-  /// Returns the groups that run a program of the host.
+  /// Returns the block's position in the group that runs a program of the host.
   const BlockGroup &getGroup() const { return groups.at(shape.group); }
 };
 
