@@ -14,10 +14,10 @@
 
 namespace mlir::batch {
 
-/// Replaces `call` by a copy of the single block of `callee` and erases it.
-/// Returns the copy of each op of `callee`; a mark of the call is put on every
-/// copy. Upstream's inlineCall does neither, and changes the locations of
-/// errors.
+/// Replaces `call` with a copy of the single block of `callee` and erases it.
+/// Returns a mapping from each op of `callee` to its copy. Puts the mark of the
+/// call, if it has one, on every copy. Upstream's inlineCall does neither, and
+/// changes the locations of errors.
 inline IRMapping inlineCall(func::CallOp call, func::FuncOp callee) {
   OpBuilder builder(call);
   IRMapping mapping;

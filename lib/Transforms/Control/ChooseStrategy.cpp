@@ -24,7 +24,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// "model.mlir:7:10: 'cf.assert' has effects", for a reader without the source.
+/// Returns the place and the text of `obstacle`, for a reader without the
+/// source: "model.mlir:7:10: 'cf.assert' has effects".
 static std::string toString(const Obstacle &obstacle) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -35,8 +36,8 @@ static std::string toString(const Obstacle &obstacle) {
   return text;
 }
 
-/// What a scalar decides, in words, if scalar operations alone lie between:
-/// "whether the loop at model.mlir:7:3 goes on".
+/// Describes the decisions that `scalar` makes, directly or through scalar
+/// operations only: "whether the loop at model.mlir:7:3 goes on".
 static SmallVector<std::string> listDecisions(Value scalar) {
   SmallVector<std::string> decisions;
   auto decides = [&](const char *what, Operation *op, const char *does) {
@@ -66,7 +67,7 @@ static SmallVector<std::string> listDecisions(Value scalar) {
   return decisions;
 }
 
-/// Says of every element that control reads of a computed tensor what it
+/// Reports every element of a computed tensor that control reads: what it
 /// decides, and what waits for it.
 static void explainControl(const InstanceProgram &program, Strategy strategy) {
   if (strategy == Strategy::None)
@@ -128,7 +129,8 @@ struct ChooseStrategyPass
   }
 
 private:
-  /// The strategy that is in the source, or that a machine was made for.
+  /// Returns the strategy that the source specifies, or the one that a machine
+  /// was made for.
   Strategy getKnown(func::FuncOp entry) {
     if (auto given = entry->getAttrOfType<StrategyAttr>(kStrategyAttr))
       return given.getValue();
@@ -137,7 +139,7 @@ private:
     return Strategy::Auto;
   }
 
-  /// Reports why `auto` became `chosen`, and what is in the way of others.
+  /// Reports why `auto` became `chosen`, and the obstacles to other strategies.
   void explain(func::FuncOp entry, Strategy chosen, Strategies &strategies) {
     const std::optional<Obstacle> &ahead =
         strategies.getObstacle(Strategy::Linearize);

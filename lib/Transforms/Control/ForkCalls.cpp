@@ -26,9 +26,10 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Forks the ops of a block that may wait ("waiting ops") as far as they do not
-/// depend on each other and the fork may save a flush. Finds series-parallel
-/// dependences; in other graphs, the ops that wait first form one fork.
+/// Forks the ops of a block that may wait ("waiting ops") where they are
+/// independent of each other and the fork may save a flush. Finds
+/// series-parallel dependences. In other graphs, the ops that wait first form
+/// one fork.
 class BlockForker {
 public:
   BlockForker(Block &block, const InspectorWaits &mayWait);
@@ -43,9 +44,9 @@ private:
   bool placeInSequence(ArrayRef<Operation *> ops, Block &to);
   void fork(MutableArrayRef<Ops> branches, Block &to);
   void placeReads(MutableArrayRef<Ops> branches, Block &to);
-  /// The waiting ops among `ops`.
+  /// Returns the waiting ops among `ops`.
   llvm::BitVector getWaiting(ArrayRef<Operation *> ops) const;
-  /// Those of `inside` that `op` depends on.
+  /// Returns the ops of `inside` that `op` depends on.
   llvm::BitVector getNeeded(Operation *op,
                             const llvm::BitVector &inside) const {
     llvm::BitVector needed = above.lookup(op);
@@ -59,7 +60,7 @@ private:
   const InspectorWaits &mayWait;
   Ops waiting; ///< in order; their positions are their numbers
   DenseMap<Operation *, unsigned> numbers;
-  /// For each op of the block the waiting ops that it depends on.
+  /// For each op of the block, the waiting ops that it depends on.
   DenseMap<Operation *, llvm::BitVector> above;
 };
 
@@ -91,7 +92,7 @@ BlockForker::BlockForker(Block &block, const InspectorWaits &mayWait)
     llvm::for_each(op.getOperands(), add);
     visitUsedValuesDefinedAbove(op.getRegions(),
                                 [&](OpOperand *use) { add(use->get()); });
-    // Of two reads of a row only the first can wait.
+    // Only the first of two reads of a row can wait.
     if (auto read = dyn_cast<AwaitOp>(op))
       addOp(std::exchange(reads[read.getRow()], read));
     above[&op] = std::move(needed);
@@ -106,7 +107,7 @@ llvm::BitVector BlockForker::getWaiting(ArrayRef<Operation *> ops) const {
   return inside;
 }
 
-/// Before the terminator, if there is one.
+/// Returns the position before the terminator, or the end if there is none.
 static Block::iterator getEnd(Block &block) {
   bool hasEnd =
       !block.empty() && block.back().hasTrait<OpTrait::IsTerminator>();
@@ -117,10 +118,10 @@ static void append(Operation *op, Block &to) {
   op->moveBefore(&to, getEnd(to));
 }
 
-/// If every branch begins with reads, moves these and what depends on them
-/// alone in front of the fork: no branch begins with a wait, and conditions are
-/// known. Reads that depend on other reads stay, since they would wait in
-/// sequence.
+/// If every branch begins with reads, moves these reads, and the ops that
+/// depend only on them, in front of the fork. Then no branch begins with a
+/// wait, and conditions are known. Reads that depend on other reads stay, since
+/// they would wait in sequence.
 void BlockForker::placeReads(MutableArrayRef<Ops> branches, Block &to) {
   SmallVector<Ops> first, rest;
   for (const Ops &ops : branches) {
@@ -148,8 +149,8 @@ void BlockForker::placeReads(MutableArrayRef<Ops> branches, Block &to) {
 }
 
 /// Appends a batch.concurrent with a region for each of `branches`, which do
-/// not depend on each other. If no branch gains by it, appends their ops in the
-/// order of the program.
+/// not depend on each other. If no branch gains from the fork, appends the ops
+/// of all branches in program order.
 void BlockForker::fork(MutableArrayRef<Ops> branches, Block &to) {
   placeReads(branches, to);
   if (llvm::none_of(branches, [&](const Ops &branch) {
@@ -206,8 +207,8 @@ void BlockForker::fork(MutableArrayRef<Ops> branches, Block &to) {
              " calls do not depend on each other and wait side by side";
 }
 
-/// Appends `ops` by what of them does not depend on each other; false if all
-/// waiting ops do.
+/// Appends `ops` as branches that do not depend on each other. Returns false if
+/// all waiting ops depend on each other, or if all of them are reads.
 bool BlockForker::placeApart(ArrayRef<Operation *> ops, Block &to) {
   llvm::BitVector inside = getWaiting(ops);
   llvm::EquivalenceClasses<unsigned> groups;
@@ -219,7 +220,8 @@ bool BlockForker::placeApart(ArrayRef<Operation *> ops, Block &to) {
   }
   if (groups.getNumClasses() < 2)
     return false;
-  // Reads alone are not worth a branch: what they wait for runs meanwhile.
+  // A group of only reads is not worth a branch: the tasks that it waits for
+  // run meanwhile.
   DenseMap<unsigned, unsigned> branchOf;
   SmallVector<Ops> branches;
   for (unsigned number : inside.set_bits())
@@ -298,7 +300,8 @@ bool BlockForker::placeInSequence(ArrayRef<Operation *> ops, Block &to) {
   return true;
 }
 
-/// Moves `ops` to the end of `to`. What they depend on is there already.
+/// Moves `ops` to the end of `to`, which already has everything that they
+/// depend on.
 void BlockForker::place(Ops ops, Block &to) {
   for (;;) {
     llvm::BitVector inside = getWaiting(ops);
@@ -310,7 +313,7 @@ void BlockForker::place(Ops ops, Block &to) {
         rest.push_back(op);
     if (inside.none() || placeInSequence(rest, to) || placeApart(rest, to))
       return;
-    // Those that depend on none come first.
+    // Waiting ops that depend on no other waiting op come first.
     SmallVector<Ops> branches;
     ops.clear();
     for (Operation *op : rest) {
@@ -342,7 +345,7 @@ void BlockForker::run() {
 }
 
 void ForkCallsPass::runOnOperation() {
-  // The inspectors of a program are final, with forks or without.
+  // The inspectors of a uprog.program are final, with or without forks.
   if (!getOperation().getOps<uprog::ProgramOp>().empty())
     return;
   InspectorWaits mayWait(getOperation());

@@ -27,7 +27,7 @@ struct InsertForcesPass : batch::impl::InsertForcesPassBase<InsertForcesPass> {
 };
 } // namespace
 
-/// Makes `read` one of a force.
+/// Makes `read` read the result of a batch.force, and returns this force.
 static ForceOp addForce(tensor::ExtractOp read) {
   Value tensor = read.getTensor();
   if (auto known = tensor.getDefiningOp<ForceOp>())
@@ -39,7 +39,7 @@ static ForceOp addForce(tensor::ExtractOp read) {
   return force;
 }
 
-/// Says of every loop and recursion whether it waits.
+/// Reports whether each loop and each recursion waits.
 static void explainRegions(const InstanceProgram &program) {
   auto explain = [&](Operation *op, StringRef what) {
     remark::analysis(op->getLoc(),

@@ -19,13 +19,13 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// True if the regions of `op` run on fibers, as functions of their own.
+/// Returns true if the regions of `op` run on fibers, as separate functions.
 static bool isForked(Operation *op) {
   return isa<ConcurrentOp>(op) || op->hasAttr(kConcurrentAttr);
 }
 
-/// True if `user` may use what is defined in `scope` after the execution of
-/// `wait` has begun; both are in the block `scope` or in regions there.
+/// Returns true if `user` may use a value that is defined in `scope` after the
+/// execution of `wait` has begun. Both are in `scope` or nested in it.
 static bool mayFollow(Operation *wait, Operation *user, Block *scope) {
   Operation *waiting = scope->findAncestorOpInBlock(*wait);
   Operation *reading = scope->findAncestorOpInBlock(*user);
@@ -45,13 +45,13 @@ static bool mayFollow(Operation *wait, Operation *user, Block *scope) {
          mayFollow(wait, user, &region->front());
 }
 
-/// True if control may wait there itself, or in what it calls.
+/// Returns true if control may wait at `op`, or in a function that it calls.
 static bool isWait(Operation *op, const InspectorWaits &mayWait) {
   return (isForked(op) || isa<AwaitOp, func::CallOp>(op)) && mayWait(op);
 }
 
-/// Names the handles that the function around `wait` may use once it goes on.
-/// What a branch reads from outside of its op is kept in front of that.
+/// Names the handles that the function around `wait` may use after the wait.
+/// Rows that a branch reads from outside are kept in front of the branch's op.
 static void keepRows(Operation *wait) {
   SmallVector<Value> rows;
   for (Operation *op = wait;;) {
@@ -83,7 +83,7 @@ class KeepRowsPass : public batch::impl::KeepRowsPassBase<KeepRowsPass> {
     if (llvm::none_of(getOperation().getOps<TableOp>(),
                       [](TableOp table) { return table.getTransient(); }))
       return;
-    // A module with rows that are kept has been through this pass.
+    // A module with a batch.keep has already been through this pass.
     if (getOperation()
             .walk([](KeepOp) { return WalkResult::interrupt(); })
             .wasInterrupted())

@@ -60,7 +60,7 @@ private:
   InstanceProgram program;
   Sharedness sharedness;
   DenseSet<Operation *> traversed;
-  /// From instance values to their counterparts in the current inspector.
+  /// Maps instance values to their counterparts in the current inspector.
   IRMapping mapping;
 };
 
@@ -78,7 +78,7 @@ Type Linearizer::convertType(Type type) {
   return type;
 }
 
-/// A handle for a parameter that is used as an instance value.
+/// Returns a handle for a parameter that is used as an instance value.
 Value Linearizer::getRow(OpBuilder &builder, Location loc, Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SourceOp source = getOrCreateSource(module, symbols, type,
@@ -118,7 +118,7 @@ LogicalResult Linearizer::makeInspector(func::FuncOp function) {
         inspector.setResultAttr(i, kNameAttr, name);
   } else if (program.isRecursive(function) && !traversed.contains(function) &&
              (rec::takesNode(function) || !mayWait(function, program))) {
-    // Tensors that control has waited for make all other calls different.
+    // All other calls differ in the tensors that control has waited for.
     inspector->setAttr(kMemoizedAttr, builder.getUnitAttr());
   }
   symbols.insert(inspector);
@@ -157,8 +157,8 @@ LogicalResult Linearizer::makeInspector(func::FuncOp function) {
   return success();
 }
 
-/// Extents belong to the data structure; those of parameters are known once the
-/// parameters are bound.
+/// Converts the read of an extent. Extents belong to the data structure; those
+/// of parameters are known once the parameters are bound.
 LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
   Location loc = dim.getLoc();
   Value source = mapping.lookupOrNull(dim.getSource()), extent;
@@ -184,8 +184,8 @@ LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
   return success();
 }
 
-/// Appends the counterpart of `value`, an operand of `op`. Parameters are not
-/// passed around in the inspector; one that is used as an instance value
+/// Appends the counterpart of `value`, an operand of `op`. The inspector does
+/// not pass parameters around: a parameter that is used as an instance value
 /// becomes a row of a source.
 LogicalResult Linearizer::append(Operation *op, Value value, OpBuilder &builder,
                                  SmallVectorImpl<Value> &values) {
@@ -218,7 +218,7 @@ void Linearizer::convertRowView(tensor::ExtractSliceOp slice,
                   .getResult());
 }
 
-/// Control reads elements of tensors that exist before the run.
+/// Converts a read by control of a tensor that exists before the run.
 LogicalResult Linearizer::convertRead(tensor::ExtractOp extract,
                                       OpBuilder &builder) {
   Location loc = extract.getLoc();
@@ -247,7 +247,7 @@ LogicalResult Linearizer::convertRead(tensor::ExtractOp extract,
   return success();
 }
 
-/// Control reads an element of what a kernel computes.
+/// Converts a read by control of a tensor that a kernel computes.
 LogicalResult Linearizer::convertWait(tensor::ExtractOp extract, ForceOp force,
                                       OpBuilder &builder) {
   SmallVector<Value> operands, indices;
@@ -307,8 +307,9 @@ LogicalResult Linearizer::convertCall(func::CallOp call, OpBuilder &builder) {
   return success();
 }
 
-/// True for code that computes the same tensors for all instances: the
-/// inspector does not need it. What tasks compute once has handles, though.
+/// Returns true for code that computes the same tensors for all instances,
+/// which the inspector does not need. Tensors that tasks compute once have
+/// handles, though.
 bool Linearizer::isSharedCode(Operation *op) const {
   return op->getNumResults() > 0 &&
          !isa<rec::RecDialect, BatchDialect>(op->getDialect()) &&
@@ -355,7 +356,7 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
   if (isSharedCode(op))
     return success();
 
-  // All other ops only change types.
+  // For all other ops, only the types change.
   OperationState state(op->getLoc(), op->getName());
   for (Value operand : op->getOperands())
     if (failed(append(op, operand, builder, state.operands)))
@@ -387,7 +388,7 @@ LogicalResult Linearizer::run() {
   const Strategy strategy = given ? given.getValue() : Strategy::Linearize;
   if (strategy != Strategy::Linearize && strategy != Strategy::Lazy)
     return success();
-  // A machine runs control in lock step already.
+  // A machine already runs control in lock step.
   if (!module.getOps<MachineOp>().empty())
     return success();
   Strategies strategies(program);
@@ -404,7 +405,8 @@ LogicalResult Linearizer::run() {
   SmallVector<SmallVector<Attribute>> traversals;
   RecursionClasses recursion(program, sharedness);
   for (const RecursionClass &component : recursion.getClasses()) {
-    // What waits cannot be one loop: other instances go on meanwhile.
+    // A recursion that waits cannot become one loop: other instances continue
+    // meanwhile.
     const bool traverse =
         component.onePass &&
         llvm::none_of(component.functions, [&](func::FuncOp function) {

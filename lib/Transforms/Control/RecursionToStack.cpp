@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Program-counter autobatching, section 3: all control flow graphs become one
-// table of blocks, calls become stack operations. Every caller saves its own
-// variables around a call, so a function need not preserve any.
+// table of blocks, and calls become stack operations. Every caller saves its
+// own variables around a call, so a function need not preserve any.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ namespace {
 /// An assignment that a block makes before a lane leaves it.
 using Assignment = std::pair<VariableOp, Value>;
 
-/// Makes a machine from functions that are graphs of steps.
+/// Builds a machine from functions that are graphs of steps.
 class MachineBuilder {
 public:
   /// Requires that `steps` has the functions of `original` and no obstacle.
@@ -45,7 +45,7 @@ public:
         program(steps.getProgram()), sharedness(steps.getSharedness()),
         liveness(steps.getLiveness()) {}
 
-  /// Makes the machine after the entry in its module, whose symbols are
+  /// Builds the machine after the entry in its module, whose symbol table is
   /// `symbols`.
   MachineOp build(SymbolTable &symbols);
 
@@ -93,7 +93,7 @@ private:
   DenseMap<Block *, BlockOp> blocks;
   DenseMap<Operation *, SmallVector<Value>> valuesOf;
   DenseMap<Value, VariableOp> variables;
-  /// The variables in which functions leave their results.
+  /// The variables in which functions store their results.
   DenseMap<Operation *, SmallVector<VariableOp>> results;
   /// The values that the current block has computed or read.
   IRMapping values;
@@ -115,7 +115,7 @@ bool MachineBuilder::isStack(Value value) const {
   return !options.neededStacks || liveness.isLiveAcrossRecursion(value);
 }
 
-/// The values that `call` has to save, in the order of their definition.
+/// Returns the values that `call` has to save, in order of their definition.
 SmallVector<Value> MachineBuilder::getSaved(func::CallOp call) const {
   if (StepLiveness::isTailCall(call) ||
       (options.neededStacks && !program.isRecursiveCall(call)))
@@ -132,7 +132,8 @@ SmallVector<Value> MachineBuilder::getSaved(func::CallOp call) const {
 // The machine's functions, blocks and variables
 //===----------------------------------------------------------------------===//
 
-/// Puts the entry first, then functions in the order of their first call.
+/// Puts the entry first, then the other functions in the order of their first
+/// call.
 void MachineBuilder::orderFunctions() {
   llvm::SetVector<Operation *> order;
   order.insert(program.getEntry());
@@ -197,8 +198,9 @@ void MachineBuilder::declareVariables(func::FuncOp function) {
   }
 }
 
-/// Functions that end in calls to each other leave their results in the same
-/// variables, so that the callee can return for its caller.
+/// Declares the variables of results. Functions that end in calls to each other
+/// store their results in the same variables, so that the callee can return on
+/// behalf of its caller.
 void MachineBuilder::declareResults() {
   llvm::EquivalenceClasses<Operation *> classes;
   for (func::FuncOp function : functions) {
@@ -276,10 +278,10 @@ FlatSymbolRefAttr MachineBuilder::getName(Block *block) {
   return FlatSymbolRefAttr::get(blocks.lookup(block).getSymNameAttr());
 }
 
-/// `value` in the current block: computed there, a parameter, or read. With
-/// temporaries, a value that was computed or read is not read again: an SSA
-/// value does not change while the block runs, and its variable only at the
-/// block's end.
+/// Returns `value` in the current block: a parameter, a value computed there,
+/// or a read of its variable. With temporaries, a value that was computed or
+/// read is not read again: an SSA value does not change while the block runs,
+/// and its variable changes only at the block's end.
 Value MachineBuilder::read(Value value) {
   if (std::optional<int64_t> parameter = sharedness.getParameter(value))
     return machine.getArgument(*parameter);
@@ -303,7 +305,7 @@ Value MachineBuilder::read(Value value) {
   return values.lookup(value);
 }
 
-/// Records that the current block has `computed` for `value`.
+/// Records that the current block has computed `value` as `computed`.
 void MachineBuilder::define(Value value, Value computed) {
   VariableOp variable = variables.lookup(value);
   if (variable)
@@ -359,9 +361,9 @@ void MachineBuilder::emitTerminator(Operation *op) {
   batch::ReturnOp::create(builder, op->getLoc());
 }
 
-/// Adds the assignment of `value` to the variable of `target`, unless it has
-/// that value. All values are read before any variable is written: `f(b, a)`
-/// swaps.
+/// Adds the assignment of `value` to the variable of `target`, unless it
+/// already has that value. All values are read before any variable is written,
+/// so `f(b, a)` swaps its arguments.
 void MachineBuilder::assign(SmallVectorImpl<Assignment> &assignments,
                             Value target, Value value) {
   VariableOp variable = variables.lookup(target);
@@ -374,9 +376,9 @@ void MachineBuilder::emitSets(Location loc, ArrayRef<Assignment> assignments) {
     SetOp::create(builder, loc, ::getName(variable), value);
 }
 
-/// Sets the arguments of both targets before the lane goes to one of them, so
+/// Sets the arguments of both targets before the lane jumps to one of them, so
 /// that an edge needs no block of its own. An argument that the other target
-/// reads keeps its value on the way there.
+/// reads keeps its value on the edge to that target.
 void MachineBuilder::emitBranch(cf::CondBranchOp op) {
   Location loc = op.getLoc();
   Value condition = read(op.getCondition());
@@ -414,8 +416,8 @@ void MachineBuilder::emitBranch(cf::CondBranchOp op) {
                           getName(falseTarget));
 }
 
-/// Saves the values that the caller needs again and enters the callee. A saved
-/// variable that is also an argument, of a function that calls itself, is
+/// Saves the values that the caller needs again and enters the callee. If a
+/// function calls itself, a saved variable may also be an argument; it is
 /// pushed with the argument's value.
 void MachineBuilder::emitCall(func::CallOp call) {
   Location loc = call.getLoc();
@@ -445,8 +447,8 @@ void MachineBuilder::emitCall(func::CallOp call) {
                        getName(call->getBlock()->getSuccessor(0)));
 }
 
-/// Takes the callee's results, which the next call overwrites, and restores
-/// the saved values.
+/// Reads the callee's results, which the next call overwrites, and restores the
+/// saved values.
 void MachineBuilder::emitReturnPoint(func::CallOp call) {
   Location loc = call.getLoc();
   SmallVector<std::pair<Value, Value>> taken;

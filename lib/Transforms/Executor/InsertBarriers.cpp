@@ -20,12 +20,13 @@ namespace {
 class InsertBarriersPass
     : public batch::impl::InsertBarriersPassBase<InsertBarriersPass> {
   void runOnOperation() override {
-    // Plans and lanes have barriers already.
+    // Plans and lanes already have barriers.
     if (getOperation().getOps<uprog::BufferOp>().empty() &&
         getOperation().getOps<uprog::NodeRowsOp>().empty())
       return;
     for (auto program : getOperation().getOps<uprog::ProgramOp>()) {
-      // Cells do not say where rows lie: what made them has barriers.
+      // Cells do not specify where rows are stored; programs with cells already
+      // have barriers.
       if (!program.getBody().getOps<uprog::CellsOp>().empty())
         continue;
       for (Operation *op : findBarriers(program)) {

@@ -21,8 +21,9 @@ namespace mlir::batch {
 
 using namespace mlir;
 
-/// The operands of `op` that must have another value where its branch is not
-/// taken, each with that value; none if `op` cannot run there.
+/// Returns the operands of `op` that need another value where the branch of
+/// `op` is not taken, each with that value. Returns none if `op` must not run
+/// there.
 static std::optional<SmallVector<std::pair<OpOperand *, int64_t>>>
 getGuards(Operation *op) {
   SmallVector<std::pair<OpOperand *, int64_t>> guards;
@@ -47,8 +48,9 @@ getGuards(Operation *op) {
   return std::nullopt;
 }
 
-/// Moves the branches of `branch` in front of it, with safe operands where a
-/// branch is not taken, and selects results. Does nothing if it cannot.
+/// Moves the ops of `branch` in front of it, with safe operands where a branch
+/// is not taken, and selects the results. Does nothing if an op cannot run
+/// there.
 static void flatten(scf::IfOp branch) {
   SmallVector<Block *> blocks = {branch.thenBlock()};
   if (Block *otherwise = branch.elseBlock())
@@ -90,17 +92,18 @@ static void flatten(scf::IfOp branch) {
   branch.erase();
 }
 
-/// True if x op x is x, and so is x op neutral number, also where x is NaN: the
-/// larger number of NaN and a number is the number.
+/// Returns true if x op x and x op the neutral element are x, even if x is NaN.
+/// This excludes `arith.maxnumf` and `arith.minnumf`, whose result for NaN and
+/// a number is the number.
 static bool isIdempotent(Operation *op) {
   return isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxSIOp,
              arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp, arith::AndIOp,
              arith::OrIOp>(op);
 }
 
-/// Makes the larger of `so_far` and (x or a neutral number) of the larger of
-/// `so_far` and (x or `so_far`): then `so_far` is read once, and elements can
-/// be combined in any order.
+/// Replaces max(so_far, c ? x : so_far) with max(so_far, c ? x : neutral) and
+/// does the same for other idempotent ops. Then `so_far` is read once, and
+/// elements can be combined in any order.
 static void takeNeutral(linalg::LinalgOp reduction) {
   Block &body = *reduction.getBlock();
   Operation *yield = body.getTerminator();
@@ -127,8 +130,8 @@ static void takeNeutral(linalg::LinalgOp reduction) {
 }
 
 namespace {
-/// Which extents are the same, as the operations that have them say: an extent
-/// is that of a tensor's axis, of a loop of a structured operation, or a
+/// Classes of equal extents, derived from the operations that have them. An
+/// extent is that of a tensor's axis, of a loop of a structured operation, or a
 /// number.
 class Extents {
 public:
@@ -136,7 +139,7 @@ public:
     root->walk([&](Operation *op) { add(op); });
   }
 
-  /// Whether a loop has as many steps as an axis of a tensor is long.
+  /// Returns true if a loop of `op` has the extent of an axis of `tensor`.
   bool areSame(linalg::LinalgOp op, unsigned loop, Value tensor, int64_t axis) {
     return classes.isEquivalent({op.getOperation(), loop},
                                 {tensor.getAsOpaquePointer(), axis});
@@ -181,7 +184,8 @@ private:
     }
   }
 
-  /// An axis that is one of another tensor's and axes of length 1.
+  /// Joins each axis of `tensor` with an axis of `expanded` if the other axes
+  /// of the same group have length 1.
   void addGroups(Value tensor, Value expanded,
                  ArrayRef<ReassociationIndices> groups) {
     auto type = cast<RankedTensorType>(expanded.getType());
@@ -197,10 +201,10 @@ private:
 };
 } // namespace
 
-/// Makes an operand of a tensor that is read where the loops are, along an
-/// extent that is not known, but that of the loop: positions in it are not
-/// known to code that is batched. Extents of 1 that are read at 0 are dropped
-/// before.
+/// Turns `read` into an operand of `op` if the loops of `op` are its indices,
+/// and at least one of them runs along a dynamic extent of the tensor. Batched
+/// code does not have positions along such an extent. Extents of 1 that are
+/// read at 0 are collapsed first.
 static void takeOperand(linalg::GenericOp op, tensor::ExtractOp read,
                         Extents &extents) {
   auto type = cast<RankedTensorType>(read.getTensor().getType());

@@ -30,7 +30,7 @@ static bool isZero(Value value) {
           elements.getSplatValue<APFloat>().isZero());
 }
 
-/// The two tensors that `op` adds up element by element, or nothing.
+/// Returns the two tensors that `op` adds element by element, or null values.
 static std::pair<Value, Value> getAddends(Operation *op) {
   if (auto add = dyn_cast<arith::AddFOp>(op))
     if (isa<RankedTensorType>(add.getType()))
@@ -54,7 +54,7 @@ static std::pair<Value, Value> getAddends(Operation *op) {
   return {loops.getDpsInputs()[0], loops.getDpsInputs()[1]};
 }
 
-/// Whether `op` adds up elements of its only input.
+/// Returns true if `op` sums elements of its only input.
 static bool isSum(linalg::LinalgOp op) {
   if (!op || op->getNumResults() != 1 || op.getNumDpsInputs() != 1 ||
       op.getNumReductionLoops() == 0)
@@ -67,7 +67,7 @@ static bool isSum(linalg::LinalgOp op) {
          llvm::is_contained(add->getOperands(), body->getArgument(1));
 }
 
-/// What `value` repeats along new dimensions, if it does nothing else.
+/// If `value` only repeats a tensor along new dimensions, returns this tensor.
 static Value getRepeated(Value value) {
   auto op = value.getDefiningOp<linalg::LinalgOp>();
   if (!op || op.getNumDpsInputs() != 1 ||
@@ -82,9 +82,9 @@ static Value getRepeated(Value value) {
 
 namespace {
 
-/// Tells what is known before an instance's control goes on: what depends on no
-/// call, on nothing that a loop carries, and on no tensor that the function is
-/// given for an instance.
+/// Determines which values an instance's control waits for: values that depend
+/// on a call, on a value that a loop carries, or on a tensor that the function
+/// receives for an instance. All other values are known earlier.
 class Waits {
 public:
   explicit Waits(const Sharedness &sharedness) : sharedness(sharedness) {}
@@ -139,7 +139,7 @@ class FoldBiasesPass : public batch::impl::FoldBiasesPassBase<FoldBiasesPass> {
     }
   }
 
-  /// Whether what `sum` adds to `value` may be where that begins.
+  /// Returns true if `value` can begin with `addend`, which `sum` adds to it.
   bool canBegin(Operation *sum, Value value, Value addend,
                 const Sharedness &sharedness, Waits &waits) {
     auto op = value.getDefiningOp<linalg::LinalgOp>();
@@ -149,7 +149,7 @@ class FoldBiasesPass : public batch::impl::FoldBiasesPassBase<FoldBiasesPass> {
         sharedness.isShared(value) || !isZero(op.getDpsInitOperand(0)->get()))
       return false;
     if (getContraction(op)) {
-      // Nothing waits for an addend that it would not wait for anyway.
+      // The product waits in any case, and the addend adds no wait.
       if (waits.waits(value) && !waits.waits(addend))
         return true;
       Value bias = addend;
@@ -163,7 +163,7 @@ class FoldBiasesPass : public batch::impl::FoldBiasesPassBase<FoldBiasesPass> {
 
   void fold(Operation *sum, Value value, Value addend) {
     auto op = cast<linalg::LinalgOp>(value.getDefiningOp());
-    op->moveBefore(sum); // the addend is there
+    op->moveBefore(sum); // the addend is defined there
     op.getDpsInitOperand(0)->set(addend);
     sum->getResult(0).replaceAllUsesWith(value);
     sum->erase();

@@ -26,7 +26,7 @@ static bool isEmpty(Type type) {
 
 namespace {
 
-/// An operation on no elements computes nothing.
+/// Replaces a pure operation whose results have no elements with empty tensors.
 struct ComputeNothing : RewritePattern {
   explicit ComputeNothing(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -48,7 +48,8 @@ struct ComputeNothing : RewritePattern {
   }
 };
 
-/// Loops that do not run leave the initial values.
+/// Replaces a structured operation whose loops do not run with its initial
+/// values.
 struct KeepInits : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 

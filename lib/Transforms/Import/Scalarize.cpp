@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A *known* value is a rank-0 tensor that follows from elements of inputs and
-// parameters and from constants by elementwise operations alone, perhaps
-// carried by structured control. Where control takes the element of one, the
-// pass makes scalars of the whole chain: first of what loops and branches
-// carry, then, pattern by pattern, of the operations in between.
+// A *known* value is a rank-0 tensor that is computed from elements of inputs
+// and parameters and from constants by elementwise operations only. Structured
+// control may carry it. Where control extracts the element of a known value,
+// the pass converts the whole chain to scalars: first the values that loops and
+// branches carry, then, pattern by pattern, the operations in between.
 //
-// Front ends also carry all that a loop reads through it, parameters included.
-// Upstream's canonicalization of loops takes that out.
+// Front ends also make a loop carry all values that it reads, parameters
+// included. Upstream's canonicalization of loops removes these.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,14 +46,14 @@ static bool isRankZero(Value value) {
 // Operations of rank 0
 //===----------------------------------------------------------------------===//
 
-/// Where the only element of a tensor lies in a larger one.
+/// Place of the only element of a tensor in a larger one.
 struct ElementPlace {
   Value tensor;
   SmallVector<OpFoldResult> indices;
 };
 
-/// The tensor that reshapes and slices of one element, of which `value` is the
-/// last, take it from. None if `value` is another tensor.
+/// Returns the place from which a slice of one element takes `value`, perhaps
+/// followed by reshapes. Returns none if `value` is another tensor.
 static std::optional<ElementPlace> findPlace(Value value) {
   auto shape = cast<RankedTensorType>(value.getType());
   if (!shape.hasStaticShape() || shape.getNumElements() != 1)
@@ -69,8 +69,9 @@ static std::optional<ElementPlace> findPlace(Value value) {
   return ElementPlace{slice.getSource(), slice.getMixedOffsets()};
 }
 
-/// True for a tensor whose elements control reads without a wait: an argument
-/// of the entry, an argument that is an input at all calls, or a field.
+/// Returns true for a tensor whose elements control reads without a wait: an
+/// argument of the entry, an argument that is an input at all calls, or a
+/// field.
 static bool isInput(Value value, InputTensors &inputs) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument || !isa<RankedTensorType>(value.getType()))
@@ -80,8 +81,8 @@ static bool isInput(Value value, InputTensors &inputs) {
          (isa<func::FuncOp, rec::MatchOp>(owner) && inputs.contains(value));
 }
 
-/// The rank-0 tensors that `op`, which computes elementwise, makes its rank-0
-/// result of. None for every other op.
+/// Returns the rank-0 tensors from which `op`, which computes elementwise,
+/// makes its rank-0 result. Returns none for every other op.
 static std::optional<SmallVector<Value>> getElementwiseOperands(Operation *op) {
   if (isa<arith::ConstantOp, tensor::FromElementsOp, tensor::EmptyOp>(op))
     return SmallVector<Value>();
@@ -116,7 +117,8 @@ static std::optional<SmallVector<Value>> getElementwiseOperands(Operation *op) {
 
 namespace {
 
-/// Takes the element of an operation's operands instead of its result.
+/// Extracts the elements of an operation's operands instead of that of its
+/// result.
 struct ComputeScalar : OpRewritePattern<tensor::ExtractOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -161,7 +163,7 @@ struct ComputeScalar : OpRewritePattern<tensor::ExtractOp> {
       rewriter.replaceOp(op, mapping.lookupOrDefault(yielded));
       return success();
     }
-    // Folds know the others.
+    // Folders handle the other ops.
     if (!OpTrait::hasElementwiseMappableTraits(def))
       return rewriter.notifyMatchFailure(op, "no operation on scalars");
     OperationState state(loc, def->getName());
@@ -176,7 +178,7 @@ struct ComputeScalar : OpRewritePattern<tensor::ExtractOp> {
 };
 
 //===----------------------------------------------------------------------===//
-// What control carries
+// Values that control carries
 //===----------------------------------------------------------------------===//
 
 /// The rank-0 tensors that the loops and branches of a function carry.
@@ -184,26 +186,28 @@ class CarriedTensors {
 public:
   CarriedTensors(func::FuncOp function, InputTensors &inputs);
 
-  /// Makes scalars of those that decide `reads`. Returns the new reads, of what
-  /// becomes one.
+  /// Converts the tensors that decide `reads` to scalars. Returns the new
+  /// reads, which extract the scalars to carry.
   SmallVector<Operation *> scalarize(ArrayRef<tensor::ExtractOp> reads);
-  /// Adds `read`, if it is of a known value of rank 0 that is no input, and in
-  /// turn the reads that positions in inputs are computed from.
+  /// Adds `read` to `reads` if it reads a known value of rank 0 that is not an
+  /// input. Then adds, in turn, the reads from which positions in inputs are
+  /// computed.
   void addReads(tensor::ExtractOp read,
                 llvm::SetVector<tensor::ExtractOp> &reads) const;
 
 private:
   void findKnown();
-  /// True if `value` follows from inputs and constants alone. Appends positions
-  /// in inputs.
+  /// Returns true if `value` is computed from inputs and constants only.
+  /// Appends the positions in inputs.
   bool isKnown(Value value, SmallVectorImpl<Value> *positions = nullptr) const;
   void demand(Value value);
   void convert(Value value);
 
   InputTensors &inputs;
-  /// The operands that become a carried value.
+  /// The operands that become each carried value.
   llvm::MapVector<Value, SmallVector<OpOperand *, 2>> sources;
-  /// Carried values that one operand becomes have one type.
+  /// Classes of carried values that have one type, since one operand becomes
+  /// all of them.
   llvm::EquivalenceClasses<Value> classes;
   DenseSet<Value> unknown;
   DenseSet<Value> demanded;
@@ -224,7 +228,7 @@ CarriedTensors::CarriedTensors(func::FuncOp function, InputTensors &inputs)
       classes.unionSets(it->second, target);
   };
   function.walk([&](RegionBranchOpInterface branch) {
-    // Only these may change the types of what they carry.
+    // Only these ops may change the types of the values that they carry.
     if (!isa<scf::ForOp, scf::WhileOp, scf::IfOp>(branch))
       return;
     auto visit = [&](RegionBranchPoint point, Operation *op) {
@@ -306,7 +310,8 @@ void CarriedTensors::addReads(tensor::ExtractOp read,
   }
 }
 
-/// Carried values are known unless something unknown becomes one.
+/// Finds the unknown carried values. A carried value is known unless an unknown
+/// value becomes it.
 void CarriedTensors::findKnown() {
   for (bool changed = true; changed;) {
     changed = false;
@@ -324,7 +329,7 @@ void CarriedTensors::findKnown() {
   }
 }
 
-/// Marks the carried values that `value` follows from.
+/// Marks the carried values from which `value` is computed.
 void CarriedTensors::demand(Value value) {
   SmallVector<Value> work = {value};
   DenseSet<Value> seen;
@@ -346,7 +351,8 @@ void CarriedTensors::demand(Value value) {
   }
 }
 
-/// Makes a scalar of a carried value, and the tensor of that where it is used.
+/// Converts a carried value to a scalar, and makes a tensor of the scalar where
+/// it is used.
 void CarriedTensors::convert(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   value.setType(type.getElementType());
@@ -382,10 +388,10 @@ CarriedTensors::scalarize(ArrayRef<tensor::ExtractOp> reads) {
 }
 
 //===----------------------------------------------------------------------===//
-// What loops carry unchanged
+// Values that loops carry unchanged
 //===----------------------------------------------------------------------===//
 
-/// True if an iteration hands on what it was given in some place.
+/// Returns true if an iteration passes one of its carried values on unchanged.
 static bool carriesUnchanged(LoopLikeOpInterface loop) {
   auto handsOn = [](ValueRange given, ValueRange next) {
     return llvm::any_of(llvm::zip(given, next), [](auto pair) {
@@ -402,7 +408,7 @@ static bool carriesUnchanged(LoopLikeOpInterface loop) {
   return false;
 }
 
-/// Loops do not carry what they do not change.
+/// Removes the values that loops carry unchanged.
 static void dropUnchanged(func::FuncOp function) {
   SmallVector<Operation *> loops;
   bool any = false;
@@ -449,7 +455,7 @@ class ScalarizePass : public batch::impl::ScalarizePassBase<ScalarizePass> {
     if (found.empty())
       return;
     ArrayRef<tensor::ExtractOp> reads = found.getArrayRef();
-    // What these patterns do not see through stays as it is.
+    // Ops that these patterns do not see through stay as they are.
     SmallVector<Operation *> roots(reads.begin(), reads.end());
     llvm::append_range(roots, carried.scalarize(reads));
     RewritePatternSet patterns(&getContext());

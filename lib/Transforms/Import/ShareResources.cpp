@@ -38,7 +38,7 @@ private:
 
   SymbolTable symbols;
   func::FuncOp entry;
-  /// All of the module: others may call what the entry calls.
+  /// All functions of the module: others may call what the entry calls.
   SmallVector<func::FuncOp> functions;
   /// The constants of each function by key and type.
   using Resource = std::pair<StringRef, Type>;
@@ -53,7 +53,8 @@ static DenseResourceElementsAttr getResource(Operation *op) {
                   : DenseResourceElementsAttr();
 }
 
-/// Finds what `function` and its callees need, and makes arguments of it.
+/// Finds the resources that each function and its callees need, and turns them
+/// into arguments.
 LogicalResult ResourceSharer::run() {
   // A function needs what functions on its call cycles need.
   for (bool changed = true; changed;) {
@@ -83,7 +84,7 @@ LogicalResult ResourceSharer::run() {
   return success();
 }
 
-/// Makes the arguments of `function`; those of the entry are parameters.
+/// Adds the arguments of `function`; those of the entry are parameters.
 LogicalResult ResourceSharer::addArguments(func::FuncOp function) {
   if (function.isExternal())
     return success();
@@ -118,7 +119,8 @@ LogicalResult ResourceSharer::addArguments(func::FuncOp function) {
   return success();
 }
 
-/// Replaces the constants of `function` and passes on what its callees need.
+/// Replaces the constants of `function` with arguments, and passes on the
+/// arguments that its callees need.
 void ResourceSharer::pass(func::FuncOp function) {
   auto &own = resources[function];
   function.walk([&](Operation *op) {

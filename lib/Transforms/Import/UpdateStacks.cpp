@@ -34,7 +34,7 @@ using namespace mlir::batch;
 
 /// Returns the position of the row that `slice` covers, or none unless it is
 /// one whole row of `stack` without the dimension of rows. A column of a square
-/// matrix has the type of a row, but is none.
+/// matrix has the type of a row, but is not a row.
 static std::optional<OpFoldResult> getRow(OffsetSizeAndStrideOpInterface slice,
                                           RankedTensorType stack,
                                           RankedTensorType row) {
@@ -49,7 +49,7 @@ static std::optional<OpFoldResult> getRow(OffsetSizeAndStrideOpInterface slice,
 }
 
 namespace {
-/// Inserts into a row of a stack between its extraction and its reinsertion.
+/// Inserts into a row of a stack, from its extraction to its reinsertion.
 struct RowUpdate {
   tensor::ExtractSliceOp taken;
   SmallVector<Operation *> inserts; ///< in order

@@ -34,7 +34,7 @@ using namespace mlir::batch;
 // Operators
 //===----------------------------------------------------------------------===//
 
-/// The type of a vector of static length, or null.
+/// Returns the type of a vector of static length, or null.
 static RankedTensorType getVector(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.getRank() == 1 && tensor.hasStaticShape()
@@ -42,7 +42,7 @@ static RankedTensorType getVector(Type type) {
              : RankedTensorType();
 }
 
-/// The product of a parameter and a vector, or null.
+/// Returns `op` if it is the product of a parameter and a vector, or null.
 static linalg::MatvecOp getProduct(Operation *op) {
   auto product = dyn_cast<linalg::MatvecOp>(op);
   if (!product || !product->getNumResults())
@@ -77,7 +77,7 @@ static int64_t getBytes(Type type) {
              : 0;
 }
 
-/// The operands, and the values that regions capture.
+/// Returns the operands of `op` and the values that its regions capture.
 static SmallVector<Value> getReads(Operation *op) {
   SmallVector<Value> reads(op->getOperands());
   llvm::SetVector<Value> captured;
@@ -88,7 +88,7 @@ static SmallVector<Value> getReads(Operation *op) {
 
 namespace {
 
-/// Numbers keys from 0 on.
+/// Numbers keys, starting at 0.
 class Numbering {
 public:
   using Key = std::vector<const void *>;
@@ -105,21 +105,21 @@ private:
 class Kinds {
 public:
   virtual ~Kinds() = default;
-  /// The kind of `op`. Must be called for all operators in their order.
+  /// Returns the kind of `op`. Must be called for all operators in their order.
   virtual int32_t get(Operation *op) = 0;
 
 protected:
   static const void *number(int64_t value) {
     return reinterpret_cast<const void *>(value + 1);
   }
-  /// A kind for this operator alone.
+  /// Returns a kind for this operator only.
   int32_t unique(Operation *op) { return kinds.get({op}); }
 
   Numbering kinds;
 };
 
-/// Equal: computed alike, from the same parameters, in code that begins with
-/// products.
+/// Operators are equal if they are computed alike, from the same parameters, in
+/// code that begins with products.
 class SameParameters : public Kinds {
 public:
   explicit SameParameters(KernelOp kernel);
@@ -131,14 +131,15 @@ private:
   KernelOp kernel;
   Numbering classes;
   DenseMap<Value, int32_t> classOf;
-  /// Of classes: the number of their values, and the classes of several values
-  /// that are computed from products.
+  /// Number of values of each class, and the classes of several values that are
+  /// computed from products.
   DenseMap<int32_t, int64_t> members;
   DenseSet<int32_t> ofProducts;
 };
 
-/// Equal: the same operation on equal shapes, after equally many products. Two
-/// products must share one of their two operands.
+/// Operators are equal if they are the same operation on equal shapes, after
+/// equally many products. Two equal products must share one of their two
+/// operands.
 class SameShapes : public Kinds {
 public:
   SameShapes(KernelOp kernel, const DenseSet<int64_t> &single)
@@ -203,8 +204,8 @@ int32_t SameParameters::get(Operation *op) {
   return kinds.get({Kinds::number(number)});
 }
 
-/// True if the matrix of `product` may be stacked with others, which takes no
-/// memory: nothing else reads it, and nothing reads a slice of it.
+/// Returns true if the matrix of `product` may be stacked with others without
+/// extra memory: nothing else reads it or a slice of it.
 bool SameShapes::isStackable(linalg::MatvecOp product) {
   BlockArgument matrix = getMatrix(product);
   auto parameter = kernel.getArgAttrOfType<IntegerAttr>(matrix.getArgNumber(),
@@ -220,7 +221,7 @@ int32_t SameShapes::get(Operation *op) {
     depth = std::max(depth, depths.lookup(read));
   for (Value result : op->getResults())
     depths[result] = depth + (product ? 1 : 0);
-  // A row may begin where a stacked vector has a piece.
+  // A row may begin at any piece of a stacked vector.
   if (!product && !isElementwise(op))
     return unique(op);
   Type type = op->getResult(0).getType();
@@ -259,7 +260,7 @@ struct KernelBlock {
 } // namespace
 
 KernelBlock::KernelBlock(KernelOp kernel, Kinds &kinds) {
-  // Callers decide where arguments lie, so each has a space of its own.
+  // Callers decide where arguments are stored, so each has its own space.
   enum Space : int32_t { Results, Parameters, Constants, Arguments };
   DenseMap<Value, int32_t> variables;
   DenseMap<Attribute, int32_t> constants;
@@ -313,8 +314,8 @@ public:
   void finish();
 
 private:
-  /// Vectors of equal length next to each other: in one dimension, or as the
-  /// rows of a matrix.
+  /// Vectors of equal length, stored next to each other in one dimension or as
+  /// the rows of a matrix.
   struct Stack {
     Value tensor;
     int64_t count;
@@ -332,7 +333,7 @@ private:
   Value getRepeated(Value value, int64_t count, bool asMatrix);
   Value toMatrix(Value vector, int64_t rows);
   Value toVector(Value matrix);
-  /// The stack of exactly these values, or null.
+  /// Returns the stack of exactly these values, or null.
   const Stack *findStack(ArrayRef<Value> values) const;
   Stack emitProducts(ArrayRef<Operation *> ops);
   Stack emitElements(ArrayRef<Operation *> ops);
@@ -390,7 +391,8 @@ Value KernelRewriter::getRange(const Stack &stack, int64_t first, int64_t count,
   return range;
 }
 
-/// A single vector of a stack, as it was before, or the mapped value.
+/// Returns the value that replaces `value`: a single vector of a stack, with
+/// its original shape, or the mapped value.
 Value KernelRewriter::get(Value value) {
   if (Value known = single.lookupOrNull(value))
     return known;
@@ -436,9 +438,9 @@ KernelRewriter::findStack(ArrayRef<Value> values) const {
   return &stacks[first->second.stack];
 }
 
-/// Vectors that lie next to each other in one stack are taken together; a
-/// concatenation of pieces that the layout has put next to each other copies
-/// nothing.
+/// Returns `values` as one tensor. Vectors that are next to each other in one
+/// stack are taken together. A concatenation of pieces that the layout has put
+/// next to each other copies nothing.
 Value KernelRewriter::getStacked(ArrayRef<Value> values, bool asMatrix) {
   auto isEqual = [&](Value value) {
     Attribute a, b;
@@ -563,7 +565,8 @@ private:
               const batchrt::Batching &batching);
 };
 
-/// Parameters that are read by one product of all kernels and nothing else.
+/// Returns the parameters that exactly one product of all kernels reads, and
+/// nothing else.
 DenseSet<int64_t> findSingleUses(ModuleOp module) {
   DenseMap<int64_t, int64_t> uses;
   for (auto kernel : module.getOps<KernelOp>())
@@ -628,7 +631,8 @@ void LayoutPQPass::layOut(KernelOp kernel, const DenseSet<int64_t> &single) {
     kinds = std::make_unique<SameShapes>(kernel, single);
   KernelBlock code(kernel, *kinds);
   batchrt::BatchingOptions options;
-  // Code made from a kernel reads one value for all tasks in place.
+  // If all operators of a batch read one value, generated code reads it in
+  // place.
   options.sharedReads = true;
   options.maxStates = 500;
   options.maxPaths = 500;

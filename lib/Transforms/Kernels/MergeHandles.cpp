@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A handle names a task and a position among its results in one table; its
-// reader knows which table. So results of one task at the same position of
-// different tables (h and c of an LSTM) have equal handles. This pass makes
-// them one value: through records, regions, and results of functions, which
-// lose the copies.
+// A handle names a task and a position among its results in one table. The
+// reader of a handle knows the table. So results of one task at the same
+// position of different tables (h and c of an LSTM) have equal handles. This
+// pass merges them into one value, in records, in regions, and in results of
+// functions, and removes the copies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,8 +56,8 @@ static bool holdsHandles(Type type) {
   return isa<HandleType>(type);
 }
 
-/// For each of `values` that holds handles, the number of the earliest equal
-/// one; for all others their own number.
+/// Returns the number of the earliest equal value for each of `values` that
+/// holds handles, and its own number for each other value.
 static SmallVector<unsigned> findCopies(ValueRange values) {
   SmallVector<unsigned> first;
   DenseMap<Value, unsigned> numbers;
@@ -68,7 +68,7 @@ static SmallVector<unsigned> findCopies(ValueRange values) {
   return first;
 }
 
-/// The copies that are in both `a` and `b`.
+/// Returns the copies that are in both `a` and `b`.
 static SmallVector<unsigned> intersect(ArrayRef<unsigned> a,
                                        ArrayRef<unsigned> b) {
   SmallVector<unsigned> first;
@@ -127,9 +127,9 @@ void HandleMerger::mergeRecord(RecordOp record) {
   }
 }
 
-/// True if the values yielded in the regions of `op` become its results and
-/// nothing else: it runs one of its regions, or its region for every element of
-/// a list.
+/// Returns true if the values that the regions of `op` yield become its results
+/// and nothing else: `op` runs one of its regions, or its region for every
+/// element of a list.
 static bool yieldsResults(Operation *op) {
   if (!isa<RegionBranchOpInterface>(op))
     return false;
@@ -164,7 +164,7 @@ bool HandleMerger::mergeRegionResults(Operation *op) {
   return true;
 }
 
-/// Merges results that are the same value, and those of all calls.
+/// Merges results that are the same value, and the results of all calls.
 bool HandleMerger::mergeFunctionResults(func::FuncOp function) {
   if (!function.isPrivate() || !function.getBody().hasOneBlock())
     return false;
@@ -191,7 +191,7 @@ bool HandleMerger::mergeFunctionResults(func::FuncOp function) {
 bool HandleMerger::mergeIn(func::FuncOp function) {
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) { ops.push_back(op); });
-  // Inner ops come first, so an outer one's regions stay in place.
+  // Inner ops come first, so the regions of an outer op stay in place.
   bool changed = false;
   for (Operation *op : ops) {
     if (auto depth = dyn_cast<DepthOp>(op)) {

@@ -23,13 +23,13 @@ using namespace mlir::batch;
 
 namespace {
 
-/// A variable's stack at some point of a block: the upper `popped` rows that it
-/// had at the block's start are gone; `values` lie above the others, the last
-/// one at the top. A null value is a copy of the row below it.
+/// State of a variable's stack at some point of a block. The upper `popped`
+/// rows that it had at the block's start are gone. `values` are above the
+/// others, the last one at the top. A null value is a copy of the row below it.
 struct StackState {
   int64_t popped = 0;
   SmallVector<Value> values;
-  /// The rows of the block's start that are read.
+  /// The rows of the block's start that the block reads.
   llvm::SmallSetVector<int64_t, 2> reads;
   SmallVector<Operation *> changes; ///< in order
 };
@@ -63,7 +63,8 @@ private:
   OpBuilder builder;
   SymbolTable &moduleSymbols;
   llvm::MapVector<StringAttr, StackState> states;
-  /// The value that a read sees: one of the block, or the first read of a row.
+  /// The value that a read sees: a value of the block, or the first read of the
+  /// row.
   DenseMap<Value, Value> seen;
   llvm::MapVector<Row, Value> rows;
   DenseMap<Value, Row> rowOf;
@@ -79,14 +80,15 @@ private:
 
 } // namespace
 
-/// Variables hold tensors: a scalar is one of rank 0.
+/// Returns the type of a variable, which is a tensor: a scalar becomes a tensor
+/// of rank 0.
 static RankedTensorType getRowType(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     return tensor;
   return RankedTensorType::get({}, type);
 }
 
-/// The value that a read of a variable sees.
+/// Returns the value that a read of a variable sees.
 Value BlockOutliner::read(TopOp top) {
   StackState &state = states[top.getVariableAttr().getAttr()];
   for (Value value : llvm::reverse(state.values))
@@ -129,7 +131,8 @@ void BlockOutliner::trace() {
   }
 }
 
-/// True for a row that the block does not change: it can be copied in place.
+/// Returns true for a row that the block does not change, and that can
+/// therefore be copied in place.
 bool BlockOutliner::isCopied(Value value) {
   auto row = rowOf.find(value);
   return row != rowOf.end() && states[row->second.first].changes.empty();
@@ -151,7 +154,7 @@ void BlockOutliner::findMade() {
   for (Value condition : body.getTerminator()->getOperands())
     need(condition);
 
-  // Add their operands, the captures of regions included.
+  // Add their operands, including the captures of regions.
   SmallVector<Value> work(made.getArrayRef());
   DenseSet<Value> visited;
   while (!work.empty()) {
@@ -177,8 +180,8 @@ void BlockOutliner::findMade() {
   }
 }
 
-/// Uncovers rows that lie below the top: pops the rows above and keeps those
-/// that are read too in variables of their own.
+/// Uncovers rows below the top: pops the rows above them, and stores the popped
+/// rows that are also read in separate variables.
 void BlockOutliner::makePrologue() {
   auto readTop = [&](StringAttr name) {
     Type type = machine.lookupSymbol<VariableOp>(name).getType();
@@ -269,7 +272,7 @@ void BlockOutliner::makeKernel() {
         mapping.map(top, known);
   for (Operation *op : old) {
     if (isa<TopOp>(op)) {
-      // Reads of a value that the block itself computed.
+      // A read of a value that the block itself computed.
       Value value = seen.lookup(op->getResult(0));
       if (Value known = mapping.lookupOrNull(value))
         mapping.map(op->getResult(0), known);

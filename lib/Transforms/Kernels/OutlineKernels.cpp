@@ -43,8 +43,8 @@ enum class Role {
   Output, ///< no recursive result depends on it: a later phase
 };
 
-/// Ops of one block that become one kernel: they have the same role, and no
-/// call or other control lies between them.
+/// Key of the ops of one block that become one kernel. They have the same role,
+/// and no call or other control is between them.
 using GroupKey = std::pair<Role, unsigned>;
 
 class Outliner {
@@ -94,26 +94,27 @@ private:
   InstanceProgram program;
   Sharedness sharedness;
   ValueFlow flow;
-  /// The nodes on which a recursive result that a tensor op reads depends.
+  /// Marks the nodes that feed recursion: a recursive result that a tensor op
+  /// reads depends on them.
   SmallVector<bool> feedsRecursion;
   /// Values that depend on a result of control flow: a call, a match, a loop.
   DenseSet<Value> dependsOnControl;
   std::optional<TensorCode> code;
   const bool hoist, coarsen;
-  /// Control runs with the kernels: what depends on a number that a loop hands
-  /// on cannot be hoisted, and loops have orders.
+  /// True if control runs with the kernels. Then ops that depend on a number
+  /// that a loop carries cannot be hoisted, and loops have orders.
   const bool replicates;
   /// State of the current block.
   bool hasCell = false;
   DenseMap<Operation *, unsigned> levels;
   DenseMap<Operation *, GroupKey> groups;
-  /// All kernels of the module by hashKernel().
+  /// All kernels of the module, by hashKernel().
   DenseMap<size_t, SmallVector<KernelOp>> kernels;
 };
 
 } // namespace
 
-/// True if a loop of `op` is a reduction.
+/// Returns true if a loop of `op` is a reduction.
 static bool isReduction(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   return linalgOp && linalgOp.getNumReductionLoops() > 0;
@@ -121,8 +122,8 @@ static bool isReduction(Operation *op) {
 
 bool Outliner::isTensorOp(Operation *op) const { return code->contains(op); }
 
-/// True for the extent of a ragged tensor: a kernel that reads the tensor knows
-/// it.
+/// Returns true for the extent of a ragged tensor. A kernel that reads the
+/// tensor has its extent, too.
 static bool isExtent(Operation *op) {
   auto dim = dyn_cast<tensor::DimOp>(op);
   return dim && dim.getConstantIndex() == 0;
@@ -193,13 +194,13 @@ void Outliner::findRecursion() {
   SmallVector<bool> reachesTensorOp = flow.ancestors(readByTensorOps);
   llvm::erase_if(recursive,
                  [&](ValueFlow::Node node) { return !reachesTensorOp[node]; });
-  // A value that control reads may decide whether the recursion goes on.
+  // A value that control reads may decide whether the recursion continues.
   recursive.append(readByControl);
   feedsRecursion = flow.ancestors(recursive);
 }
 
-/// The number of control ops between the start of the block and `op`, given
-/// that number for the ops before it; at least `marked`.
+/// Returns the number of control ops between the start of the block and `op`,
+/// but at least `marked`. Requires this number for the ops before `op`.
 unsigned Outliner::levelOf(Operation *op, unsigned marked) const {
   unsigned level = marked;
   Block *block = op->getBlock();
@@ -212,7 +213,7 @@ unsigned Outliner::levelOf(Operation *op, unsigned marked) const {
         llvm::any_of(def->getResultTypes(),
                      [](Type type) { return !type.isIntOrIndexOrFloat(); }) &&
         !isa<tensor::ExtractSliceOp, InvokeOp>(def);
-    // A number that control takes out of a tensor counts as control.
+    // A number that control extracts from a tensor counts as control.
     if (auto extract = dyn_cast<tensor::ExtractOp>(def);
         extract && !isTensorOp(def))
       control = extract.getTensor().getDefiningOp() &&
@@ -238,7 +239,7 @@ void Outliner::followControl(Operation *op) {
   for (Value result : op->getResults())
     if (follows || (!view && carriesTensor(result.getType())))
       dependsOnControl.insert(result);
-  // Fields that a match takes out exist before it.
+  // Fields that a match extracts exist before it.
   auto loop = dyn_cast<LoopLikeOpInterface>(op);
   if (!loop)
     return;
@@ -253,7 +254,8 @@ void Outliner::followControl(Operation *op) {
         dependsOnControl.insert(argument);
 }
 
-/// The role of a tensor op. Marks its results if they depend on control.
+/// Returns the role of a tensor op. Marks its results if they depend on
+/// control.
 Role Outliner::roleOf(Operation *op) {
   bool shared = true, depends = false;
   auto isOwnArgument = [&](Value value) {
@@ -274,7 +276,8 @@ Role Outliner::roleOf(Operation *op) {
   if (depends)
     for (Value result : op->getResults())
       dependsOnControl.insert(result);
-  // A kernel has no scalar results, so each that needs one computes it itself.
+  // A kernel has no scalar results, so each kernel that needs a scalar computes
+  // it itself.
   if (code->isScalarCode(op))
     return Role::Copied;
   if (shared)
@@ -306,9 +309,10 @@ void Outliner::classify(Block *block) {
   }
 }
 
-/// Ops with role input or output but no reduction are not worth a kernel: the
-/// former are computed again where they are used, the latter with the cell. A
-/// value that control reads cannot be copied: it gets a kernel.
+/// Adjusts roles by cost. Ops with role input or output but without a reduction
+/// are not worth a kernel. Input ops are computed again where they are used,
+/// output ops together with the cell. A value that control reads cannot be
+/// copied, so it gets a kernel.
 void Outliner::adjustRoles(Block *block) {
   DenseSet<unsigned> inputLevels, outputLevels;
   hasCell = false;
@@ -352,7 +356,7 @@ void Outliner::adjustRoles(Block *block) {
   }
 }
 
-/// Keeps the layers of a loop apart, if its order needs that.
+/// Separates the layers of a loop, if its order requires that.
 bool Outliner::separateLayers(Block *block) {
   Operation *parent = block->getParentOp();
   auto order = parent->getAttrOfType<OrderAttr>(kOrderAttr);
@@ -368,7 +372,7 @@ bool Outliner::separateLayers(Block *block) {
       continue;
     auto &[role, level] = group->second;
     unsigned layer = layers.getLayer(&op);
-    // A layer of products runs with the recurrence after it.
+    // A layer of products runs together with the recurrence after it.
     if (order.getValue() == Order::Wavefront)
       layer /= 2;
     if (role == Role::Cell || role == Role::Output)
@@ -377,9 +381,9 @@ bool Outliner::separateLayers(Block *block) {
   return true;
 }
 
-/// The last level on which a group of cells that holds `ops` can run: what is
-/// not of the group and reads them is of a later level, or of a kernel of that
-/// level.
+/// Returns the last level on which a group of cells with `ops` can run. Ops
+/// outside of the group that read them are on a later level, or in a kernel of
+/// that level.
 unsigned Outliner::findLatest(ArrayRef<Operation *> ops) const {
   unsigned latest = std::numeric_limits<unsigned>::max();
   Block *block = ops.front()->getBlock();
@@ -401,8 +405,8 @@ unsigned Outliner::findLatest(ArrayRef<Operation *> ops) const {
   return latest;
 }
 
-/// Cells that nothing reads before a later kernel of cells are its code:
-/// control between them does not depend on either.
+/// Moves a group of cells into a later kernel of cells if nothing reads the
+/// group before that kernel. Control between them does not depend on either.
 void Outliner::sinkGroups(Block *block) {
   if (!block->getOps<rec::PhaseOp>().empty())
     return;
@@ -422,7 +426,7 @@ void Outliner::sinkGroups(Block *block) {
   }
 }
 
-/// Makes a group of each op.
+/// Puts each op into its own group.
 void Outliner::separate(Block *block) {
   unsigned number = 0;
   for (Operation &op : *block)
@@ -430,14 +434,14 @@ void Outliner::separate(Block *block) {
       it->second.second = number++;
 }
 
-/// A tensor of dynamic shape cannot be stored: kernels that read what another
-/// one computes compute it again.
+/// Copies ops of dynamic shape into the kernels that read them. Such a tensor
+/// cannot be stored, so each kernel computes it again.
 void Outliner::copyDynamic(Block *block) {
   auto isDynamic = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && !tensor.hasStaticShape();
   };
-  // The kernels that read an op's results; null stands for those of other
+  // The kernels that read an op's results; nullopt stands for kernels of other
   // blocks.
   DenseMap<Operation *, SmallVector<std::optional<GroupKey>>> readers;
   for (Operation &op : llvm::reverse(*block)) {
@@ -468,9 +472,9 @@ void Outliner::copyDynamic(Block *block) {
   }
 }
 
-/// Sorts ops so that values come before their uses: what an op reads moves
-/// before it, and nothing else moves. An invocation so stays where the first of
-/// its ops was, before control that waits there.
+/// Sorts ops so that values come before their uses. Moves the ops that an op
+/// reads in front of it, and moves nothing else. An invocation thus stays at
+/// the place of its first op, before control that waits there.
 static void pullOperands(Block *block) {
   DenseSet<Operation *> entered, placed;
   for (Operation &root : *block) {
@@ -528,7 +532,7 @@ LogicalResult Outliner::outlineBlock(Block *block) {
 }
 
 /// Removes `op` from the program but frees it only when the pass is done: the
-/// analyses know values by address, which a new op must not reuse.
+/// analyses identify values by address, which a new op must not reuse.
 void Outliner::eraseOp(Operation *op) {
   op->dropAllUses();
   op->dropAllReferences();
@@ -541,7 +545,7 @@ Outliner::~Outliner() {
     op->destroy();
 }
 
-/// A name for the code in `block`, in a region of some op.
+/// Returns a name for the code in `block`, which is in a region of some op.
 static std::string nameBlock(Block *block) {
   Operation *op = block->getParentOp();
   std::string name = op->getName().stripDialect().str();
@@ -570,7 +574,7 @@ std::string Outliner::nameKernel(Block *block, Role role) {
   return llvm::join(words, "_");
 }
 
-/// A kernel with the same code as `kernel`, if there is one.
+/// Returns a kernel with the same code as `kernel`, or null.
 KernelOp Outliner::findEqual(KernelOp kernel) {
   auto sameArguments = [&](KernelOp other) {
     for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
@@ -589,7 +593,7 @@ KernelOp Outliner::findEqual(KernelOp kernel) {
   return {};
 }
 
-/// The ops of a kernel: `ops` and the low-cost ops that they need.
+/// Returns the ops of a kernel: `ops` and the low-cost ops that they need.
 SmallVector<Operation *>
 Outliner::collectBody(ArrayRef<Operation *> ops) const {
   DenseSet<Operation *> members(ops.begin(), ops.end());
@@ -621,8 +625,8 @@ Outliner::collectBody(ArrayRef<Operation *> ops) const {
   return body;
 }
 
-/// The values of other ops that `body` reads, in the order of their first use,
-/// which does not depend on addresses.
+/// Returns the values of other ops that `body` reads, in the order of their
+/// first use. This order does not depend on addresses.
 static SetVector<Value> findInputs(ArrayRef<Operation *> body,
                                    const DenseSet<Operation *> &members) {
   SetVector<Value> inputs;
@@ -637,8 +641,8 @@ static SetVector<Value> findInputs(ArrayRef<Operation *> body,
   return inputs;
 }
 
-/// True if code outside of the kernel reads `value`, or a low-cost op that
-/// does.
+/// Returns true if code outside of the kernel reads `value`, directly or
+/// through a low-cost op.
 bool Outliner::leavesKernel(Value value, Block *block,
                             const DenseSet<Operation *> &members) const {
   SmallVector<Value> worklist = {value};
@@ -655,7 +659,7 @@ bool Outliner::leavesKernel(Value value, Block *block,
   return false;
 }
 
-/// The results of `ops` that leave the kernel.
+/// Returns the results of `ops` that leave the kernel.
 FailureOr<SmallVector<Value>>
 Outliner::findOutputs(Block *block, ArrayRef<Operation *> ops,
                       const DenseSet<Operation *> &members) const {
@@ -674,7 +678,8 @@ Outliner::findOutputs(Block *block, ArrayRef<Operation *> ops,
   return outputs;
 }
 
-/// A kernel of these ops before the function of `first`, or an equal one.
+/// Creates a kernel of these ops before the function of `first`, or returns an
+/// equal one.
 KernelOp Outliner::makeKernel(StringRef name, ArrayRef<Operation *> body,
                               ArrayRef<Value> inputs, ArrayRef<Value> outputs,
                               Operation *first) {
@@ -709,7 +714,7 @@ KernelOp Outliner::makeKernel(StringRef name, ArrayRef<Operation *> body,
   YieldOp::create(builder, loc, yielded);
 
   if (KernelOp equal = findEqual(kernel)) {
-    // Its code is in all of these places.
+    // The code of the kernel is in all of these places.
     SetVector<Location> places;
     if (auto known = dyn_cast<FusedLoc>(equal.getLoc()))
       places.insert_range(known.getLocations());

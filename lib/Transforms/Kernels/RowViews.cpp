@@ -23,9 +23,9 @@ using namespace mlir;
 using namespace mlir::batch;
 using rec::ValueFlowEdge;
 
-/// A ragged tensor with as many rows as `list` has elements: the list itself,
-/// or the result of an op of `block` that maps its elements. Null if there is
-/// none.
+/// Returns a ragged tensor with as many rows as `list` has elements: the list
+/// itself, or the result of an op of `block` that maps its elements. Returns
+/// null if there is none.
 static Value findRagged(Value list, Block *block,
                         SymbolTableCollection &symbols) {
   if (isa<RankedTensorType>(list.getType()))
@@ -67,7 +67,7 @@ void batch::normalizeExtents(func::FuncOp function,
   });
 }
 
-/// True for a tensor that a kernel computes, whose rows are no list.
+/// Returns true for a tensor that a kernel computes, whose rows are not a list.
 static bool isComputed(Value tensor) {
   Operation *def = tensor.getDefiningOp();
   return def &&
@@ -76,8 +76,8 @@ static bool isComputed(Value tensor) {
           isa<BatchableOpInterface>(def));
 }
 
-/// True for a slice of a ragged tensor, whose rows are a list, at a position
-/// that control knows.
+/// Returns true for a slice of a ragged tensor, whose rows are a list, at a
+/// position that is known to control.
 static bool picksElement(tensor::ExtractSliceOp slice,
                          const Sharedness &sharedness,
                          const StructuralControl &control) {
@@ -139,7 +139,7 @@ void batch::pickElements(func::FuncOp function, const Sharedness &sharedness,
                          const StructuralControl &control) {
   function.walk([&](tensor::ExtractOp extract) {
     Value tensor = extract.getTensor();
-    // Bodies of tensor ops read at indices of their own.
+    // Bodies of tensor ops read at their own indices.
     bool isInBody =
         !isa<func::FuncOp, RegionBranchOpInterface>(extract->getParentOp());
     if (isInBody || !rec::isRaggedTensor(tensor.getType()) ||

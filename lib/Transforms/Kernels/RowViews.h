@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What batch-outline-kernels makes of rows and extents before it cuts kernels.
+// Rewrites of rows and extents in batch-outline-kernels, before it cuts
+// kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +24,14 @@ class StructuralControl;
 /// list is the extent of the map's result.
 void normalizeExtents(func::FuncOp function, SymbolTableCollection &symbols);
 
-/// Splits a slice of a piece of a row of a parameter or ragged tensor into a
-/// slice of the whole row, which is an operand, and one of the piece, which is
-/// code.
+/// Splits a slice of a piece of a row of a parameter or ragged tensor in two: a
+/// slice of the whole row, which is an operand, and a slice of the piece, which
+/// is code.
 void splitRowViews(func::FuncOp function, const Sharedness &sharedness,
                    const StructuralControl &control);
 
-/// Makes rows of ragged tensors the elements of lists that they are.
+/// Replaces extracted rows of ragged tensors, which are lists, with elements of
+/// these lists.
 void pickElements(func::FuncOp function, const Sharedness &sharedness,
                   const StructuralControl &control);
 

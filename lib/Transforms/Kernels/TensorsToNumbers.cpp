@@ -27,7 +27,7 @@ class TensorsToNumbersPass
     func::FuncOp entry = program.getEntry();
     if (!entry || !entry->hasAttr(kApartAttr))
       return;
-    // Outlined tensor code has been numbers before.
+    // A program with outlined kernels has already been through this pass.
     if (entry.walk([](InvokeOp) { return WalkResult::interrupt(); })
             .wasInterrupted())
       return;

@@ -21,7 +21,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// `value` as an f32, or a tensor of them, if it is f16 or bf16.
+/// Returns `value` as an f32, or a tensor of them, if it is f16 or bf16.
 static Value extended(OpBuilder &builder, Location loc, Value value) {
   Type type = widen16BitFloat(value.getType());
   if (type == value.getType())
@@ -53,7 +53,7 @@ private:
 
 } // namespace
 
-/// The copy of `value`; as an f32 if `value` is f16 or bf16.
+/// Returns the copy of `value`, as an f32 if `value` is f16 or bf16.
 Value BodyWidener::widened(Value value) {
   Value wide =
       extended(builder, value.getLoc(), mapping.lookupOrDefault(value));
@@ -61,7 +61,7 @@ Value BodyWidener::widened(Value value) {
   return wide;
 }
 
-/// The copy of `value` in its own type.
+/// Returns the copy of `value` in its own type.
 Value BodyWidener::rounded(Value value) {
   Value copy = widened(value);
   if (copy.getType() == value.getType())
@@ -70,7 +70,7 @@ Value BodyWidener::rounded(Value value) {
                                  copy);
 }
 
-/// True if `op` computes the same in another floating-point type.
+/// Returns true if `op` computes the same in another floating-point type.
 static bool hasWiderForm(Operation &op) {
   return isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) &&
          !isa<arith::BitcastOp, arith::TruncFOp>(op);
@@ -81,7 +81,7 @@ void BodyWidener::copy(Operation &op) {
   if (extend && widened(extend.getIn()).getType() == extend.getType())
     return mapping.map(extend.getOut(), widened(extend.getIn()));
   if (!hasWiderForm(op)) {
-    // A conversion of bits, or a rounding that was asked for.
+    // A conversion of bits, or an explicit rounding.
     IRMapping operands;
     for (Value operand : op.getOperands())
       operands.map(operand, rounded(operand));
@@ -108,7 +108,7 @@ void BodyWidener::run() {
   linalg::YieldOp::create(builder, body.getTerminator()->getLoc(), yielded);
 }
 
-/// True if `op` is a reduction to f16 or bf16 whose body can be copied.
+/// Returns true if `op` is a reduction to f16 or bf16 whose body can be copied.
 static bool isNarrowReduction(linalg::LinalgOp op) {
   return op.getNumReductionLoops() != 0 &&
          llvm::any_of(op->getResultTypes(), is16BitFloat) &&
@@ -117,8 +117,8 @@ static bool isNarrowReduction(linalg::LinalgOp op) {
          });
 }
 
-/// The start value of a reduction, in f32. Filled tensors stay filled tensors,
-/// whose elements need no memory.
+/// Returns the initial value of a reduction in f32. Filled tensors stay filled
+/// tensors, whose elements need no memory.
 static Value widenInit(OpBuilder &builder, Location loc, Value init) {
   auto fill = init.getDefiningOp<linalg::FillOp>();
   auto empty =

@@ -53,8 +53,8 @@ private:
   ValueFlow flow;
   ValueClasses classes;
   OpBuilder builder;
-  /// By class: true if control waits, and only functions in progress hold its
-  /// rows.
+  /// For each class, true if control waits and only functions in progress hold
+  /// its rows.
   SmallVector<bool> isTransient;
   /// The table of each class; null for a class without computed members.
   SmallVector<FlatSymbolRefAttr> tables;
@@ -62,16 +62,16 @@ private:
 
 } // namespace
 
-/// Rows of at least this many bytes are worth an array of slots of their own.
+/// Rows of at least this many bytes are worth a separate array of slots.
 static constexpr int64_t kLongRow = 4096;
 /// The same for rows that kernels insert into: an insert is in place only if
 /// all results that share slots are inserts.
 static constexpr int64_t kInsertedRow = 512;
 
-/// The number of results of each kernel in a class, the bytes of a long row,
-/// and whether the class is transient. Classes where all are equal share slot
-/// numbers; long rows do not share with shorter ones because their slots are
-/// reused once nobody reads them.
+/// Key of the classes that share slot numbers: the number of results of each
+/// kernel in the class, the bytes of a long row, and whether the class is
+/// transient. Long rows do not share with shorter ones because their slots are
+/// reused once nothing reads them.
 using Signature = std::tuple<std::map<StringRef, unsigned>, int64_t, bool>;
 
 static Signature getSignature(const ValueClass &valueClass, bool isTransient) {
@@ -90,8 +90,8 @@ static Signature getSignature(const ValueClass &valueClass, bool isTransient) {
   return {producers, longBytes, isTransient};
 }
 
-/// Finds the classes without members in lists, data structures, and calls that
-/// are remembered, in a program that waits.
+/// In a program that waits, finds the classes without members in lists, data
+/// structures, and memoized calls.
 void SlotAssigner::findTransient() {
   bool waits = module.walk([](AwaitOp) { return WalkResult::interrupt(); })
                    .wasInterrupted();
@@ -154,7 +154,7 @@ LogicalResult SlotAssigner::makeTables() {
   return layOutTables();
 }
 
-/// Reads "PRIMITIVES", for all tables, or "NAME: PRIMITIVES; ...".
+/// Parses "PRIMITIVES" for all tables, or "NAME: PRIMITIVES; ...".
 LogicalResult SlotAssigner::layOutTables() {
   SmallVector<StringRef> entries;
   layouts.split(entries, ';', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
@@ -206,7 +206,7 @@ LogicalResult SlotAssigner::layOutTable(TableOp table, StringRef primitives) {
   return success();
 }
 
-/// Checks that rows read by address are row-major, wherever they lie.
+/// Checks that rows read by address are row-major, wherever they are stored.
 LogicalResult SlotAssigner::checkLayout(TableOp table) {
   if (table.getOwnLayout().isRowMajor())
     return success();
@@ -274,8 +274,8 @@ FailureOr<ReadAttr> SlotAssigner::getRead(KernelOp kernel, unsigned argument) {
   return ReadAttr::get(context, ReadKind::Gather, from, ragged);
 }
 
-/// Records on the inspector and on the variants where tensors lie, for callers
-/// that pass inputs and read results.
+/// Records on the inspector and on the variants where tensors are stored, for
+/// callers that pass inputs and read results.
 void SlotAssigner::markLocations() {
   func::FuncOp entry = program.getEntry();
   auto inspector =
@@ -322,8 +322,8 @@ void SlotAssigner::markLocations() {
     }
 }
 
-/// Records on each `batch.await` where the row lies that it reads. One that no
-/// kernel makes exists before the run.
+/// Records on each `batch.await` the table of the row that it reads. A row that
+/// no kernel computes exists before the run.
 void SlotAssigner::markWaits() {
   DenseMap<int64_t, FlatSymbolRefAttr> tableOf;
   for (func::FuncOp function : program.getFunctions())
@@ -349,7 +349,8 @@ void SlotAssigner::markWaits() {
   });
 }
 
-/// Records on kernels how a step reads their operands and where results lie.
+/// Records on kernels how a step reads their operands and where it stores
+/// results.
 LogicalResult SlotAssigner::markKernels() {
   for (auto kernel : module.getOps<KernelOp>()) {
     if (!classes.isInvoked(kernel))

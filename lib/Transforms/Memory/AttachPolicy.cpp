@@ -48,8 +48,8 @@ class AttachPolicyPass
       module->setAttr(kPolicyAttr, PolicyAttr::get(&getContext(), kind, text));
   }
 
-  /// The table, which must be one for the module's kernels; null after an
-  /// error.
+  /// Returns the table, which must be for the module's kernels, or null after
+  /// an error.
   StringAttr readTable(ModuleOp module) {
     auto file = llvm::MemoryBuffer::getFile(table, /*IsText=*/true);
     if (!file) {

@@ -23,12 +23,12 @@ using namespace mlir::batch;
 namespace {
 
 /// For each argument of a function, the number of the entry's argument that it
-/// is, or -1 if it is none or it makes no difference.
+/// is, or -1 if it is not one or makes no difference.
 using Context = SmallVector<int64_t>;
 
-/// True for a parameter that a product reads whole, and for a table of any
-/// number of rows, which no result table holds. A bias can differ from task to
-/// task.
+/// Returns true for a parameter that a product reads as a whole, and for a
+/// table of any number of rows, which no result table can store. A bias can
+/// differ from task to task.
 bool isWeight(BlockArgument argument) {
   auto type = dyn_cast<RankedTensorType>(argument.getType());
   return type && (type.getRank() >= 2 || !type.hasStaticShape());
@@ -42,14 +42,14 @@ public:
 
 private:
   Context getEntryContext(func::FuncOp entry) const;
-  /// The context in which `call` calls `callee` if its own function is called
-  /// in context `own`.
+  /// Returns the context in which `call` calls `callee` if the function of
+  /// `call` is called in context `own`.
   Context getCalleeContext(func::CallOp call, func::FuncOp callee,
                            const Context &own) const;
   bool collect(const InstanceProgram &program);
 
-  /// All contexts of each function, the first found first, and the copies for
-  /// them.
+  /// All contexts of each function, in the order in which they are found, and
+  /// the copies for them.
   llvm::MapVector<func::FuncOp, SmallVector<Context>> contexts;
   DenseMap<func::FuncOp, SmallVector<func::FuncOp>> copies;
   /// Functions that are not duplicated.
@@ -81,8 +81,9 @@ Context DuplicateFunctionsPass::getCalleeContext(func::CallOp call,
   return context;
 }
 
-/// Follows the calls from the entry, itself included. False if a function is
-/// called in more contexts than `max-copies`: it is undivided from then on.
+/// Follows the calls from the entry, including the entry itself. Returns false
+/// if a function is called in more contexts than `max-copies`; this function is
+/// undivided from then on.
 bool DuplicateFunctionsPass::collect(const InstanceProgram &program) {
   contexts.clear();
   func::FuncOp entry = program.getEntry();

@@ -25,15 +25,16 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// True if `op` may run where it did not before: it is tensor code without
-/// control, and it reads no computed place, which may be out of range.
+/// Returns true if `op` may run where it did not run before: it is tensor code
+/// without control, and it does not read at computed positions, which may be
+/// out of range.
 static bool mayRunEarlier(Operation *op) {
   if (!isa_and_present<arith::ArithDialect, linalg::LinalgDialect,
                        math::MathDialect, tensor::TensorDialect>(
           op->getDialect()) ||
       !isPure(op))
     return false;
-  // Bodies of structured operations read at computed places, too.
+  // Bodies of structured operations also read at computed positions.
   WalkResult reads = op->walk([](Operation *inner) {
     return isa<tensor::ExtractOp, tensor::InsertOp>(inner)
                ? WalkResult::interrupt()
@@ -58,8 +59,8 @@ public:
 
 private:
   using Slice = SetVector<Operation *>;
-  /// Tensors of a concatenation, one after the other, that the loop changes, or
-  /// does not.
+  /// Consecutive tensors of a concatenation: the loop changes either all of
+  /// them or none.
   struct Run {
     bool invariant;
     int64_t offset;
@@ -81,8 +82,8 @@ private:
 
 } // namespace
 
-/// The operations in the loop that `value` is computed by, in order, if they do
-/// not depend on what the loop changes.
+/// Returns the operations in the loop that compute `value`, in order. Returns
+/// none if they depend on a value that the loop changes.
 std::optional<ProductHoister::Slice>
 ProductHoister::findInvariant(Value value) {
   Slice slice;
@@ -115,7 +116,8 @@ ProductHoister::findInvariant(Value value) {
   return slice;
 }
 
-/// Computes the product in front of the loop, if it does not depend on it.
+/// Computes the product in front of the loop, if it does not depend on the
+/// loop.
 bool ProductHoister::hoist(linalg::LinalgOp product) {
   std::optional<Slice> slice = findInvariant(product->getResult(0));
   if (!slice)
@@ -124,7 +126,7 @@ bool ProductHoister::hoist(linalg::LinalgOp product) {
                  remark::RemarkOpts::name("HoistProducts").category("batch"))
       << "this product does not change in the loop, and is computed once "
          "before it";
-  // What else reads the other operations finds them where they are.
+  // The operations are cloned: others may read the originals in the loop.
   IRMapping mapping;
   builder.setInsertionPoint(loop);
   for (Operation *op : *slice)
@@ -135,7 +137,7 @@ bool ProductHoister::hoist(linalg::LinalgOp product) {
   return true;
 }
 
-/// Multiplies `pieces` of the operand `whole`, which lie at `offset` in its
+/// Multiplies `pieces` of the operand `whole`, which start at `offset` in its
 /// dimension `dim`, and adds `init`.
 Value ProductHoister::multiplyPiece(linalg::LinalgOp product, OpOperand &whole,
                                     int64_t dim, int64_t offset,
@@ -174,8 +176,8 @@ Value ProductHoister::multiplyPiece(linalg::LinalgOp product, OpOperand &whole,
       ->getResult(0);
 }
 
-/// True if the operands `whole` and `other` of a product are both summed along
-/// what is dimension `dim` of `whole`.
+/// Returns true if the product sums both its operands `whole` and `other` along
+/// dimension `dim` of `whole`.
 static bool isSummed(linalg::LinalgOp product, OpOperand &whole, int64_t dim,
                      OpOperand &other) {
   AffineExpr summed = product.getMatchingIndexingMap(&whole).getResult(dim);
@@ -202,8 +204,8 @@ ProductHoister::findRuns(tensor::ConcatOp concat) {
   return runs;
 }
 
-/// Makes W1 a + W2 b of a product W [a; b] if the loop changes only some of
-/// these; returns the product that it does not change, or null.
+/// Replaces a product W [a; b] with W1 a + W2 b if the loop changes only some
+/// of these. Returns the product that the loop does not change, or null.
 linalg::LinalgOp ProductHoister::split(linalg::LinalgOp product) {
   Value init = product.getDpsInits().front();
   // A sum of shorter floats is rounded once, at its end.
@@ -260,7 +262,7 @@ namespace {
 class HoistProductsPass
     : public batch::impl::HoistProductsPassBase<HoistProductsPass> {
   void runOnOperation() override {
-    // Inner loops come first: a product may leave several.
+    // Inner loops come first: a product may move out of several.
     SmallVector<LoopLikeOpInterface> loops;
     getOperation().walk([&](LoopLikeOpInterface loop) {
       // The loop around the elements of a tensor is tensor code itself.
@@ -272,7 +274,7 @@ class HoistProductsPass
       changed |= ProductHoister(loop).run();
     if (!changed)
       return markAllAnalysesPreserved();
-    // What was only for these products is dead in the loops.
+    // Ops that only these products read are dead in the loops.
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }

@@ -28,8 +28,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The reason why `op`, in a branch, must not or need not run if the branch is
-/// not taken; empty if it may run.
+/// Returns the reason why `op`, in a branch, must not or need not run if the
+/// branch is not taken. Returns an empty string if it may run.
 static StringRef findObstacle(Operation *op) {
   if (isa<scf::IfOp>(op))
     return "holds a conditional that stays control";
@@ -59,9 +59,9 @@ static StringRef findObstacle(Operation *op) {
   return {};
 }
 
-/// True if tensor code of the function computes `value`, so that control that
-/// depends on it cuts that code. Values from calls, matches and loops are
-/// available.
+/// Returns true if tensor code of the function computes `value`, so that
+/// control that depends on it splits that code. Values from calls, matches and
+/// loops are available.
 static bool isComputed(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
@@ -84,8 +84,8 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
     Sharedness sharedness(program);
     StructuralControl structure(program, sharedness);
     for (func::FuncOp function : program.getFunctions()) {
-      // Inner conditionals come first: then they are straight-line or an
-      // obstacle.
+      // Inner conditionals come first: they become straight-line code or remain
+      // an obstacle.
       SmallVector<scf::IfOp> branches;
       function.walk([&](scf::IfOp branch) { branches.push_back(branch); });
       for (scf::IfOp branch : branches)

@@ -21,7 +21,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Removes ops whose results nothing reads, users before what they use.
+/// Removes ops whose results nothing reads, users before their operands.
 static void eraseDeadOps(func::FuncOp function) {
   function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     if (isOpTriviallyDead(op))

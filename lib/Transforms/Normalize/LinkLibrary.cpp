@@ -51,9 +51,9 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   OwningOpRef<ModuleOp> library;
-  /// Groups of the library that have been given their sizes and hooks.
+  /// Groups of the library that already have their sizes and hooks.
   DenseSet<Operation *> instances;
-  /// By the library's function. If the module already has a function with the
+  /// Copies by library function. If the module already has a function with the
   /// name of a helper, the helper's copy gets another name.
   DenseMap<Operation *, func::FuncOp> copies;
   /// Library functions whose copies still call library functions by name.
@@ -70,7 +70,7 @@ class LinkLibraryPass
 
 } // namespace
 
-/// The type as written in MLIR: a diagnostic would put it in quotes.
+/// Returns the type as written in MLIR: a diagnostic would put it in quotes.
 static std::string spell(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
@@ -94,7 +94,7 @@ LogicalResult Linker::run() {
   return success();
 }
 
-/// The library function that models may declare as `name`, or null.
+/// Returns the library function that models may declare as `name`, or null.
 func::FuncOp Linker::find(StringAttr name) {
   auto publicOne = [&](ModuleOp group) {
     auto function = group.lookupSymbol<func::FuncOp>(name);
@@ -137,7 +137,8 @@ void Linker::copyFunction(func::FuncOp function, Block::iterator place) {
   unresolved.push_back(function);
 }
 
-/// The name in the module of the callee of a function of `group`.
+/// Returns the name that `callee`, called by a function of `group`, has in the
+/// module.
 StringAttr Linker::resolve(ModuleOp group, StringAttr callee) {
   auto function = group.lookupSymbol<func::FuncOp>(callee);
   if (function.isDeclaration())
@@ -149,8 +150,9 @@ StringAttr Linker::resolve(ModuleOp group, StringAttr callee) {
   return copies.lookup(function).getSymNameAttr();
 }
 
-/// The sizes with which the types of `function` become those of `declaration`,
-/// as NAME=NUMBER. A mismatch is found later, when the types are compared.
+/// Returns the sizes, as NAME=NUMBER, with which the types of `function` become
+/// those of `declaration`. A mismatch is found later, when the types are
+/// compared.
 static SmallVector<std::string>
 inferSizes(ModuleOp group, func::FuncOp function, func::FuncOp declaration) {
   auto sizes = group->getAttrOfType<DictionaryAttr>(kSizesAttr);
@@ -200,7 +202,7 @@ LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
 }
 
 /// Adds the arguments of `definition` beyond those of `hook` to all functions
-/// that call it, directly or not, and to their calls.
+/// that call it, directly or indirectly, and to their calls.
 LogicalResult Linker::passOn(func::FuncOp hook, func::FuncOp definition) {
   ArrayRef<Type> inputs = definition.getArgumentTypes();
   size_t own = hook.getNumArguments();

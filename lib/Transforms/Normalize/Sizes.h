@@ -12,9 +12,10 @@
 
 namespace mlir::batch {
 
-/// Gives sizes of `module` (`kSizesAttr`) new values, each as NAME=NUMBER, and
-/// the dimensions that follow them; see batch-specialize-sizes. If it `isLast`,
-/// sizes may become 1, which no other dimensions could be told from.
+/// Gives sizes of `module` (`kSizesAttr`), and the dimensions that follow them,
+/// new values, each as NAME=NUMBER; see batch-specialize-sizes. If `isLast` is
+/// true, sizes may become 1; their dimensions are then indistinguishable from
+/// others.
 LogicalResult specializeSizes(ModuleOp module, ArrayRef<std::string> values,
                               bool isLast = false);
 

@@ -38,12 +38,12 @@ constexpr int64_t minSize = 2;
 constexpr int64_t maxSize = std::numeric_limits<int32_t>::max();
 
 struct Size {
-  /// What stands for it in types: its default, unless the module says
-  /// otherwise.
+  /// Number that represents it in types: its default, unless the module
+  /// specifies another.
   int64_t written;
   int64_t value;
 };
-/// In the order of the dictionary, which is by name.
+/// Sizes in the order of the dictionary, which is sorted by name.
 using Sizes = llvm::MapVector<StringRef, Size>;
 
 /// Maps every dimension that follows a size to its new value.
@@ -56,7 +56,7 @@ public:
             {name, factor, factor * size.value});
   }
 
-  /// Returns the new value of a dimension, or an error at `op` where two sizes
+  /// Returns the new value of a dimension, or an error at `op` if two sizes
   /// disagree about it.
   FailureOr<int64_t> map(int64_t dimension, Operation *op) const {
     auto it = entries.find(dimension);
@@ -156,7 +156,7 @@ private:
 
 } // namespace
 
-/// Returns the number of an index that a size can be.
+/// Returns the number of an index that is valid as a size, or none.
 static std::optional<int64_t> getSize(Attribute attr) {
   auto value = dyn_cast<IntegerAttr>(attr);
   if (!value || !value.getType().isIndex() || value.getInt() < minSize ||
@@ -165,7 +165,8 @@ static std::optional<int64_t> getSize(Attribute attr) {
   return value.getInt();
 }
 
-/// Reads a default, or a pair of what is written in types and the default.
+/// Reads a default, or a pair of the number that is written in types and the
+/// default.
 static std::optional<Size> readDefault(Attribute attr) {
   Attribute written = attr, value = attr;
   if (auto pair = dyn_cast<ArrayAttr>(attr)) {
@@ -201,7 +202,7 @@ static LogicalResult readDefaults(ModuleOp module, Sizes &sizes) {
   return success();
 }
 
-/// Checks that what stands for a size is no small multiple of another.
+/// Checks that no number written for a size is a small multiple of another.
 static LogicalResult checkWritten(ModuleOp module, const Sizes &sizes) {
   for (auto it = sizes.begin(), end = sizes.end(); it != end; ++it)
     for (auto other = std::next(it); other != end; ++other) {
@@ -258,7 +259,8 @@ LogicalResult mlir::batch::specializeSizes(ModuleOp module,
         return entry.second.value == entry.second.written;
       }))
     return success();
-  // Sizes that were given equal values earlier are accepted until now.
+  // Sizes that were given equal values earlier are an error only if a value
+  // changes.
   if (failed(checkWritten(module, sizes)))
     return failure();
 

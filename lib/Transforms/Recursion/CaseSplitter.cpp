@@ -55,7 +55,7 @@ Value CaseSplitter::getSelectedChild(func::CallOp call) const {
 }
 
 /// A shared child would be computed again for each of its parents, and results
-/// would hold several copies of it.
+/// would contain several copies of it.
 LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value child) {
   rec::AdtOp adt = rec::lookupAdt(
       module, cast<rec::AdtType>(child.getType()).getName(), symbols);
@@ -75,7 +75,7 @@ LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value child) {
 
 void CaseSplitter::decideMatches(Block &block, Value value, StringAttr variant,
                                  ValueRange fields) {
-  // Inner matches come first, so the cases moved out hold none.
+  // Inner matches come first, so the cases that move out contain none.
   block.walk([&](rec::MatchOp match) {
     if (match.getValue() != value)
       return;

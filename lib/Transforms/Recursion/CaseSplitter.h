@@ -13,24 +13,24 @@
 
 namespace mlir::batch {
 
-/// Replaces recursive calls by the callee's code for a known variant of the
-/// child that they take: the code around a call gets a copy for each variant of
+/// Replaces recursive calls with the callee's code for a known variant of the
+/// child that they take. The code around a call gets a copy for each variant of
 /// the child, in which the callee's match on the child is decided. The callee's
-/// code and the code after the call then are one straight line.
+/// code and the code after the call then form one straight line.
 ///
 /// Calls to be replaced are *selected*, with the number of levels to replace;
 /// copies of selected calls are selected.
 class CaseSplitter {
 public:
-  /// Callees are copied as they are now, not as they may become. `maxCopies`
-  /// limits the copies of code that one function gets.
+  /// Copies callees as they are now, not as they may become. `maxCopies` limits
+  /// the copies of code that one function gets.
   CaseSplitter(ModuleOp module, const InstanceProgram &program,
                int64_t maxCopies);
   ~CaseSplitter();
 
   /// Selects `call`. The child is `operand` if it is given, else the result of
-  /// `getChild`. No effect on a call in unstructured code, which cannot be
-  /// copied.
+  /// `getChild`. Has no effect on a call of a function with unstructured code,
+  /// which cannot be copied.
   void select(func::CallOp call, unsigned levels,
               std::optional<unsigned> operand = {}) {
     if (callees.contains(call.getCalleeAttr().getAttr()))
@@ -38,30 +38,30 @@ public:
   }
   void deselect(func::CallOp call) { selected.erase(call); }
   bool isSelected(func::CallOp call) const { return selected.contains(call); }
-  /// The first selected call in `function`, or null.
+  /// Returns the first selected call in `function`, or null.
   func::CallOp getSelected(func::FuncOp function) const;
 
-  /// The first operand of `call` that is a field of a match or an element of
-  /// a list; null if there is none.
+  /// Returns the first operand of `call` that is a field of a match or an
+  /// element of a list, or null if there is none.
   static BlockArgument getChild(func::CallOp call);
 
   /// Emits an error if `child`, an operand of `call`, may be shared.
   LogicalResult checkUnshared(func::CallOp call, Value child);
 
   /// Turns the code of the block around a selected `call`, which takes a child,
-  /// into one case per variant of the child. Where `isTaken`, selected calls on
-  /// the child are replaced by the callee's code; elsewhere they remain calls,
-  /// no longer selected. Emits an error if the child may be shared or there
-  /// are too many copies.
+  /// into one case per variant of the child. In the cases for which `isTaken`
+  /// is true, selected calls on the child are replaced with the callee's code.
+  /// In the other cases they remain calls and are no longer selected. Emits an
+  /// error if the child may be shared or there are too many copies.
   FailureOr<rec::MatchOp>
   split(func::CallOp call, llvm::function_ref<bool(rec::VariantOp)> isTaken);
-  /// Replaces a selected call by the callee's code. Emits an error if there are
-  /// too many copies.
+  /// Replaces a selected call with the callee's code. Emits an error if there
+  /// are too many copies.
   LogicalResult inlineSelected(func::CallOp call);
 
-  /// Decides matches on `value` in `block`, where it is of that variant and has
-  /// these fields. A match that takes one of them as another type, a list as a
-  /// ragged tensor, is left alone.
+  /// Decides matches on `value` in `block`, where `value` is of `variant` and
+  /// has these fields. Leaves a match unchanged if it takes a field as another
+  /// type, such as a list as a ragged tensor.
   void decideMatches(Block &block, Value value, StringAttr variant,
                      ValueRange fields);
 

@@ -26,7 +26,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// True if `op` adds up its only input along some dimensions.
+/// Returns true if `op` sums its only input along some dimensions.
 static bool isSum(linalg::ReduceOp op) {
   Block *body = op.getBody();
   return op.getInputs().size() == 1 &&
@@ -36,8 +36,8 @@ static bool isSum(linalg::ReduceOp op) {
 
 namespace {
 
-/// The values all of whose elements are zero, of either sign. Must visit the
-/// ops of a function in order.
+/// The values whose elements are all zero, of either sign. Must visit the ops
+/// of a function in order.
 class ZeroValues {
 public:
   explicit ZeroValues(bool assumeFinite) : assumeFinite(assumeFinite) {}
@@ -115,9 +115,9 @@ bool ZeroValues::makesZero(Operation *op) const {
   return false;
 }
 
-/// True if `product`, which has a zero factor, can be added to its initial
-/// value instead: the product is equal for all tasks, the initial value is not.
-/// Zeros are not rounded, so no bit changes.
+/// Returns true if `product`, which has a zero factor, can be computed once and
+/// added to its initial value: the product is equal for all tasks, but the
+/// initial value is not. Zeros are not rounded, so no bit changes.
 bool ZeroFolder::isComputedOnce(linalg::LinalgOp product,
                                 const ZeroValues &zeros,
                                 const Sharedness &sharedness) const {
@@ -186,7 +186,7 @@ void ZeroFolder::simplify(Operation *op, const ZeroValues &zeros,
   }
 }
 
-/// The ops of `function` in order.
+/// Returns the ops of `function` in order.
 static SmallVector<Operation *> getOps(func::FuncOp function) {
   SmallVector<Operation *> ops;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -214,8 +214,8 @@ void ZeroFolder::fold(func::FuncOp function, const Sharedness &sharedness) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// The constant that all calls pass as `argument`, or null. A recursive call
-/// may pass on the argument itself.
+/// Returns the constant that all calls pass as `argument`, or null. A recursive
+/// call may pass the argument itself.
 static Attribute getConstant(BlockArgument argument,
                              ArrayRef<func::CallOp> callers) {
   Attribute constant;
@@ -232,7 +232,7 @@ static Attribute getConstant(BlockArgument argument,
   return constant;
 }
 
-/// True if `function` has no uses except the calls in `callers`.
+/// Returns true if `function` has no uses except the calls in `callers`.
 static bool isOnlyCalledBy(func::FuncOp function,
                            ArrayRef<func::CallOp> callers) {
   std::optional<SymbolTable::UseRange> uses =
@@ -241,7 +241,8 @@ static bool isOnlyCalledBy(func::FuncOp function,
          llvm::range_size(*uses) == callers.size();
 }
 
-/// Replaces arguments that are the same constant in all calls by the constant.
+/// Replaces arguments that are the same constant in all calls with the
+/// constant.
 static void propagateConstants(const InstanceProgram &program) {
   // Callers come first: their operands may have become constants.
   for (ArrayRef<func::FuncOp> component :
@@ -262,7 +263,7 @@ static void propagateConstants(const InstanceProgram &program) {
     }
 }
 
-/// The number of products of `function` that fold if `zeros` are zero.
+/// Returns the number of products of `function` that fold if `zeros` are zero.
 unsigned ZeroFolder::countFolding(func::FuncOp function, ZeroValues zeros,
                                   const Sharedness &sharedness) const {
   unsigned count = 0;

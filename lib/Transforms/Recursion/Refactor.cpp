@@ -24,19 +24,19 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Where a block of a recursive function is cut in two. The *tail*, the marked
-/// ops and all ops that depend on them, moves to the callers. The *head*, the
-/// rest with the recursive calls, becomes a function.
+/// Place where a block of a recursive function is cut in two. The *tail*, the
+/// marked ops and all ops that depend on them, moves to the callers. The
+/// *head*, the rest with the recursive calls, becomes a function.
 struct Cut {
   func::FuncOp function;
   Block *block;
   Operation *mark;
-  /// In order, without code that computes from parameters and constants alone:
-  /// both sides have that.
+  /// The ops of the head in order, without code that computes from parameters
+  /// and constants only: both sides have this code.
   SetVector<Operation *> head;
-  /// The ops that the head has a copy of, in order.
+  /// The ops that are copied into the head, in order.
   SmallVector<Operation *> copied;
-  /// Values from outside that the head reads, and those of the head that the
+  /// Values from outside that the head reads, and values of the head that the
   /// tail reads.
   SetVector<Value> inputs;
   SmallVector<Value> results;
@@ -68,14 +68,15 @@ private:
 
 } // namespace
 
-/// The operands of `op` and the values that its regions capture.
+/// Returns the operands of `op` and the values that its regions capture.
 static SetVector<Value> getUsedValues(Operation *op) {
   SetVector<Value> values(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), values);
   return values;
 }
 
-/// The op of `block` that is `op` or around it; null if there is none.
+/// Returns the op of `block` that is `op` or contains it, or null if there is
+/// none.
 static Operation *getAncestorIn(Block *block, Operation *op) {
   return block->findAncestorOpInBlock(*op);
 }
@@ -243,8 +244,8 @@ void Refactorer::outlineHead(Cut &cut) {
              head.getSymName().str() + " for the rest";
 }
 
-/// The number of the argument whose variant decides whether the cut is reached,
-/// if there is one.
+/// Returns the number of the argument whose variant decides whether the cut is
+/// reached, if there is one.
 static std::optional<unsigned> getTestedArgument(const Cut &cut) {
   std::optional<unsigned> number;
   for (auto match = cut.call->getParentOfType<rec::MatchOp>(); match;
@@ -256,10 +257,10 @@ static std::optional<unsigned> getTestedArgument(const Cut &cut) {
   return number;
 }
 
-/// Replaces recursive calls by the rest of the functions: the call of the head,
-/// and the tail. Where a case has been cut, the code around a call is copied
-/// for each variant of the child, so that it and the tail are one straight
-/// line.
+/// Replaces recursive calls with the rest of the functions: the call of the
+/// head, and the tail. Where a case has been cut, the code around a call is
+/// copied for each variant of the child, so that this code and the tail form
+/// one straight line.
 LogicalResult Refactorer::moveToRecursiveCallers() {
   InstanceProgram program(module);
   CaseSplitter splitter(module, program, maxCopies);
@@ -288,7 +289,7 @@ LogicalResult Refactorer::moveToRecursiveCallers() {
   return success();
 }
 
-/// Copies functions that no longer recurse to where they are called, like other
+/// Inlines functions that no longer recurse into their callers, like other
 /// helpers, callees first.
 void Refactorer::moveToOutsideCallers() {
   InstanceProgram program(module);

@@ -58,7 +58,7 @@ private:
 
 } // namespace
 
-/// Reads `name` or `name(name,_,...)`.
+/// Parses `name` or `name(name,_,...)`.
 static FailureOr<Test> parseTest(MLIRContext *context, StringRef text) {
   Test test;
   test.text = text.str();
@@ -94,7 +94,8 @@ rec::VariantOp Specializer::getVariant(Type type, StringRef name) {
       .getVariant(StringAttr::get(module.getContext(), name));
 }
 
-/// Why the fields of `variant` cannot match the test; empty if they can.
+/// Returns the reason why the fields of `variant` cannot match the test, or an
+/// empty string if they can.
 std::string Specializer::findMisfit(const Test &test, rec::VariantOp variant) {
   if (test.fields.size() != variant.getNumFields())
     return "it has " + std::to_string(variant.getNumFields()) +
@@ -108,7 +109,8 @@ std::string Specializer::findMisfit(const Test &test, rec::VariantOp variant) {
   return {};
 }
 
-/// Several ADTs may have a variant of that name; at least one must fit.
+/// Finds the variants that the test names. Several ADTs may have a variant of
+/// that name; at least one must fit.
 LogicalResult Specializer::findVariants(const Test &test) {
   SmallVector<rec::VariantOp> named;
   for (auto adt : module.getOps<rec::AdtOp>())
@@ -134,7 +136,8 @@ void Specializer::report(const Test &test, Location loc) {
       << "code specialized for '" + test.text + "'";
 }
 
-/// True if the variant of `child` is known at `op`: it is in a match on it.
+/// Returns true if the variant of `child` is known at `op`, because `op` is in
+/// a match on `child`.
 static bool isTested(Operation *op, Value child) {
   while (auto match = op->getParentOfType<rec::MatchOp>()) {
     if (match.getValue() == child)

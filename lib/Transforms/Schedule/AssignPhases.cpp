@@ -25,7 +25,7 @@ namespace {
 struct KernelGraph {
   SmallVector<KernelOp> kernels;
   SmallVector<llvm::SetVector<unsigned>> producers;
-  /// Per kernel, those before the `rec.phase` that precedes it.
+  /// For each kernel, the kernels before the `rec.phase` that precedes it.
   SmallVector<llvm::SetVector<unsigned>> marked;
 };
 
@@ -74,8 +74,8 @@ static void addMarks(KernelGraph &graph, const InstanceProgram &program,
     });
 }
 
-/// The kernels that some wait depends on. All tasks of a kernel run alike, so
-/// what any of them reads is needed if one is.
+/// Returns the kernels that some wait depends on. All tasks of a kernel run
+/// alike, so the inputs of all of them are needed if one task is needed.
 static DenseSet<StringAttr> findNeeded(const InstanceProgram &program,
                                        const ValueFlow &flow,
                                        SmallVector<ValueFlow::Node> nodes) {
@@ -104,8 +104,8 @@ static DenseSet<StringAttr> findNeeded(const InstanceProgram &program,
   return needed;
 }
 
-/// Marks the kernels that no wait depends on; none if there are no waits. Their
-/// phases come after those of all others.
+/// Defers the kernels that no wait depends on, or none if there are no waits.
+/// Their phases come after those of all others.
 static void deferKernels(ModuleOp module) {
   InstanceProgram program(module);
   ValueFlow flow(program);

@@ -24,12 +24,13 @@ using namespace mlir::batch;
 
 namespace {
 
-/// How many tasks in a row make a value; none if that is not constant.
+/// Number of tasks in a row that compute a value, or none if it is not
+/// constant.
 using Length = std::optional<int64_t>;
 using Phases = DenseMap<StringAttr, int64_t>;
 
-/// The lengths of the chains of tasks of one phase that make the values of a
-/// region. What is made outside of it has length 0.
+/// The lengths of the chains of tasks of one phase that compute the values of a
+/// region. Values from outside of the region have length 0.
 class ChainLengths {
 public:
   ChainLengths(Region &region, int64_t phase, const Phases &phases);
@@ -52,8 +53,8 @@ public:
       phases[kernel.getSymNameAttr()] = kernel.getPhase();
   }
 
-  /// Lets the depths that read results of `branches` read padded ones where the
-  /// branches' chains have different lengths.
+  /// Makes depths that read results of `branches` read padded results where the
+  /// chains of the branches have different lengths.
   void run(Operation *branches);
 
 private:
@@ -61,8 +62,8 @@ private:
   void pad(Operation *branches, DepthOp depth, int64_t phase);
 
   Phases phases;
-  /// What is yet to be added to the branches at hand: by result, phase and
-  /// length, the values that their regions yield for it.
+  /// Padded results that are still to be added to the current branches: by
+  /// result, phase and length, the values that the regions yield.
   using Key = std::tuple<unsigned, int64_t, int64_t>;
   llvm::MapVector<Key, SmallVector<Value>> padded;
   SmallVector<std::pair<OpOperand *, Key>> readers;
@@ -75,7 +76,8 @@ class InsertGhostsPass
 
 } // namespace
 
-/// True for control that runs one of its regions, which make its results.
+/// Returns true for control that runs one of its regions, which yields its
+/// results.
 static bool isBranch(Operation *op) {
   return isa<rec::MatchOp, scf::IfOp, scf::IndexSwitchOp>(op);
 }
@@ -90,7 +92,7 @@ static Value getYielded(Region &region, unsigned result) {
 
 ChainLengths::ChainLengths(Region &region, int64_t phase, const Phases &phases)
     : region(region), phase(phase), phases(phases) {
-  // What a value depends on comes before it.
+  // The values that a value depends on come before it.
   region.walk([&](Operation *op) {
     if (isBranch(op)) {
       for (OpResult result : op->getResults()) {
@@ -118,7 +120,7 @@ Length ChainLengths::getLongest(ValueRange values) const {
   return longest;
 }
 
-/// The length of what `op`, which is no branch, makes.
+/// Returns the length of the results of `op`, which is not a branch.
 Length ChainLengths::getMade(Operation *op) const {
   if (auto invoke = dyn_cast<InvokeOp>(op)) {
     auto depth = invoke.getDepth() ? invoke.getDepth().getDefiningOp<DepthOp>()
@@ -147,7 +149,7 @@ Length ChainLengths::get(Value value) const {
     return 0;
   if (value.getDefiningOp())
     return lengths.lookup(value);
-  // Fields are there before the match.
+  // Fields exist before the match.
   return isa<rec::MatchOp>(value.getParentRegion()->getParentOp())
              ? Length(0)
              : std::nullopt;
@@ -157,7 +159,7 @@ Length ChainLengths::get(Value value) const {
 // GhostInserter
 //===----------------------------------------------------------------------===//
 
-/// The phase of the tasks that have this depth.
+/// Returns the phase of the tasks that have this depth.
 std::optional<int64_t> GhostInserter::getPhase(DepthOp depth) const {
   std::optional<int64_t> phase;
   for (Operation *user : depth->getUsers()) {
@@ -172,7 +174,8 @@ std::optional<int64_t> GhostInserter::getPhase(DepthOp depth) const {
   return phase;
 }
 
-/// `value` with `count` ghosts, at the end of a region.
+/// Adds `count` ghosts to `value` at the end of a region, and returns the
+/// padded value.
 static Value addGhosts(Operation *terminator, Value value, int64_t count) {
   OpBuilder builder(terminator);
   Location loc = terminator->getLoc();
@@ -183,8 +186,8 @@ static Value addGhosts(Operation *terminator, Value value, int64_t count) {
   return value;
 }
 
-/// Lets `depth`, of tasks of `phase`, read a padded result if the chains that
-/// make what it reads of `branches` have different lengths.
+/// Makes `depth`, of tasks of `phase`, read a padded result if the chains of
+/// the results of `branches` that it reads have different lengths.
 void GhostInserter::pad(Operation *branches, DepthOp depth, int64_t phase) {
   SmallVector<OpOperand *> read;
   for (OpOperand &operand : depth->getOpOperands())
@@ -193,8 +196,8 @@ void GhostInserter::pad(Operation *branches, DepthOp depth, int64_t phase) {
   auto numberOf = [](OpOperand *operand) {
     return cast<OpResult>(operand->get()).getResultNumber();
   };
-  // By region, the length of what the depth reads; the longest in all, and the
-  // operand that has it.
+  // For each region, the length of the results that the depth reads; the
+  // longest of these lengths, and the operand that has it.
   SmallVector<int64_t> lengths;
   SmallVector<SmallVector<int64_t>> ofOperands;
   int64_t longest = -1;
@@ -232,7 +235,8 @@ void GhostInserter::pad(Operation *branches, DepthOp depth, int64_t phase) {
   }
 }
 
-/// Recreates `op` with results for what the regions yield in addition.
+/// Recreates `op` with results for the additional values that its regions
+/// yield.
 static Operation *addResults(Operation *op,
                              ArrayRef<SmallVector<Value>> yielded) {
   OperationState state(op->getLoc(), op->getName());
@@ -284,13 +288,13 @@ void GhostInserter::run(Operation *branches) {
 
 void InsertGhostsPass::runOnOperation() {
   ModuleOp module = getOperation();
-  // An inspector has its depths.
+  // An inspector already has its depths.
   if (llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
         return function->hasAttr(kInspectorAttr);
       }))
     return;
   InstanceProgram program(module);
-  // No inspector will read them.
+  // No inspector will read the ghosts.
   if (program.getStrategy() == Strategy::Replicate)
     return;
   SmallVector<Operation *> branches;

@@ -45,13 +45,15 @@ private:
   InstanceProgram program;
   ValueFlow flow;
   DenseMap<StringAttr, int64_t> phases;
-  /// By phase: the nodes that reach kernels of that phase or an earlier one.
+  /// For each phase, the nodes that reach kernels of that phase or an earlier
+  /// one.
   std::map<int64_t, DenseSet<ValueFlow::Node>> read;
 };
 
 } // namespace
 
-/// The phase of the last kernel that may compute a tensor; -1 if there is none.
+/// Returns the phase of the last kernel that may compute a tensor, or -1 if
+/// there is none.
 int64_t DepthTagger::getLastPhase(ValueFlow::Node node) const {
   int64_t last = -1;
   for (ValueFlow::Node origin : flow.origins(node)) {
@@ -62,8 +64,8 @@ int64_t DepthTagger::getLastPhase(ValueFlow::Node node) const {
   return last;
 }
 
-/// Depths count within a phase: a value of an earlier phase, or one that is not
-/// computed, is available when the phase begins.
+/// Gives `invoke` a depth. Depths count within a phase: a value of an earlier
+/// phase, or one that is not computed, is available when the phase begins.
 void DepthTagger::tag(InvokeOp invoke) {
   if (invoke.getDepth())
     return;
@@ -78,7 +80,7 @@ void DepthTagger::tag(InvokeOp invoke) {
   invoke.getDepthMutable().assign(depth);
 }
 
-/// True if a kernel of `phase` or an earlier one may read the tensor.
+/// Returns true if a kernel of `phase` or an earlier one may read the tensor.
 bool DepthTagger::isReadUpTo(int64_t phase, ValueFlow::Node node) {
   auto [it, isNew] = read.try_emplace(phase);
   auto &nodes = it->second;
@@ -95,8 +97,8 @@ bool DepthTagger::isReadUpTo(int64_t phase, ValueFlow::Node node) {
 }
 
 /// Resolves `operand`, which enters a recursion or loop as `entered`, if only
-/// later phases go on from there, with tensors of their own too: its depth must
-/// not count then.
+/// later phases read `entered`, and tensors of later phases also become
+/// `entered`. Then the depth of `operand` must not count.
 void DepthTagger::resolve(OpOperand &operand, Value entered) {
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type || !type.hasStaticShape() || !flow.contains(operand.get()))
@@ -111,7 +113,7 @@ void DepthTagger::resolve(OpOperand &operand, Value entered) {
 }
 
 LogicalResult DepthTagger::run() {
-  // No inspector will read them.
+  // No inspector will read the depths.
   if (program.getStrategy() == Strategy::Replicate)
     return success();
   if (failed(flow.verify()))
@@ -144,7 +146,7 @@ LogicalResult DepthTagger::run() {
 namespace {
 class TagDepthsPass : public batch::impl::TagDepthsPassBase<TagDepthsPass> {
   void runOnOperation() override {
-    // An inspector has its depths.
+    // An inspector already has its depths.
     if (llvm::any_of(getOperation().getOps<func::FuncOp>(),
                      [](func::FuncOp function) {
                        return function->hasAttr(kInspectorAttr);

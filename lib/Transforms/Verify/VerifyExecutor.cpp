@@ -20,8 +20,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The op that decides which kernels run: the inspector or machine of `module`,
-/// or null.
+/// Returns the op that decides which kernels run: the inspector or machine of
+/// `module`, or null.
 static Operation *findDecider(ModuleOp module) {
   for (Operation &op : *module.getBody())
     if (isa<MachineOp>(op) || op.hasAttr(kInspectorAttr))
@@ -30,7 +30,8 @@ static Operation *findDecider(ModuleOp module) {
 }
 
 /// Finds the executor of a module: a program, or the function that it was
-/// lowered to. Null if there is none, and no inspector or machine to need one.
+/// lowered to. Leaves `executor` null if there is none and no inspector or
+/// machine needs one.
 static LogicalResult findExecutor(ModuleOp module, Operation *&executor) {
   for (Operation &op : *module.getBody()) {
     if (!op.hasAttr(kExecutorAttr))
@@ -50,7 +51,7 @@ static LogicalResult findExecutor(ModuleOp module, Operation *&executor) {
          << " first";
 }
 
-/// The operators run by `program` and by the programs that it runs.
+/// Returns the operators that `program` and the programs that it runs use.
 static DenseSet<StringAttr> findOperators(uprog::ProgramOp program,
                                           SymbolTable &symbols) {
   DenseSet<StringAttr> operators;
@@ -73,8 +74,8 @@ static DenseSet<StringAttr> findOperators(uprog::ProgramOp program,
   return operators;
 }
 
-/// Checks that `program` runs all recorded kernels, and those of a machine's
-/// blocks.
+/// Checks that `program` runs all recorded kernels, and the kernels of a
+/// machine's blocks.
 static LogicalResult verifyRuns(ModuleOp module, uprog::ProgramOp program) {
   SymbolTable symbols(module);
   DenseSet<StringAttr> operators = findOperators(program, symbols);
@@ -95,9 +96,9 @@ static LogicalResult verifyRuns(ModuleOp module, uprog::ProgramOp program) {
   return failure(result.wasInterrupted());
 }
 
-/// Checks that code generators know the ops of `op`'s body.
+/// Checks that code generators support the ops in the body of `op`.
 static LogicalResult verifyBody(uprog::OperatorOp op) {
-  // Checked before stages were made.
+  // The body was checked before its stages were made.
   if (op.getStaging())
     return success();
   for (Operation &inner : op.getBody().front().without_terminator())

@@ -19,7 +19,8 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// How to get rid of a dialect of other compilers; empty for any other dialect.
+/// Returns a way to get rid of a dialect of other compilers, or an empty string
+/// for any other dialect.
 static StringRef getRemedy(StringRef dialect) {
   constexpr StringLiteral earlier = "take the module before that step, when it "
                                     "computes on tensors";

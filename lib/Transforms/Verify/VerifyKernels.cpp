@@ -35,8 +35,9 @@ static LogicalResult verifyControl(Operation *op) {
                          "'scf.while'");
 }
 
-/// Control knows the lengths of an instance's ragged tensors, which belong to
-/// its data structure, and the number of rows of a parameter, once it is bound.
+/// Checks that control can read an extent. Control can read the lengths of an
+/// instance's ragged tensors, which belong to its data structure, and the
+/// number of rows of a parameter, once it is bound.
 static LogicalResult verifyExtent(tensor::DimOp dim,
                                   const Sharedness &sharedness) {
   auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());

@@ -17,7 +17,7 @@ namespace mlir::batch {
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The inspector, its traversals, and all functions that they run.
+/// Returns the inspector, its traversals, and all functions that they run.
 static SetVector<Operation *> findInspectors(ModuleOp module,
                                              SymbolTable &symbols) {
   SetVector<Operation *> functions;
@@ -41,7 +41,7 @@ static SetVector<Operation *> findInspectors(ModuleOp module,
   return functions;
 }
 
-/// Checks that a step knows where the rows of `record`'s kernel lie.
+/// Checks that the kernel of `record` specifies where its rows are stored.
 static LogicalResult verifyRecord(RecordOp record, SymbolTable &symbols) {
   auto kernel = symbols.lookup<KernelOp>(record.getKernelAttr().getAttr());
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
@@ -57,7 +57,7 @@ static LogicalResult verifyRecord(RecordOp record, SymbolTable &symbols) {
   return success();
 }
 
-/// Checks that `op`, in an inspector, only decides.
+/// Checks that `op`, in an inspector, only makes decisions.
 static LogicalResult verifyInspector(Operation *op, SymbolTable &symbols) {
   if (auto record = dyn_cast<RecordOp>(op))
     return verifyRecord(record, symbols);
@@ -86,7 +86,7 @@ static LogicalResult verifyName(Operation *op, StringRef key, Attribute name,
          << (isTable ? "table " : "source ") << name;
 }
 
-/// Checks where arguments and results of an inspector lie.
+/// Checks where arguments and results of an inspector are stored.
 static LogicalResult verifySignature(func::FuncOp function,
                                      SymbolTable &symbols) {
   for (StringRef key : {kTableAttr, kSourceAttr}) {
@@ -102,7 +102,7 @@ static LogicalResult verifySignature(func::FuncOp function,
   return success();
 }
 
-/// Checks where fields of values of ADTs lie.
+/// Checks where fields of ADT values are stored.
 static LogicalResult verifyFields(rec::VariantOp variant,
                                   SymbolTable &symbols) {
   for (StringRef key : {kTableAttr, kSourceAttr})
