@@ -25,7 +25,7 @@ void toy::ToyDialect::initialize() {
       >();
 }
 
-/// The batched form, over rows: code that every later pass knows.
+/// Builds the batched form, over rows, from ops that every later pass supports.
 LogicalResult toy::SwishOp::buildBatched(OpBuilder &builder,
                                          ValueRange operands,
                                          ArrayRef<bool> batched, Value tasks,

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // Requests are lines of standard input, each an instance as batch-run reads it.
-// An answer is a line too: the number of the request, then the outputs as JSON
-// or "error: MESSAGE". Threads take what is waiting as one mini-batch, so that
-// batches grow with the load. A request has a limit of bytes and a limit of
-// steps. One that exceeds a limit gets an error, and the others of its
-// mini-batch get their answers.
+// An answer is also a line: the number of the request, then the outputs as JSON
+// or "error: MESSAGE". Each thread takes all pending requests as one
+// mini-batch, so that batches grow with the load. A request has a limit of
+// bytes and a limit of steps. A request that exceeds a limit gets an error, and
+// the others of its mini-batch get their answers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ struct Limits {
   size_t bytes = 1 << 20;  ///< of its line
 };
 
-/// What the threads share.
+/// State that the threads share.
 class Server {
 public:
   Server(const char *model, const char *params, const char *vocabulary,
@@ -47,7 +47,7 @@ public:
         parameters(object.descriptor(), {params, words.size() - 1}),
         reader(object.descriptor(), words), most(most), limits(limits) {}
 
-  /// What each thread does, with a session of its own, until there are no more
+  /// Runs on each thread, with a separate session, until there are no more
   /// requests.
   void work() {
     InputTensors tensors(object.descriptor());
@@ -63,7 +63,8 @@ public:
   }
 
 private:
-  /// Reads a line. Of one that is too long only the number of bytes is kept.
+  /// Reads a line and its number of bytes. Stores at most `limits.bytes` bytes
+  /// of it. Returns false at the end of the input.
   bool readLine(std::string &line, size_t &bytes) {
     constexpr int end = std::char_traits<char>::eof();
     std::streambuf &input = *std::cin.rdbuf();
@@ -78,8 +79,8 @@ private:
     return true;
   }
 
-  /// Waits for a request and takes all that are there. Those that are too long
-  /// are answered at once.
+  /// Waits for a request and takes all that are pending. Immediately answers
+  /// those that are too long.
   std::vector<Request> take() {
     std::lock_guard<std::mutex> guard(inputLock);
     std::vector<Request> taken;
@@ -153,8 +154,8 @@ int main(int argc, char **argv) {
            "THREADS LARGEST-BATCH [MOST-STEPS [MOST-BYTES]]\n";
     return 1;
   }
-  std::ios::sync_with_stdio(false); // or nothing is known to be waiting
-  std::cin.tie(nullptr);            // readers leave std::cout to writers
+  std::ios::sync_with_stdio(false); // else in_avail() finds nothing
+  std::cin.tie(nullptr);            // reads do not flush std::cout
   try {
     Server server(argv[1], argv[2], argv[3], most, limits);
     std::vector<std::thread> threads;
