@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-/// Default options of AddressSanitizer, which ASAN_OPTIONS overrides. Headers
-/// of LLVM poison memory that its library, built without AddressSanitizer,
-/// reuses. Contexts of MLIR live to the end of the process.
+/// Default options of AddressSanitizer, which ASAN_OPTIONS overrides. LLVM's
+/// headers poison memory that its library, built without AddressSanitizer,
+/// reuses. MLIR contexts live until the process ends.
 extern "C" __attribute__((visibility("default"))) const char *
 __asan_default_options() {
   return "allow_user_poisoning=0:detect_leaks=0";

@@ -12,8 +12,9 @@
 
 namespace mlir::batch {
 
-/// Leaves the options that LLVM's libraries register when they are loaded to
-/// --help-hidden. Called before a tool registers its own.
+/// Hides the options that LLVM's libraries register when they are loaded; only
+/// --help-hidden lists them. Must be called before a tool registers its own
+/// options.
 inline void hideLibraryOptions() {
   for (auto &entry : llvm::cl::getRegisteredOptions())
     if (entry.second->Categories.front()->getName() != "Generic Options")

@@ -18,14 +18,14 @@
 
 namespace mlir::batch {
 
-/// Lets the tool exit with 1 and a line that gives the reason if its standard
-/// output cannot be written. LLVM's other fatal errors get the form of the
-/// tool's own. Called first in main().
+/// Makes the tool print the reason and exit with status 1 if its standard
+/// output cannot be written. Prints LLVM's other fatal errors in the tool's own
+/// format. Must be called first in main().
 inline void checkStandardOutput(const char *tool) {
   static const char *name;
   name = tool;
-  // A closed descriptor would go to the next file that is opened, or to
-  // /dev/null by LLVM: here it stays one that cannot be written.
+  // The next file that is opened would get a closed descriptor, or LLVM would
+  // open /dev/null there. Here it remains a descriptor that cannot be written.
   if (::fcntl(STDOUT_FILENO, F_GETFD) < 0 && errno == EBADF) {
     int file = ::open("/dev/null", O_RDONLY);
     if (file >= 0 && file != STDOUT_FILENO) {
@@ -37,7 +37,7 @@ inline void checkStandardOutput(const char *tool) {
     llvm::errs() << name << ": error: " << reason << '\n';
     ::_exit(1);
   });
-  // The stream is made first: its destructor runs after the function.
+  // Create the stream first, so that its destructor runs after the function.
   llvm::outs();
   std::atexit([] {
     llvm::raw_fd_ostream &output = llvm::outs();

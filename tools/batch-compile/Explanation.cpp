@@ -20,7 +20,8 @@ struct Explanation::Remark {
   Location loc;
 };
 
-/// Keeps the text of remarks, which are destroyed once they have been streamed.
+/// Stores the text of remarks, which are destroyed once they have been
+/// streamed.
 class Explanation::Collector : public remark::detail::MLIRRemarkStreamerBase {
 public:
   explicit Collector(std::vector<Remark> &remarks) : remarks(remarks) {}
@@ -45,7 +46,7 @@ private:
 Explanation::Explanation(MLIRContext &context, const llvm::SourceMgr &sources)
     : sources(sources) {
   context.disableMultithreading();
-  // A kind without a filter is off, whatever the filter for all kinds says.
+  // A kind without a filter is off, even if there is a filter for all kinds.
   remark::RemarkCategories all;
   all.passed = all.missed = all.analysis = all.failed = ".*";
   // This only fails if the streamer does.
@@ -56,7 +57,7 @@ Explanation::Explanation(MLIRContext &context, const llvm::SourceMgr &sources)
 
 Explanation::~Explanation() = default;
 
-/// The place in a file that a location refers to, if any.
+/// Returns the place in a file that a location refers to, if any.
 static FileLineColLoc findPlace(Location loc) {
   FileLineColLoc place;
   loc->walk([&](Location inner) {
@@ -66,7 +67,7 @@ static FileLineColLoc findPlace(Location loc) {
   return place;
 }
 
-/// A line of the buffer, numbered from 1, or "".
+/// Returns a line of the buffer, numbered from 1, or "" if there is none.
 static StringRef findLine(const llvm::MemoryBuffer &buffer, unsigned number) {
   StringRef text = buffer.getBuffer();
   for (; number > 1 && !text.empty(); --number)
@@ -99,7 +100,7 @@ void Explanation::printRemark(llvm::raw_ostream &os,
   if (line.empty())
     return;
   os << "    " << line << "\n    ";
-  // As wide as the line above it.
+  // Make the indentation as wide as the line above it.
   for (char c : line.take_front(std::max(place.getColumn(), 1u) - 1))
     os << (c == '\t' ? '\t' : ' ');
   os << "^\n";

@@ -19,16 +19,17 @@
 namespace mlir::batch {
 
 /// Collects the remarks of a compilation, to print them together by subject,
-/// each with the line of the source.
+/// each with its source line.
 class Explanation {
 public:
-  /// Turns all remarks of the context on, and its threads off, so that remarks
-  /// come in the order of the passes. `sources` has the module's text.
+  /// Enables all remarks of the context and disables its threads, so that
+  /// remarks arrive in the order of the passes. `sources` has the module's
+  /// text.
   Explanation(MLIRContext &context, const llvm::SourceMgr &sources);
   ~Explanation();
 
   void print(llvm::raw_ostream &os, llvm::StringRef model) const;
-  /// The same as a JSON array, a remark each, for programs.
+  /// Prints the same as a JSON array with one element per remark, for programs.
   void printJson(llvm::raw_ostream &os) const;
 
 private:
@@ -40,8 +41,8 @@ private:
 
   const llvm::SourceMgr &sources;
   std::vector<Remark> remarks;
-  /// Files that remarks name and `sources` does not have, null if there are
-  /// none: bytecode remembers the text that it was made of.
+  /// Files that remarks name and `sources` does not have, null if they do not
+  /// exist: bytecode keeps the locations of the text from which it was made.
   mutable llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> files;
 };
 

@@ -20,13 +20,13 @@ void mlir::batch::exitWithProcess(int process) {
     // LLVM's handler of this signal removes files.
     ::kill(::getpid(), SIGTERM);
     ::usleep(100000);
-    ::_exit(1); // where the signal is ignored
+    ::_exit(1); // if the signal is ignored
   };
   int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
   if (descriptor < 0) {
     if (errno == ESRCH)
       exit();
-    // Before Linux 5.3, the death of the parent alone is noticed.
+    // Before Linux 5.3, only the death of the parent can be detected.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::kill(process, 0) != 0)
       exit();

@@ -10,9 +10,9 @@
 
 namespace mlir::batch {
 
-/// Ends this process when another one ends, however it does; at once if it has
-/// ended already. The other one need not be the parent: a script may be in
-/// between. Files that are being written are removed.
+/// Ends this process when `process` ends for any reason, at once if it has
+/// already ended. The other process need not be the parent: a script may be in
+/// between. Removes files that are being written.
 void exitWithProcess(int process);
 
 } // namespace mlir::batch

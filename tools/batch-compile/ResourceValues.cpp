@@ -17,7 +17,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The name of an element type in a safetensors file; empty for others.
+/// Returns the name of an element type in a safetensors file, or an empty
+/// string if it has none.
 static StringRef getDType(Type type) {
   if (type.isF16())
     return "F16";

@@ -184,7 +184,8 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
-/// Prints an error without a location as the tool's own: it is about an option.
+/// Prints an error without a location as the tool's own, since it is about an
+/// option.
 static LogicalResult printOptionError(Diagnostic &diagnostic) {
   if (!isa<UnknownLoc>(diagnostic.getLocation()) ||
       diagnostic.getSeverity() != DiagnosticSeverity::Error ||
@@ -225,7 +226,7 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   batch::registerAllDialects(registry);
   MLIRContext context(registry);
-  // An error names a line of the model; the operation may be all of it.
+  // An error names a line of the model; the operation may be the whole model.
   if (!cl::getRegisteredOptions()
            .lookup("mlir-print-op-on-diagnostic")
            ->getNumOccurrences())

@@ -25,7 +25,7 @@ using namespace batchrt;
 
 extern char **environ;
 
-/// The path of batch-compile beside this program.
+/// Returns the path of batch-compile next to this program.
 static std::string findCompiler() {
   char self[PATH_MAX];
   ssize_t length = ::readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -47,21 +47,22 @@ bool batchrun::isSource(const std::string &model) {
          std::memcmp(first, "ML\xefR", sizeof(first)) == 0;
 }
 
-/// The running batch-compile; 0: none.
+/// Process of the running batch-compile; 0: none.
 static volatile pid_t compilerProcess = 0;
 
 static void endOnSignal(int signal) {
   if (pid_t process = compilerProcess)
     ::kill(process, SIGTERM);
   removePartialFiles();
-  // The shell sees the signal.
+  // Let the shell see the signal.
   std::signal(signal, SIG_DFL);
   ::raise(signal);
 }
 
 void batchrun::installSignalHandlers() {
   for (int signal : {SIGINT, SIGTERM, SIGHUP})
-    // As nohup and background jobs have it, it stays ignored.
+    // A signal that is ignored, as under nohup and in background jobs, stays
+    // ignored.
     if (std::signal(signal, endOnSignal) == SIG_IGN)
       std::signal(signal, SIG_IGN);
 }
@@ -96,7 +97,7 @@ CompilerOutput::CompilerOutput(const std::string &model,
     arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
-  // No signal comes between the start and the note of it.
+  // No signal may arrive before compilerProcess is set.
   sigset_t ending, before;
   sigemptyset(&ending);
   for (int signal : {SIGINT, SIGTERM, SIGHUP})

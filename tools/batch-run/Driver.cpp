@@ -23,7 +23,7 @@ using namespace batchrt;
 namespace {
 class Stopwatch {
 public:
-  /// The microseconds since the last call.
+  /// Returns the microseconds since the last call.
   double lap() {
     auto now = Clock::now();
     double time = std::chrono::duration<double, std::micro>(now - last).count();
@@ -36,7 +36,7 @@ private:
   Clock::time_point last = Clock::now();
 };
 
-/// Hands on what it sees, and measures how long the others look.
+/// Forwards each call to other watchers, and measures how long they take.
 class Watchers : public RunWatcher {
 public:
   void begin() override {
@@ -48,7 +48,7 @@ public:
   void end(const RunView &run) override {
     each([&](RunWatcher &watcher) { watcher.end(run); });
   }
-  /// The microseconds since the last call.
+  /// Returns the microseconds that the watchers took since the last call.
   double lap() { return std::exchange(time, 0); }
 
   std::vector<RunWatcher *> list;
@@ -107,7 +107,7 @@ private:
 };
 } // namespace
 
-/// Looks at the next run; for a picture of its tasks, too.
+/// Watches the next run, and draws a picture of its tasks if `isDrawn` is true.
 void Driver::watch(bool isDrawn) {
   watchers.list.clear();
   if (options.counters || options.json)
@@ -117,7 +117,7 @@ void Driver::watch(bool isDrawn) {
   session.watch(watchers.list.empty() ? nullptr : &watchers);
 }
 
-/// One pass over all mini-batches; the first one collects and counts.
+/// Runs all mini-batches once. The first pass also collects results and counts.
 PartTimes Driver::runBatched(bool first) {
   PartTimes times;
   for (auto &forest : inputs.batches) {
@@ -180,14 +180,14 @@ double Driver::timeKernels() {
   return time;
 }
 
-/// Notes why an instance has no results, if so.
+/// Records why an instance has no results, if it has none.
 void Driver::addFailure(const Forest &forest, int64_t instance) {
   if (std::string why = session.failure(instance); !why.empty())
     report.failures.push_back(batchrt::concat(
         "instance ", forest.firstInstance + instance, ": ", why));
 }
 
-/// Measures the microseconds of the unbatched code alone.
+/// Measures the microseconds of the unbatched code only.
 double Driver::runUnbatched(bool collect) {
   double time = 0;
   for (auto &forest : inputs.batches) {
@@ -285,7 +285,7 @@ void Driver::check() {
   report.unexpected = difference.first;
 }
 
-/// Says how the first mini-batch ran.
+/// Prints how the first mini-batch ran.
 void Driver::explain() {
   session.load(*inputs.batches.front());
   std::printf("\n%s\n", session.explain().text().c_str());
@@ -339,7 +339,7 @@ int Driver::run() {
     printJson(options, report, results.outputs());
   else
     printText(options, report, results.outputs());
-  // Errors come after the report; main() sees whether this failed.
+  // Errors come after the report; main() checks whether the flush failed.
   std::fflush(stdout);
   if (report.difference)
     std::fprintf(stderr,

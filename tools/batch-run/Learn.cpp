@@ -89,7 +89,7 @@ StateMachine batchrun::makeStateMachine(const Options &options,
   return learned.stateMachine;
 }
 
-/// The paths of the first instances, each run by itself.
+/// Returns the paths of the first instances, each of which runs by itself.
 static LanePaths recordPaths(const Options &options,
                              const CompiledObject &object,
                              const BoundParameters &parameters) {

@@ -196,7 +196,7 @@ size_t parseBytes(const std::string &option, std::string text) {
   return bytes;
 }
 
-/// The number of letters by which two names differ, for hints.
+/// Returns the number of letters by which two names differ, for hints.
 size_t distance(const std::string &a, const std::string &b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j)
@@ -275,7 +275,7 @@ Setter count(const char *name, int64_t &target, int64_t least) {
   };
 }
 
-/// An option that is handed on to batch-compile.
+/// Returns the setter of an option that is passed on to batch-compile.
 Setter hand(Options &options, const char *name) {
   return [&options, name](const std::string &value) {
     options.compile.push_back(std::string("--") + name + "=" + value);
@@ -434,8 +434,8 @@ std::vector<Option> resultOptions(Options &options) {
   };
 }
 
-/// All options. Where two names are equally near to an unknown one, the first
-/// is suggested.
+/// Returns all options. If two names are equally close to an unknown one, the
+/// hint suggests the first.
 std::vector<Option> makeTable(Options &options) {
   std::vector<Option> table;
   for (auto *group : {runOptions, deviceOptions, lockstepOptions,
@@ -445,7 +445,7 @@ std::vector<Option> makeTable(Options &options) {
   return table;
 }
 
-/// An argument --NAME, --NAME=VALUE or -NAME, in pieces.
+/// An argument --NAME, --NAME=VALUE or -NAME, split into pieces.
 struct Argument {
   explicit Argument(const std::string &text) : text(text) {
     dashes = text.rfind("--", 0) == 0 ? 2 : 1;
@@ -509,8 +509,8 @@ void checkTuning(const Options &options) {
           "compiled once; leave one out");
 }
 
-/// Options that read or write a table need a state machine: checks or chooses
-/// it.
+/// Checks or chooses the policy: options that read or write a table need a
+/// state machine.
 void checkTables(Options &options) {
   if (!options.policyTable.empty() && !options.learnPolicy.empty())
     raise("--learn-policy makes the table that --policy-table reads; leave one "

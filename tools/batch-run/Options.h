@@ -17,8 +17,8 @@
 
 namespace batchrun {
 
-/// The models that an option is for: all, those with tasks, those that wait for
-/// tensors, or those in lock step.
+/// The models that an option is for: all, those with tasks, those that can be
+/// traced, those that wait for tensors, or those in lock step.
 enum class Control { Any, Inspected, Traced, Waiting, Lockstep };
 
 struct Options {
@@ -26,25 +26,25 @@ struct Options {
   std::string parameters;
   batchrt::InputOptions input;
   batchrt::SessionOptions session;
-  std::vector<std::string> compile; ///< handed on to batch-compile
+  std::vector<std::string> compile; ///< passed on to batch-compile
 
   bool help = false, version = false;
   bool explain = false; ///< explain how the model is compiled
   bool reportNan = false;
   bool checkUnbatched = false;
-  std::optional<double> tolerance; ///< of the check; bit for bit without
+  std::optional<double> tolerance; ///< of the check; none: bit for bit
   bool onlyUnbatched = false;
   int64_t benchRuns = 0; ///< 0: no benchmark
   bool refill = false;
   bool counters = false, json = false;
   std::string trace, dot, outputs, tune;
-  std::optional<batchrt::Policy> policy; ///< else the object's
+  std::optional<batchrt::Policy> policy; ///< none: the object's
   bool blockChoice = false;              ///< true if it was given
   std::string policyTable;               ///< to read, or empty
   std::string learnPolicy;               ///< to write, or empty
   std::string expect;
   double expectRelative = 1e-4, expectAbsolute = 1e-5;
-  /// The given options that only fit models with one kind of control.
+  /// The given options that are only for models with one kind of control.
   std::vector<std::pair<std::string, Control>> given;
 };
 
@@ -57,12 +57,13 @@ extern const char *const helpText;
 void checkControl(const Options &options,
                   const batchrt::Descriptor &descriptor);
 
-/// True if a file is the source of a model: by its name, or because it begins
-/// as MLIR's bytecode does.
+/// Returns true if a file is the source of a model, by its name or because it
+/// begins like MLIR bytecode.
 bool isSource(const std::string &model);
 
-/// A file in memory. Its path is one of /proc, for this process and for those
-/// that it starts. It is gone when the last of them ends, however that ends.
+/// A file in memory. Its path is in /proc and is valid for this process and for
+/// those that it starts. The file is gone when the last of them ends for any
+/// reason.
 class MemoryFile {
 public:
   explicit MemoryFile(const char *name);
@@ -89,27 +90,27 @@ private:
   MemoryFile object;
 };
 
-/// Has SIGINT, SIGTERM and SIGHUP end batch-compile, if it runs, and remove
-/// partial files before they end this program.
+/// Makes SIGINT, SIGTERM and SIGHUP end batch-compile, if it runs, and remove
+/// partial files, before they end this program.
 void installSignalHandlers();
 
-/// The policy of --policy=fsm: that of --policy-table, or the object's, or
-/// learnt from the first instances.
+/// Returns the policy of --policy=fsm: that of --policy-table, the object's, or
+/// one learnt from the first instances.
 batchrt::StateMachine
 makeStateMachine(const Options &options, const batchrt::CompiledObject &object,
                  const batchrt::BoundParameters &parameters);
 
-/// The state machine of --block-choice=learned: that of --policy-table, or
-/// learnt from the first instances.
+/// Returns the state machine of --block-choice=learned: that of --policy-table,
+/// or one learnt from the first instances.
 batchrt::StateMachine
 makeBlockPolicy(const Options &options, const batchrt::CompiledObject &object,
                 const batchrt::BoundParameters &parameters);
 
 /// Measures the choices that --tuning has for the model's kernels and writes
-/// the best to the file of --tune; returns the exit code.
+/// the best to the file of --tune. Returns the exit code.
 int tune(const Options &options);
 
-/// Runs the model as the options say; returns the exit code.
+/// Runs the model as the options specify. Returns the exit code.
 int run(const Options &options);
 
 } // namespace batchrun

@@ -31,7 +31,7 @@ double least(const std::vector<double> &values) {
   return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
 }
 
-/// The parts in the order in which they are printed.
+/// Returns the parts in the order in which they are printed.
 std::vector<std::pair<const char *, std::vector<double>>>
 parts(const Report &report) {
   std::vector<std::pair<const char *, std::vector<double>>> result{
@@ -47,7 +47,7 @@ parts(const Report &report) {
   return result;
 }
 
-/// Bytes by purpose.
+/// Returns the bytes of memory by purpose.
 std::vector<std::pair<const char *, size_t>> memory(const Report &report) {
   const batchrt::MemoryUse &use = report.memory;
   return {{"inputs", report.inputBytes},
@@ -157,7 +157,7 @@ void batchrun::printText(const Options &options, const Report &report,
 void batchrun::printJson(const Options &options, const Report &report,
                          const std::vector<Output> &outputs) {
   using json = nlohmann::ordered_json;
-  // JSON has no infinity: a number that scripts can compare all the same.
+  // JSON has no infinity: print a number that scripts can compare instead.
   auto finite = [](double value) {
     return std::isfinite(value) ? value : 1e308;
   };

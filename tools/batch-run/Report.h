@@ -26,11 +26,12 @@ struct PartTimes {
 struct Report {
   int64_t instances = 0, miniBatches = 0;
   batchrt::RunCounters counters; ///< sums over mini-batches
-  /// The same of gathers, where counters are asked for.
+  /// Sums of gathers, if --counters or --json requests them.
   int64_t gatheredRows = 0, gatheredRuns = 0;
   std::map<std::string, int64_t> kernelTasks, kernelBatches;
-  /// Of programs in lock step: blocks in program order, lanes of a mini-batch,
-  /// bytes moved from and to stacks and to tops, the longest wait of a lane.
+  /// Counters of programs in lock step: blocks in program order, lanes of a
+  /// mini-batch, bytes moved from and to stacks and to tops, and the longest
+  /// wait of a lane.
   struct Block : batchrt::LockstepCounters::Block {
     std::string name;
   };

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiles the model once per value of a choice, runs it on the given inputs,
-// and takes for each kernel the value with which its own steps took the least
-// time, relative to the same steps without it, in turn. Choices are made one
-// after the other, each with the best of those before it. No choice changes a
-// bit of the results.
+// Compiles the model once per value of a choice and runs it on the given
+// inputs, in turn with the model without that value. For each kernel, takes the
+// value with which its own steps take the least time, relative to the same
+// steps without it. Makes choices one after the other, each on top of the best
+// earlier ones. No choice changes a bit of the results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ using namespace batchrt;
 
 namespace {
 
-/// A value must be this much better than the present one to replace it.
+/// A value must be this much better than the current one to replace it.
 constexpr double leastGain = 0.03;
 constexpr int passes = 7;
 
@@ -51,9 +51,9 @@ constexpr Choice choices[] = {
     {"share_tasks", {1, 4, 16, 64, int64_t(1) << 32}},
 };
 
-/// Kernel to choice to value; the cost model decides missing ones.
+/// Value of each choice of each kernel; the cost model decides missing ones.
 using Settings = std::map<std::string, std::map<std::string, int64_t>>;
-/// The microseconds by kernel.
+/// Microseconds by kernel.
 using Times = std::map<std::string, double>;
 
 /// The model compiled with some settings, ready to run on the inputs.
@@ -61,9 +61,9 @@ class Trial {
 public:
   Trial(const Options &options, const Settings &settings);
 
-  /// The time of each kernel's steps in one pass over all inputs.
+  /// Returns the time of each kernel's steps in one pass over all inputs.
   Times timeKernels();
-  /// The time of the executor in one pass.
+  /// Returns the time of the executor in one pass.
   double timeExecute();
 
 private:
@@ -131,7 +131,7 @@ Trial::Trial(const Options &options, const Settings &settings)
     raise("the model has no batched code to tune");
 }
 
-/// Gets the next mini-batch ready to run, if that can be known ahead.
+/// Prepares the next mini-batch to run, if its plan can be known in advance.
 void Trial::load(Forest &forest) {
   session.load(forest);
   if (object.descriptor().waits)
@@ -169,14 +169,14 @@ double Trial::timeExecute() {
   return time;
 }
 
-/// The time of each kernel in `trial` relative to `base`: the median of the
-/// ratios of alternating passes, which changes of the host's speed do not
+/// Returns the time of each kernel in `trial` relative to `base`: the median of
+/// the ratios of alternating passes, which changes of the host's speed do not
 /// affect.
 static Times compare(Trial &base, Trial &trial) {
   std::map<std::string, std::vector<double>> ratios;
   for (int pass = -1; pass < passes; ++pass) {
     Times before = base.timeKernels(), after = trial.timeKernels();
-    // The first one warms up.
+    // The first pass is a warm-up.
     if (pass >= 0)
       for (const auto &[kernel, time] : after)
         ratios[kernel].push_back(time / before[kernel]);
@@ -212,7 +212,8 @@ void Tuner::tryChoice(const Choice &choice) {
   best = chosen;
 }
 
-/// Measures both objects in turn, with whole executors.
+/// Keeps the best settings where they are faster. Measures both objects in
+/// turn, with whole executors.
 void Tuner::keepIfFaster() {
   Trial before(options, {});
   defaultTimes = before.timeKernels();
@@ -245,7 +246,7 @@ void Tuner::write() const {
 void Tuner::print() const {
   std::printf("%-24s %12s %12s  %s\n", "kernel", "default us", "tuned us",
               "choices");
-  // Those that take most time, over all their steps, come first.
+  // Kernels that take the most time over all their steps come first.
   std::vector<std::pair<std::string, double>> kernels(defaultTimes.begin(),
                                                       defaultTimes.end());
   std::stable_sort(

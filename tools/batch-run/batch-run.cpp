@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /// Prints the versions as the other tools do. batch-run itself does not use
-/// LLVM, but the batch-compile beside it does, if there is one.
+/// LLVM, but the batch-compile next to it does, if there is one.
 static void printVersion() {
 #ifdef BATCH_LLVM_VERSION
   std::puts("batch-run " BATCH_VERSION " (LLVM " BATCH_LLVM_VERSION ")");
@@ -26,8 +26,8 @@ static void printVersion() {
   std::printf("objects of ABI version %d\n", BATCH_ABI_VERSION);
 }
 
-/// Occupies the descriptor of a closed standard output, which the next file
-/// that is opened would get, with one that cannot be written.
+/// Replaces the descriptor of a closed standard output with one that cannot be
+/// written. Otherwise, the next file that is opened would get it.
 static void keepStandardOutput() {
   if (::fcntl(STDOUT_FILENO, F_GETFD) >= 0 || errno != EBADF)
     return;
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
   errno = 0;
   if (std::fflush(stdout) == 0 && !std::ferror(stdout))
     return code;
-  // An earlier flush may have failed, and its reason is gone.
+  // An earlier flush may have failed, and its reason is lost.
   std::fprintf(stderr,
                "batch-run: error: cannot write to standard output%s%s\n",
                errno ? ": " : "", errno ? std::strerror(errno) : "");
