@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The cells of ED-Batch's tables 2 and 5, as a framework without kernels for
-// whole gates sees them: a matrix for every gate and operand, one operator for
-// every product, sum and activation.
+// The cells of tables 2 and 5 of ED-Batch, as in a framework without kernels
+// for whole gates: a matrix for each gate and operand, and one operator for
+// each product, sum and activation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ namespace cells {
 struct Cell {
   std::string name;
   batchrt::StaticBlock block;
-  /// Operators of these kinds are gather copies themselves.
+  /// Kinds of the operators that are gather copies themselves.
   std::vector<int32_t> copyingKinds;
   /// The paper's results: gather copies and bytes with its layout, and the
   /// milliseconds to find it.
@@ -33,7 +33,8 @@ struct Cell {
   double paperMs;
 };
 
-/// The gather copies of a batching: its copies, and the operators that copy.
+/// Returns the number of gather copies of a batching: the copies of its layout,
+/// and the operators that copy.
 inline int64_t gatherCopies(const Cell &cell,
                             const batchrt::OperatorBatches &batches,
                             const batchrt::Layout &layout) {
@@ -54,8 +55,8 @@ inline int64_t memoryBytes(const Cell &cell, const batchrt::Layout &layout) {
   return bytes;
 }
 
-/// Batch 8, size 64: `x` is a vector for every instance, `m` a matrix for
-/// every instance, `w` and `b` are parameters.
+/// Builds cells of batch 8 and size 64. `x` is a vector and `m` a matrix for
+/// each instance; `w` and `b` are parameters.
 class Builder {
 public:
   static constexpr int64_t size = 64, batch = 8, f32 = 4;
@@ -146,7 +147,7 @@ inline Cell mv() {
   return c.make("MVCell", 2, 260, 1.53);
 }
 
-/// The code of a TreeGRU for one child.
+/// Adds the code of a TreeGRU for one child.
 inline Builder::Value update(Builder &c, Builder::Value h, Builder::Value br,
                              Builder::Value bz, Builder::Value bc) {
   auto r = c.sigmoid(c.add(c.times(c.w(), h), br));
@@ -155,7 +156,8 @@ inline Builder::Value update(Builder &c, Builder::Value h, Builder::Value br,
   return c.add(c.mul(z, h), c.mul(c.rest(z), n));
 }
 
-/// The children share their biases, or each has its own.
+/// Returns a cell whose children share their biases, or have their own if
+/// `ownBiases` is true.
 inline Cell treeGruInternal(bool ownBiases = false) {
   Builder c;
   auto l = c.x(), r = c.x(), br = c.b(), bz = c.b(), bc = c.b();

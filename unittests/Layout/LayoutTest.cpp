@@ -31,7 +31,7 @@ LayoutProblem problemOf(int32_t variables,
   return {std::vector<Variable>(variables, {8, 0}), batches, false};
 }
 
-/// The copied accesses, as (batch, access).
+/// Returns the copied accesses, as (batch, access).
 std::vector<std::pair<int32_t, int32_t>> copied(const Layout &layout) {
   std::vector<std::pair<int32_t, int32_t>> result;
   for (const AccessCopy &copy : layout.copies)
@@ -39,8 +39,8 @@ std::vector<std::pair<int32_t, int32_t>> copied(const Layout &layout) {
   return result;
 }
 
-/// Variables of random batches: every batch has accesses of one length, which
-/// may overlap; `repeats` may have a variable twice.
+/// Returns random batches: every batch has accesses of one length, which may
+/// overlap. With `repeats`, an access may have a variable twice.
 LayoutProblem randomProblem(std::mt19937 &random, int32_t n, bool repeats) {
   LayoutProblem problem;
   for (int32_t v = 0; v < n; ++v)
@@ -64,7 +64,7 @@ LayoutProblem randomProblem(std::mt19937 &random, int32_t n, bool repeats) {
   return problem;
 }
 
-/// The fewest bytes that any order copies.
+/// Returns the fewest bytes that any order copies.
 int64_t fewestBytes(const LayoutProblem &problem) {
   std::vector<int32_t> order(problem.variables.size());
   std::iota(order.begin(), order.end(), 0);
@@ -84,7 +84,7 @@ TEST(Layout, Example) {
   EXPECT_EQ(verifyLayout(problem, layout), "");
   EXPECT_TRUE(layout.copies.empty());
 
-  // By the names of the variables: two gathers and a scatter.
+  // In the order of the variables' names: two gathers and a scatter.
   Layout named = layoutInOrder(problem, {0, 1, 2, 3, 4, 5, 6, 7});
   EXPECT_EQ(verifyLayout(problem, named), "");
   EXPECT_EQ(copied(named),
@@ -92,8 +92,8 @@ TEST(Layout, Example) {
   EXPECT_EQ(named.bytesCopied(), 8 * (2 + 2 + 3));
 }
 
-// The first batch orders the first three variables, the second one their
-// images, of which only the ends are known to be neighbors at first.
+// The first batch orders the first three variables, and the second one orders
+// their images. At first, only the ends of these are known to be neighbors.
 TEST(Layout, BroadcastsAcrossBatches) {
   LayoutProblem problem = problemOf(9, {{{{0, 1, 2}, {3, 4, 5}}},
                                         {{{3, 4, 5}, {8, 7, 6}}},
@@ -111,7 +111,7 @@ TEST(Layout, BroadcastsAcrossBatches) {
   EXPECT_TRUE(layout.copies.empty());
 }
 
-// Children of a P node must be in the same order, whichever it is.
+// Children of a P node must be in the same order, regardless of which.
 TEST(Layout, OrdersOfPNodes) {
   LayoutProblem problem = problemOf(8, {{{{0, 1, 2, 3}, {4, 5, 6, 7}}}});
   EXPECT_TRUE(findLayout(problem).copies.empty());
@@ -276,7 +276,7 @@ void verifyBatching(const StaticBlock &block, const Batching &batching,
             "");
 }
 
-/// Operators of two kinds with one operand and one with two.
+/// Returns operators of two kinds with one operand and of one kind with two.
 StaticBlock randomBlock(std::mt19937 &random, int operators) {
   StaticBlock block;
   for (int i = 1 + random() % 4; i > 0; --i)
@@ -338,7 +338,7 @@ LaunchesAndBytes leastCost(const StaticBlock &block, bool allReady,
   OperatorBatches sequence;
   forEachSequence(
       block, allReady, sequence, 0, [&](const OperatorBatches &batches) {
-        // Their layout adds to the cost.
+        // The layout adds to the cost.
         if (static_cast<int64_t>(batches.size()) > least.first)
           return;
         Layout layout = findLayout(layoutProblem(block, batches, sharedReads));
@@ -350,8 +350,9 @@ LaunchesAndBytes leastCost(const StaticBlock &block, bool allReady,
 }
 } // namespace
 
-// Never worse than all ready operators of a kind at a time in the best order,
-// which is the search of the paper; mostly as good as any batches at all.
+// The result is never worse than the search of the paper, which takes all ready
+// operators of a kind at a time in the best order. It is mostly as good as any
+// batches at all.
 TEST(Batching, AgreesWithBruteForce) {
   std::mt19937 random(8);
   int64_t best = 0, rounds = 500 * timesIfLong(20);
@@ -373,7 +374,7 @@ TEST(Batching, AgreesWithBruteForce) {
   EXPECT_GT(best, rounds * 9 / 10);
 }
 
-// Beyond the limits it continues greedily.
+// Beyond the limits, the search continues greedily.
 TEST(Batching, Limits) {
   StaticBlock block;
   const StaticBlock cell = cells::lstm().block;
@@ -396,7 +397,7 @@ TEST(Batching, Limits) {
   verifyBatching(block, batching, true);
   EXPECT_FALSE(batching.isBest);
   EXPECT_LE(batching.states, 500);
-  // One step of each of them at a time, in one batch.
+  // One step of each copy at a time, in one batch.
   EXPECT_LE(batching.batches.size(), findBatching(cell).batches.size() + 1);
 }
 
@@ -464,8 +465,9 @@ TEST(Batching, CellsOfThePaper) {
   }
 }
 
-// The search of the paper gives its numbers, to the byte, so these are the
-// cells that it measured. Only for the inner cell of the TreeLSTM this is open.
+// The search of the paper gives its numbers to the byte, so these are the cells
+// that the paper measured. This is open only for the inner cell of the
+// TreeLSTM.
 TEST(Batching, SearchOfThePaper) {
   BatchingOptions options;
   options.subsets = false;

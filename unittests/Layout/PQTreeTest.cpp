@@ -38,7 +38,7 @@ Set setOf(uint32_t bits) {
   return set;
 }
 
-/// All orders of a node.
+/// Returns all orders of a node.
 std::vector<Order> ordersOf(const PQTree &tree, PQTree::Node node) {
   if (tree.kind(node) == PQTree::Kind::Leaf)
     return {{node}};
@@ -71,7 +71,7 @@ std::vector<Order> ordersOf(const PQTree &tree, PQTree::Node node) {
   return result;
 }
 
-/// The number of orders of a node.
+/// Returns the number of orders of a node.
 int64_t countOrders(const PQTree &tree, PQTree::Node node) {
   std::vector<PQTree::Node> children = tree.children(node);
   int64_t count = tree.kind(node) == PQTree::Kind::Q ? 2 : 1;
@@ -83,7 +83,8 @@ int64_t countOrders(const PQTree &tree, PQTree::Node node) {
   return count;
 }
 
-/// The structure as text: a tree that has not changed has the same one.
+/// Returns the structure as text, which is the same for a tree that has not
+/// changed.
 std::string textOf(const PQTree &tree, PQTree::Node node) {
   std::string text = std::to_string(node) + '(';
   for (PQTree::Node child : tree.children(node))
@@ -158,9 +159,9 @@ private:
   std::vector<Bits> wholes;
 };
 
-/// The data to compare after every reduction. Every order of the tree has all
-/// sets consecutive (`verify`), so equal numbers mean equal sets of orders;
-/// `list` compares these one by one.
+/// The data to compare after every reduction. In every order of the tree, all
+/// sets are consecutive (`verify`), so equal numbers mean equal sets of orders.
+/// With `list`, the orders are compared one by one.
 struct Family {
   AllOrders &orders;
   bool list;
@@ -200,7 +201,8 @@ struct Family {
   }
 };
 
-/// Adds to a family that fits all sets from `next` on, at most `depth` of them.
+/// Adds all sets from `next` on, at most `depth` of them, to a family that
+/// fits.
 void extend(const Family &family, uint32_t next, int depth, int64_t &families) {
   for (uint32_t set = next; set < uint32_t(1) << family.orders.n; ++set) {
     if (__builtin_popcount(set) < 2)
@@ -271,8 +273,8 @@ TEST(PQTree, EveryFamilyOnUpTo4) {
   EXPECT_GT(extendAll(4, 11, true), 0);
 }
 
-// A family that does not fit has a subset that does and one more set that
-// spoils it, so no family is left out.
+// A family that does not fit has a subset that fits and one more set that does
+// not, so no family is left out.
 TEST(PQTree, EveryFamilyOn5) { EXPECT_GT(extendAll(5, 26, true), 90000); }
 
 TEST(PQTree, ThreeSubsetsOf6And7) {
@@ -334,8 +336,8 @@ TEST(PQTree, OneOrderLeft) {
   }
 }
 
-// The visits of a reduction grow with its set, not with the tree or the
-// reductions before it; also if sets do not fit.
+// The number of visits of a reduction grows with its set, not with the tree or
+// the reductions before it, even if sets do not fit.
 TEST(PQTree, VisitsLittle) {
   for (int32_t n : {1000, 1000000}) {
     Intervals intervals(n, n / 10, 18, n);

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiled twice: with the headers of batch-runtime, and with copies of them
-// that have one more field before each field. Either way the code from builders
-// must use the offsets of the C structs.
+// This test is compiled twice: with the headers of batch-runtime, and with
+// copies of them that have one more field before each field. In both cases, the
+// code from builders must use the offsets of the C structs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,14 +42,14 @@ protected:
     base = body->getArgument(1);
   }
 
-  /// The number that a constant in the code has.
+  /// Returns the number that a constant in the code has.
   static int64_t evaluate(Value value) {
     APInt number;
     EXPECT_TRUE(matchPattern(value, m_ConstantInt(&number)));
     return number.getSExtValue();
   }
 
-  /// The bytes from a pointer to an address that code computes from it.
+  /// Returns the bytes from a pointer to an address that code computes from it.
   static int64_t distance(Value from, Value address) {
     if (address == from)
       return 0;
@@ -68,7 +68,7 @@ protected:
     return distance(from, gep.getBase()) + number * bytes;
   }
 
-  /// The address that a value is loaded from.
+  /// Returns the address from which a value is loaded.
   static Value addressOf(Value loaded) {
     return loaded.getDefiningOp<LLVM::LoadOp>().getAddr();
   }
@@ -99,7 +99,7 @@ TEST_F(ABITest, loadsAndStoresFieldsOfTheContext) {
 #include "batch-runtime/ContextFields.def"
 }
 
-/// The number of arguments of a function.
+/// Returns the number of arguments of a function.
 template <class Result, class... Arguments>
 constexpr size_t count(Result (*)(Arguments...)) {
   return sizeof...(Arguments);

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Shared memory has 32 banks of 4 bytes, and gives 128 bytes at a time: of 16
-// bytes for each lane it serves eight lanes after the other, of 8 bytes 16.
-// Lanes that want different words of one bank wait for each other.
+// Shared memory has 32 banks of 4 bytes and delivers 128 bytes at a time. It
+// serves 8 lanes at a time if each accesses 16 bytes, and 16 lanes if each
+// accesses 8 bytes. Lanes that access different words of one bank wait for each
+// other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +30,8 @@ using batch::Precision;
 namespace {
 constexpr int64_t kLanes = 32, kBanks = 32;
 
-/// The times that shared memory serves a warp beyond those that the bytes take.
+/// Returns how many more turns shared memory needs for a warp than the number
+/// of bytes requires.
 int64_t countConflicts(int64_t bytes, std::function<int64_t(int64_t)> address) {
   int64_t together = std::min(kLanes, kBanks * 4 / bytes), conflicts = 0;
   for (int64_t first = 0; first < kLanes; first += together) {
@@ -67,8 +69,9 @@ protected:
     return {isDouble ? Type(b.getF64Type()) : Type(b.getF32Type()), precision};
   }
 
-  /// A warp that reads factors `stride` bytes apart: on tensor cores a vector
-  /// of a row or column for each lane, else all lanes of the same one.
+  /// Returns the conflicts of a warp that reads rows or columns of factors that
+  /// are `stride` bytes apart. On tensor cores, each lane reads a vector of a
+  /// row or column; otherwise, all lanes read the same row or column.
   int64_t countLoads(const FactorFormat &format, int64_t stride) {
     return countConflicts(FactorFormat::kVectorBytes, [&](int64_t lane) {
       if (!format.usesTensorCores())
@@ -79,8 +82,9 @@ protected:
     });
   }
 
-  /// A warp that copies pieces of `bytes` to rows or columns that have `pieces`
-  /// each, `stride` bytes apart; the worst of those of a block.
+  /// Returns the conflicts of a warp that copies pieces of `bytes` to rows or
+  /// columns that have `pieces` pieces each and are `stride` bytes apart. Takes
+  /// the worst warp of a block.
   int64_t countStores(int64_t bytes, int64_t pieces, int64_t stride) {
     int64_t most = 0;
     for (int64_t first = 0; first < 256; first += kLanes)
@@ -104,14 +108,16 @@ TEST_F(BankConflictsTest, Counts) {
   EXPECT_EQ(countConflicts(4, [](int64_t lane) { return 128 * lane; }), 31);
   EXPECT_EQ(countConflicts(4, [](int64_t) { return 64; }), 0);
   EXPECT_EQ(countConflicts(16, [](int64_t lane) { return 16 * lane; }), 0);
-  // Two columns' 64 bytes in the same banks, of each of four times eight lanes.
+  // In each of four groups of eight lanes, 64 bytes of two columns are in the
+  // same banks.
   EXPECT_EQ(
       countConflicts(
           16, [](int64_t lane) { return lane / 4 * 1024 + lane % 4 * 16; }),
       4);
 }
 
-// In f32 and f64 lanes read a column or row side by side, whatever the stride.
+// In f32 and f64, lanes read adjacent vectors of a column or row, regardless of
+// the stride.
 TEST_F(BankConflictsTest, KeptParametersAndRowsHaveNone) {
   for (Precision precision : {Precision::F32, Precision::TF32, Precision::BF16})
     for (bool isDouble : {false, true}) {
@@ -130,7 +136,7 @@ TEST_F(BankConflictsTest, KeptParametersAndRowsHaveNone) {
     }
 }
 
-// Sizes of models: copies to shared memory have none either.
+// With the sizes of models, copies to shared memory have no conflicts either.
 TEST_F(BankConflictsTest, CopiesHaveNone) {
   for (Precision precision :
        {Precision::F32, Precision::TF32, Precision::BF16}) {
@@ -147,8 +153,8 @@ TEST_F(BankConflictsTest, CopiesHaveNone) {
   }
 }
 
-// Of tensor cores' sums, lanes store every other word: each store takes two
-// turns. There are four of them for a share, beside loads for 256 of k.
+// Lanes store every other word of the sums of tensor cores, so each store takes
+// two turns. A share has four such stores, next to loads for 256 elements of k.
 TEST_F(BankConflictsTest, SumsOfTensorCoresHaveOne) {
   for (int64_t sum = 0; sum < 4; ++sum)
     EXPECT_EQ(countConflicts(4,

@@ -22,7 +22,7 @@ using Tiles = TileShare<NumberMath>;
 using Slices = SliceShare<NumberMath>;
 using Items = ItemShare<NumberMath>;
 
-/// The columns of tiles of a block.
+/// Returns the columns of tiles of a block.
 std::vector<int64_t> getTiles(int64_t unit, int64_t units, int64_t numTiles) {
   NumberMath m;
   Columns columns(m, unit, units, numTiles);
@@ -32,8 +32,8 @@ std::vector<int64_t> getTiles(int64_t unit, int64_t units, int64_t numTiles) {
   return tiles;
 }
 
-/// How often the blocks of a stage compute each row of each slice of a tile.
-/// They take `mostQuads` quads of rows at a time.
+/// Returns how often the blocks of a stage compute each row of each slice of a
+/// tile. Blocks take `mostQuads` quads of rows at a time.
 std::vector<int> countElements(int64_t units, int64_t numTiles, int64_t numRows,
                                int64_t mostQuads, bool divides) {
   NumberMath m;
@@ -69,7 +69,7 @@ TEST(WorkShareTest, BlocksComputeEachElementOnce) {
     for (int64_t tiles = 1; tiles <= kMostTiles; ++tiles)
       for (int64_t rows : {0, 1, 3, 4, 5, 8, 30, 61})
         for (int64_t quads : {1, 3}) {
-          // Tiles are divided where they may be, every other time.
+          // Divide tiles every other time, if this is possible.
           bool divides = (units + tiles) % 2;
           std::vector<int> counts =
               countElements(units, tiles, rows, quads, divides);
@@ -88,7 +88,7 @@ TEST(WorkShareTest, MemoryHoldsSixteenQuads) {
     }
 }
 
-// What a block keeps are the first of its tiles: shares differ by one at most.
+// A block keeps the first of its tiles: shares differ by at most one.
 TEST(WorkShareTest, ColumnsDependOnTheBlock) {
   NumberMath m;
   for (int64_t units = 1; units <= kMostBlocks; ++units)
@@ -106,7 +106,7 @@ TEST(WorkShareTest, ColumnsDependOnTheBlock) {
         for (int64_t tile : wanted)
           sharesOf[tile].insert(Columns(m, unit, units, numTiles).share);
       }
-      // Those with the same columns have numbers of their own.
+      // Blocks with the same columns have different numbers.
       for (int64_t unit = 0; unit < units; ++unit) {
         Columns columns(m, unit, units, numTiles);
         ASSERT_EQ(int64_t(sharesOf[columns.first].size()), columns.shares);
@@ -115,7 +115,7 @@ TEST(WorkShareTest, ColumnsDependOnTheBlock) {
     }
 }
 
-// A block's warps have every tile once, and no more tiles of columns than
+// The warps of a block have every tile once, and no more tiles of columns than
 // needed.
 TEST(WorkShareTest, TilesCoverRowsAndColumns) {
   NumberMath m;
@@ -136,8 +136,8 @@ TEST(WorkShareTest, TilesCoverRowsAndColumns) {
     }
 }
 
-// The items of a block cover its slices of all shares of k of its tiles, each
-// once, whether it takes slices or tiles.
+// For all tiles and all shares of k, the items of a block cover each of its
+// slices once, whether it takes slices or tiles.
 TEST(WorkShareTest, ItemsCoverWhatABlockComputes) {
   NumberMath m;
   constexpr int64_t kTiles = 32;
@@ -164,8 +164,8 @@ TEST(WorkShareTest, ItemsCoverWhatABlockComputes) {
         }
 }
 
-// 32 tiles of columns, five products, 132 blocks of 8 warps: the share of the
-// warps that have an item.
+// Checks the share of the warps that have an item, for 32 tiles of columns,
+// five products, and 132 blocks of 8 warps.
 TEST(WorkShareTest, FewRowsOccupyManyWarps) {
   NumberMath m;
   auto countWarps = [&](int64_t numRows) {
@@ -192,14 +192,14 @@ TEST(WorkShareTest, FewRowsOccupyManyWarps) {
     EXPECT_GE(countWarps(rows), 90) << rows;
 }
 
-// All blocks that divide a tile for a quad are there, and have all of its
+// All blocks that divide a tile for a quad exist, and together have all of its
 // slices.
 TEST(WorkShareTest, BlocksOfAQuadHaveAllSlices) {
   NumberMath m;
   for (int64_t tiles : {1, 5, 32})
     for (int64_t units = 1; units <= 300; ++units)
       for (int64_t quads : {1, 2, 3, 5}) {
-        // By tile and quad, how many blocks have each slice.
+        // The number of blocks that have each slice, by tile and quad.
         std::vector<int> counts(tiles * quads * Slices::kSlices);
         for (int64_t unit = 0; unit < units; ++unit) {
           Columns columns(m, unit, units, tiles);

@@ -27,8 +27,8 @@ protected:
                         tensor::TensorDialect>();
   }
 
-  /// The sources of the last op of `body`, a line each, with the number of the
-  /// operand.
+  /// Returns the sources of the last op of `body`, one per line, with the
+  /// number of the operand.
   std::string getSources(StringRef arguments, StringRef body) {
     std::string text =
         ("func.func @f(%n: index, " + arguments + ") {\n" + body + "\nreturn }")

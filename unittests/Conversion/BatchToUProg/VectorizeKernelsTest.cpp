@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `tensor.bitcast` stands for an operation of another dialect that kernels can
-// hold because of an external model of BatchableOpInterface.
+// `tensor.bitcast` represents an operation of another dialect that kernels can
+// contain because of an external model of BatchableOpInterface.
 //
 //===----------------------------------------------------------------------===//
 

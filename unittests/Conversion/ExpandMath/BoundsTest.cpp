@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Compiles every function that is expanded, for numbers and for vectors, and
-// compares it with the host's: the error with that of the next wider type,
-// special values with that of the same type. The bounds are those of the table
-// in the description of batch-expand-math.
+// compares it with the host's function. Errors are measured against the next
+// wider type, and special values are compared in the same type. The bounds are
+// those of the table in the description of batch-expand-math.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ uint64_t mix(uint64_t i) {
   i = (i ^ (i >> 31)) * 0xD6E8FEB86659FD93;
   return i ^ (i >> 32);
 }
-/// From 0 to 1.
+/// Returns a number from 0 to 1.
 double unit(uint64_t i) { return double(mix(i) >> 11) * 0x1p-53; }
 
 /// A function of one number in three types.
@@ -96,9 +96,9 @@ bool isAngleFunction(StringRef name) {
 // Compiled functions
 //===----------------------------------------------------------------------===//
 
-/// A function of blocks of numbers x and y, of i64 n and of results: `body`
-/// computes %r from %x, %y and %n. OF_i8 and the like are TYPE with other
-/// elements, LONGS is OF_i64.
+/// Returns the source of a function of blocks of numbers x and y, of i64 n and
+/// of results. `body` computes %r from %x, %y and %n. OF_i8 and the like stand
+/// for TYPE with other elements; LONGS stands for OF_i64.
 std::string blockSource(StringRef name, StringRef element, int width,
                         const Twine &body) {
   std::string code = (R"(
@@ -149,7 +149,7 @@ std::string allSources(StringRef element) {
           "%c = arith.constant " + value +
               " : TYPE\n%r = math.powf %x, %c : TYPE");
     }
-    // The answers as digits.
+    // Encode the answers as binary digits.
     add("classes",
         R"(%a = math.isnan %x : TYPE
            %b = math.isinf %x : TYPE
@@ -206,7 +206,8 @@ protected:
     std::vector<int64_t> ns = std::vector<int64_t>(kBlock);
   };
 
-  /// The values of a function, which are the same for numbers and vectors.
+  /// Returns the values of a function, and checks that they are the same for
+  /// numbers and vectors.
   template <typename T>
   static std::vector<T> apply(const std::string &name, const Block<T> &block) {
     std::vector<T> single(kBlock), vectors(kBlock);
@@ -223,7 +224,8 @@ protected:
     return single;
   }
 
-  /// |y - exact| in units of the last place of `exact`, subnormal or not.
+  /// Returns |y - exact| in units of the last place of `exact`, subnormal or
+  /// not.
   template <typename T>
   static double unitsOff(T y, typename Info<T>::Wide exact) {
     using Limits = std::numeric_limits<T>;
@@ -241,8 +243,8 @@ protected:
     return std::isnan(off) ? INFINITY : off;
   }
 
-  /// The largest error of a function, over `count` points of fill(block, i, n),
-  /// which sets element i to point n.
+  /// Measures the largest error of a function over `count` points. fill(block,
+  /// i, n) sets element i to point n.
   template <typename T, typename Reference, typename Fill>
   static void measure(const std::string &name, double bound, uint64_t count,
                       Reference reference, Fill fill) {
@@ -266,9 +268,9 @@ protected:
     printf("%s of %s: %.3f units\n", name.c_str(), Info<T>::name, worst);
   }
 
-  /// Numbers of all exponents and signs, dense ones around zero and in the
-  /// range of interest, and those beside points where one polynomial follows
-  /// another.
+  /// Returns point `n`. The points are numbers of all exponents and signs,
+  /// dense numbers around zero and in the range of interest, and numbers near
+  /// points where one polynomial follows another.
   template <typename T>
   static T point(uint64_t n, double range) {
     T sign = n & 8 ? T(-1) : T(1);
@@ -314,7 +316,7 @@ TEST_F(BoundsTest, OfOneNumber) {
           [&](auto x, auto, int64_t) { return function(x); },
           [&](Block<T> &block, int i, uint64_t n) {
             T x = point<T>(n, range);
-            // Beside multiples of pi / 2.
+            // Near multiples of pi / 2.
             if (isOfAngle && n % 8 < 2 && n % 3 == 0)
               x = T(std::floor(range * unit(n)) * 1.5707963267948966L);
             block.xs[i] = x;
@@ -357,7 +359,8 @@ TEST_F(BoundsTest, OfIntegerPowers) {
       measure<T>(
           name, bounds[kFormat<T>], 1 << 19,
           [](auto x, auto, int64_t n) -> typename Info<T>::Wide {
-            // An odd power, although its exponent has no odd neighbor.
+            // A power is odd even if its exponent has no odd neighbor in
+            // floating point.
             long double y = N(n);
             long double power = std::pow((long double)std::abs(x), y);
             return std::signbit(x) && (n & 1) ? -power : power;
@@ -410,8 +413,8 @@ std::vector<T> getSpecialValues() {
   return values;
 }
 
-/// True if a value must be met to the bit: zeros, infinities, NaN, whole
-/// numbers.
+/// Returns true if a value must match to the bit: zeros, infinities, NaN, and
+/// small whole numbers.
 template <typename T>
 bool isExact(T value) {
   return !std::isfinite(value) ||
@@ -432,7 +435,7 @@ TEST_F(BoundsTest, SpecialValuesAreThoseOfC) {
         }
         std::vector<T> found = apply(name, block);
         for (size_t i = 0; i < values.size(); ++i) {
-          // The host's rounding does not make numbers whole.
+          // Numbers that only the host's rounding makes whole do not count.
           T wanted = narrow(values[i], y);
           Wide wide = reference(Wide(values[i]), Wide(y));
           if (isExact(wanted) && (!std::isfinite(wanted) || wanted == wide)) {
@@ -488,7 +491,7 @@ TEST_F(BoundsTest, SpecialAngles) {
 }
 
 /// Numbers whose distance to a multiple of pi / 2 is smallest for their
-/// exponents or altogether, with the 2 / pi of their exponents.
+/// exponents or overall, with the 2 / pi of their exponents.
 TEST_F(BoundsTest, AnglesNextToMultiplesOfHalfPi) {
   forAllTypes([](auto type) {
     using T = decltype(type);
@@ -510,7 +513,7 @@ TEST_F(BoundsTest, AnglesNextToMultiplesOfHalfPi) {
   });
 }
 
-/// Large elements of a vector do not move their neighbors' bits.
+/// Large elements of a vector do not change the bits of their neighbors.
 TEST_F(BoundsTest, AnglesDoNotDependOnNeighbors) {
   forAllTypes([](auto type) {
     using T = decltype(type);
@@ -564,7 +567,7 @@ TEST_F(BoundsTest, SmallPowersAreProducts) {
     expect("power0", [](T) { return 1; });
     expect("power1", [](T x) { return x; });
     expect("power2", [](T x) { return x * x; });
-    // Exponents that are no constants give the same bits.
+    // Exponents that are not constants give the same bits.
     for (int n : {0, 1, 2}) {
       block.ys.assign(kBlock, T(n));
       block.ns.assign(kBlock, n);

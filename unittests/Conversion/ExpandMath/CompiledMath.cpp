@@ -88,7 +88,7 @@ CompiledMath::CompiledMath()
     : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
-  // The patterns make ops of dialects that the sources lack.
+  // The patterns create ops of dialects that the sources do not use.
   context.loadAllAvailableDialects();
 }
 

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the tests of math's expansion share: sources of loops over arrays, their
-// way to machine code in memory, and the types under test.
+// Code that the tests of the expansion of math share: sources of loops over
+// arrays, their compilation to machine code in memory, and the types under
+// test.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +30,7 @@ struct Info<float> {
   using Bits = uint32_t;
   using Wide = double;
   static constexpr const char *name = "f32";
-  /// From here on, the arguments of sin and cos are reduced by 2 / pi.
+  /// From this value on, the arguments of sin and cos are reduced by 2 / pi.
   static constexpr float sineRange = 0x1p18f;
 };
 template <>
@@ -57,39 +58,40 @@ template <typename T>
 bool sameBits(T a, T b) {
   return std::memcmp(&a, &b, sizeof(a)) == 0;
 }
-/// True for any two NaNs too.
+/// Returns true if `a` and `b` have the same bits or are both NaN.
 template <typename T>
 bool sameNumber(T a, T b) {
   return (std::isnan(a) && std::isnan(b)) || sameBits(a, b);
 }
 
-/// Puts `to`, which has no `from` in it, in place of every `from`.
+/// Replaces every `from` with `to`, which must not contain `from`.
 void replaceAll(std::string &text, StringRef from, StringRef to);
 
-/// `type`, or a vector of it if `width` is not 1.
+/// Returns `type`, or a vector of it if `width` is not 1.
 std::string vectorOf(StringRef type, int width);
 
-/// The name of a function on numbers or vectors of a type.
+/// Returns the name of a function on numbers or vectors of a type.
 std::string symbol(StringRef function, StringRef element, int width);
 
-/// llvm.func @symbol(name, element, width) with a loop from i = 0 to `count`,
-/// in steps of `width`. In `body`, TYPE becomes the type of what is computed,
-/// ELEMENT that of its elements.
+/// Returns llvm.func @symbol(name, element, width) with a loop from i = 0 to
+/// `count`, in steps of `width`. In `body`, TYPE becomes the type of the
+/// computed values, and ELEMENT the type of their elements.
 std::string loopSource(StringRef name, StringRef element, int width, int count,
                        StringRef arguments, StringRef body);
 
-/// Functions whose ops of math are expanded, in memory.
+/// Functions in memory whose math ops are expanded.
 class CompiledMath {
 public:
   CompiledMath();
 
-  /// Reads the functions and expands them.
+  /// Parses the functions and expands them.
   LogicalResult expand(StringRef source);
-  /// What expand() made.
+  /// Returns the module that expand() made.
   ModuleOp getModule() const { return *module; }
-  /// Makes machine code of it.
+  /// Compiles the module to machine code.
   LogicalResult compile();
-  /// The address of a function, or null and a failed expectation.
+  /// Returns the address of a function. If there is none, returns null and adds
+  /// a test failure.
   void *lookup(StringRef name) const;
 
 private:

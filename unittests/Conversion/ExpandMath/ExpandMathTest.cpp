@@ -24,12 +24,12 @@ namespace {
 
 constexpr int kBlock = 4096;
 
-/// The sizes of vectors that functions are compiled for, and 1 for numbers.
+/// The sizes of the vectors for which functions are compiled; 1 for numbers.
 template <typename T>
 constexpr int kWidths[] = {1, 16 / sizeof(T), 64 / sizeof(T)};
 
-/// A function that applies another one to numbers in place: `body` computes %y
-/// from %x.
+/// Returns a function that applies another one to numbers in place: `body`
+/// computes %y from %x.
 std::string inPlaceSource(StringRef name, StringRef element, int width,
                           const Twine &body) {
   std::string code = (R"(
@@ -85,7 +85,7 @@ protected:
         functions->lookup(symbol(name, Info<T>::name, width)));
   }
 
-  /// The value of a function at one point.
+  /// Returns the value of a function at one point.
   template <typename T>
   static T at(StringRef name, T x, int width) {
     std::vector<T> data(kBlock, x);
@@ -107,7 +107,7 @@ protected:
     Measurement(StringRef name, Reference reference)
         : name(name.str()), reference(reference), function(lookup<T>(name)) {}
 
-    /// point(i) for i in [0, count), rounded up to whole blocks.
+    /// Measures at point(i) for i in [0, count), rounded up to whole blocks.
     template <typename Point>
     void over(uint64_t count, Point point) {
       using Wide = typename Info<T>::Wide;
@@ -144,21 +144,23 @@ protected:
       }
     }
 
-    /// Numbers of all exponents and signs, a `stride` of bits apart.
+    /// Measures at numbers of all exponents and signs whose bit patterns are
+    /// `stride` apart.
     void overBits(uint64_t stride) {
       uint64_t count = std::numeric_limits<typename Info<T>::Bits>::max();
       over(count / stride + 1,
            [&](uint64_t i) { return fromBits<T>(i * stride); });
     }
-    /// `count` numbers from `low` to `high`, with no short period in their
-    /// bits.
+    /// Measures at `count` numbers from `low` to `high`, with no short period
+    /// in their bits.
     void between(T low, T high, uint64_t count) {
       over(count, [&](uint64_t i) {
         uint64_t random = i * 0x9E3779B97F4A7C15;
         return T(low + (high - low) * (double(random >> 11) * 0x1p-53));
       });
     }
-    /// Numbers near a point outside of an interval, from both sides.
+    /// Measures at numbers near a point outside of an interval, from both
+    /// sides.
     void around(T center, T scale) {
       over(2 * kBlock, [&](uint64_t i) {
         T distance = scale * std::exp2(-T(i % kBlock) * T(60) / kBlock);
@@ -181,7 +183,7 @@ protected:
     Errors errors;
   };
 
-  /// The errors over all floats, a stride apart.
+  /// Returns the errors over all floats, a stride apart.
   template <typename Reference>
   static Errors measureFloats(StringRef name, Reference reference) {
     Measurement<float, Reference> measurement(name, reference);
@@ -189,7 +191,8 @@ protected:
     return measurement.report();
   }
 
-  /// The errors over doubles of all exponents, and from -bound to bound.
+  /// Returns the errors over doubles of all exponents, and from -bound to
+  /// bound.
   template <typename Reference>
   static Errors measureDoubles(StringRef name, double bound,
                                Reference reference) {
@@ -244,7 +247,7 @@ TEST_F(ExpandMathTest, Doubles) {
 TEST_F(ExpandMathTest, Sigmoid) {
   Errors floats = measureFloats("sigmoid", exactSigmoid);
   EXPECT_LE(floats.relative, 1e-6);
-  // exp(-x) is already infinite there, where the exact result is subnormal.
+  // exp(-x) is already infinite where the exact result is subnormal.
   EXPECT_LE(floats.subnormal, double(1 << 23));
   Errors doubles = measureDoubles("sigmoid", 750, exactSigmoid);
   EXPECT_LE(doubles.relative, 1e-15);
@@ -342,7 +345,7 @@ TEST_F(ExpandMathTest, BitsDoNotDependOnTheWidth) {
     names.push_back("sigmoid");
     for (StringRef name : names) {
       std::vector<T> xs(kBlock);
-      // Odd multiples of a large odd number reach every exponent and sign.
+      // Multiples of a large odd number reach every exponent and sign.
       for (uint32_t round = 0; round < 64; ++round) {
         for (uint32_t i = 0; i < kBlock; ++i)
           xs[i] = fromBits<T>((round * kBlock + i) * 0x9E3779B97F4A7C15 >>

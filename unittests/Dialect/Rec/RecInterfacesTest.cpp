@@ -21,7 +21,8 @@ protected:
     context.loadDialect<func::FuncDialect, rec::RecDialect>();
   }
 
-  /// The edges of all ops in `body`, the body of a function, one per line.
+  /// Returns the edges of all ops in `body`, the body of a function, one per
+  /// line.
   std::string getEdges(StringRef body) {
     std::string source = R"(
       rec.adt @Words {
@@ -120,7 +121,8 @@ TEST_F(RecInterfacesTest, WhatAMapGathers) {
             "gather %arg3 -> %0\n");
 }
 
-/// The values that a fold hands from one position to the next are control flow.
+/// The values that a fold passes from one position to the next are control
+/// flow.
 TEST_F(RecInterfacesTest, WhatAFoldWalks) {
   EXPECT_EQ(getEdges(R"(
     %0 = rec.fold %x in %l init(%a = %n) : !rec.list<index> -> index {

@@ -16,8 +16,8 @@ using namespace mlir::batch::test;
 
 namespace {
 
-/// The values of a function's activation or of a step; a missing one was never
-/// written.
+/// The values of a function's activation or of a step; a missing value was
+/// never written.
 using Frame = DenseMap<Value, Attribute>;
 
 int64_t getInt(Attribute value) { return cast<IntegerAttr>(value).getInt(); }
@@ -60,8 +60,8 @@ LogicalResult compute(Operation *op, Frame &frame) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// Runs `region` until a terminator that leaves it, and returns its operands. A
-/// `scf.condition` has the condition first.
+/// Runs `region` until a terminator leaves it, and returns the operands of this
+/// terminator. An `scf.condition` has the condition first.
 FailureOr<Values> runRegion(Region &region, ArrayRef<Attribute> arguments,
                             Frame &frame);
 
@@ -201,7 +201,7 @@ public:
 
 private:
   LogicalResult step(Operation &op, Frame &frame);
-  /// The rows of a variable, the top last.
+  /// Returns the rows of a variable, the top last.
   Values &getRows(FlatSymbolRefAttr variable) {
     return rows[variable.getAttr()];
   }
@@ -242,7 +242,7 @@ LogicalResult Lane::step(Operation &op, Frame &frame) {
     stack.push_back(push.getValue() ? frame.lookup(push.getValue())
                                     : stack.back());
     ++traffic.pushes;
-    // Without a value the top is read, to be written again.
+    // Without a value, the top is read and written again.
     count(push.getVariableAttr(), push.getValue() ? 1 : 2, 1);
     return success();
   }

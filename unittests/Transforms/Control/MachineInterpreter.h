@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For tests. Values are attributes, and ops compute by their folders.
+// Interpreters for tests. Values are attributes, and folders compute ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,8 @@ struct Traffic {
   int64_t pushes = 0, pops = 0;
   /// Pushes of program counters.
   int64_t calls = 0;
-  /// Bytes read from and written to stacks. With cached tops that is a row per
-  /// push and pop; without, also one per read and write of a top.
+  /// Bytes read from and written to stacks. With cached tops, that is one row
+  /// per push and pop; without, it is one row per read and write of a top.
   int64_t stackBytes = 0;
   /// Bytes read from and written to tops of variables, with or without stacks.
   int64_t topBytes = 0;

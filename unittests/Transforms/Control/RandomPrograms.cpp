@@ -89,7 +89,8 @@ private:
     line(op + " " + first + ", " + second + " : i64, i64");
   }
 
-  /// `weight`: the most often that the code runs in one activation.
+  /// Writes `count` pieces of code. `weight` is the largest number of times
+  /// that the code runs in one activation.
   void writeBody(Scope &scope, unsigned count, unsigned depth,
                  unsigned weight) {
     for (unsigned i = 0; i < count; ++i) {
@@ -142,7 +143,7 @@ private:
     return name;
   }
 
-  /// A region in braces after the text so far.
+  /// Writes a region after the text so far; the caller writes its braces.
   void writeRegion(Scope scope, unsigned depth, unsigned weight) {
     indent += 2;
     writeBody(scope, pick(4), depth + 1, weight);

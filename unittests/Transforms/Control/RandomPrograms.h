@@ -13,8 +13,9 @@
 
 namespace mlir::batch::test {
 
-/// A module of functions that call themselves and each other, with branches and
-/// loops between and around the calls. The entry takes and returns two i64.
+/// Returns a module of functions that call themselves and each other, with
+/// branches and loops between and around the calls. The entry takes and returns
+/// two i64.
 std::string makeRandomProgram(uint32_t seed);
 
 } // namespace mlir::batch::test

@@ -23,8 +23,8 @@ using namespace mlir::batch::test;
 
 namespace {
 
-/// The optimizations that are on: bits 0 to 4 are those of section 3.2 of the
-/// paper, in order, bit 5 is tail calls.
+/// Mask of all optimizations. Bits 0 to 4 are those of section 3.2 of the
+/// paper, in order; bit 5 is tail calls.
 constexpr unsigned kAll = 63;
 constexpr unsigned kTailCalls = 32;
 
@@ -36,7 +36,7 @@ protected:
                      func::FuncDialect, scf::SCFDialect>();
   }
 
-  /// Makes a machine of `program`. Null after a failure.
+  /// Compiles `program` to a machine. Returns null after a failure.
   OwningOpRef<ModuleOp> compile(StringRef program, unsigned optimizations) {
     auto module = parseSourceString<ModuleOp>(program, &context);
     if (!module)
@@ -56,7 +56,8 @@ protected:
     return module;
   }
 
-  /// The results of integers, and the traffic in `traffic`.
+  /// Runs the machine on integers and returns its results. Stores the traffic
+  /// in `traffic`.
   std::vector<int64_t> run(StringRef program, unsigned optimizations,
                            ArrayRef<int64_t> arguments) {
     auto module = compile(program, optimizations);
@@ -67,7 +68,7 @@ protected:
     return unpack(runMachine(machine, {}, pack(arguments), traffic));
   }
 
-  /// The results of the program itself.
+  /// Returns the results of the program itself.
   std::vector<int64_t> interpret(StringRef program,
                                  ArrayRef<int64_t> arguments) {
     auto module = parseSourceString<ModuleOp>(program, &context);
@@ -129,7 +130,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   return %r : i64
 })mlir";
 
-// Two calls, the second while the first one's result is still live.
+// Two calls, where the result of the first one is live during the second.
 TEST_F(RecursionToStackTest, Fib) { expect(kFib, {9}, {34}); }
 
 // Mutual recursion, with calls in arguments of tail calls.
