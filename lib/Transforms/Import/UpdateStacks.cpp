@@ -119,7 +119,7 @@ static void insertIntoStack(const RowUpdate &update, RewriterBase &rewriter) {
   rewriter.replaceOp(update.put, stack);
 }
 
-/// True if `loop` runs once for each of `rows` rows, in order.
+/// Returns true if `loop` runs once for each of `rows` rows, in order.
 static bool visitsRows(scf::ForOp loop, int64_t rows) {
   return isZeroInteger(OpFoldResult(loop.getLowerBound())) &&
          isOneInteger(OpFoldResult(loop.getStep())) &&
@@ -197,7 +197,7 @@ class UpdateStacksPass
       foldPositions(function);
   }
 
-  /// True if the unrolled loop has at most mostOps ops.
+  /// Returns true if the unrolled loop has at most mostOps ops.
   bool isSmall(scf::ForOp loop) const {
     std::optional<llvm::APInt> rounds = loop.getStaticTripCount();
     if (!rounds)
