@@ -19,8 +19,9 @@
 
 namespace mlir::uprog {
 
-/// An ImplicitLocOpBuilder for code over i64 values and raw pointers. Constants
-/// are made once per function, so that equal values are the same SSA value.
+/// An ImplicitLocOpBuilder for code over i64 values and raw pointers. Each
+/// constant is built once per function, so that equal constants are the same
+/// SSA value.
 class CodeBuilder : public ImplicitLocOpBuilder {
 public:
   using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
@@ -32,7 +33,7 @@ public:
   Value add(Value a, Value b) { return makeOrFold<arith::AddIOp>(a, b); }
   Value sub(Value a, Value b) { return makeOrFold<arith::SubIOp>(a, b); }
   Value mul(Value a, Value b) { return makeOrFold<arith::MulIOp>(a, b); }
-  /// For values that are not negative.
+  /// Requires non-negative values, as does rem().
   Value div(Value a, Value b) { return makeOrFold<arith::DivUIOp>(a, b); }
   Value rem(Value a, Value b) { return makeOrFold<arith::RemUIOp>(a, b); }
   Value min(Value a, Value b) { return makeOrFold<arith::MinSIOp>(a, b); }
@@ -44,21 +45,21 @@ public:
   Type ptrType() {
     return LLVM::LLVMPointerType::get(getContext(), addressSpace);
   }
-  /// `pointer` + `bytes`.
+  /// Returns `pointer` + `bytes`.
   Value offset(Value pointer, Value bytes);
   Value load(Type type, Value pointer, int64_t alignment);
   void store(Value value, Value pointer, int64_t alignment);
-  /// A field, a pointer or an i64, of the struct at `base`, or of element
-  /// `index` of an array of structs of `structCells` cells.
+  /// Loads a field, a pointer or an i64, of the struct at `base`, or of element
+  /// `index` of an array of structs of `structCells` cells each.
   Value loadField(Value base, batch::abi::Field field);
   Value loadField(Value array, int64_t index, int64_t structCells,
                   batch::abi::Field field);
-  /// Pointer `index` of an array of pointers.
+  /// Loads pointer `index` of an array of pointers.
   Value loadPointer(Value array, int64_t index);
 
   using Values = SmallVector<Value>;
   using LoopBody = llvm::function_ref<Values(Value, ValueRange)>;
-  /// for (i = lower; i < upper; i += step) with carried values.
+  /// Builds `for (i = lower; i < upper; i += step)` with carried values.
   Values loop(Value lower, Value upper, int64_t step, ValueRange init,
               LoopBody body);
   Values loop(Value lower, Value upper, Value step, ValueRange init,
@@ -67,10 +68,10 @@ public:
             llvm::function_ref<void(Value)> body);
   void loop(Value lower, Value upper, Value step,
             llvm::function_ref<void(Value)> body);
-  /// The selected value; null if a side is.
+  /// Returns the selected value, or null if a side returns null.
   Value select(Value condition, llvm::function_ref<Value()> whenTrue,
                llvm::function_ref<Value()> whenFalse);
-  /// The selected values, one for each of `types`.
+  /// Returns the selected values, one for each of `types`.
   Values select(Value condition, TypeRange types,
                 llvm::function_ref<Values()> whenTrue,
                 llvm::function_ref<Values()> whenFalse);
@@ -88,7 +89,8 @@ private:
     Value result = createOrFold<OpTy>(a, b);
     return result == a || result == b ? result : unique(result);
   }
-  /// The function's constant of that value, else `folded` itself.
+  /// Returns the function's constant with the value of `folded`, or `folded`
+  /// itself if it is not an i64 constant.
   Value unique(Value folded);
   void region(bool enter) {
     if (onRegion)

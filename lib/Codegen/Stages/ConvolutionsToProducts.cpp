@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What an image of a convolution or a pooling is made of, and the loops of a
-// convolution, before operators fall into stages. The products themselves are
-// found there (StageConvolutions.cpp).
+// Prepares convolutions and poolings before operators are split into stages:
+// copies images that readers would compute, and rewrites the loops of
+// convolutions. Staging then finds the products themselves
+// (StageConvolutions.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +35,8 @@ using utils::IteratorType;
 // Images
 //===----------------------------------------------------------------------===//
 
-/// True if every reader of an element of `op` would compute it again, or look
-/// for it in one of several operands.
+/// Returns true if every reader of an element of `op` would compute it again,
+/// or search for it in one of several operands.
 static bool isComputedByReaders(Operation *op) {
   if (isa<tensor::InsertSliceOp, tensor::ConcatOp>(op))
     return true;
@@ -52,7 +53,7 @@ static bool isComputedByReaders(Operation *op) {
                       [&](Operation &inner) { return isArith(&inner); });
 }
 
-/// True if `image` lies nowhere in memory as it is read.
+/// Returns true if `image`, as its readers see it, is not stored in memory.
 static bool isWorthCopying(Value image) {
   SmallVector<Value> worklist = {image};
   while (!worklist.empty()) {
@@ -67,12 +68,12 @@ static bool isWorthCopying(Value image) {
   return false;
 }
 
-/// Puts the image that `op` reads into memory, if that pays.
+/// Copies the image that `op` reads to memory, if that is worthwhile.
 static void copyImage(OpBuilder &builder, linalg::LinalgOp op) {
   OpOperand *image = op.getDpsInputOperand(0);
   if (!isWorthCopying(image->get()))
     return;
-  // Convolutions of one image read one copy.
+  // Convolutions of the same image share one copy.
   Value value = image->get();
   for (Operation *user : value.getUsers())
     if (auto copy = dyn_cast<linalg::CopyOp>(user))
@@ -91,8 +92,9 @@ static void copyImage(OpBuilder &builder, linalg::LinalgOp op) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// The reduction's loops in the order in which the filter has their dimensions;
-/// none if they are not its last dimensions.
+/// Returns the reduction's loops in the order of the filter's dimensions.
+/// Returns nullopt unless each index of the filter is a loop of its own and all
+/// of the reduction's loops are among them.
 static std::optional<SmallVector<unsigned>> orderByFilter(linalg::LinalgOp op) {
   SmallVector<unsigned> reductions, order;
   op.getReductionDims(reductions);
@@ -108,8 +110,9 @@ static std::optional<SmallVector<unsigned>> orderByFilter(linalg::LinalgOp op) {
   return order;
 }
 
-/// The number of dimensions of the image at the end of the result that are to
-/// be one: all, if vectors run along them, else 1.
+/// Returns the number of image dimensions to collapse into one: all of them if
+/// they are the last dimensions of the result, where vectors run along them,
+/// else 0.
 static int64_t countPixelDims(linalg::LinalgOp op,
                               const ConvolutionDimensions &dims) {
   AffineMap out = op.getIndexingMapMatchingResult(op->getResult(0));
@@ -123,7 +126,8 @@ static int64_t countPixelDims(linalg::LinalgOp op,
   return count == static_cast<int64_t>(dims.outputImage.size()) ? count : 0;
 }
 
-/// The start value of a convolution with the last dimensions as one.
+/// Returns the start value of a convolution with the last dimensions collapsed
+/// into one.
 static Value collapseStart(OpBuilder &builder, Location loc, Value start,
                            ArrayRef<ReassociationIndices> groups) {
   auto collapse = [&](Value value) -> Value {
@@ -137,7 +141,7 @@ static Value collapseStart(OpBuilder &builder, Location loc, Value start,
       .getResult(0);
 }
 
-/// Gives a convolution with a parameter its loops as a product.
+/// Rewrites a convolution with a parameter to have the loops of a product.
 static void convertLoops(OpBuilder &builder, linalg::LinalgOp op,
                          const ConvolutionDimensions &dims) {
   std::optional<SmallVector<unsigned>> reductions = orderByFilter(op);
@@ -148,7 +152,8 @@ static void convertLoops(OpBuilder &builder, linalg::LinalgOp op,
   if (!out.isProjectedPermutation() ||
       out.getNumResults() != op.getNumParallelLoops())
     return;
-  // New loops: the result's dimensions, pixels as one, then the reduction's.
+  // The new loops are the result's dimensions, with all pixels as one, followed
+  // by the reduction's.
   int64_t pixelDims = countPixelDims(op, dims);
   int64_t rank = out.getNumResults();
   int64_t leading = pixelDims > 1 ? rank - pixelDims : rank;
@@ -171,7 +176,7 @@ static void convertLoops(OpBuilder &builder, linalg::LinalgOp op,
   int64_t loops = parallel;
   for (unsigned dim : *reductions)
     exprs[dim] = getAffineDimExpr(loops++, context);
-  // Nothing to do: the loops are a product's.
+  // Nothing to do if the loops are already those of a product.
   if (leading == rank &&
       llvm::equal(exprs, llvm::map_range(llvm::seq<unsigned>(0, loops),
                                          [&](unsigned i) {
@@ -214,7 +219,8 @@ static void convertLoops(OpBuilder &builder, linalg::LinalgOp op,
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// True if `op` multiplies with a parameter and adds, no more.
+/// Returns true if `op` only multiplies by a parameter of static shape and
+/// adds.
 static bool multipliesParameter(OperatorOp owner, linalg::LinalgOp op) {
   auto filter = dyn_cast<BlockArgument>(op.getDpsInputOperand(1)->get());
   return isFloatContraction(op) && filter &&

@@ -158,8 +158,9 @@ Value Evaluator::evalScalar(Value value) {
   });
 }
 
-/// The divisor of an integer division, or 1 where dividing by it would trap: a
-/// kernel may run on rows that nobody reads, and on lanes beyond a row's end.
+/// Returns the divisor of an integer division, or 1 where dividing by it would
+/// trap. A kernel may run on rows that are never read, and on lanes beyond a
+/// row's end.
 Value Evaluator::safeDivisor(Operation *op, ValueRange operands) {
   Value dividend = operands[0], divisor = operands[1];
   APInt known;
@@ -212,7 +213,7 @@ SmallVector<Value> Evaluator::evalElement(Operation *op, ValueRange operands) {
   return SmallVector<Value>(b.create(state)->getResults());
 }
 
-/// The product in acc + a*b, if `op` adds one to an accumulator of a reduction.
+/// Returns the product a*b if `op` adds it to an accumulator of a reduction.
 static arith::MulFOp getProduct(Operation *op,
                                 llvm::function_ref<bool(Value)> isAccumulator) {
   auto add = dyn_cast<arith::AddFOp>(op);
@@ -261,8 +262,9 @@ Index Evaluator::evalIndex(Value value, ArrayRef<Index> dims,
   return index(arith::IndexCastOp::create(b, b.getI64Type(), position));
 }
 
-/// The ragged domain of the rows that `op` reads: their first index counts from
-/// one of the domain's offsets. None if it reads no ragged tensor.
+/// Returns the ragged domain of the rows that `op` reads: their first index is
+/// relative to one of the domain's offsets. Returns nullopt if it reads no
+/// ragged tensor.
 std::optional<int64_t> Evaluator::getRaggedDomain(tensor::ExtractOp op) const {
   if (op.getIndices().empty())
     return std::nullopt;
@@ -288,7 +290,7 @@ Value Evaluator::evalExtract(tensor::ExtractOp op, ArrayRef<Index> dims,
   std::optional<int64_t> domain = getRaggedDomain(op);
   if (!domain)
     return eval(op.getTensor(), indices);
-  // A ragged tensor without rows may lie behind the rows of all others.
+  // A ragged tensor without rows may begin after the rows of all others.
   Type type = op.getType();
   if (llvm::any_of(indices, [](const Index &index) { return index.lanes; }))
     type = vectorOf(type);
@@ -313,7 +315,7 @@ void Evaluator::evalAssert(cf::AssertOp op,
                            llvm::function_ref<Value(Value)> lookup) {
   auto compare = op.getArg().getDefiningOp<arith::CmpIOp>();
   Value holds = lookup(op.getArg());
-  // The number that a message may name.
+  // The number that a message may contain.
   Value number = compare ? lookup(compare.getLhs()) : b.constant(0);
   if (!holds || !number || isa<VectorType>(holds.getType())) {
     fail(op, "is not supported in an operator yet");
@@ -323,7 +325,7 @@ void Evaluator::evalAssert(cf::AssertOp op,
       b, holds, arith::ConstantOp::create(b, b.getBoolAttr(true)));
   Value place = b.constant(tables.getIndex(op.getMsg()));
   Value none = b.constant(0), record = arguments.indexError;
-  // Only the first one of all units is kept.
+  // Only the first failure among all units is recorded.
   b.when(fails, [&] {
     Value exchanged = LLVM::AtomicCmpXchgOp::create(
         b, b.offset(record, b.constant(kIndexErrorPlace.offset)), none, place,
@@ -436,8 +438,8 @@ Value Evaluator::evalConstant(arith::ConstantOp op, ArrayRef<Index> indices) {
                      dense.getElementType(), indices);
 }
 
-/// True or false if `condition` is known to hold for all or no indices that
-/// `index` may be.
+/// Returns true if `condition` is known to hold for all values of `index`,
+/// false if it is known to hold for none, and nullopt otherwise.
 static std::optional<bool> holds(const IndexCondition &condition,
                                  const Index &index) {
   if (index.upper < 0)
@@ -490,7 +492,8 @@ Value Evaluator::evalView(ArrayRef<ElementSource> sources,
     isSource =
         isSource ? arith::AndIOp::create(b, isSource, one).getResult() : one;
   }
-  // An inserted piece has its index before the choice, others in their place.
+  // The indices of an inserted slice are computed before the choice, those of
+  // other sources inside it.
   bool isInsert = isa<tensor::InsertSliceOp>(source.operand->getOwner());
   Indices inner;
   if (isInsert)
@@ -533,7 +536,7 @@ Value Evaluator::evalOp(Operation *op, OpResult value,
     return evalScalar(splat.getInput());
   if (isa<batch::SegmentReduceOp>(op))
     return evalSegmentReduce(op, indices);
-  // What its stage stores.
+  // The stage of an insert stores the inserted value.
   if (auto insert = dyn_cast<InsertOp>(op))
     return eval(insert.getSource(), indices);
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -561,8 +564,8 @@ Value Evaluator::evalOp(Operation *op, OpResult value,
   return failed ? Value() : results[value.getResultNumber()];
 }
 
-/// The task that owns ragged row `row`: the last one whose offset is not above
-/// it.
+/// Returns the task that owns ragged row `row`: the last one whose offset is
+/// not above it.
 Value Evaluator::ownerOf(int64_t domain, Value row) {
   Key key{&arguments, reinterpret_cast<void *>(domain),
           row.getAsOpaquePointer()};

@@ -22,13 +22,14 @@ static RankedTensorType getType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// A view takes all rows if no offset and no stride changes their index.
+/// Returns true if `view` has rows. It then takes all of them: no offset and no
+/// stride changes their index.
 static bool hasRows(Value view) {
   RankedTensorType type = getType(view);
   return type.getRank() > 0 && type.isDynamicDim(0);
 }
 
-/// One dimension per dimension of `value`.
+/// Returns one affine dimension for each dimension of `value`.
 static Exprs getIndices(Value value) {
   Exprs indices(getType(value).getRank());
   bindDimsList(value.getContext(), MutableArrayRef(indices));
@@ -99,12 +100,13 @@ static Sources getInsertSources(tensor::InsertSliceOp insert) {
 static Sources getCollapseSources(tensor::CollapseShapeOp collapse) {
   RankedTensorType wide = collapse.getSrcType();
   Exprs indices = getIndices(collapse.getResult());
-  // To a scalar, all dimensions collapse, and no group names them.
+  // If the result is a scalar, all dimensions collapse, and no group lists
+  // them.
   Exprs inner(wide.getRank(), getAffineConstantExpr(0, collapse.getContext()));
   for (auto [i, group] : llvm::enumerate(collapse.getReassociationIndices())) {
     AffineExpr rest = indices[i];
     for (int64_t d : llvm::reverse(ArrayRef<int64_t>(group).drop_front())) {
-      // Dimensions of extent one beside the rows change nothing.
+      // Dimensions of extent one next to the rows change nothing.
       int64_t extent = wide.getDimSize(d);
       inner[d] = rest % extent;
       rest = rest.floorDiv(extent);

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The only place that knows how the index of an element of a view, or of the
-// result of an elementwise op, becomes an index of its operands. Staging asks
-// it which memory a stage reads, the emitters which addresses to compute.
+// Maps the index of an element of a view, or of the result of an elementwise
+// op, to the indices of its operands. Staging uses this map to find the memory
+// that a stage reads, and the emitters use it to compute addresses; there is no
+// other such code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +20,8 @@
 
 namespace mlir::uprog {
 
-/// A condition: the index along dimension `dim` of the result is below `limit`,
-/// or is not.
+/// Condition that the index along dimension `dim` of the result is less than
+/// `limit` or, without `below`, at least `limit`.
 struct IndexCondition {
   unsigned dim;
   bool below;
@@ -30,21 +31,23 @@ struct IndexCondition {
 /// An operand from which an element of a result is computed.
 struct ElementSource {
   OpOperand *operand;
-  /// From the indices of the result's element, its row included, to those of
-  /// the operand's.
+  /// Map from the indices of the result's element, including its row, to those
+  /// of the operand's element.
   AffineMap map;
-  /// If an op chooses between operands: all must hold.
+  /// Conditions of an op that chooses between operands; all must hold.
   SmallVector<IndexCondition, 2> conditions;
-  /// The row of the map is ragged, and the operand's row is that of its task.
+  /// True if the row that the map returns is ragged; the operand's row is then
+  /// that of its task.
   bool taskOfRow = false;
 };
 
-/// True if the elements of the result of `op` are elements of its operands.
+/// Returns true if the elements of the result of `op` are elements of its
+/// operands.
 bool isView(Operation *op);
 
-/// The sources of an element of a view or of a result of an elementwise op. If
-/// they have conditions, only the first whose conditions hold is used; the last
-/// one has none.
+/// Returns the sources of an element of a view or of a result of an elementwise
+/// op. If they have conditions, only the first source whose conditions hold is
+/// used; the last one has none.
 SmallVector<ElementSource> getElementSources(OpResult result);
 
 } // namespace mlir::uprog

@@ -96,7 +96,7 @@ Index Evaluator::add(const Index &a, int64_t other) {
   if (a.residue >= 0)
     sum.residue = mod(a.residue + other);
   if (a.upper >= 0) {
-    // Out of range on the far side only where nothing is read.
+    // Indices are negative only where nothing is read.
     sum.lower = std::max<int64_t>(a.lower + other, 0);
     sum.upper = std::max<int64_t>(a.upper + other, 0);
   }
@@ -147,7 +147,7 @@ Index Evaluator::evalExpr(AffineExpr expr, ArrayRef<Index> dims,
 }
 
 Indices Evaluator::operandIndices(AffineMap map, ArrayRef<Index> dims) {
-  // Expressions with a common division compute it once.
+  // A division that several expressions share is computed once.
   Divisions divisions;
   Indices indices;
   for (AffineExpr expr : map.getResults())
@@ -228,7 +228,7 @@ Value Evaluator::laneIndices(const Index &index) {
 Value Evaluator::mask(const Index &index, int64_t extent) {
   if (index.step == 1 && !index.partial)
     return mask(index.base, extent);
-  // What is negative is above as an unsigned number.
+  // As an unsigned number, a negative index is above the extent.
   return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, laneIndices(index),
                                broadcast(b.constant(extent)));
 }
@@ -237,7 +237,7 @@ Value Evaluator::mask(const Index &index, int64_t extent) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// The type of elements of `type` in memory.
+/// Returns the type that elements of `type` have in memory.
 static Type storedType(Type type) {
   if (type.isIndex())
     return IntegerType::get(type.getContext(), 64);
@@ -279,7 +279,7 @@ Evaluator::Place Evaluator::locate(const TableLayout &layout,
     if (index.lanes && layout.getOnlyDigit(digit.dim)) {
       place.stride = digit.stride * index.step;
     } else if (index.lanes && isLast && index.residue == 0) {
-      // The whole vector lies in one piece; StagePlan has checked that.
+      // The whole vector is in one piece, as Staging::checkLayouts() ensures.
       place.stride = 1;
     } else if (index.lanes) {
       Value digitValue = laneIndices(index);
@@ -326,7 +326,7 @@ Value Evaluator::loadElement(Value row, ArrayRef<int64_t> shape,
   int64_t extent = shape[lanesIndex - indices.begin()];
   if (place.stride == 1) {
     // Padding makes it safe to load beyond the end. GPUs load whole vectors
-    // only if told that they are aligned.
+    // only if the load specifies that they are aligned.
     if (lanesIndex->residue == 0 && !lanesIndex->partial &&
         layout.getRun() % lanes == 0)
       return fromStored(
@@ -477,7 +477,7 @@ Value Evaluator::storagePointer(Value value, const Storage &storage,
     base = resultBase(storage.index);
     BlockArgument root = plan.getRoot(storage.index);
     if (write.getRows()) {
-      // The place of the row's address; in place, there is none.
+      // The row's address is stored at `place`, unless the result is in place.
       Value place = b.offset(base, offset);
       if (!root)
         return scopes.back()[key] = b.load(b.ptrType(), place, kCellBytes);
@@ -548,7 +548,7 @@ void Evaluator::store(Value computed, Value value, const Storage &storage,
                            : makeLayout(space.shape, element);
   auto insert = value.getDefiningOp<InsertOp>();
   Indices places;
-  // Beside a slice of some of the columns lie others.
+  // A slice of some of the columns has other columns next to it.
   bool isWhole = true;
   if (insert) {
     places = insertIndices(insert, indices);

@@ -21,11 +21,11 @@ namespace mlir::uprog {
 
 struct ReductionLoops;
 
-/// One index of an access: `base`, or with `lanes` the indices base,
-/// base + step, ... of a vector. `residue` is base modulo the number of
-/// lanes, -1 if unknown; all indices of the access lie in [lower, upper), or
-/// nothing is known if upper is -1. `partial`: indices may lie outside of what
-/// is read; their elements are not used.
+/// One index of an access: `base` or, with `lanes`, the vector of indices
+/// (base, base + step, ...). `residue` is base modulo the number of lanes, or
+/// -1 if unknown. All indices of the access are in [lower, upper); the range is
+/// unknown if upper is -1. With `partial`, indices may be outside of what is
+/// read; their elements are not used.
 struct Index {
   Value base;
   bool lanes = false;
@@ -43,10 +43,10 @@ struct StageArguments {
   Value indexError;
 };
 
-/// Makes code that computes elements of values, one at a time or one per lane
-/// of a vector, wherever the values lie: operands, parameters, results and
+/// Emitter of code that computes elements of values, one at a time or one per
+/// lane of a vector. The values may be operands, parameters, results and
 /// scratch of earlier stages, tiles of this stage, or not in memory yet. An
-/// element that was computed before at the same indices is reused.
+/// element that was already computed at the same indices is reused.
 class Evaluator {
 public:
   Evaluator(CodeBuilder &b, const StagePlan &plan, ModuleTables &tables);
@@ -55,58 +55,62 @@ public:
   void beginStage(int64_t number, const StageArguments &arguments);
   void endStage();
 
-  /// The element of `value` at `indices`, or a vector of elements; a scalar if
-  /// it is equal in all lanes. Null after an error was emitted.
+  /// Returns the element of `value` at `indices`, or a vector of elements; a
+  /// scalar if it is equal in all lanes. Returns null after an error was
+  /// emitted.
   Value eval(Value value, ArrayRef<Index> indices);
-  /// The address of that element, if only views lie between it and memory.
+  /// Returns the address of that element, if only views are between it and
+  /// memory.
   Value address(Value value, ArrayRef<Index> indices);
-  /// The body's results for given block arguments and loop indices. In a
-  /// reduction a product that is added to an accumulator is one fma.
+  /// Returns the body's results for the given block arguments and loop indices.
+  /// In a reduction, a product that is added to an accumulator becomes one fma.
   SmallVector<Value> evalBody(Block &body, ValueRange arguments,
                               ArrayRef<Index> dims, bool reduction);
-  /// The indices of an operand of `op`, from those of its loops.
+  /// Returns the indices of an operand, given those of the loops.
   Indices operandIndices(AffineMap map, ArrayRef<Index> dims);
-  /// The loop indices of `op`, from those of its results; null for reductions.
+  /// Returns the loop indices of `op`, given those of its results; null for
+  /// reductions.
   Indices loopIndices(linalg::LinalgOp op, ArrayRef<Index> results);
-  /// The results of one elementwise op on scalars or vectors.
+  /// Returns the results of one elementwise op on scalars or vectors.
   SmallVector<Value> evalElement(Operation *op, ValueRange operands);
-  /// Operands of the body of `op` except the accumulators, which are null.
+  /// Returns the operands of the body of `op`; accumulators are null.
   SmallVector<Value> evalInputs(linalg::LinalgOp op, ArrayRef<Index> dims);
 
   /// Records that `element` is the element of `value` at `indices`.
   void remember(Value value, ArrayRef<Index> indices, Value element);
 
-  /// The results of `reduction` at each of `elements`, element after element,
-  /// reduced in order; vectors of columns if `vector`. Calls `enter(e)` before
-  /// the start values of element e are computed.
+  /// Returns the results of `reduction` at each of `elements`, element by
+  /// element, reduced in order; vectors of columns if `vector`. Calls
+  /// `enter(e)` before the start values of element e are computed.
   CodeBuilder::Values reduce(const Reduction &reduction,
                              ArrayRef<Indices> elements, bool vector,
                              llvm::function_ref<void(size_t)> enter = {});
 
-  /// The indices of row `row` of `space`, which counts rows of columns().
+  /// Returns the indices of row `row` of `space`, where rows have columns()
+  /// elements.
   Indices positionOf(const RowSpace &space, Value row);
 
-  /// Writes a stored value's element or vector.
+  /// Stores an element or a vector of `value`.
   void store(Value computed, Value value, const Storage &storage,
              ArrayRef<Index> indices);
 
-  /// Makes `value` be read from a tile of the worker's scratch.
+  /// Makes the code read `value` from a tile in the worker's scratch.
   void setTile(Value value, Value pointer, int64_t stride);
-  /// The tile begins at row `row` and column `column`.
+  /// Sets the row and the column at which the tile begins.
   void setTilePosition(Value row, Value column);
   Value tilePointer(Value value, Value row, Value column);
   Value loadTile(Value value, Value row, Value column, bool vector);
   void storeTile(Value element, Value value, Value row, Value column,
                  bool vector);
-  /// True if the operand that `stage` copies for inserts has to be copied; null
-  /// if it copies none.
+  /// Returns whether the operand that `stage` copies for inserts has to be
+  /// copied; null if it copies none.
   Value mustCopy(const Stage &stage);
   /// Computes the values that a row needs for all its columns: its address in
-  /// every operand that the stage reads, its owner, and where it inserts.
+  /// every operand that the stage reads, and the locations of its inserts.
   void prepareRow(const Stage &stage, ArrayRef<Index> indices);
-  /// The address of row `row` of an operand's rows.
+  /// Returns the address of row `row` of an operand.
   Value rowPointer(BlockArgument argument, Value row);
-  /// Says what it is.
+  /// Records `pointer` as that address.
   void rememberRow(BlockArgument argument, Value row, Value pointer);
 
   // Indices.
@@ -122,7 +126,8 @@ public:
   Value getPacking(int64_t packing);
 
   Value broadcast(Value scalar);
-  /// The lanes of a vector that starts at `base` that are below `end`.
+  /// Returns the mask of the lanes below `end` in a vector that starts at
+  /// `base`.
   Value lanesBelow(Value base, Value end);
   Type vectorOf(Type element) { return VectorType::get({lanes}, element); }
   int64_t getLanes() const { return lanes; }
@@ -138,67 +143,72 @@ private:
   Value evalUncached(Value value, ArrayRef<Index> indices);
   Value evalArgument(BlockArgument argument, ArrayRef<Index> indices);
   Value evalOp(Operation *op, OpResult value, ArrayRef<Index> indices);
-  /// The index that `value`, in the body of a structured op, is.
+  /// Returns the index that `value` computes in the body of a structured op.
   Index evalIndex(Value value, ArrayRef<Index> dims,
                   llvm::function_ref<Value(Value)> lookup);
   std::optional<int64_t> getRaggedDomain(tensor::ExtractOp op) const;
   Value evalExtract(tensor::ExtractOp op, ArrayRef<Index> dims,
                     llvm::function_ref<Value(Value)> lookup);
-  /// Reports the index that is compared with its limit, if it fails.
+  /// Emits code that reports the index that is compared with its limit, if the
+  /// assertion fails.
   void evalAssert(cf::AssertOp op, llvm::function_ref<Value(Value)> lookup);
-  /// The first extent of a parameter, as an index.
+  /// Returns the first extent of a parameter, as an index.
   Value countRows(int64_t parameter);
   Value evalConstant(arith::ConstantOp op, ArrayRef<Index> indices);
   Value evalView(ArrayRef<ElementSource> sources, ArrayRef<Index> indices);
-  /// True if `condition` may hold for some lanes of `index` and not for others.
+  /// Returns true if `condition` may hold for some lanes of `index` but not for
+  /// others.
   bool splitsLanes(const IndexCondition &condition, const Index &index) const;
-  /// The lanes of `index` for which `condition` holds.
+  /// Returns the mask of the lanes of `index` for which `condition` holds.
   Value lanesWhere(const IndexCondition &condition, const Index &index);
   Value evalSegmentReduce(Operation *op, ArrayRef<Index> indices);
   Value evalScalar(Value value);
-  /// The numbers at which the loops of `op` end for all of `elements`; null for
-  /// a loop that has none.
+  /// Returns the numbers at which the loops of `op` end for all of `elements`;
+  /// null for a loop without such a number.
   SmallVector<Value> evalLimits(const ReductionLoops &loops,
                                 linalg::LinalgOp op,
                                 ArrayRef<Indices> elements);
-  /// a*b + c, rounded once.
+  /// Returns a*b + c, rounded once.
   Value evalProductSum(ValueRange operands);
   Value safeDivisor(Operation *op, ValueRange operands);
   Value indexValue(const Index &index);
   Value ownerOf(int64_t domain, Value row);
-  /// Where the step has the first row of a result, or the addresses of all;
-  /// null: in operands' rows.
+  /// Loads the address of a result's first row, or of the list of its rows'
+  /// addresses, from the step. The address is null if the rows are operands'
+  /// rows.
   Value resultBase(int64_t result);
-  /// The pointer at `place`, but `otherwise` if `base` is null.
+  /// Loads the pointer at `place`, or returns `otherwise` if `base` is null.
   Value loadUnlessNull(Value base, Value place, Value otherwise);
   Value isNull(Value pointer);
-  /// The place in a row of what an insert has at `indices`, its own row first.
+  /// Returns the indices, in a row of the destination, of the inserted element
+  /// at `indices`, whose first index is its row.
   Indices insertIndices(InsertOp insert, ArrayRef<Index> indices);
   Value storagePointer(Value value, const Storage &storage, int64_t domain,
                        Value row);
-  /// The location of elements in their row: the first one, in elements, and the
+  /// Location of elements in their row: the first one, in elements, and the
   /// others of a vector relative to it, at a stride (0: one element) or at
-  /// `offsets` of their own.
+  /// separate `offsets`.
   struct Place {
     Value first;
     int64_t stride = 0;
     Value offsets;
   };
   Place locate(const TableLayout &layout, ArrayRef<Index> indices);
-  /// The bytes from slot 0 to `slot`.
+  /// Returns the number of bytes from slot 0 to `slot`.
   Value slotOffset(const TableLayout &layout, Value slot);
   Value loadElement(Value row, ArrayRef<int64_t> shape,
                     const TableLayout &layout, Type element,
                     ArrayRef<Index> indices);
-  /// The quotients and remainders of divisions in an access.
+  /// Quotients and remainders of divisions in an access.
   using Divisions = llvm::SmallDenseMap<std::pair<AffineExpr, int64_t>,
                                         std::pair<Index, Index>>;
   Index evalExpr(AffineExpr expr, ArrayRef<Index> dims, Divisions &divisions);
   std::pair<Index, Index> divide(const Index &a, int64_t b);
   Value mask(Value base, int64_t extent);
-  /// The lanes of `index` that are indices of a dimension of `extent`.
+  /// Returns the mask of the lanes of `index` that are in range for a dimension
+  /// of `extent`.
   Value mask(const Index &index, int64_t extent);
-  /// The indices of all lanes.
+  /// Returns the indices of all lanes.
   Value laneIndices(const Index &index);
   Value atEntry(Key key, llvm::function_ref<Value()> make);
   Value *find(const Key &key);
@@ -210,7 +220,7 @@ private:
   int64_t lanes;
   int64_t stage = 0;
   StageArguments arguments;
-  Operation *marker = nullptr; ///< entry code goes before it
+  Operation *marker = nullptr; ///< entry code is inserted before it
   std::vector<std::map<Key, Value>> scopes;
   std::map<Key, Value> entryValues;
   struct Tile {

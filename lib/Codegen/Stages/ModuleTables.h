@@ -18,15 +18,17 @@ namespace mlir::uprog {
 /// `uprog.packings` of the module, which kernels index, and constant tensors.
 class ModuleTables {
 public:
-  /// Constants become globals of `code`, which is the module or one in it.
+  /// Adds constants as globals to `code`, which is the module or one in it.
   ModuleTables(ModuleOp module, Operation *code, unsigned addressSpace = 0);
 
-  /// The number of a packing, which is added if it is new.
+  /// Returns the number of a packing, which is added if it is new.
   int64_t getRows(int64_t parameter);
   int64_t getPanels(PanelsAttr panels);
-  /// The number, from 1, of a checked index in the list `uprog.indices`.
+  /// Returns the number, from 1, of a checked index in the list
+  /// `uprog.indices`.
   int64_t getIndex(StringRef text);
-  /// The symbol of the rows of a dense constant, padded as in ABI.h.
+  /// Returns the symbol of the rows of a dense constant, padded as ABI.h
+  /// specifies.
   StringRef getConstant(DenseElementsAttr value);
   /// Writes `uprog.packings` and `uprog.indices`.
   void save();

@@ -43,8 +43,8 @@ CodeBuilder::Values PartialResults::combine(CodeBuilder &b, ValueRange x,
                                             ValueRange y) const {
   if (combiner)
     return {combineOne(b, combiner, x[0], y[0])};
-  // Of equal elements the first one counts. An element that nobody has taken is
-  // equal to none that is taken.
+  // Among equal elements, the first one wins. The start value of a position
+  // that has taken no element never equals an element that was taken.
   Value newBest = y[selection->best], best = x[selection->best];
   Value isEqual, isBetter;
   if (auto floats = dyn_cast<arith::CmpFOp>(selection->compare)) {

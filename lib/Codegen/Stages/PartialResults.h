@@ -12,9 +12,9 @@
 
 namespace mlir::uprog {
 
-/// How the results of some elements of a reduction and those of others become
-/// one. Known for sums, products and the like, and for the first of the largest
-/// or smallest elements.
+/// Combination of the results of some elements of a reduction with those of
+/// others. It is known for sums, products and similar reductions, and for the
+/// first of the largest or smallest elements.
 struct PartialResults {
   explicit PartialResults(linalg::LinalgOp op)
       : op(op), combiner(getCombiner(op)), selection(getSelection(op)),
@@ -22,17 +22,20 @@ struct PartialResults {
 
   bool isKnown() const { return combiner || selection; }
 
-  /// The results of no elements, for those at `position`; none after an error.
+  /// Returns the results of no elements, for those at `position`; no values
+  /// after an error.
   CodeBuilder::Values ofNone(CodeBuilder &b, Evaluator &evaluator,
                              ArrayRef<Index> position) const;
-  /// The results of the elements of `x` and of `y`, in any order.
+  /// Combines the results of the elements of `x` and of `y`, which may be in
+  /// any order.
   CodeBuilder::Values combine(CodeBuilder &b, ValueRange x, ValueRange y) const;
-  /// The results of all elements and of the start values; none after an error.
+  /// Combines the results of all elements with the start values; returns no
+  /// values after an error.
   CodeBuilder::Values addStart(CodeBuilder &b, Evaluator &evaluator,
                                ArrayRef<Index> position, ValueRange all) const;
 
   mutable linalg::LinalgOp op;
-  Operation *combiner; ///< of one result
+  Operation *combiner; ///< for a reduction with one result
   std::optional<Selection> selection;
   size_t results;
 };

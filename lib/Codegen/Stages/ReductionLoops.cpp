@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// True if `condition` says that the index of loop `dim` is below `limit`, and
-/// perhaps more.
+/// Returns true if `condition` implies that the index of loop `dim` is below
+/// `limit`.
 static bool impliesBelow(Value condition, unsigned dim, Value limit) {
   SmallVector<Value> conditions = {condition};
   while (!conditions.empty()) {
@@ -31,8 +31,8 @@ static bool impliesBelow(Value condition, unsigned dim, Value limit) {
   return false;
 }
 
-/// True if `op` leaves its results as they are where the index of loop `dim` is
-/// not below `limit`.
+/// Returns true if `op` leaves its results unchanged where the index of loop
+/// `dim` is not below `limit`.
 static bool endsAt(linalg::LinalgOp op, unsigned dim, Value limit) {
   Block *body = op.getBlock();
   return llvm::all_of(
@@ -45,8 +45,9 @@ static bool endsAt(linalg::LinalgOp op, unsigned dim, Value limit) {
       });
 }
 
-/// The number that a comparison of the body has where loop `dim` of `op` may
-/// end, equal for all elements that are reduced; null if there is none.
+/// Returns the number at which loop `dim` of `op` may end, or null if there is
+/// none. A comparison in the body reads it, and it is equal for all elements
+/// that are reduced.
 static Value findLimit(linalg::LinalgOp op, unsigned dim) {
   Block *body = op.getBlock();
   for (auto compare : body->getOps<arith::CmpIOp>()) {

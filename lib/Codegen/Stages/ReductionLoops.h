@@ -12,36 +12,38 @@
 
 namespace mlir::uprog {
 
-/// The loops of a reduction: the outer ones in order, the last one in pieces,
+/// Loops of a reduction: the outer loops in order, and the last loop in pieces,
 /// one per operand of a concatenation.
 struct ReductionLoops {
   explicit ReductionLoops(const Reduction &reduction);
 
-  /// Nests the outer loops around `inner`, which makes the last one. `limits`
-  /// are where loops end if that is before their extent, null if it is not;
-  /// none end there if there are no `limits`.
+  /// Nests the outer loops around `inner`, which builds the last one. A loop
+  /// ends at its limit if that is less than its extent. A limit may be null,
+  /// and `limits` may be empty.
   CodeBuilder::Values
   nest(CodeBuilder &b, CodeBuilder::Values carried, MutableArrayRef<Index> dims,
        llvm::function_ref<CodeBuilder::Values(CodeBuilder::Values)> inner,
        ArrayRef<Value> limits = {}, size_t depth = 0) const;
-  /// The end of a piece of loop `depth`.
+  /// Returns the end of a piece of a loop: `end` or, if that is less, `limit`,
+  /// which may be null.
   static Value getEnd(CodeBuilder &b, int64_t end, Value limit);
   bool isLimited() const {
     return llvm::any_of(limits, [](Value limit) { return bool(limit); });
   }
-  /// The position of an element among all, whose indices are in `at`.
+  /// Returns the position, among all reduced elements, of the one with the
+  /// indices in `at`.
   Value flatten(CodeBuilder &b, ArrayRef<Index> at) const;
 
   SmallVector<unsigned> dims;
   SmallVector<int64_t> extents;
-  /// The number, in the body, from which index on a loop leaves all results as
-  /// they are; null for a loop that has none.
+  /// Limit of each loop, a number in the body: from this index on, the loop
+  /// leaves all results unchanged. Null for a loop without a limit.
   SmallVector<Value> limits;
-  SmallVector<std::pair<int64_t, int64_t>> pieces; ///< of the last one
+  SmallVector<std::pair<int64_t, int64_t>> pieces; ///< of the last loop
 };
 
-/// True if a contraction with a parameter reads elements [begin, end) of both
-/// operands in whole vectors.
+/// Returns true if a contraction with a parameter reads elements [begin, end)
+/// of both operands in whole vectors.
 bool readsVectors(const Reduction &reduction, int64_t begin, int64_t end,
                   int64_t lanes);
 

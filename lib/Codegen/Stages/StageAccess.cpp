@@ -46,7 +46,7 @@ struct SymbolicMath {
                                         : -1;
     return {a.expr * b, a.lanes, residue};
   }
-  /// a = q * b + r.
+  /// Returns q and r such that a = q * b + r.
   std::pair<SymbolicIndex, SymbolicIndex> divide(const SymbolicIndex &a,
                                                  int64_t b) {
     if (a.lanes && (b % lanes != 0 || a.residue != 0))
@@ -116,7 +116,8 @@ bool Staging::resolve(const StagedNode &node, Value value,
     if (!isa<RankedTensorType>(access.base.getType()))
       continue;
     if (isLoaded(access.base)) {
-      // Vectors end where a dimension of known extent ends.
+      // Lanes are masked at the end of a dimension, so its extent must be
+      // static.
       auto type = cast<RankedTensorType>(access.base.getType());
       for (auto [dim, index] : llvm::enumerate(access.indices))
         if (index.lanes && type.isDynamicDim(dim))
@@ -157,7 +158,7 @@ SymbolicIndices Staging::identity(const RowSpace &space, bool vector) {
   return indices;
 }
 
-/// True if `value`, in the body of `op`, differs from lane to lane.
+/// Returns true if `value`, in the body of `op`, differs from lane to lane.
 static bool variesByLane(linalg::LinalgOp op, Value value,
                          ArrayRef<SymbolicIndex> dims) {
   SmallVector<Value> work = {value};
@@ -190,8 +191,8 @@ bool Staging::readInBody(const StagedNode &node, linalg::LinalgOp linalgOp,
                          ArrayRef<SymbolicIndex> dims,
                          SmallVectorImpl<Read> &reads, Breaks *breaks) {
   SymbolicMath math{node.lanes, op.getContext(), node.anywhere};
-  // An index that the body computes otherwise is a symbol: equal for all lanes,
-  // and unlike any other index.
+  // An index that the body computes in any other way is a symbol: equal in all
+  // lanes, and different from any other index.
   std::function<SymbolicIndex(Value)> find = [&](Value value) -> SymbolicIndex {
     if (std::optional<int64_t> constant = getConstantIntValue(value))
       return math.constant(*constant);
@@ -211,7 +212,7 @@ bool Staging::readInBody(const StagedNode &node, linalg::LinalgOp linalgOp,
   };
   bool safe = true;
   for (Operation &inner : *linalgOp.getBlock()) {
-    // What is reported is equal for all lanes.
+    // A reported index must be equal in all lanes.
     if (isa<cf::AssertOp>(inner) &&
         variesByLane(linalgOp, inner.getOperand(0), dims))
       safe = false;

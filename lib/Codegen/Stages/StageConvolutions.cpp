@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A filter is a matrix in memory if the reduction's loops have the order of its
-// dimensions. If channels are the columns of a result, it is packed in panels,
-// and rows of the image are packed beside it. If pixels are, the filter has the
-// rows, and panels of pixels are packed.
+// A filter is a matrix in memory if the reduction's loops are in the order of
+// its dimensions. If the columns of a result are channels, the filter is packed
+// in panels, and rows of the image are packed as well. If they are pixels, the
+// filter provides the rows, and panels of pixels are packed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The extents of the reduction's loops, in their order.
+/// Returns the extents of the reduction's loops, in order.
 static SmallVector<int64_t> getReductionExtents(linalg::LinalgOp op) {
   SmallVector<unsigned> dims;
   op.getReductionDims(dims);
@@ -27,7 +27,8 @@ static SmallVector<int64_t> getReductionExtents(linalg::LinalgOp op) {
   return llvm::map_to_vector(dims, [&](unsigned dim) { return ranges[dim]; });
 }
 
-/// The number of the parameter of known extents that `read` reads, or -1.
+/// Returns the number of the parameter of static shape that `read` reads, or
+/// -1.
 static int64_t getStaticParameter(OperatorOp op, const Read &read) {
   auto argument = dyn_cast<BlockArgument>(read.base);
   if (!argument || !cast<RankedTensorType>(argument.getType()).hasStaticShape())
@@ -35,8 +36,9 @@ static int64_t getStaticParameter(OperatorOp op, const Read &read) {
   return op.getParameter(argument.getArgNumber()).value_or(-1);
 }
 
-/// The elements of a dense tensor of `shape` from an access to that for the
-/// next value of each of `dims` dimensions; none if they are not constant.
+/// Returns, for each of `dims` dimensions, the distance from an access to the
+/// access for the next value, in elements of a dense tensor of `shape`. Returns
+/// nullopt if a distance is not constant.
 static std::optional<SmallVector<int64_t>>
 getDenseStrides(const Read &read, ArrayRef<int64_t> shape, int64_t dims) {
   SmallVector<int64_t> strides(dims, 0);
@@ -57,7 +59,8 @@ getDenseStrides(const Read &read, ArrayRef<int64_t> shape, int64_t dims) {
   return strides;
 }
 
-/// The least divisor by which `map` divides `dim`, or `extent` if it does not.
+/// Returns the least divisor by which `map` divides `dim`, or `extent` if none
+/// is less.
 static int64_t findRun(AffineMap map, AffineExpr dim, int64_t extent) {
   int64_t run = extent;
   map.walkExprs([&](AffineExpr expr) {
@@ -72,8 +75,8 @@ static int64_t findRun(AffineMap map, AffineExpr dim, int64_t extent) {
   return run;
 }
 
-/// `expr` for `column` = `run` * `line` + `rest`, 0 <= rest < run; null if it
-/// is not linear in the rest.
+/// Returns `expr` for `column` = `run` * `line` + `rest`, where 0 <= rest <
+/// run, or null if it is not linear in `rest`.
 static AffineExpr splitColumn(AffineExpr expr, AffineExpr column, int64_t run,
                               AffineExpr line, AffineExpr rest) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
@@ -95,7 +98,7 @@ static AffineExpr splitColumn(AffineExpr expr, AffineExpr column, int64_t run,
   if (!left || !right)
     return {};
   if (divides) {
-    // What is divided again does not vary within a line.
+    // An expression that is divided again must not vary within a line.
     unsigned position = cast<AffineDimExpr>(rest).getPosition();
     if (left.isFunctionOfDim(position))
       return {};
@@ -144,7 +147,7 @@ bool Staging::matchGathered(StagedNode &node, linalg::LinalgOp linalgOp) {
     readOperands(node, std::nullopt, lefts, left);
     if (lefts.size() != 1 || getStaticParameter(op, lefts[0]) < 0)
       continue;
-    // All of a row is one piece of the parameter.
+    // All elements of a row must be one piece of the parameter.
     auto type = cast<RankedTensorType>(lefts[0].base.getType());
     auto strides = getDenseStrides(lefts[0], type.getShape(), dims);
     if (!strides || (*strides)[0] != 0 || (*strides)[rank] != 0)
@@ -161,7 +164,7 @@ bool Staging::matchGathered(StagedNode &node, linalg::LinalgOp linalgOp) {
         map.isFunctionOfDim(rank - 1) || !map.isFunctionOfDim(rank))
       continue;
 
-    // Vectors begin anywhere, and do not cross lines.
+    // Vectors may begin anywhere, but do not cross lines.
     int64_t run = findRun(map, column, node.space.columns());
     AffineMap split = splitColumns(map, rank, run, dims);
     if (!split)

@@ -29,8 +29,9 @@ static constexpr int64_t kGPUVectorBits = 128;
 
 namespace mlir::uprog {
 
-/// Makes a copy of an operator whose body is its stages. Each has its nodes and
-/// copies of the views between them, so that a view is where it is read.
+/// Writer of a copy of an operator whose body consists of its stages. Each
+/// stage has its nodes and copies of the views between them, so that a view is
+/// in the stage that reads it.
 class StageWriter {
 public:
   StageWriter(Staging &staging, OpBuilder &builder)
@@ -42,14 +43,15 @@ public:
 private:
   using Stage = Staging::Stage;
   void writeStage(int64_t number);
-  /// The ops of the stage's nodes, results and views, in order.
+  /// Returns the ops of the stage's nodes, results and views, in order.
   SmallVector<Operation *> findOps(int64_t number);
-  /// True if stage `number` reads `operand` from where an earlier one stored
-  /// it.
+  /// Returns true if stage `number` reads `operand` from where an earlier stage
+  /// stored it.
   bool readsStored(OpOperand &operand, int64_t number) const;
-  /// True if it needs only the shape of `operand`, and has no code for it.
+  /// Returns true if stage `number` needs only the shape of `operand`, and has
+  /// no code for it.
   bool readsShape(OpOperand &operand, int64_t number) const;
-  /// True if `op` counts tasks or the rows of a ragged domain.
+  /// Returns true if `op` counts tasks or the rows of a ragged domain.
   bool countsRows(Operation *op) const;
   Value makeSize(int64_t domain);
 
@@ -58,13 +60,14 @@ private:
   Block &source;
   IRMapping arguments;        ///< and the values that stages store
   SmallVector<Value> yielded; ///< by the operator
-  /// Operands that inserts write into, as results of the stages that copy them.
+  /// Map from operands that inserts write into to the results of the stages
+  /// that copy them.
   DenseMap<Value, Value> copies;
 };
 
 } // namespace mlir::uprog
 
-/// The values of other blocks that `op` uses, in order.
+/// Visits, in order, each use by `op` or its regions of a value from outside.
 static void forEachUse(Operation *op,
                        llvm::function_ref<void(OpOperand &)> visit) {
   for (OpOperand &operand : op->getOpOperands())
@@ -259,9 +262,9 @@ struct StageOperatorsPass
     return success();
   }
 
-  /// Without a layout an i64 of LLVM may lie at any multiple of four bytes, and
-  /// is loaded in halves. MLIR takes the next integer for one that is not
-  /// there.
+  /// Aligns integers to their size. Without a data layout, LLVM aligns an i64
+  /// to only four bytes and loads it in halves. For a width without an entry,
+  /// MLIR uses the entry of the next integer.
   static void alignIntegers(gpu::GPUModuleOp device) {
     Builder b(device.getContext());
     SmallVector<DataLayoutEntryInterface> entries;
@@ -275,7 +278,7 @@ struct StageOperatorsPass
                     DataLayoutSpecAttr::get(b.getContext(), entries));
   }
 
-  /// The operators do not change: the unbatched code needs them.
+  /// Leaves the operators unchanged, since the unbatched code needs them.
   LogicalResult stageForGPU() {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);

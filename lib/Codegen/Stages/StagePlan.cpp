@@ -114,8 +114,8 @@ Operation *uprog::getCombiner(linalg::LinalgOp op) {
   return combiner;
 }
 
-/// True if `compare` says that its first operand is strictly larger than its
-/// second, or strictly smaller.
+/// Returns true if `compare` tests whether its first operand is strictly larger
+/// than its second, or strictly smaller.
 static bool isStrict(Operation *compare) {
   if (auto floats = dyn_cast<arith::CmpFOp>(compare))
     return floats.getPredicate() == arith::CmpFPredicate::OGT ||
@@ -155,7 +155,7 @@ std::optional<Selection> uprog::getSelection(linalg::LinalgOp op) {
     auto loop = index.getDefiningOp<linalg::IndexOp>();
     if (loop && loop.getDim() == reduced[0])
       position = i;
-    // Nothing else depends on what is selected.
+    // Nothing else may depend on the selected values.
     if (std::distance(sums[i].use_begin(), sums[i].use_end()) != 1 + isBest)
       return std::nullopt;
   }
@@ -168,8 +168,8 @@ std::optional<Selection> uprog::getSelection(linalg::LinalgOp op) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-/// The result of a stage whose insert writes into `result`, one of an earlier
-/// stage; null if there is none.
+/// Returns the stage result whose insert writes into `result`, a result of an
+/// earlier stage, or null if there is none.
 static OpResult findInsert(OpResult result) {
   for (OpOperand &use : result.getUses()) {
     auto insert = dyn_cast<InsertOp>(use.getOwner());
@@ -311,7 +311,7 @@ RowSpace StagePlan::getSpace(Value value) const {
   Operation *def = value.getDefiningOp();
   for (const Stage &stage : stages)
     if (stage.op.getOperation() == def)
-      // What is inserted has the stage's shape, the result its own.
+      // An inserted value has the stage's shape, the result its own.
       return {stage.space.domain, SmallVector<int64_t, 3>(getRowShape(value))};
   return {};
 }
@@ -336,7 +336,7 @@ std::optional<unsigned> StagePlan::getCopiedResult(const Stage &stage) const {
 Storage StagePlan::getStorage(OpResult result) const {
   if (OpResult inserted = findInsert(result))
     return getStorage(inserted);
-  // A result is read back from where it is written first.
+  // A value that is yielded several times is read back from its first result.
   for (OpOperand &operand :
        op.getBody().front().getTerminator()->getOpOperands())
     if (operand.get() == result)
@@ -358,7 +358,7 @@ TableLayout StagePlan::getLayout(Value value) const {
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// The bytes of the parameters that a contraction reads.
+/// Returns the number of bytes of the parameters that a contraction reads.
 int64_t StagePlan::getWeightBytes(const Reduction &reduction) const {
   if (reduction.packed)
     return reduction.depth * reduction.space.columns() *

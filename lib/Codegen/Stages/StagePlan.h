@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The output of uprog-stage-operators in the form that code generators need.
-// Nothing here decides: all is read from the uprog.stage ops and their
-// attributes.
+// This code makes no decisions: it reads everything from the uprog.stage ops
+// and their attributes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,8 @@ struct RowSpace {
   bool hasRows() const { return domain != kOnce; }
   int64_t rank() const { return shape.size(); }
   int64_t columns() const { return shape.empty() ? 1 : shape.back(); }
-  /// Rows of `columns()` elements in one row of the space.
+  /// Returns the number of rows of `columns()` elements in one row of the
+  /// space.
   int64_t leading() const;
   bool operator==(const RowSpace &other) const {
     return domain == other.domain && shape == other.shape;
@@ -42,59 +43,62 @@ struct RowSpace {
 using batch::elementBytes;
 using batch::TableLayout;
 
-/// The layout of rows that lie in a table as `map` says.
+/// Returns the layout of the rows of a table, as specified by `map`.
 TableLayout makeLayout(ArrayRef<int64_t> row, Type element, AffineMap map = {},
                        int64_t blockBytes = 0);
 
-/// Where the rows of an operator's arguments and results lie.
+/// Locations of the rows of an operator's arguments and results.
 struct OperatorRows {
   explicit OperatorRows(OperatorOp op);
 
-  /// The operand of a step that has the i32 offsets of ragged domain `domain`.
+  /// Returns the number of the step operand with the i32 offsets of ragged
+  /// domain `domain`, or -1.
   int64_t getRaggedOperand(int64_t domain) const;
 
   /// The positions of arguments among the operands of a step, or -1.
   SmallVector<int64_t> stepOperands;
   SmallVector<RowSpace> argumentSpaces;
   SmallVector<TableLayout> argumentLayouts, resultLayouts;
-  int64_t domains = 0; ///< ragged ones
+  int64_t domains = 0; ///< the number of ragged domains
 };
 
-/// The elements of a vector of that type; at least 32 bits each.
+/// Returns the number of elements in a vector of that type; each takes at least
+/// 32 bits.
 int64_t getNaturalLanes(int64_t vectorBits, Type element);
-/// The least number of columns of a register tile, for rows with `columns`.
+/// Returns the least number of columns of a register tile, for rows with
+/// `columns` columns.
 int64_t getPanelWidth(int64_t columns, int64_t lanes);
-/// True if every element of `value` is +0 or undefined.
+/// Returns true if every element of `value` is +0 or undefined.
 bool isZero(Value value);
-/// The op that combines a new element with the accumulator, in a reduction with
-/// one result; else null.
+/// Returns the op that combines a new element with the accumulator, in a
+/// reduction with one result; otherwise null.
 Operation *getCombiner(linalg::LinalgOp op);
 
-/// How a reduction finds the first of the largest or smallest elements: where
-/// `compare` says that a new element is strictly larger than result `best`, or
-/// smaller, it takes the place of all results, of which `position` is its
-/// index.
+/// Search of a reduction for the first of the largest or smallest elements.
+/// Where `compare` finds that a new element is strictly larger than result
+/// `best`, or smaller, the new element replaces all results. Result `position`
+/// is its index.
 struct Selection {
   Operation *compare;
   unsigned best, position;
 };
 std::optional<Selection> getSelection(linalg::LinalgOp op);
 
-/// True if `op` adds products of two operands, all f32 or all f64.
+/// Returns true if `op` adds products of two operands, all f32 or all f64.
 bool isFloatContraction(linalg::LinalgOp op);
 
-/// The map of input `input` of a reduction, from dimensions as those of a
-/// stage: d0 is the row, then come the inner dimensions of `space`, then those
-/// of the reduction.
+/// Returns the map of input `input` of a reduction, over dimensions like those
+/// of a stage: d0 is the row, followed by the inner dimensions of `space` and
+/// those of the reduction.
 AffineMap getOperandMap(linalg::LinalgOp op, const RowSpace &space,
                         unsigned input);
-/// `map` for columns `run` * d`line` + d`column`, which never crosses a
-/// multiple of `run`; null if an index is not linear in d`column` then.
+/// Returns `map` for columns `run` * d`line` + d`column`, where d`column` is
+/// less than `run`; null if an index is then not linear in d`column`.
 AffineMap splitColumns(AffineMap map, unsigned column, int64_t run,
                        unsigned line);
 
-/// How a reduction runs: PackedAttr, InPlaceAttr, CopiedAttr, GatheredAttr, and
-/// the kinds of ReducedAttr.
+/// Kind of a reduction's code: one each for PackedAttr, InPlaceAttr, CopiedAttr
+/// and GatheredAttr, and the kinds of ReducedAttr.
 enum class ReductionKind {
   Packed,
   InPlace,
@@ -110,14 +114,14 @@ struct Reduction {
   linalg::LinalgOp op;
   RowSpace space; ///< of the stage
   ReductionKind kind;
-  /// The elements of a vector of its own type.
+  /// The number of elements in a vector of its own type.
   int64_t lanes = 1;
-  /// The positions, along the last reduction dimension, where a concatenated
-  /// operand goes from one piece to the next; sorted.
+  /// The sorted positions, along the last reduction dimension, at which a
+  /// concatenated operand changes from one piece to the next.
   ArrayRef<int64_t> breaks;
-  // Contractions: number of the input that is A, whether it is copied in
-  // vectors, extent of the reduction, and the inner dimensions of the stage
-  // that say which matrix B is.
+  // For contractions: the number of the input that is A, whether it is copied
+  // in vectors, the extent of the reduction, and the inner dimensions of the
+  // stage that select the matrix B.
   unsigned left = 0;
   bool vectors = true;
   int64_t depth = 0;
@@ -128,9 +132,9 @@ struct Reduction {
   GatheredAttr gathered; ///< of that kind only
 
   bool isContraction() const { return packed || inPlace || copied || gathered; }
-  /// True if B may differ from task to task.
+  /// Returns true if B may differ from task to task.
   bool isOfTask() const { return inPlace || copied; }
-  /// The element type of the first result.
+  /// Returns the element type of the first result.
   Type getElementType() const {
     return getElementTypeOrSelf(op->getResult(0).getType());
   }
@@ -147,7 +151,8 @@ struct Stage {
   mutable StageOp op;
   RowSpace space;
   bool scalar = false;
-  /// The leading dimensions that workers share; none: they share columns.
+  /// The number of leading dimensions that workers share; none if they share
+  /// columns.
   std::optional<int64_t> sharedDims;
   std::vector<Reduction> reductions;
   /// Values written by this stage, results and scratch.
@@ -168,37 +173,40 @@ public:
   ArrayRef<Stage> getStages() const { return stages; }
   int64_t getTaskScratch() const { return taskScratch; }
   ArrayRef<int64_t> getRaggedScratch() const { return raggedScratch; }
-  /// The lanes of all vectors of the operator.
+  /// Returns the number of lanes of all vectors of the operator.
   int64_t getLanes() const { return op.getStaging().getLanes(); }
   OperatorOp getOperator() const { return op; }
-  /// True if stages check indices: their functions take one more argument, the
-  /// address of a BatchIndexError.
+  /// Returns true if stages check indices. Their functions then take one more
+  /// argument, the address of a BatchIndexError.
   bool checksIndices() const;
 
-  /// Whether `value`, an argument, a result of a stage or a value in one, has a
-  /// row dimension, and the inner dimensions of a row.
+  /// Returns whether `value` has a row dimension; getRowShape() returns the
+  /// inner dimensions of a row. `value` is an argument, a result of a stage or
+  /// a value in one.
   bool hasRows(Value value) const;
   ArrayRef<int64_t> getRowShape(Value value) const;
-  /// The ragged domain of `offsets`.
+  /// Returns the ragged domain of `offsets`.
   int64_t getDomain(Value offsets) const;
-  /// The rows of an argument or of a stage's result.
+  /// Returns the rows of an argument or of a stage's result.
   RowSpace getSpace(Value value) const;
-  /// The location where the result of a stage is stored.
+  /// Returns the location where the result of a stage is stored.
   Storage getStorage(OpResult result) const;
   int64_t getRaggedOperand(int64_t domain) const {
     return rows.getRaggedOperand(domain);
   }
-  /// The layout of an argument or a stage's result.
+  /// Returns the layout of an argument or of a stage's result.
   TableLayout getLayout(Value value) const;
-  /// The operand into whose rows result `index` may be written, or null.
+  /// Returns the operand into whose rows result `index` may be written, or
+  /// null.
   BlockArgument getRoot(unsigned index) const;
-  /// The result that a stage copies an operand for, so that later stages insert
-  /// into it.
+  /// Returns the result for which a stage copies an operand, so that later
+  /// stages insert into it.
   std::optional<unsigned> getCopiedResult(const Stage &stage) const;
   const TableLayout &getResultLayout(unsigned result) const {
     return rows.resultLayouts[result];
   }
-  /// The position of argument `index` among the operands of a step, or -1.
+  /// Returns the position of argument `index` among the operands of a step, or
+  /// -1.
   int64_t getStepOperand(unsigned index) const {
     return rows.stepOperands[index];
   }

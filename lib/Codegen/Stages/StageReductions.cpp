@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The kind of a reduction's node, and its accesses: a contraction reads one
-// operand as a parameter in panels, or both in place; any other reduction has
-// output columns or reduced elements in the lanes of vectors.
+// Determines the kind and the accesses of each reduction's node. A contraction
+// reads a parameter in panels, reads both operands in place, or copies
+// operands. Any other reduction has output columns or reduced elements in the
+// lanes of vectors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,10 +23,11 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// A task has at least so many rows that share a matrix if it is copied.
+/// The least number of a task's rows that must share a matrix for it to be
+/// copied.
 static constexpr int64_t kCopiedRows = 4;
 
-/// True if `op` is a sum of products: acc + a*b.
+/// Returns true if `op` is a sum of products: acc + a*b.
 static bool isContraction(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2)
     return false;
@@ -47,7 +49,7 @@ static bool isContraction(linalg::LinalgOp op) {
   return mul && isProduct(mul.getLhs(), mul.getRhs());
 }
 
-/// True if every vector is loaded from consecutive elements.
+/// Returns true if every vector is loaded from consecutive elements.
 static bool isContiguous(ArrayRef<Read> reads) {
   for (const Read &read : reads)
     for (const SymbolicIndex &index : read.indices)
@@ -64,7 +66,7 @@ bool uprog::isFloatContraction(linalg::LinalgOp op) {
          });
 }
 
-/// The panels of a parameter for the target. A GPU's lanes read along k.
+/// Returns the panels of parameters for the target. A GPU's lanes read along k.
 PanelsAttr Staging::getPanels(ArrayRef<int64_t> parameters, int64_t n,
                               int64_t k, bool transposed) {
   int64_t width = target == StageTarget::GPU ? 1 : getPanelWidth(n, lanes);
@@ -72,8 +74,8 @@ PanelsAttr Staging::getPanels(ArrayRef<int64_t> parameters, int64_t n,
                          /*order=*/{}, n, k, width, transposed);
 }
 
-/// The panels of a contraction whose columns are the rows of the parameters
-/// that it reads, one parameter after another, and all of each.
+/// Returns the panels of a contraction whose columns are all rows of the
+/// parameters that it reads, one parameter after another, or null.
 PanelsAttr Staging::matchStack(StagedNode &node, MutableArrayRef<Read> reads) {
   MLIRContext *context = op.getContext();
   AffineExpr column = getAffineDimExpr(node.space.rank(), context);
@@ -142,9 +144,9 @@ std::optional<Staging::Factor> Staging::matchPanel(const StagedNode &node,
   return std::nullopt;
 }
 
-/// Matches a parameter each of whose dimensions is, as a whole, one of the
-/// reduction, the columns, or a dimension of the stage that says which matrix a
-/// row is multiplied with.
+/// Matches a parameter if each of its dimensions is, as a whole, a dimension of
+/// the reduction, the columns, or a dimension of the stage that selects the
+/// matrix by which a row is multiplied.
 std::optional<Staging::Factor> Staging::matchGroups(const StagedNode &node,
                                                     const Read &read) {
   auto argument = dyn_cast<BlockArgument>(read.base);
@@ -235,8 +237,9 @@ SmallVector<int64_t> Staging::getParameters(ArrayRef<Read> reads) {
   return parameters;
 }
 
-/// The elements of storage from an access to that for the next value of `dim`:
-/// 0 if it is the same, -1 if the distance is not constant.
+/// Returns the distance, in elements of storage, from an access to the access
+/// for the next value of `dim`: 0 if they are the same, -1 if it is not
+/// constant.
 int64_t Staging::getStride(const Read &read, AffineExpr dim) {
   bool rows = getSpace(read.base).hasRows();
   unsigned position = cast<AffineDimExpr>(dim).getPosition();
@@ -256,8 +259,8 @@ int64_t Staging::getStride(const Read &read, AffineExpr dim) {
   return stride;
 }
 
-/// The inner dimensions of the stage, without the columns, of which an access
-/// is a function if `isRead`, and the others.
+/// Splits the inner dimensions of the stage, without the columns, into those of
+/// which an access is a function, according to `isRead`, and the others.
 static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
 splitDims(const RowSpace &space, llvm::function_ref<bool(unsigned)> isRead) {
   SmallVector<int64_t> groups, rows;
@@ -266,9 +269,9 @@ splitDims(const RowSpace &space, llvm::function_ref<bool(unsigned)> isRead) {
   return {groups, rows};
 }
 
-/// Matches a product of matrices of which one may differ from task to task. Its
-/// rows are those of one task, so that the rows of a tile share their reads
-/// of B.
+/// Matches a product of matrices, one of which may differ from task to task.
+/// The rows of a tile are those of one task, so that they share their reads of
+/// B.
 bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
   unsigned rank = node.space.rank();
   if (!isFloatContraction(linalgOp) || linalgOp.getNumReductionLoops() != 1 ||
@@ -281,7 +284,7 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
   int64_t width = getPanelWidth(columns, node.lanes);
   int64_t covered = llvm::alignTo(columns, width);
   for (unsigned right : {1u, 0u}) {
-    // A computed operand has no place in memory.
+    // A computed operand is not stored in memory.
     auto isComputed = [&](unsigned number) {
       Operation *def =
           linalgOp.getDpsInputOperand(number)->get().getDefiningOp();
@@ -312,7 +315,7 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
     int64_t leftStride =
         getStride(lefts[0], getAffineDimExpr(rows[0] + 1, context));
     int64_t stride = getStride(rights[0], k);
-    // Tiles read whole panels: beyond the columns, unless these fill them.
+    // Tiles read whole panels, beyond the columns unless these fill them.
     auto fits = [&](const Read &read) {
       const SymbolicIndex &column = read.indices.back();
       if (column.expr != j && columns != covered)
@@ -329,7 +332,7 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
       continue;
     llvm::append_range(node.reads, lefts);
     llvm::append_range(node.reads, rights);
-    // The start value may lie anywhere.
+    // The start value may be anywhere.
     if (!resolve(node, linalgOp.getDpsInits()[0], identity(node.space, true),
                  false, node.reads)) {
       node.reads.clear();
@@ -343,8 +346,8 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
   return false;
 }
 
-/// Matches a product of matrices whose operands lie, or are computed, in any
-/// other way, if copying them costs little against the product.
+/// Matches a product of matrices whose operands are stored, or computed, in any
+/// other way, if copying them costs little compared to the product.
 bool Staging::matchCopied(StagedNode &node, linalg::LinalgOp linalgOp) {
   unsigned rank = node.space.rank();
   if (target == StageTarget::GPU || !isFloatContraction(linalgOp) || rank < 2 ||
@@ -352,7 +355,7 @@ bool Staging::matchCopied(StagedNode &node, linalg::LinalgOp linalgOp) {
     return false;
   AffineMap out = linalgOp.getIndexingMapMatchingResult(node.op->getResult(0));
   bool hasRows = node.space.hasRows();
-  auto loopOf = [&](unsigned dim) { // of an inner one
+  auto loopOf = [&](unsigned dim) { // of an inner dimension
     return cast<AffineDimExpr>(out.getResult(hasRows ? dim : dim - 1))
         .getPosition();
   };
@@ -450,8 +453,8 @@ LogicalResult Staging::classifyReduction(StagedNode &node,
     node.reads = reads;
     return finish(ReducedKind::Lanes);
   }
-  // Windows of an image with strides: vectors of elements that are no
-  // neighbours.
+  // Windows of an image with strides: vectors of elements that are not
+  // adjacent.
   if (rank > 0 && !safe && target == StageTarget::CPU) {
     node.anywhere = true;
     SmallVector<Read> unused;

@@ -7,7 +7,8 @@
 //
 // Workers that run few tasks together share out every stage, by columns or by
 // rows. A later stage needs a barrier only if a worker may access what another
-// one writes: not if both stages give the same elements to the same worker.
+// one writes. It needs none if both stages assign the same elements to the same
+// worker.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,15 +19,15 @@
 using namespace mlir;
 using namespace mlir::uprog;
 
-/// The FLOPs that two workers do while they wait at a barrier.
+/// The FLOPs that two workers could do in the time that they wait at a barrier.
 static constexpr int64_t kBarrierFlops = int64_t(1) << 15;
-/// The FLOPs that a worker does while it reads, computes elementwise and writes
-/// a byte.
+/// The FLOPs that a worker could do in the time that it takes to read a byte,
+/// compute elementwise and write it.
 static constexpr int64_t kFlopsPerByte = 4;
 
 namespace {
 /// Elements that a stage reads or writes. An index is an expression over the
-/// dimensions of the stage, or null if it is another one; d0 is the row.
+/// dimensions of the stage, or null if it is anything else; d0 is the row.
 struct Access {
   Value location;
   bool write = false;
@@ -34,13 +35,13 @@ struct Access {
   SmallVector<AffineExpr> indices;
 };
 
-/// The worker that accesses an element, as a function of the element's indices:
-/// equal for elements of equal positions in the leading dimensions, or of equal
-/// columns. Null if there is no such function.
+/// The worker that accesses an element, as a function of the element's indices.
+/// It is the same for elements with equal positions in the leading dimensions,
+/// or with equal columns. The kind is Null if there is no such function.
 struct Owner {
   enum Kind { Null, One, Columns, Rows } kind = Null;
   int64_t domain = RowSpace::kOnce;  ///< of rows
-  SmallVector<int64_t, 3> extents{}; ///< of the dimensions that decide
+  SmallVector<int64_t, 3> extents{}; ///< of the dimensions it depends on
 
   bool isSame(const Owner &other) const {
     return kind != Null && kind == other.kind && domain == other.domain &&
@@ -51,7 +52,7 @@ struct Owner {
 
 namespace mlir::uprog {
 
-/// Chooses for the stages of one operator.
+/// Choice of how workers share the stages of one operator.
 class StageSharing {
 public:
   explicit StageSharing(Staging &staging);
@@ -59,28 +60,30 @@ public:
 
 private:
   using Stage = Staging::Stage;
-  /// Per stage the number of leading dimensions whose positions are shared out,
-  /// or none for columns.
+  /// For each stage, the number of leading dimensions whose positions are
+  /// shared out, or none for columns.
   using Choice = SmallVector<std::optional<int64_t>>;
 
   void addAccesses(size_t number);
   Access makeInsertAccess(InsertOp insert) const;
-  /// What an insert writes into is one location, whatever makes the next value.
+  /// Returns the location of `value`. The result of an insert has the location
+  /// of the value that it inserts into.
   Value getLocation(Value value) const;
   int64_t countPanels(const Stage &stage) const {
     int64_t columns = std::max<int64_t>(stage.space.columns(), 1);
     return llvm::divideCeil(columns, getPanelWidth(columns, staging.lanes));
   }
-  /// The dimensions that the stage's matrices differ in, sorted.
+  /// Returns the dimensions in which the stage's matrices differ, sorted.
   static SmallVector<int64_t> listGroups(const Stage &stage);
   bool canShareElements(const Stage &stage) const;
-  /// True if rows may be shared out by their positions in `dims` dimensions.
+  /// Returns true if rows may be shared out by their positions in `dims`
+  /// dimensions.
   bool canShareRows(const Stage &stage, int64_t dims) const;
   std::optional<int64_t> choose(const Stage &stage, int64_t dims) const;
   Owner findOwner(const Stage &stage, std::optional<int64_t> dims,
                   const Access &access) const;
   bool conflict(size_t earlier, size_t later, const Choice &choice) const;
-  /// The stages before which workers wait.
+  /// Returns, for each stage, whether workers wait before it.
   SmallVector<bool> placeBarriers(const Choice &choice) const;
   int64_t estimate(const Choice &choice) const;
 
@@ -106,7 +109,7 @@ Value StageSharing::getLocation(Value value) const {
   return value;
 }
 
-/// The elements of the destination that an insert writes.
+/// Returns the elements of the destination that an insert writes.
 Access StageSharing::makeInsertAccess(InsertOp insert) const {
   MLIRContext *context = insert.getContext();
   Access access{getLocation(insert.getDest()), /*write=*/true};
@@ -161,7 +164,7 @@ Owner StageSharing::findOwner(const Stage &stage, std::optional<int64_t> dims,
   MLIRContext *context = access.location.getContext();
   ArrayRef<AffineExpr> indices(access.indices);
   if (!dims) {
-    // The panels of all matrices, or panels that the stage packs.
+    // Workers share the panels of all matrices, or panels that the stage packs.
     if (!canShareRows(stage, 0) || !listGroups(stage).empty())
       return {};
     if (countPanels(stage) == 1)
@@ -225,7 +228,7 @@ SmallVector<int64_t> StageSharing::listGroups(const Stage &stage) {
   return groups;
 }
 
-/// True if elements of a row may be shared out: the stage only finishes
+/// Returns true if elements of a row may be shared out: the stage only finishes
 /// reductions whose elements, not columns, are in lanes.
 bool StageSharing::canShareElements(const Stage &stage) const {
   return stage.space.rank() > 0 && countPanels(stage) == 1 &&
@@ -260,7 +263,7 @@ std::optional<int64_t> StageSharing::choose(const Stage &stage,
   return most;
 }
 
-/// FLOPs that pass while two workers run one task.
+/// Returns the FLOPs that a worker could do while two workers run one task.
 int64_t StageSharing::estimate(const Choice &choice) const {
   int64_t sum = 0;
   for (auto [i, stage] : llvm::enumerate(staging.stages)) {

@@ -70,7 +70,7 @@ LogicalResult Staging::checkLayouts() {
 TableLayout Staging::getLayout(Value value) const {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return rows->argumentLayouts[argument.getArgNumber()];
-  // A result is read back from where it is written first.
+  // A value that is yielded several times is read back from its first result.
   OperatorOp operatorOp = op;
   Operation *yield = operatorOp.getBody().front().getTerminator();
   for (OpOperand &operand : yield->getOpOperands())
@@ -124,8 +124,8 @@ LogicalResult Staging::computeSpace(Operation *inner) {
       return inner->emitOpError(
           "has a dynamic dimension that is not the leading one");
     space.shape.assign(shape.begin() + 1, shape.end());
-    // An empty tensor of unknown size is only a shape; its reader knows the
-    // size.
+    // An empty tensor of unknown size is only a shape; its reader determines
+    // the size.
     std::optional<int64_t> domain = findDomain(result);
     if (!domain && !isa<tensor::EmptyOp>(inner))
       return inner->emitOpError("has rows that are neither one per task nor "
@@ -169,14 +169,14 @@ std::optional<int64_t> Staging::findDomain(OpResult result) {
 }
 
 //===----------------------------------------------------------------------===//
-// Ops that vanish into their readers
+// Ops that are fused into their readers
 //===----------------------------------------------------------------------===//
 
 static bool isFree(Operation *op) {
   if (isView(op) ||
       isa<tensor::EmptyOp, tensor::SplatOp, arith::ConstantOp>(op))
     return true;
-  // A copy is one in memory: what it copies changes later.
+  // A copy stays in memory, since its source may change later.
   if (isa<linalg::CopyOp>(op))
     return false;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -184,8 +184,8 @@ static bool isFree(Operation *op) {
          linalgOp->getRegion(0).front().getOperations().size() == 1;
 }
 
-/// The cost of the code of an elementwise op, or -1 if every reader computing
-/// it again would cost too much.
+/// Returns the cost of an elementwise op's code, or -1 if it would cost too
+/// much for every reader to compute it again.
 static int64_t elementCost(Operation *op) {
   auto cost = [](Operation *inner) -> int64_t {
     if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
@@ -200,7 +200,7 @@ static int64_t elementCost(Operation *op) {
     return OpTrait::hasElementwiseMappableTraits(op) ? cost(op) : -1;
   if (linalgOp.getNumReductionLoops() != 0 || isa<linalg::CopyOp>(op))
     return -1;
-  // A check of one number for each task costs no stage of its own.
+  // A check of one number for each task is not worth a stage of its own.
   bool isNumber =
       linalgOp.getNumLoops() == 1 &&
       cast<RankedTensorType>(op->getResult(0).getType()).isDynamicDim(0);
@@ -294,7 +294,7 @@ LogicalResult Staging::addNode(Operation *inner) {
       if (failed(classifyReduction(*node, linalgOp)))
         return failure();
     } else {
-      // A copy is of views that nothing else reads.
+      // A copy reads views that nothing else reads.
       node->anywhere = target == StageTarget::CPU && isa<linalg::CopyOp>(inner);
       node->scalar = !readOperands(
           *node,
@@ -323,8 +323,8 @@ LogicalResult Staging::addNode(Operation *inner) {
   return success();
 }
 
-/// True if the columns of what is inserted are columns of a row, one after the
-/// other: then they are written as vectors.
+/// Returns true if the columns of the inserted value are consecutive columns of
+/// a row. They are then written as vectors.
 static bool insertsColumns(InsertOp insert, const TableLayout &layout) {
   unsigned last = insert.getSizes().size() - 1;
   const TableLayout::Digit *digit = layout.getOnlyDigit(last);
@@ -332,7 +332,8 @@ static bool insertsColumns(InsertOp insert, const TableLayout &layout) {
          digit && digit->stride == 1;
 }
 
-/// The insert that writes into the same row after the one that makes `value`.
+/// Returns the insert that writes into the same row after the one that makes
+/// `value`.
 static InsertOp getNextInsert(Value value) {
   for (OpOperand &use : value.getUses())
     if (auto insert = dyn_cast<InsertOp>(use.getOwner()))
@@ -407,7 +408,7 @@ SmallVector<StagedNode *> Staging::listNodes() {
 
 LogicalResult Staging::assignLevels() {
   SmallVector<StagedNode *> all = listNodes();
-  /// `from` runs before `to`, or, if aligned, with it.
+  /// Order of two nodes: `from` runs before `to` or, if aligned, with it.
   struct Edge {
     StagedNode *from, *to;
     bool aligned;
@@ -418,7 +419,8 @@ LogicalResult Staging::assignLevels() {
     for (const Read &read : node->reads)
       if (StagedNode *producer = getNode(read.base))
         edges.push_back({producer, node, isAligned(read, *node)});
-    // A row changes after it has been read, and in the order of inserts.
+    // A row changes only after it has been read, and in the order of the
+    // inserts.
     auto insert = dyn_cast_or_null<InsertOp>(node->op);
     if (!insert)
       continue;
@@ -430,7 +432,7 @@ LogicalResult Staging::assignLevels() {
           }))
         edges.push_back({reader, node, false});
   }
-  // Only for inserts the order of nodes is not one of the levels.
+  // The order of the nodes is an order of the levels, except for inserts.
   size_t rounds = 0;
   for (bool changed = true; changed;) {
     if (rounds++ > all.size())
@@ -442,7 +444,8 @@ LogicalResult Staging::assignLevels() {
         changed = true;
       }
   }
-  // As late as the readers allow, so that fewer values outlive their stage.
+  // Each node runs as late as its readers allow, so that fewer values outlive
+  // their stage.
   DenseMap<StagedNode *, SmallVector<Edge>> readers;
   for (const Edge &edge : edges)
     readers[edge.from].push_back(edge);
@@ -458,7 +461,7 @@ LogicalResult Staging::assignLevels() {
   return success();
 }
 
-/// Notes what stages write into rows of results.
+/// Records what stages write into rows of results.
 void Staging::storeResults() {
   Operation *yield = op.getBody().front().getTerminator();
   for (OpOperand &operand : yield->getOpOperands()) {
@@ -491,7 +494,7 @@ void Staging::makeStages() {
   };
   SmallVector<int64_t> levels;
   for (StagedNode *node : all) {
-    // The stage that copies an operand is left out where that is not needed.
+    // The stage that copies an operand is skipped where no copy is needed.
     bool alone = isRoot(node);
     for (auto [i, stage] : llvm::enumerate(stages))
       if (!alone && levels[i] == node->level && stage.space == node->space &&
@@ -545,8 +548,8 @@ SmallVector<BlockArgument> Staging::getRowReads(const Stage &stage) {
   return arguments;
 }
 
-/// Emits an error at a view that is not of all rows, or not at a fixed position
-/// in them.
+/// Emits an error at a view that does not take all rows, or that is not at a
+/// fixed position in them.
 LogicalResult Staging::checkView(Operation *inner) {
   bool hasRows = getSpace(inner->getResult(0)).hasRows();
   if (auto concat = dyn_cast<tensor::ConcatOp>(inner);
