@@ -27,7 +27,7 @@ using namespace mlir::batch::abi;
 // Units
 //===----------------------------------------------------------------------===//
 
-/// An i64 of this thread alone, 0 at first.
+/// Allocates an i64 that is private to this thread, initially 0.
 static Value makeOwnCell(OpBuilder &builder, Location loc, unsigned space) {
   auto constant = [&](int64_t number) -> Value {
     return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(),
@@ -87,7 +87,7 @@ InstanceUnit batch::makeOfCluster(OpBuilder &builder, Location loc,
   return member;
 }
 
-/// True for what code handles as the i64 that its cell is.
+/// Returns true for types whose values code handles as the i64s of their cells.
 static bool isCell(Type type) {
   return isa<uprog::RowType, rec::ListType, rec::AdtType>(type);
 }
@@ -106,13 +106,13 @@ Value InstanceCode::isZero(Value value) {
                                cb.constant(0));
 }
 
-/// Whether this is the unit's first thread; null if there is no other.
+/// Returns whether this is the unit's first thread; null if it is the only one.
 Value InstanceCode::leads() {
   return unit.threads.isGroup() ? isZero(unit.threads.thread) : Value();
 }
 
-/// Whether this thread tells others what all threads know: one of all units
-/// that run the instance.
+/// Returns whether this thread reports the values that all threads compute. It
+/// is one thread among those of all units that run the instance.
 Value InstanceCode::tells() {
   Value place = unit.number;
   if (unit.threads.isGroup())
@@ -141,14 +141,15 @@ void InstanceCode::addTo(Field counter, Value amount, Value condition) {
 /// The low half of a BatchBlockControl's progress: the kernel.
 static constexpr int64_t kKernelMask = (int64_t(1) << kProgressShift) - 1;
 
-/// Where the steps that a unit runs with others begin in its count of steps.
+/// The first bit, in a unit's count of steps, of those that it runs with
+/// others.
 static constexpr int64_t kSharedStepsShift = 32;
 
 Value InstanceCode::loadOwn(Value cell) {
   return LLVM::LoadOp::create(builder, loc, builder.getI64Type(), cell);
 }
 
-/// True for a step whose tasks one unit runs by itself.
+/// Returns true for a step whose tasks one unit runs by itself.
 static bool isForOneUnit(Value step) {
   return llvm::any_of(step.getUsers(), [](Operation *user) {
     auto run = dyn_cast<uprog::RunOp>(user);
@@ -170,7 +171,7 @@ void InstanceCode::trace(Value kernel, Value tasks) {
   });
 }
 
-/// The unit begins its share of the `count` tasks of a step, which count.
+/// Counts the `count` tasks of a step, of which the unit begins its share.
 void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
   const UnitThreads &threads = unit.threads;
   const bool isTogether = unit.level != uprog::Level::Block;
@@ -187,11 +188,11 @@ void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
   when(isTogether && !isShared ? isZero(unit.number) : Value(), begin);
 }
 
-/// The same for a thread of a group. What the blocks of a cluster share out,
-/// counts as run by its first one.
+/// Does the same for a thread of a group. Tasks that the blocks of a cluster
+/// share out count as run by its first block.
 void InstanceCode::tellTasks(int64_t kernel, Value count, bool isShared) {
   const UnitThreads &threads = unit.threads;
-  // A thread would wait long for a count in global memory.
+  // A thread would have to wait too long for a count in global memory.
   Value tasks = arith::AndIOp::create(builder, loc, loadOwn(unit.progress),
                                       cb.constant(~kKernelMask));
   Value more =
@@ -229,15 +230,15 @@ Value InstanceCode::lastKernel() {
                                cb.constant(kKernelMask));
 }
 
-/// Counts a barrier, which the unit now comes to.
+/// Counts a barrier, which the unit now reaches.
 void InstanceCode::beginBarrier() {
   addTo(kUnitBarriers, cb.constant(1), tells());
   if (!unit.threads.isGroup())
     trace(cb.constant(-1), cb.constant(0));
 }
 
-/// The cluster's first block counts one that it now comes to, each thread for
-/// itself.
+/// Counts a barrier that the cluster now reaches, in its first block; each
+/// thread has its own count.
 void InstanceCode::countClusterBarrier() {
   Value one = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
                                      isZero(unit.number));
@@ -276,13 +277,13 @@ void InstanceCode::enterInstance(Value instance) {
 
 Value InstanceCode::nextRound(uprog::NextRoundOp op, Value count, Value before,
                               const InstanceTables &tables) {
-  // Nothing else ends a loop over numbers.
+  // A loop that only computes numbers has no other check for cancellation.
   if (!unit.threads.thread) // on the host
     cb.endIfCancelled(unit.worker);
   Value last = before ? before : loadOwn(unit.rounds);
   Value rounds =
       arith::AddIOp::create(builder, loc, last, count ? count : cb.constant(1));
-  // The sum is unsigned, and no later one overflows.
+  // The sum is unsigned; with this bound, no later sum overflows.
   if (count)
     rounds = arith::MinUIOp::create(builder, loc, rounds,
                                     cb.constant(uprog::kTooManyRounds));
@@ -311,7 +312,8 @@ Value InstanceCode::nextRound(uprog::NextRoundOp op, Value count, Value before,
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// The number of the copy whose turn it is. Each thread counts for itself.
+/// Returns the number of the copy whose turn it is. Each thread counts
+/// separately.
 Value InstanceCode::takeTurn(uprog::RowOp op, Value copies) {
   Value turn;
   {
@@ -329,7 +331,7 @@ Value InstanceCode::takeTurn(uprog::RowOp op, Value copies) {
   return last;
 }
 
-/// Where buffers begin.
+/// Returns the base address of buffers.
 Value InstanceCode::getMemory() {
   return unit.threads.thread ? makeOpaque(builder, loc, unit.memory)
                              : unit.memory;
@@ -376,14 +378,14 @@ Value InstanceCode::row(uprog::RowOp op, ValueRange avoided, Value member,
   return row;
 }
 
-/// Returns the index, or 0 if it is out of range, which is noted.
+/// Returns the index or, if it is out of range, records it and returns 0.
 Value InstanceCode::checkIndex(Value index, Value extent, int64_t place) {
   Value outside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge,
                                         index, extent);
   scf::IfOp::create(builder, loc, outside, [&](OpBuilder &then, Location loc) {
     ContextBuilder inner(then, loc, unit.context);
     Value record = inner.loadField(ContextField::indexError);
-    // Only the first one of all units is kept.
+    // Only the first failure among all units is recorded.
     Value exchanged = LLVM::AtomicCmpXchgOp::create(
         then, loc,
         inner.address(record, inner.constant(kIndexErrorPlace.cell()),
@@ -403,7 +405,7 @@ Value InstanceCode::checkIndex(Value index, Value extent, int64_t place) {
   return arith::SelectOp::create(builder, loc, outside, cb.constant(0), index);
 }
 
-/// The number of a source, as handles have it.
+/// Returns the number of a source, as in handles.
 static int64_t getSourceNumber(ModuleOp module, StringRef name) {
   int64_t number = 1;
   for (auto source : module.getOps<SourceOp>()) {
@@ -447,10 +449,10 @@ Value InstanceCode::load(uprog::LoadOp op, Value row, ValueRange indices,
   return cb.loadElement(type, row, cells);
 }
 
-/// Copies and zeros are shared out in pieces of so many bytes.
+/// The bytes of the pieces in which threads share out copying and clearing.
 static constexpr int64_t kPiece = 64;
 
-/// Where the share of this thread begins and ends, in bytes.
+/// Returns the begin and the end of this thread's share, in bytes.
 std::pair<Value, Value> InstanceCode::shareOf(Value bytes) {
   Value number = unit.number, count = unit.count;
   if (unit.threads.isGroup()) {
@@ -471,7 +473,8 @@ std::pair<Value, Value> InstanceCode::shareOf(Value bytes) {
   return {begin, getBegin(next)};
 }
 
-/// Each thread of all units copies as much as the others, in whole pieces.
+/// Copies a tensor. All threads of all units copy equal shares, in whole
+/// pieces.
 void InstanceCode::copy(RankedTensorType type, Value from, Value to) {
   int64_t bytes = getRowBytes(type);
   auto [begin, end] = shareOf(cb.constant(bytes));
@@ -499,7 +502,7 @@ void InstanceCode::clearBuffers(const InstanceTables &tables) {
                               cb.constant(tables.getNodeBytes())));
 }
 
-/// The threads of the units clear memory together.
+/// Makes the threads of all units clear memory together.
 void InstanceCode::clear(Value first, Value bytes) {
   auto [begin, end] = shareOf(bytes);
   auto loop = scf::ForOp::create(builder, loc, begin, end, cb.constant(kPiece));
@@ -523,14 +526,14 @@ Value InstanceCode::scratchOf(Operation *site, const InstanceTables &tables) {
                                cb.constant(tables.getScratch(site)));
 }
 
-/// The number of a kernel, in module order.
+/// Returns the number of a kernel, in module order.
 static int64_t getKernelNumber(ModuleOp module, KernelOp kernel) {
   auto kernels = module.getOps<KernelOp>();
   return std::distance(kernels.begin(), llvm::find(kernels, kernel));
 }
 
-/// Cells that all threads of the unit read after `store` has written them: the
-/// address of `count` cells.
+/// Returns the address of `count` cells that all threads of the unit read after
+/// `store` has written them.
 Value InstanceCode::shareCells(Operation *op, int64_t count,
                                const InstanceTables &tables,
                                function_ref<void(Value)> store) {
@@ -539,15 +542,16 @@ Value InstanceCode::shareCells(Operation *op, int64_t count,
     store(room);
     return room;
   }
-  // All have read what is there: first the last cells, then these.
+  // The first barrier ensures that all threads have read the previous cells,
+  // the second that all read the new ones.
   gpu::BarrierOp::create(builder, loc);
   when(leads(), [&] { store(room); });
   gpu::BarrierOp::create(builder, loc);
   return room;
 }
 
-/// Counts what `count` tasks copy of operands that they insert into; those of
-/// some results are written in place.
+/// Counts the bytes that `count` tasks copy of operands that they insert into.
+/// Results for which `isInPlace` is true are written in place.
 void InstanceCode::countCopies(KernelOp kernel, Value count,
                                function_ref<bool(unsigned)> isInPlace) {
   int64_t bytes = 0;
@@ -567,7 +571,8 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
   auto module = site->getParentOfType<ModuleOp>();
   auto kernel = module.lookupSymbol<KernelOp>(site.getKernel());
   int64_t number = getKernelNumber(module, kernel);
-  // In place: the row is that of the operand that the kernel inserts into.
+  // A result is in place if its row is that of the operand that the kernel
+  // inserts into.
   auto isInPlace = [&](unsigned result) {
     return llvm::is_contained(site.getInputs(), site.getOutputs()[result]);
   };
@@ -585,7 +590,7 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
       });
 }
 
-/// Each operand has a cell for each task, and then each result.
+/// Each operand has a cell for each task, followed by those of each result.
 Value InstanceCode::tasks(uprog::TasksOp op, const InstanceTables &tables) {
   auto kernel =
       op->getParentOfType<ModuleOp>().lookupSymbol<KernelOp>(op.getKernel());
@@ -656,8 +661,9 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
   });
 }
 
-/// Lists where the tasks of a step write a result, one after the other from
-/// `first` on, in cells of `room` from number `at` on. Returns their address.
+/// Lists the rows of a result that the tasks of a step write, one after the
+/// other from `first` on, in the cells of `room` from number `at` on. Returns
+/// the address of these cells.
 Value InstanceCode::listRows(Value first, Type type, Value count, Value room,
                              int64_t at) {
   Value bytes = cb.constant(getRowBytes(cast<RankedTensorType>(type)));
@@ -687,7 +693,7 @@ Value InstanceCode::room(Operation *op, int64_t cells,
   return addressOf(cb.constant(tables.getCells(op)));
 }
 
-/// The address of cells: see cells().
+/// Returns the address of cells that are at `place`; see cells().
 Value InstanceCode::addressOf(Value place) {
   if (unit.threads.thread)
     place = arith::AddIOp::create(builder, loc,
@@ -712,7 +718,8 @@ void InstanceCode::put(Value cells, Value member, Value value) {
   };
   if (!unit.threads.isGroup())
     return store();
-  // All threads have read what was there, and all read what is there now.
+  // The first barrier ensures that all threads have read the old value, the
+  // second that all read the new one.
   gpu::BarrierOp::create(builder, loc);
   when(leads(), store);
   gpu::BarrierOp::create(builder, loc);
@@ -728,7 +735,8 @@ Value InstanceCode::member(Value list, Value index) {
 std::pair<Value, Value> InstanceCode::beginEach() {
   if (!unit.threads.isGroup())
     return {cb.constant(0), cb.constant(1)};
-  // All have read what it writes.
+  // The barrier ensures that all threads have read the values that the region
+  // overwrites.
   gpu::BarrierOp::create(builder, loc);
   return {unit.threads.thread, cb.constant(unit.threads.threads)};
 }
@@ -756,7 +764,7 @@ Value InstanceCode::argument(int64_t number, Value instance, Type type) {
 void InstanceCode::result(int64_t number, Value instance, Value value,
                           std::optional<Type> type) {
   Value cells = cb.loadPointer(cb.loadField(ContextField::results), number);
-  // The others follow at once.
+  // The other results follow immediately.
   if (number == 0 && !unit.threads.thread) // on the host
     when(tells(), [&] { cb.countEnded(); });
   if (type)

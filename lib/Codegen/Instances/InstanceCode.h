@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The code of a program that runs single instances, besides control and
-// kernels: where tensors lie, what control reads of them, and what the host
-// gets. The state of a unit is a BatchUnit (ABI.h).
+// The code of programs that run single instances, except for control and
+// kernels: the locations of tensors, the elements that control reads, and the
+// results for the host. The state of a unit is a BatchUnit (ABI.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,54 +24,62 @@ class IRMapping;
 
 namespace mlir::batch {
 
-/// True for a program that runs sets of instances.
+/// Returns true if `program` runs sets of instances.
 bool runsSets(uprog::ProgramOp program);
 
-/// What the code of instances needs to know of the whole module: where buffers,
-/// and the scratch memory of sites, lie in the memory of the units that run an
-/// instance, and the numbers of what messages name. Programs that are copies of
-/// each other have the same places.
+/// Tables of the whole module for the code of instances. They have the offsets
+/// of buffers, and of the scratch memory of sites, in the memory of the units
+/// that run an instance. They also have the numbers by which messages refer to
+/// indices and loops. Programs that are copies of each other have the same
+/// offsets.
 class InstanceTables {
 public:
-  /// Operators have their code. On a device, steps lie in the units' memory.
+  /// Requires that operators have their code. On a device, steps are in the
+  /// units' memory.
   InstanceTables(ModuleOp module, bool onDevice);
-  /// Gives copies of ops the places and numbers of these.
+  /// Gives copies of ops the offsets and numbers of their originals.
   void addCopies(const IRMapping &copies);
 
   int64_t getOffset(StringAttr buffer) const { return buffers.lookup(buffer); }
-  /// Of a `uprog.site` or a `uprog.batch`; negative in sets.
+  /// Returns the scratch offset of a `uprog.site` or a `uprog.batch`; negative
+  /// in sets.
   int64_t getScratch(Operation *site) const { return scratch.lookup(site); }
-  /// The place of cells: of the step of one of these, of a `uprog.tasks`.
+  /// Returns the offset of the cells of `op`: those of the step of a
+  /// `uprog.site` or a `uprog.batch`, or those of a `uprog.tasks`,
+  /// `uprog.cells` or `uprog.members`.
   int64_t getCells(Operation *op) const { return cellsOf.lookup(op); }
-  /// Of the rows of a node: where that of a `uprog.node_rows` is, and the bytes
-  /// of all.
+  /// Returns the offset of the row of a `uprog.node_rows` among the rows of a
+  /// node; getNodeBytes() returns the size of all rows in bytes.
   int64_t getNodeRow(StringAttr rows) const { return nodeRows.lookup(rows); }
   int64_t getNodeBytes() const { return nodeBytes; }
-  /// Of what a node results in: the first cell of a `uprog.node_results`, and
-  /// the number of all cells.
+  /// Returns the number of the first cell of a `uprog.node_results` among the
+  /// result cells of a node; getNodeCells() returns the number of all of them.
   int64_t getNodeCell(StringAttr results) const {
     return nodeResults.lookup(results);
   }
   int64_t getNodeCells() const { return nodeCells; }
-  /// Which one of the values that are made of a node this is, and how many.
+  /// Returns the number of the value that `op` makes among the values that are
+  /// made for a node; getNodeValues() returns how many there are.
   int64_t getNodeValue(uprog::ConstructOp op) const {
     return valueOf.lookup(op);
   }
   int64_t getNodeValues() const { return nodeValues; }
-  /// Where all buffers of an instance begin, and how many bytes they have. As
-  /// many follow for each other member of instances that run together.
+  /// Returns the offset at which all buffers of an instance begin;
+  /// getBufferBytes() returns their size in bytes. The same number of bytes
+  /// follows for each other member of the instances that run together.
   int64_t getBufferBegin() const { return bufferBegin; }
   int64_t getBufferBytes() const { return bufferBytes; }
   int64_t getRoom() const { return room; }
-  /// The bytes of scratch memory of sites of sets, in front of the memory of
-  /// all units.
+  /// Returns the size in bytes of the scratch memory of sites of sets. It is in
+  /// front of the memory of all units.
   int64_t getSetBytes() const { return setBytes; }
-  /// Of the first index that a `uprog.load` or `uprog.parameter_row` checks,
-  /// from 1, in the module's `uprog.indices`.
+  /// Returns the number, from 1 in the module's `uprog.indices`, of the first
+  /// index that a `uprog.load` or `uprog.parameter_row` checks.
   int64_t getIndex(Operation *op) const { return indexOf.lookup(op); }
-  /// From 1.
+  /// Returns the number of the loop of `op`, from 1.
   int64_t getLoop(uprog::NextRoundOp op) const { return loopOf.lookup(op); }
-  /// Writes `uprog.instances` and `uprog.indices`, if there are instances.
+  /// Writes `uprog.indices` if any index is checked, and `uprog.instances` if
+  /// there are instances.
   void save(ModuleOp module) const;
 
 private:
@@ -101,40 +109,43 @@ struct InstanceUnit {
   UnitThreads threads;
   Value context; ///< an !llvm.ptr to the BatchContext
   Value state;   ///< an !llvm.ptr to the BatchUnit
-  Value own;     ///< an i64: where the unit's own memory begins
-  Value memory;  ///< an i64: where buffers begin
-  Value worker;  ///< an i64: of the unit among all
-  Value number;  ///< an i64: of the unit among those together
-  Value count;   ///< an i64: how many these are
-  /// Which units run the instance together; `block`: this one does by itself.
+  Value own;     ///< an i64: the address of the unit's own memory
+  Value memory;  ///< an i64: the base address of buffers
+  Value worker;  ///< an i64: the unit's number among all units
+  Value number;  ///< an i64: its number among those that run together
+  Value count;   ///< an i64: the number of units that run together
+  /// Level of the units that run the instance together; `block`: this unit runs
+  /// it by itself.
   uprog::Level level = uprog::Level::Device;
-  /// Of each thread, an !llvm.ptr to i64s: the present instance; the rounds
-  /// that it has taken; of a group, what the unit is at, as a BatchBlockControl
-  /// says it, the tasks that it has run its share of, the steps that it has run
-  /// by itself and, from bit 32 on, its share of, and the barriers of clusters.
+  /// Pointers to i64s of each thread (!llvm.ptr): the current instance, and the
+  /// rounds that it has taken. For a group, they are also the progress of the
+  /// unit, as in a BatchBlockControl; the tasks of which it has run its share;
+  /// the steps that it has run by itself and, from bit 32 on, those of which it
+  /// has run its share; and the barriers of clusters.
   Value instance, rounds, progress, shares, steps, barriers;
 };
 
-/// Loads the state of unit `number` of `count` that run an instance together.
+/// Loads the state of unit `number` of the `count` units that run an instance
+/// together.
 InstanceUnit makeInstanceUnit(OpBuilder &builder, Location loc, Value context,
                               Value number, Value count,
                               const UnitThreads &threads = {});
-/// The same unit where it runs an instance by itself.
+/// Returns the same unit for code in which it runs an instance by itself.
 InstanceUnit makeAlone(OpBuilder &builder, Location loc,
                        const InstanceUnit &unit);
-/// The same unit where it is number `rank` of the `size` blocks of a cluster
-/// that run an instance together, in the memory of the first one.
+/// Returns the same unit as block `rank` of the `size` blocks of a cluster,
+/// which run an instance together in the memory of the first block.
 InstanceUnit makeOfCluster(OpBuilder &builder, Location loc,
                            const InstanceUnit &unit, Value rank, Value size);
 
-/// Emits that code at the insertion point of a builder. Rows and lists are
-/// i64s, and so are numbers of instances. All threads of a unit run it
+/// Emitter of the code of instances at the insertion point of a builder. Rows,
+/// lists and numbers of instances are i64s. All threads of a unit run the code
 /// together.
 class InstanceCode {
 public:
   InstanceCode(OpBuilder &builder, Operation *op, const InstanceUnit &unit);
 
-  /// `member`: null, or an i64.
+  /// `member` is null or an i64.
   Value row(uprog::RowOp op, ValueRange avoided, Value member,
             const InstanceTables &tables);
   Value parameterRow(uprog::ParameterRowOp op, Value index,
@@ -145,28 +156,29 @@ public:
   Value site(uprog::SiteOp op, ValueRange inputs, ValueRange outputs,
              const InstanceTables &tables);
   Value slice(uprog::SliceOp op, Value whole, Value index);
-  /// The address of the room.
+  /// Returns the address of the room for tasks.
   Value tasks(uprog::TasksOp op, const InstanceTables &tables);
   void putTask(uprog::PutTaskOp op, Value tasks, Value index, ValueRange inputs,
                ValueRange outputs);
   Value batch(uprog::BatchOp op, Value tasks, Value count, ValueRange outputs,
               const InstanceTables &tables);
   void enterInstance(Value instance);
-  /// `rounds`: null, or an i64.
+  /// `rounds` is null or an i64.
   Value nextRound(uprog::NextRoundOp op, Value count, Value rounds,
                   const InstanceTables &tables);
-  /// The address of room for cells of the unit that `op` needs.
+  /// Returns the address of room for the cells of the unit that `op` needs.
   Value room(Operation *op, int64_t cells, const InstanceTables &tables);
-  /// Where cells are, an i64: their address; on a device, how far behind the
-  /// beginning of the unit's own memory.
+  /// Returns the location of cells, an i64: their address or, on a device,
+  /// their offset from the beginning of the unit's own memory.
   Value cells(uprog::CellsOp op, const InstanceTables &tables);
   Value get(Value cells, Value member, Type type);
   void put(Value cells, Value member, Value value);
   Value member(Value list, Value index);
-  /// Of the numbers that threads of the unit share out, the first one that this
-  /// thread has, and the distance of its numbers.
+  /// Returns the first of this thread's numbers, among those that the unit's
+  /// threads share out, and the distance between its numbers.
   std::pair<Value, Value> beginEach();
-  /// All threads have done what they share out so.
+  /// Makes threads wait until all have processed the numbers that they share
+  /// out.
   void endEach();
   Value argument(int64_t number, Value instance, Type type);
   void result(int64_t number, Value instance, Value value,
@@ -188,16 +200,17 @@ public:
   Value instances();
   void beginBarrier();
   void countClusterBarrier();
-  /// The unit, of one thread, traces what it begins with, if it is traced: so
-  /// many tasks of a kernel, i64s. Kernel -1 is a barrier; 0 tasks are those of
-  /// before it.
+  /// Records in the unit's trace, if there is one, that the unit begins `tasks`
+  /// tasks of `kernel`, both i64s. The unit has one thread. Kernel -1 is a
+  /// barrier; 0 tasks continue those from before the barrier.
   void trace(Value kernel, Value tasks);
-  /// The kernel, an i64, whose task the unit has begun last.
+  /// Returns the kernel, an i64, of the task that the unit began last.
   Value lastKernel();
-  /// Stores the numbers of tasks and of barriers of clusters, which threads of
-  /// a group keep to themselves.
+  /// Stores the numbers of tasks and of barriers of clusters, which the threads
+  /// of a group count privately.
   void storeCounts();
-  /// The units clear their buffers and the rows of nodes, padding too.
+  /// Makes the units clear their buffers and the rows of nodes, including
+  /// padding.
   void clearBuffers(const InstanceTables &tables);
 
 private:

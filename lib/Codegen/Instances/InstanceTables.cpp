@@ -39,8 +39,8 @@ void InstanceTables::findRoom(ModuleOp module) {
 }
 
 namespace {
-/// What sites of kernels need, for those that are number 0, 1, … of their
-/// kernel and kind in a program.
+/// Memory of the sites that have the same number (0, 1, …) among the sites of
+/// their kernel and kind in a program.
 struct SiteNeeds {
   int64_t scratch = 0, cells = 0; ///< bytes
   int64_t scratchOffset = 0, cellsOffset = 0;
@@ -52,7 +52,7 @@ bool batch::runsSets(uprog::ProgramOp program) {
 }
 
 void InstanceTables::placeSites(ModuleOp module, bool onDevice) {
-  // Of sets, or not.
+  // Whether it is for sets, the name of the kernel, and the number.
   using Place = std::tuple<int, StringRef, size_t>;
   llvm::MapVector<Place, SiteNeeds> places;
   SmallVector<std::pair<Operation *, Place>> sites;

@@ -21,8 +21,8 @@ using namespace mlir::batch::abi;
 // Places
 //===----------------------------------------------------------------------===//
 
-/// Numbers the values that are made of a node, from `first`, and returns the
-/// next number. At most one region of a branch runs for a node.
+/// Numbers the values that are made for a node, starting with `first`, and
+/// returns the next number. At most one region of a branch runs for a node.
 int64_t InstanceTables::numberValues(Region &region, int64_t first) {
   for (Operation &op : region.getOps()) {
     if (isa<uprog::ConstructOp>(op)) {
@@ -48,8 +48,8 @@ void InstanceTables::placeNodes(ModuleOp module) {
     nodeResults[results.getSymNameAttr()] = nodeCells;
     nodeCells += results.getTypes().size();
   }
-  // In a set, each way of a branch is a branch of its own; its values are those
-  // of the program for one instance, in the same order.
+  // In a set, each side of a branch is a branch of its own. Its values are
+  // those of the program for one instance, in the same order.
   SmallVector<int64_t> numbers;
   for (auto program : module.getOps<uprog::ProgramOp>()) {
     if (runsSets(program))
@@ -72,7 +72,8 @@ void InstanceTables::placeNodes(ModuleOp module) {
 // Nodes of the input
 //===----------------------------------------------------------------------===//
 
-/// The number, among all of the mini-batch, of the first node of an instance.
+/// Returns the number of an instance's first node among all nodes of the
+/// mini-batch.
 Value InstanceCode::firstNode(Value instance) {
   return cb.loadCell(cb.loadField(ContextField::instanceNodes), instance,
                      MemoryKind::Base);
@@ -116,7 +117,7 @@ Value InstanceCode::nodeRow(uprog::NodeRowOp op, Value node,
       cb.constant(tables.getNodeRow(op.getRowsAttr().getAttr())));
 }
 
-/// The number of the first cell that `results` has for a node.
+/// Returns the number of the first cell that `results` has for a node.
 Value InstanceCode::resultCell(StringAttr results, Value node,
                                const InstanceTables &tables) {
   Value cell = arith::MulIOp::create(builder, loc, node,
@@ -129,7 +130,8 @@ void InstanceCode::remember(uprog::RememberOp op, Value node, ValueRange values,
                             const InstanceTables &tables) {
   Value cells = cb.loadPointer(unit.state, kUnitNodeResults);
   Value first = resultCell(op.getRecursionAttr().getAttr(), node, tables);
-  // All threads have read what was there, and all read what is there now.
+  // The first barrier ensures that all threads have read the old values, the
+  // second that all read the new ones.
   if (unit.threads.isGroup())
     gpu::BarrierOp::create(builder, loc);
   when(leads(), [&] {
@@ -158,7 +160,8 @@ SmallVector<Value> InstanceCode::lookUp(uprog::LookUpOp op, Value node,
 
 Value InstanceCode::construct(uprog::ConstructOp op, ValueRange fields,
                               Value node, const InstanceTables &tables) {
-  // Behind the nodes of the input come as many new ones for each of them.
+  // The nodes of the input are followed by new ones, the same number for each
+  // of them.
   Value inputs = firstNode(instances());
   Value offset = arith::MulIOp::create(builder, loc, node,
                                        cb.constant(tables.getNodeValues()));

@@ -44,7 +44,7 @@ int64_t batch::countTaskCells(KernelOp kernel, int64_t room) {
 
 int64_t TaskStep::countCells(KernelOp kernel) {
   int64_t operands = kernel.getTaskArguments().size();
-  // As the constructor takes them.
+  // These are the cells that the constructor takes.
   return kStepCells + operands * (kOperandCells + 2) + 1 +
          2 * static_cast<int64_t>(kernel.getNumResults());
 }
@@ -120,7 +120,8 @@ void TaskStep::storeOperand(Value input) {
   ++position;
 }
 
-/// Stores a ragged operand, a list, as one segment: its rows, by address.
+/// Stores a ragged operand, a list, as one segment of rows, which are listed by
+/// address.
 void TaskStep::storeSegment(unsigned index, Value list) {
   Value slot = cb.constant(position);
   Value length = cb.listLength(list);
@@ -155,7 +156,7 @@ void TaskStep::storeResult(unsigned index, Value row) {
 }
 
 Value TaskStep::finish(int64_t number, Value scratch) {
-  // Where one task has barriers, the program around says so.
+  // The surrounding program specifies where a task has barriers.
   constexpr Field stepFields[] = {kStepKernel,  kStepCount,   kStepOperands,
                                   kStepResults, kStepScratch, kStepBarrier};
   for (int64_t cell : listOtherCells<BatchStep>(stepFields))

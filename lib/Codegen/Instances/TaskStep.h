@@ -13,28 +13,29 @@
 
 namespace mlir::batch {
 
-/// Room for cells on the stack of the function around `op`, taken once per call
-/// of it.
+/// Allocates cells on the stack of the function around `op`, once per call of
+/// that function.
 Value allocateCells(OpBuilder &builder, Operation *op, int64_t cells);
 
-/// The code of a kernel's operator, which a target has made.
+/// Returns the code of a kernel's operator, which a target has generated.
 uprog::CodeAttr getCode(ModuleOp module, StringRef kernel);
-/// The task that a list gets with rows for its results; null if the step has
-/// these.
+/// Returns the op that puts a task with rows for its results into `list`; null
+/// if the step has these rows.
 uprog::PutTaskOp findPutWithRows(uprog::TasksOp list);
-/// The cells of the step that a `uprog.batch` makes of a list: its results may
-/// need a list of rows each.
+/// Returns the number of cells of the step that a `uprog.batch` makes of a
+/// list. Each of its results may need a list of rows.
 int64_t countBatchCells(KernelOp kernel, uprog::TasksOp tasks);
-/// The cells of a list of tasks, with the rows of their results.
+/// Returns the number of cells of a list of tasks, including the rows of their
+/// results.
 int64_t countTaskCells(KernelOp kernel, int64_t room);
 
-/// Emits a BatchStep of one task.
+/// Emitter of a BatchStep with one task.
 class TaskStep {
 public:
-  /// `code` is that of the kernel's operator. `op` is what runs the task, at
-  /// the builder's insertion point. The step lies in `room`, of as many cells
-  /// as countCells() says; null: on the stack of the function around, for which
-  /// room is taken once per call of it.
+  /// `code` is the code of the kernel's operator. `op` runs the task, at the
+  /// builder's insertion point. The step is stored in `room`, which has
+  /// countCells() cells. If `room` is null, the step is on the stack of the
+  /// surrounding function, allocated once per call of that function.
   TaskStep(OpBuilder &builder, Operation *op, Value context, KernelOp kernel,
            uprog::CodeAttr code, Value room = {});
   static int64_t countCells(KernelOp kernel);
@@ -42,10 +43,11 @@ public:
   /// Stores the next operand that is not shared: a number, the address of a row
   /// (i64), or a list (i64).
   void storeOperand(Value input);
-  /// Stores where result `index` is written, an i64; null: into an operand.
+  /// Stores the location of result `index`, an i64; null if it is written into
+  /// an operand.
   void storeResult(unsigned index, Value row);
-  /// The scratch memory that the task needs, given the operands: an i64; null
-  /// if it needs none.
+  /// Returns the bytes of scratch memory that the task needs, given the
+  /// operands, as an i64; null if it needs none.
   Value getScratchBytes() const {
     return needsScratch ? scratchBytes : Value();
   }
