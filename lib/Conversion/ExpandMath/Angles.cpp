@@ -6,10 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // Numbers below a bound are reduced by terms of pi / 2 (Cody and Waite). Larger
-// ones are multiplied by those bits of 2 / pi that matter to them (Payne and
-// Hanek), which takes as many digits as the largest number has. A vector takes
-// the second path only if one of its elements is that large, and then only for
-// those elements: the bits of a result do not depend on its neighbors.
+// numbers are multiplied by those bits of 2 / pi that affect the result (Payne
+// and Hanek); 2 / pi needs as many digits as the largest number has. A vector
+// takes the second path only if one of its elements is that large, and then
+// only for those elements. So the bits of a result do not depend on its
+// neighbors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +27,7 @@ using namespace mlir::batch::expansion;
 // Large numbers
 //===----------------------------------------------------------------------===//
 
-/// The bits of 2 / pi behind the point.
+/// The bits of 2 / pi after the point.
 static constexpr uint64_t kTwoOverPi[] = {
     0xA2F9836E4E441529, 0xFC2757D1F534DDC0, 0xDB6295993C439041,
     0xFE5163ABDEBBC561, 0xB7246E3A424DD2E0, 0x06492EEA09D1921C,
@@ -36,8 +37,8 @@ static constexpr uint64_t kTwoOverPi[] = {
     0x7527BAC7EBE5F17B, 0x3D0739F78A5292EA, 0x6BFB5FB11F8D5D08,
     0x56033046FC7B6BAB};
 
-/// Word `index` of 2 / (pi 2^(width / 2)), in words of `width` bits: half a
-/// word of zeros comes first.
+/// Returns word `index` of 2 / (pi 2^(width / 2)), in words of `width` bits:
+/// half a word of zeros comes first.
 static int64_t getWord(int64_t index, int64_t width) {
   uint64_t word = 0;
   int64_t first = index * width - width / 2;
@@ -49,15 +50,16 @@ static int64_t getWord(int64_t index, int64_t width) {
   return llvm::SignExtend64(word, width);
 }
 
-/// Three words of the number of getWord() from bit `place` on. `choices` is a
-/// power of two above the number of the word that has that bit.
+/// Returns three words, from bit `place` on, of the number that getWord()
+/// splits. `choices` is a power of two above the index of the word with that
+/// bit.
 static SmallVector<Value> selectWords(Code &code, Value place,
                                       int64_t choices) {
   int64_t width = code.format.width;
   SmallVector<Value> words;
   for (int64_t i = 0; i < choices + 3; ++i)
     words.push_back(code.integer(getWord(i, width)));
-  // Bit by bit of the number of the first word.
+  // Select by each bit of the first word's index.
   for (int64_t step = choices / 2; step > 0; step /= 2) {
     Value isAhead = code.isNonZero(code.lowBits(place, step * width));
     for (int64_t i = 0; i < step + 3; ++i)
@@ -70,7 +72,7 @@ static SmallVector<Value> selectWords(Code &code, Value place,
   Value right = code.subInt(code.integer(width - 1), left);
   for (int64_t i = 0; i < 3; ++i) {
     Value high = arith::ShLIOp::create(b, loc, words[i], left);
-    // A shift by all bits is undefined.
+    // A shift by the full width is undefined.
     Value low =
         arith::ShRUIOp::create(b, loc, code.shiftRight(words[i + 1], 1), right);
     words[i] = arith::OrIOp::create(b, loc, high, low);
@@ -80,16 +82,16 @@ static SmallVector<Value> selectWords(Code &code, Value place,
 }
 
 namespace {
-/// Two words of fixed point.
+/// A fixed-point number of two words.
 struct Words {
   Value high;
   Value low;
 };
 
-/// An angle in integers.
+/// An angle as integers.
 struct LargeAngle {
   Value n;
-  Value rest; ///< bits of a number, as `excess`
+  Value rest; ///< bits of a number, like `excess`
   Value excess;
 };
 } // namespace
@@ -109,7 +111,7 @@ static Words multiply(Code &code, Value a, Value b) {
   return {product.getHigh(), product.getLow()};
 }
 
-/// All bits if the highest one is set, or none.
+/// Returns all ones if the highest bit of `a` is set, else 0.
 static Value spreadSign(Code &code, Value a) {
   return code.subInt(code.integer(0),
                      code.shiftRight(a, code.format.width - 1));
@@ -119,13 +121,13 @@ static Value flip(Code &code, Value a, Value bits) {
   return arith::XOrIOp::create(code.getBuilder(), code.getLoc(), a, bits);
 }
 
-/// Moves the highest bit that is set to the front by `zeros`. The high word is
-/// not 0.
+/// Shifts `a` left by `zeros`, so that the highest set bit comes first. The
+/// high word must not be 0.
 static Words normalize(Code &code, Words a, Value &zeros) {
   OpBuilder &b = code.getBuilder();
   Location loc = code.getLoc();
   zeros = math::CountLeadingZerosOp::create(b, loc, a.high);
-  // A shift by all bits is undefined.
+  // A shift by the full width is undefined.
   Value others = code.subInt(code.integer(code.format.width - 1), zeros);
   Value moved =
       arith::ShRUIOp::create(b, loc, code.shiftRight(a.low, 1), others);
@@ -134,15 +136,16 @@ static Words normalize(Code &code, Words a, Value &zeros) {
           arith::ShLIOp::create(b, loc, a.low, zeros)};
 }
 
-/// The mantissa of a word whose highest bit is set: 2^mantissaBits to twice
-/// that.
+/// Returns the mantissa of a word whose highest bit is set: 2^mantissaBits to
+/// twice that.
 static Value roundToMantissa(Code &code, Value word) {
   int64_t left = code.format.width - code.format.mantissaBits - 1;
   return code.addInt(code.shiftRight(word, left),
                      code.lowBits(code.shiftRight(word, left - 1), 1));
 }
 
-/// The bits of a number from 1/2 to 1 with this mantissa, times 2^exponent.
+/// Returns the bits of a number from 1/2 to 1 with this mantissa, times
+/// 2^exponent.
 static Value makeBits(Code &code, Value mantissa, Value exponent) {
   const Format &format = code.format;
   return code.addInt(mantissa,
@@ -150,13 +153,13 @@ static Value makeBits(Code &code, Value mantissa, Value exponent) {
                                     format.mantissaBits));
 }
 
-/// |x| 2 / pi modulo 4 for a number, which is at least 2^10 in f32 and 2^22 in
-/// f64. The first two bits are the integer.
+/// Returns |x| 2 / pi modulo 4 for a number x of at least 2^10 in f32 and 2^22
+/// in f64. The first two bits are the integer.
 static Words multiplyByTwoOverPi(Code &code, Value magnitude) {
   const Format &format = code.format;
   int64_t hidden = int64_t(1) << format.mantissaBits;
   Value mantissa = code.addInt(code.lowBits(magnitude, hidden - 1), hidden);
-  // |x| is mantissa 2^e. Bits of 2 / pi before this one make multiples of 4.
+  // |x| is mantissa 2^e. Bits of 2 / pi before `place` yield multiples of 4.
   Value exponent = code.shiftRight(magnitude, format.mantissaBits);
   Value place = code.addInt(exponent, format.width / 2 - format.mantissaBits -
                                           format.bias - 2);
@@ -169,7 +172,7 @@ static Words multiplyByTwoOverPi(Code &code, Value magnitude) {
   return {code.addInt(product.high, first), product.low};
 }
 
-/// Times pi / 4, of which the words have all bits behind the point.
+/// Multiplies by pi / 4, whose words have all bits after the point.
 static Words multiplyByQuarterPi(Code &code, Words a) {
   constexpr uint64_t bits[] = {0xC90FDAA22168C234, 0xC4C6628B80DC1CD1};
   bool isShort = code.format.width == 32;
@@ -180,15 +183,16 @@ static Words multiplyByQuarterPi(Code &code, Words a) {
   return addLow(code, product, multiply(code, a.low, high).high);
 }
 
-/// Reduces a number, not a vector, from its bits x. Computes only integers, so
-/// that a function of it uses no vector registers.
+/// Reduces a number, not a vector, given its bits x. Computes only integers, so
+/// that a function with this code uses no vector registers.
 static LargeAngle reduceLarge(Code &code, Value x) {
   const Format &format = code.format;
   int64_t width = format.width;
   Value magnitude = code.lowBits(x, llvm::maxIntN(width));
   Words turn = multiplyByTwoOverPi(code, magnitude);
-  // The nearest integer, and the magnitude of the rest less a last bit. No
-  // number is so near to a multiple of pi / 2 that its first word is 0.
+  // The nearest integer, and the magnitude of the rest, up to its last bit. No
+  // number is so close to a multiple of pi / 2 that the first word of its rest
+  // is 0.
   Value n = code.shiftRight(code.addInt(turn.high, int64_t(1) << (width - 3)),
                             width - 2);
   Value high = code.subInt(turn.high, code.shiftLeft(n, width - 2));
@@ -201,7 +205,7 @@ static LargeAngle reduceLarge(Code &code, Value x) {
   Value mantissa = roundToMantissa(code, rest.high);
   Value sign = code.lowBits(flip(code, signs, x), llvm::minIntN(width));
   Value restBits = flip(code, makeBits(code, mantissa, exponent), sign);
-  // Infinity has no rest: NaN.
+  // The rest of infinity is NaN.
   int64_t infinity = int64_t(2 * format.bias + 1) << format.mantissaBits;
   Value isInfinite = arith::CmpIOp::create(code.getBuilder(), code.getLoc(),
                                            arith::CmpIPredicate::eq, magnitude,
@@ -209,7 +213,7 @@ static LargeAngle reduceLarge(Code &code, Value x) {
   Value none = code.integer(infinity | int64_t(1) << (format.mantissaBits - 1));
   restBits = code.select(isInfinite, none, restBits);
 
-  // The mantissa less all bits, in one word, which is not 0.
+  // The mantissa minus all bits, in one word, which is not 0.
   int64_t left = width - format.mantissaBits - 1;
   Value error = code.subInt(rest.high, code.shiftLeft(mantissa, left));
   Value errorSigns = spreadSign(code, error);
@@ -272,7 +276,7 @@ void expansion::addLargeAngle(SymbolTable &symbols, Type element,
                          ValueRange{angle.n, angle.rest, angle.excess});
 }
 
-/// As addLargeAngle() has made it, or null.
+/// Returns the function as addLargeAngle() makes it, or null.
 static func::FuncOp findLargeAngle(Operation *from, Type integer) {
   MLIRContext *context = from->getContext();
   auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
@@ -287,7 +291,8 @@ static func::FuncOp findLargeAngle(Operation *from, Type integer) {
 // Both paths
 //===----------------------------------------------------------------------===//
 
-/// The numbers of an angle. `excess` is null if the caller does not need it.
+/// Returns the numbers of an angle. `excess` is null if the caller does not
+/// need it.
 static SmallVector<Value> getValues(const Angle &angle) {
   SmallVector<Value> values = {angle.shifted, angle.rest};
   if (angle.excess)
@@ -298,7 +303,7 @@ static Angle toAngle(ValueRange values) {
   return {values[0], values[1], values.size() > 2 ? values[2] : Value()};
 }
 
-/// True if any element is.
+/// Returns whether any element is true.
 static Value isAny(OpBuilder &b, Location loc, Value mask) {
   auto vector = cast<VectorType>(mask.getType());
   if (vector.getRank() == 1)
@@ -313,7 +318,8 @@ static Value isAny(OpBuilder &b, Location loc, Value mask) {
   return isAny(b, loc, any);
 }
 
-/// False for NaN, of which the first path makes NaN.
+/// Returns whether |x| is at least `bound`; false for NaN, for which the first
+/// path returns NaN.
 static Value isLarge(Code &code, Value x, double bound) {
   return code.compare(arith::CmpFPredicate::OGE, code.abs(x), code.real(bound));
 }
@@ -322,11 +328,11 @@ namespace {
 /// The second path.
 struct FarPath {
   double bound;          ///< numbers from here on take it
-  func::FuncOp function; ///< what addLargeAngle() has made, or null
+  func::FuncOp function; ///< the one that addLargeAngle() made, or null
 };
 } // namespace
 
-/// The first `count` values of the large number x.
+/// Returns the first `count` values of the angle of the large number x.
 static SmallVector<Value> buildLargeNumber(OpBuilder &b, Location loc, Value x,
                                            const FarPath &path, size_t count) {
   Code code(b, loc, x.getType());
@@ -344,8 +350,8 @@ static SmallVector<Value> buildLargeNumber(OpBuilder &b, Location loc, Value x,
   return values;
 }
 
-/// `values` with those of large numbers replaced. x is a number, or an element
-/// of vectors at `index`, of which the values are.
+/// Returns `values` with those of large numbers replaced. x is a number, or the
+/// element at `index` of a vector; the values are then vectors.
 static SmallVector<Value> replaceNumber(OpBuilder &b, Location loc, Value x,
                                         const FarPath &path, ValueRange values,
                                         ArrayRef<OpFoldResult> index) {
@@ -366,7 +372,7 @@ static SmallVector<Value> replaceNumber(OpBuilder &b, Location loc, Value x,
   return choice.getResults();
 }
 
-/// The same for the elements of x, in a loop over the last dimension.
+/// Does the same for the elements of x, in a loop over the last dimension.
 static SmallVector<Value> replaceLarge(OpBuilder &b, Location loc, Value x,
                                        const FarPath &path, ValueRange values) {
   auto vector = dyn_cast<VectorType>(x.getType());
@@ -403,12 +409,12 @@ static SmallVector<Value> replaceLarge(OpBuilder &b, Location loc, Value x,
   return loop.getResults();
 }
 
-/// `near`, the result of the first path, with the values of large elements
-/// replaced.
+/// Returns `near`, the result of the first path, with the values of large
+/// elements replaced.
 static Angle withLargeNumbers(Code &code, Value x, double bound, Angle near) {
   SmallVector<Value> values = getValues(near);
   OpBuilder &b = code.getBuilder();
-  // Builders of regions do not reach the module.
+  // Builders of regions cannot reach the module.
   Type integer = getElementTypeOrSelf(code.getIntegerType());
   FarPath path = {
       bound, findLargeAngle(b.getInsertionBlock()->getParentOp(), integer)};
@@ -425,7 +431,7 @@ static Angle withLargeNumbers(Code &code, Value x, double bound, Angle near) {
   return toAngle(choice.getResults());
 }
 
-/// The first path of both reductions, up to the third term.
+/// Computes the first path of both reductions, without the third term.
 static Angle reduceNear(Code &code, Value x, const double (&halfPi)[3],
                         Value &n, Value &first) {
   const Format &format = code.format;
@@ -449,8 +455,8 @@ Angle expansion::reduceAngleToPair(Code &code, Value x,
                                    const PairTerms &terms) {
   Value n, first;
   Angle angle = reduceNear(code, x, terms.halfPi, n, first);
-  // Of the products with the first two terms only the second difference has
-  // rounded, and its error is a number. That of 0 is 0.
+  // Of the steps with the first two terms, only the second difference rounds,
+  // and its error is a number. The error of 0 is 0.
   Value error =
       code.fma(n, code.real(terms.halfPi[1]), code.sub(angle.rest, first));
   angle.excess = code.fma(n, code.real(terms.halfPi[2]), error);

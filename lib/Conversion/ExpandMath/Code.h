@@ -17,10 +17,11 @@
 
 namespace mlir::batch::expansion {
 
-/// The constants in the code of a type. Polynomials have the coefficient of the
-/// highest power first. All numbers were computed with 400 bits, coefficients
-/// by Remez's algorithm unless noted otherwise, and then rounded; the errors
-/// are those of the polynomials with rounded coefficients in exact arithmetic.
+/// The constants in the code of a type. The coefficient of a polynomial's
+/// highest power comes first. All numbers were computed with 400 bits,
+/// coefficients by Remez's algorithm unless noted otherwise, and then rounded.
+/// The errors are those of the polynomials with rounded coefficients in exact
+/// arithmetic.
 struct Format {
   int32_t width;
   int32_t mantissaBits;
@@ -39,11 +40,12 @@ struct Format {
   ArrayRef<double> sine; ///< S in sin r = r + r^3 S(r^2), |r| <= 0.83
   ArrayRef<double> cosine; ///< C in cos r = C(r^2), |r| <= 0.83
 
-  /// The bits of 1.
+  /// Returns the bits of 1.
   int64_t oneBits() const { return int64_t(bias) << mantissaBits; }
 
-  /// Added to a number of less than half its size and subtracted again, it
-  /// rounds to the nearest integer; in between, the low bits hold the integer.
+  /// Returns a number for rounding to the nearest integer: add it to a number
+  /// of less than half its size, then subtract it. In between, the low bits
+  /// hold the integer.
   double shift() const { return std::ldexp(1.5, mantissaBits); }
   int64_t shiftBits() const {
     return (int64_t(bias + mantissaBits) << mantissaBits) |
@@ -51,7 +53,7 @@ struct Format {
   }
 };
 
-/// The constants of f32 or f64.
+/// Returns the constants of f32 or f64.
 const Format &getFormat(Type element);
 
 /// A number as the sum of a leading number and a rest below its last bit.
@@ -60,7 +62,7 @@ struct Pair {
   Value low;
 };
 
-/// Builds elementwise code of one shape.
+/// Builder of elementwise code of one shape.
 class Code {
 public:
   Code(OpBuilder &builder, Location loc, Type type)
@@ -105,7 +107,7 @@ public:
   Value compare(arith::CmpFPredicate predicate, Value a, Value b) {
     return arith::CmpFOp::create(builder, loc, predicate, a, b);
   }
-  /// False where a or b is NaN.
+  /// Returns false where a or b is NaN.
   Value less(Value a, Value b) {
     return compare(arith::CmpFPredicate::OLT, a, b);
   }
@@ -121,22 +123,23 @@ public:
   Value select(Value condition, Value x, Value y) {
     return arith::SelectOp::create(builder, loc, condition, x, y);
   }
-  /// `a < b ? x : y`, with y where a or b is NaN.
+  /// Returns `a < b ? x : y`; y where a or b is NaN.
   Value ifLess(Value a, Value b, Value x, Value y) {
     return select(less(a, b), x, y);
   }
-  /// The smaller one; `a` if it is NaN. `bound` must not be.
+  /// Returns the smaller number; `a` if it is NaN. `bound` must not be NaN.
   Value atMost(Value a, double bound) {
     Value limit = real(bound);
     return ifLess(limit, a, limit, a);
   }
-  /// The larger one; `a` if it is NaN. `bound` must not be.
+  /// Returns the larger number; `a` if it is NaN. `bound` must not be NaN.
   Value atLeast(Value a, double bound) {
     Value limit = real(bound);
     return ifLess(a, limit, limit, a);
   }
 
-  /// The polynomial with these coefficients, that of the highest power first.
+  /// Evaluates the polynomial with these coefficients, that of the highest
+  /// power first.
   Value horner(Value x, ArrayRef<double> coefficients) {
     Value sum = real(coefficients.front());
     for (double coefficient : coefficients.drop_front())
@@ -144,7 +147,8 @@ public:
     return sum;
   }
 
-  /// The same as two polynomials of x^2, which a CPU computes side by side.
+  /// Evaluates the same polynomial as two polynomials of x^2, which a CPU
+  /// computes side by side.
   Value hornerByHalves(Value x, ArrayRef<double> coefficients) {
     SmallVector<double> halves[2];
     for (size_t i = 0, size = coefficients.size(); i < size; ++i)
@@ -153,8 +157,8 @@ public:
     return fma(horner(square, halves[1]), x, horner(square, halves[0]));
   }
 
-  /// a b and a + b as sums of two numbers, the rounded result and its error. Of
-  /// a + b, |a| >= |b| or a = 0.
+  /// Returns a b as the sum of two numbers, the rounded result and its error.
+  /// sum() does the same for a + b and requires |a| >= |b| or a = 0.
   Pair product(Value a, Value b) {
     Value high = mul(a, b);
     return {high, fma(a, b, neg(high))};
@@ -196,22 +200,22 @@ public:
                                  integer(0));
   }
   Value isOdd(Value a) { return isNonZero(lowBits(a, 1)); }
-  /// x where the lowest bit of `a` is set, y elsewhere.
+  /// Returns x where the lowest bit of `a` is set, y elsewhere.
   Value ifOdd(Value a, Value x, Value y) { return select(isOdd(a), x, y); }
-  /// `a` as a number.
+  /// Converts `a` to a number.
   Value toReal(Value a) {
     return arith::SIToFPOp::create(builder, loc, realType, a);
   }
-  /// -a where the second lowest bit of `n` is set, a elsewhere.
+  /// Returns -a where the second lowest bit of `n` is set, a elsewhere.
   Value negateIfSecondBit(Value a, Value n) {
     return flipSign(a, shiftLeft(n, format.width - 2));
   }
-  /// -a where the highest bit of `signs` is set, a elsewhere.
+  /// Returns -a where the highest bit of `signs` is set, a elsewhere.
   Value flipSign(Value a, Value signs) {
     Value flip = lowBits(signs, llvm::minIntN(format.width));
     return fromBits(arith::XOrIOp::create(builder, loc, bits(a), flip));
   }
-  /// 2^(n - bias), for the exponents of normal numbers.
+  /// Returns 2^(n - bias), for the exponents of normal numbers.
   Value powerOfTwo(Value n) {
     return fromBits(shiftLeft(n, format.mantissaBits));
   }
@@ -240,22 +244,22 @@ private:
   Type integerType;
 };
 
-/// x = n c + r for an integer n and |r| <= c / 2, in two steps (Cody and
-/// Waite): n times the leading term of c is exact inside the fma, and so is the
-/// difference.
+/// The reduction x = n c + r for an integer n and |r| <= c / 2, in two steps
+/// (Cody and Waite). Inside the fma, n times the leading term of c is exact,
+/// and so is the difference.
 struct Reduced {
   Value shifted;   ///< the bits of n + Format::shift
   Value remainder; ///< r
 };
 Reduced reduce(Code &code, Value x, double inverse, const double (&terms)[2]);
 
-/// x = 2^e m with lowest <= m < 2 lowest.
+/// The decomposition x = 2^e m with lowest <= m < 2 lowest.
 struct Split {
   Value exponent; ///< e, as a number
   Value m;
 };
-/// For positive finite x, subnormal or not. `lowest` are the bits of a number
-/// from 1/2 to 1.
+/// Splits a positive finite x, subnormal or not. `lowest` has the bits of a
+/// number from 1/2 to 1.
 Split split(Code &code, Value x, int64_t lowest);
 
 } // namespace mlir::batch::expansion

@@ -25,7 +25,7 @@ struct ErrorFormat {
 constexpr double near32[] = {7.85387747e-05, -0.000801019778, 0.00518832821,
                              -0.0268538129,  0.112835854,     -0.37612626,
                              0.128379166};
-// Relative error 6e-8, most of it of the last coefficient.
+// Relative error 6e-8, most of it from the last coefficient.
 constexpr double tail32[] = {
     -0.000159844043, 0.00223877328, 0.00221621245, -0.0240272991, 0.0683572218,
     -0.119218089,    0.129642755,   -0.0475661792, -0.135621071,  1.25300813};
@@ -43,7 +43,7 @@ constexpr double near64[] = {
     0.00012055331036919498, -0.0008548326978742835, 0.005223977624780878,
     -0.026866170645072896,  0.11283791670954857,    -0.3761263890318375,
     0.1283791670955126};
-// Relative error 4.6e-17, most of it of the last coefficient.
+// Relative error 4.6e-17, most of it from the last coefficient.
 constexpr double tail64[] = {
     -8.39078404516809e-09,  -8.054545347982597e-09,  1.015773817313015e-07,
     5.527172768491326e-08,  -8.202948993931178e-07,  3.137063437399002e-07,
@@ -66,13 +66,14 @@ const ErrorFormat &getErrorFormat(const Code &code) {
 
 } // namespace
 
-/// erf x, |x| <= 1.
+/// Returns erf x for |x| <= 1.
 static Value buildNear(Code &code, Value x) {
   Value series = code.horner(code.mul(x, x), getErrorFormat(code).near);
   return code.fma(x, series, x);
 }
 
-/// erfc x, x >= 0. The exponential of a rounded square would not do.
+/// Returns erfc x for x >= 0. The exponential of a rounded square would not be
+/// accurate enough.
 static Value buildTail(Code &code, Value x) {
   const ErrorFormat &format = getErrorFormat(code);
   x = code.atMost(x, format.highest);

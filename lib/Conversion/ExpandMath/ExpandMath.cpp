@@ -27,13 +27,13 @@ using namespace mlir::batch::expansion;
 
 namespace {
 
-/// True for numbers and their vectors with a static shape.
+/// Returns true for number types and for vectors of static shape.
 bool isScalarOrStatic(Type type) {
   auto vector = dyn_cast<VectorType>(type);
   return vector ? !vector.isScalable() : type.isIntOrIndexOrFloat();
 }
 
-/// True for f32, f64 and their vectors with a static shape.
+/// Returns true for f32, f64 and their vectors of static shape.
 bool isExpandable(Type type) {
   Type element = getElementTypeOrSelf(type);
   return isScalarOrStatic(type) && (element.isF32() || element.isF64());
@@ -43,7 +43,7 @@ bool isExpandable(Type type) {
 // Patterns
 //===----------------------------------------------------------------------===//
 
-/// Replaces an op on f32 or f64 by code of the type of its results.
+/// Replaces an op on f32 or f64 with code of the type of its results.
 template <typename MathOp>
 struct ExpandReal : OpRewritePattern<MathOp> {
   using OpRewritePattern<MathOp>::OpRewritePattern;
@@ -88,7 +88,7 @@ struct ExpandSincos : ExpandReal<math::SincosOp> {
   }
 };
 
-/// Upstream's pattern takes the bounds for each other.
+/// Upstream's pattern swaps the bounds.
 struct ExpandClampf : OpRewritePattern<math::ClampFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -101,8 +101,8 @@ struct ExpandClampf : OpRewritePattern<math::ClampFOp> {
   }
 };
 
-/// A constant exponent, the same in all lanes, of which the power is known
-/// without a logarithm: 0, 1 or 2. Others that are 0, 1 or 2 give the same
+/// Returns a constant exponent, the same in all lanes, whose power needs no
+/// logarithm: 0, 1 or 2. Non-constant exponents of 0, 1 or 2 give the same
 /// bits.
 std::optional<int> getSmallExponent(Value exponent) {
   APFloat real(0.0);
@@ -147,17 +147,18 @@ struct ExpandIpowi : OpRewritePattern<math::IPowIOp> {
   }
 };
 
-/// Halves go away from zero. |x| less its integer is exact.
+/// Rounds halves away from zero. |x| minus its truncation is exact.
 Value buildRound(Code &code, Value x) {
   Value magnitude = code.abs(x);
   Value whole = code.trunc(magnitude);
   Value isBelow = code.less(code.sub(magnitude, whole), code.real(0.5));
   Value next = code.add(whole, code.real(1.0));
-  // The integer of infinity is infinite, its fraction NaN.
+  // The truncation of infinity is infinite, and its fraction is NaN.
   return code.copySign(code.select(isBelow, whole, next), x);
 }
 
-/// Questions about floats of 16 bits too, by comparisons.
+/// Expands tests of the class of a float, including floats of 16 bits, to
+/// comparisons.
 template <typename MathOp,
           Value (*build)(OpBuilder &, Location, Value, Value, Value)>
 struct ExpandClass : OpRewritePattern<MathOp> {
@@ -217,7 +218,7 @@ Value buildIsNormal(OpBuilder &b, Location loc, Value magnitude, Value smallest,
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// True for the ops of which one function for all is worth a call.
+/// Returns true for ops for which one function for all uses is worth a call.
 bool isShared(Operation *op) {
   if (isa<math::PowFOp, math::FPowIOp>(op) &&
       getSmallExponent(op->getOperand(1)))
@@ -250,8 +251,8 @@ struct ExpandMathPass : batch::impl::ExpandMathPassBase<ExpandMathPass> {
     walkAndApplyPatterns(getOperation(), patterns);
   }
 
-  /// Replaces every op by a call of a function with that op, one per kind and
-  /// type.
+  /// Replaces every such op with a call to a function that has this op, one
+  /// function per kind and type.
   static void shareFunctions(ModuleOp module) {
     SymbolTable symbols(module);
     OpBuilder builder(module.getContext());
@@ -294,7 +295,7 @@ struct ExpandMathPass : batch::impl::ExpandMathPassBase<ExpandMathPass> {
 } // namespace
 
 void mlir::batch::populateExpandMathPatterns(RewritePatternSet &patterns) {
-  // Upstream's is as good as ours would be.
+  // Upstream's pattern is as good as a pattern here would be.
   math::populateExpansionPatterns(patterns, {"rsqrt"});
   patterns.add<
       ExpandUnary<math::AcosOp, buildAcos>,

@@ -11,16 +11,16 @@ using namespace mlir;
 using namespace mlir::batch;
 using namespace mlir::batch::expansion;
 
-/// exp r for |r| <= ln 2 / 2.
+/// Returns exp r for |r| <= ln 2 / 2.
 static Value reducedExp(Code &code, Value r) {
   Value one = code.real(1.0);
   Value result = code.fma(code.horner(r, code.format.exp), r, one);
   return code.fma(result, r, one);
 }
 
-/// `value` times 2^n in two factors, each with half of n + 2 bias, which is
-/// positive. The first product is exact, the second rounds once, into the
-/// subnormal range too.
+/// Multiplies `value` by 2^n in two factors, each with half of n + 2 bias,
+/// which is positive. The first product is exact; the second rounds once, also
+/// into the subnormal range.
 static Value scale(Code &code, Value value, Value shifted) {
   const Format &format = code.format;
   Value sum = code.addInt(shifted, 2 * format.bias - format.shiftBits());
@@ -30,7 +30,7 @@ static Value scale(Code &code, Value value, Value shifted) {
   return code.mul(value, code.powerOfTwo(second));
 }
 
-/// Beyond these bounds exp x is infinite or zero, and remains so.
+/// Clamps x to bounds beyond which exp x is infinite or zero, and remains so.
 static Value boundExponent(Code &code, Value x) {
   x = code.atMost(x, code.format.expRange[1]);
   return code.atLeast(x, code.format.expRange[0]);
@@ -43,8 +43,8 @@ Value expansion::buildExp(Code &code, Value x) {
   return scale(code, reducedExp(code, reduced.remainder), reduced.shifted);
 }
 
-/// exp of a sum up to a power of two, with an error of little more than that of
-/// the last addition, so that exact results are exact.
+/// Returns exp of a sum, up to a power of two. Its error is little more than
+/// that of the last addition, so that exact results are exact.
 static Value reducedExp(Code &code, Pair x, Value &shifted) {
   const Format &format = code.format;
   Value shift = code.real(format.shift());
@@ -91,8 +91,8 @@ Value expansion::buildExp2(Code &code, Value x) {
   return scale(code, result, code.bits(shifted));
 }
 
-/// (exp x - 1) / 2^k within the bounds of the functions below: with
-/// t = 2^(n - k) and q = expm1 r it is q t + (t - 2^-k), both exact factors.
+/// Returns (exp x - 1) / 2^k within the bounds of the functions below. With
+/// t = 2^(n - k) and q = expm1 r, it is q t + (t - 2^-k), both exact factors.
 static Value scaledExpm1(Code &code, Value x, int64_t k) {
   const Format &format = code.format;
   Reduced reduced = reduce(code, x, format.inverseLn2, format.ln2);
@@ -110,7 +110,7 @@ Value expansion::buildExpm1(Code &code, Value x) {
   return code.copySign(code.add(half, half), x);
 }
 
-/// With h = expm1(2 |x|) / 2, tanh |x| = h / (h + 1): it never exceeds 1.
+/// With h = expm1(2 |x|) / 2, tanh |x| = h / (h + 1), which never exceeds 1.
 Value expansion::buildTanh(Code &code, Value x) {
   Value magnitude = code.atMost(code.abs(x), code.format.tanhHighest);
   Value half = scaledExpm1(code, code.add(magnitude, magnitude), 1);
@@ -118,14 +118,14 @@ Value expansion::buildTanh(Code &code, Value x) {
   return code.copySign(result, x);
 }
 
-/// |x|, or a bound from where on sinh and cosh are infinite although exp of it
-/// over 4 is not.
+/// Returns |x|, but at most a bound. From this bound on, sinh and cosh are
+/// infinite, although exp of the bound over 4 is not.
 static Value boundHyperbolic(Code &code, Value x) {
   return code.atMost(code.abs(x), code.format.width == 32 ? 89.5 : 710.6);
 }
 
 /// With g = expm1 |x| / 4, sinh |x| = 2 (g + g / (4 g + 1)). Numbers whose
-/// square is nothing beside 1 stay.
+/// square is negligible compared to 1 are returned unchanged.
 Value expansion::buildSinh(Code &code, Value x) {
   Value magnitude = boundHyperbolic(code, x);
   Value g = scaledExpm1(code, magnitude, 2);

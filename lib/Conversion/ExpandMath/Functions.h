@@ -19,12 +19,12 @@ Value buildExp2(Code &code, Value x);
 Value buildExpm1(Code &code, Value x);
 Value buildSinh(Code &code, Value x);
 Value buildTanh(Code &code, Value x);
-/// exp(x.high + x.low), also where the high number is infinite and the low one
-/// NaN.
+/// Returns exp(x.high + x.low), also where the high number is infinite and the
+/// low one NaN.
 Value buildExp(Code &code, Pair x);
-/// exp(x.high + x.low) times `factor`, which is at most 2, for sums between
-/// Format::expRange[0] - 15 and 1. Only the product is rounded to a subnormal
-/// number.
+/// Returns exp(x.high + x.low) times `factor`, which is at most 2, for sums
+/// between Format::expRange[0] - 15 and 1. Only the product is rounded to a
+/// subnormal number.
 Value buildScaledExp(Code &code, Pair x, Value factor);
 
 // Logarithms.cpp
@@ -35,36 +35,37 @@ Value buildLog(Code &code, Value x);
 Value buildLog10(Code &code, Value x);
 Value buildLog1p(Code &code, Value x);
 Value buildLog2(Code &code, Value x);
-/// log x with some ten bits more than a number has. The low number is finite;
-/// the high one is -inf for 0, inf for inf and NaN for NaN.
+/// Returns log x with about ten more bits than a number has. The low number is
+/// finite; the high one is -inf for 0, inf for inf and NaN for NaN.
 Pair buildLongLog(Code &code, Value x);
 
 // Powers.cpp
 Value buildCbrt(Code &code, Value x);
 Value buildPowf(Code &code, Value x, Value y);
-/// x to the power of an integer of any width, or of type index.
+/// Returns x to the power of an integer of any width, or of type index.
 Value buildFpowi(Code &code, Value x, Value exponent);
-/// For integers of any width, in a loop over the exponent's bits.
+/// Computes powers of integers of any width, in a loop over the exponent's
+/// bits.
 Value buildIpowi(OpBuilder &builder, Location loc, Value base, Value exponent);
 
 // Angles.cpp
-/// x = n pi / 2 + rest - excess with |rest| <= 0.83. -0 has the rest -0;
-/// infinities and NaN have NaN.
+/// The angle x = n pi / 2 + rest - excess with |rest| <= 0.83. The rest of -0
+/// is -0; the rest of infinities and NaN is NaN.
 struct Angle {
   Value shifted; ///< a number whose low two bits are those of n
   Value rest;
   Value excess; ///< below the last bit of `rest`, or null
 };
-/// Without an excess.
+/// Reduces x to an angle without an excess.
 Angle reduceAngle(Code &code, Value x);
 struct PairTerms {
   double halfPi[3]; ///< pi / 2, each term rounded down, the second one shorter
   double highest;   ///< up to it, a product with the second term is exact
 };
-/// With an excess, and |rest| <= 0.7866.
+/// Reduces x to an angle with an excess, and |rest| <= 0.7866.
 Angle reduceAngleToPair(Code &code, Value x, const PairTerms &terms);
 /// Adds the function that both reductions call for large numbers; without it,
-/// they have its code. `element` is f32 or f64.
+/// they contain its code. `element` is f32 or f64.
 void addLargeAngle(SymbolTable &symbols, Type element, Location loc);
 
 // Trigonometry.cpp

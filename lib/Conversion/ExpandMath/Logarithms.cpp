@@ -15,8 +15,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What logarithms with more bits take: numbers as pairs, the rest below the
-/// last bit second.
+/// Constants of logarithms with more bits. Numbers are pairs; the second number
+/// is the rest below the last bit of the first.
 struct LongFormat {
   double third[2];
   double fifth[2];
@@ -55,13 +55,13 @@ const LongFormat &getLongFormat(const Code &code) {
 
 } // namespace
 
-/// x = 2^e m with sqrt(1/2) <= m < sqrt(2), for positive finite x.
+/// Splits a positive finite x into 2^e m with sqrt(1/2) <= m < sqrt(2).
 static Split splitAtRoot(Code &code, Value x) {
   return split(code, x, code.format.rootHalf);
 }
 
-/// `log` where x is positive and finite; log 0 = -inf, NaN below; inf and NaN
-/// do not change.
+/// Returns `log` where x is positive and finite, -inf for 0, and NaN below 0.
+/// Returns infinity and NaN unchanged.
 static Value withSpecialValues(Code &code, Value x, Value log) {
   Value zero = code.real(0.0);
   Value none = code.real(std::numeric_limits<double>::quiet_NaN());
@@ -70,12 +70,12 @@ static Value withSpecialValues(Code &code, Value x, Value log) {
   return code.ifLess(x, code.real(infinity), log, x);
 }
 
-/// log x + `correction`, which may be null and is small beside log x.
+/// Returns log x + `correction`, which may be null and is small next to log x.
 /// log x = e ln 2 + log m, and with s = (m - 1) / (m + 1), log m = 2 atanh(s).
 static Value correctedLog(Code &code, Value x, Value correction) {
   const Format &format = code.format;
   auto [exponent, m] = splitAtRoot(code, x);
-  // Both differences are exact: the first by the range of m.
+  // The difference is exact because of the range of m.
   Value difference = code.sub(m, code.real(1.0));
   Value s = code.div(difference, code.add(difference, code.real(2.0)));
   Value square = code.mul(s, s);
@@ -94,8 +94,8 @@ Value expansion::buildLog(Code &code, Value x) {
   return correctedLog(code, x, Value());
 }
 
-/// The u and c with which log(1 + x) = log u + c, c being small beside log u:
-/// 1 + x rounded, and its error (Knuth's two-sum) over it.
+/// Returns u and c with log(1 + x) = log u + c, where c is small compared to
+/// log u: u is 1 + x rounded, and c is its error (Knuth's two-sum) over u.
 static Pair splitLog1p(Code &code, Value x) {
   Value one = code.real(1.0);
   Value u = code.add(one, x);
@@ -118,8 +118,8 @@ static Pair pairOf(Code &code, const double (&terms)[2]) {
   return {code.real(terms[0]), code.real(terms[1])};
 }
 
-/// a b and a + b, with an error in the low number's last bits. Of a + b,
-/// |a| >= |b| or a = 0.
+/// Returns a b, with an error in the low number's last bits. add() does the
+/// same for a + b and requires |a| >= |b| or a = 0.
 static Pair multiply(Code &code, Pair a, Pair b) {
   Pair product = code.product(a.high, b.high);
   Value low = code.fma(a.high, b.low, product.low);
@@ -130,8 +130,8 @@ static Pair add(Code &code, Pair a, Pair b) {
   return {sum.high, code.add(sum.low, code.add(a.low, b.low))};
 }
 
-/// log m = 2 atanh s, where the quotient s, its square and the first terms of
-/// the series are pairs.
+/// Returns log m = 2 atanh s, where the quotient s, its square and the first
+/// terms of the series are pairs.
 static Pair longLogOfFraction(Code &code, Value m) {
   const LongFormat &format = getLongFormat(code);
   Value zero = code.real(0.0), two = code.real(2.0);
@@ -160,7 +160,7 @@ Pair expansion::buildLongLog(Code &code, Value x) {
   return {withSpecialValues(code, x, sum.high), sum.low};
 }
 
-/// Exact for powers of two.
+/// The result is exact for powers of two.
 Value expansion::buildLog2(Code &code, Value x) {
   auto [exponent, m] = splitAtRoot(code, x);
   Pair log = multiply(code, longLogOfFraction(code, m),
@@ -169,7 +169,7 @@ Value expansion::buildLog2(Code &code, Value x) {
   return withSpecialValues(code, x, code.add(sum.high, sum.low));
 }
 
-/// Exact for powers of ten.
+/// The result is exact for powers of ten.
 Value expansion::buildLog10(Code &code, Value x) {
   Pair log = buildLongLog(code, x);
   Pair result =
@@ -181,7 +181,7 @@ Value expansion::buildLog10(Code &code, Value x) {
 // Inverse hyperbolic functions
 //===----------------------------------------------------------------------===//
 
-/// log(1 + w), but log 2x where x is at least `large`.
+/// Returns log(1 + w), or log 2x where x is at least `large`.
 static Value logOfSum(Code &code, Value x, Value w, Value large) {
   Pair log1p = splitLog1p(code, w);
   Value isLess = code.less(x, large);
@@ -190,7 +190,8 @@ static Value logOfSum(Code &code, Value x, Value w, Value large) {
       code.select(isLess, log1p.low, code.real(code.format.ln2[0])));
 }
 
-/// The number from where on x^2 + 1 and x^2 are the same, and w is nearly 2 x.
+/// Returns the number from which on x^2 + 1 and x^2 are the same, and w is
+/// nearly 2 x.
 static Value largeNumber(Code &code) {
   return code.real(std::ldexp(1.0, code.format.mantissaBits / 2 + 2));
 }

@@ -16,7 +16,7 @@ namespace mlir::batch {
 
 using namespace mlir;
 
-/// The intrinsic that the GPU's code generators lower to instructions.
+/// Returns the intrinsic that the GPU's code generators lower to instructions.
 static StringRef getIntrinsic(Operation *op) {
   return llvm::StringSwitch<StringRef>(op->getName().getStringRef())
       .Case("math.absf", "llvm.fabs")

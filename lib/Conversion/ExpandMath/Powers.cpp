@@ -16,8 +16,8 @@ using namespace mlir::batch::expansion;
 // Powers of numbers
 //===----------------------------------------------------------------------===//
 
-/// |x|^y = exp(y log |x|). The logarithm has as many more bits as the exponent
-/// of the result takes.
+/// Computes |x|^y = exp(y log |x|). The logarithm has as many more bits as the
+/// exponent of the result takes.
 static Value buildMagnitude(Code &code, Value x, Pair y) {
   Pair log = buildLongLog(code, code.abs(x));
   Pair product = code.product(y.high, log.high);
@@ -50,13 +50,14 @@ Value expansion::buildPowf(Code &code, Value x, Value y) {
                        result);
   // A square has the same bits whether the exponent is a constant or not.
   result = code.select(code.equal(y, code.real(2.0)), code.mul(x, x), result);
-  // Whatever the other one is, NaN too.
+  // The result is 1 whatever the other operand is, even NaN.
   Value isAlwaysOne = code.either(code.equal(x, one), code.equal(y, zero));
   return code.select(isAlwaysOne, one, result);
 }
 
-/// An integer in as many bits as the format has, or the nearest one to it that
-/// is as odd. All powers with that many bits are 0, 1 or infinite.
+/// Returns an integer in as many bits as the format has, or the nearest such
+/// integer of the same parity. All powers with that many bits are 0, 1 or
+/// infinite.
 static Value fitExponent(Code &code, Value exponent) {
   OpBuilder &b = code.getBuilder();
   Location loc = code.getLoc();
@@ -94,7 +95,7 @@ static Value fitExponent(Code &code, Value exponent) {
 
 Value expansion::buildFpowi(Code &code, Value x, Value exponent) {
   Value n = fitExponent(code, exponent);
-  // Each half of the bits is a number, their sum need not be.
+  // Each half of the bits is a number, but their sum may not be one.
   Value low = code.lowBits(n, (int64_t(1) << code.format.width / 2) - 1);
   Pair y = code.sum(code.toReal(code.subInt(n, low)), code.toReal(low));
   Value magnitude = buildMagnitude(code, x, y);
@@ -112,7 +113,7 @@ Value expansion::buildFpowi(Code &code, Value x, Value exponent) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Integers of one shape.
+/// Builder of code on integers of one shape.
 struct Integers {
   OpBuilder &b;
   Location loc;
@@ -138,7 +139,7 @@ struct Integers {
 };
 } // namespace
 
-/// base^exponent, the exponent without sign, by squares.
+/// Computes base^exponent by repeated squaring; the exponent is unsigned.
 static Value powerBySquares(Integers &code, Value base, Value exponent) {
   OpBuilder &b = code.b;
   Location loc = code.loc;
@@ -160,13 +161,13 @@ static Value powerBySquares(Integers &code, Value base, Value exponent) {
   return loop.getResult(0);
 }
 
-/// Negative powers of 1 and -1 are 1 and -1, those of other numbers 0; so are
-/// those of 0, which has none.
+/// Negative powers of 1 and -1 are 1 or -1; those of other numbers are 0. Those
+/// of 0, which are undefined, are also 0.
 Value expansion::buildIpowi(OpBuilder &builder, Location loc, Value base,
                             Value exponent) {
   using Predicate = arith::CmpIPredicate;
   Integers code = {builder, loc, base.getType()};
-  // In one bit there is no shift by one, and 1 is -1.
+  // In one bit, a shift by one is undefined, and 1 is -1.
   Type element = getElementTypeOrSelf(base.getType());
   if (element.isInteger(1)) {
     Value isZero = code.compare(Predicate::eq, exponent, 0);
@@ -191,7 +192,7 @@ static constexpr double inverseCbrt[] = {-0.0499370806, 0.317757756,
                                          -0.809960961, 1.54188716};
 
 namespace {
-/// |x| = 2^(3 k) m 2^j with j = -1, 0 or 1 and 1 <= m < 2.
+/// The decomposition |x| = 2^(3 k) m 2^j with j = -1, 0 or 1 and 1 <= m < 2.
 struct CubicSplit {
   Value power; ///< 2^k
   Value m;
@@ -210,8 +211,8 @@ static CubicSplit splitCubic(Code &code, Value magnitude) {
   return {power, m, j};
 }
 
-/// A step of Halley's for r = 1 / cbrt m, and one of Newton's for y = m r^2,
-/// whose remainder m - y^3 is computed as if exact.
+/// Takes a step of Halley's method for r = 1 / cbrt m, and one of Newton's
+/// method for y = m r^2, whose remainder m - y^3 is computed as if exact.
 Value expansion::buildCbrt(Code &code, Value x) {
   Value magnitude = code.abs(x), one = code.real(1.0);
   auto [power, m, j] = splitCubic(code, magnitude);
@@ -233,7 +234,7 @@ Value expansion::buildCbrt(Code &code, Value x) {
   remainder = code.fma(code.neg(ySquare.low), y, remainder);
   y = code.fma(remainder, code.mul(square, code.real(1.0 / 3.0)), y);
   Value result = code.copySign(code.mul(y, power), x);
-  // Zeros, infinities and NaN stay.
+  // Zeros, infinities and NaN are returned unchanged.
   Value infinity = code.real(std::numeric_limits<double>::infinity());
   Value isOther = code.both(code.less(code.real(0.0), magnitude),
                             code.less(magnitude, infinity));

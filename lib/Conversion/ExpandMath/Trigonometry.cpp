@@ -76,7 +76,7 @@ const AngleFormat &getAngleFormat(const Code &code) {
 // Functions of angles
 //===----------------------------------------------------------------------===//
 
-/// sin((n + quarters) pi / 2 + rest): the sine or cosine of the rest.
+/// Returns sin((n + quarters) pi / 2 + rest): the sine or cosine of the rest.
 static Value buildSine(Code &code, const Angle &angle, int64_t quarters) {
   const Format &format = code.format;
   Value r = angle.rest, square = code.mul(r, r);
@@ -102,7 +102,7 @@ std::pair<Value, Value> expansion::buildSincos(Code &code, Value x) {
   return {buildSine(code, angle, 0), buildSine(code, angle, 1)};
 }
 
-/// The tangent of the rest, or -1 over it.
+/// Returns the tangent of the rest, or -1 divided by it.
 Value expansion::buildTan(Code &code, Value x) {
   const AngleFormat &format = getAngleFormat(code);
   Angle angle = reduceAngleToPair(code, x, format.tanTerms);
@@ -121,7 +121,7 @@ Value expansion::buildTan(Code &code, Value x) {
 // Inverse functions
 //===----------------------------------------------------------------------===//
 
-/// u + u^3 R(u^2).
+/// Returns u + u^3 R(u^2).
 static Value oddSeries(Code &code, Value u, Value square,
                        ArrayRef<double> series) {
   return code.fma(code.mul(u, square), code.horner(square, series), u);
@@ -145,7 +145,7 @@ static HalfArc buildHalfArc(Code &code, Value x) {
   return {isSmall, oddSeries(code, u, square, getAngleFormat(code).asin)};
 }
 
-/// pi / 2 - a.
+/// Returns pi / 2 - a.
 static Value fromHalfPi(Code &code, Value a) {
   const Format &format = code.format;
   return code.sub(code.real(format.halfPi[0]),
@@ -160,22 +160,23 @@ Value expansion::buildAsin(Code &code, Value x) {
 
 Value expansion::buildAcos(Code &code, Value x) {
   auto [isSmall, arc] = buildHalfArc(code, x);
-  // pi - 2 a is twice pi / 2 - a.
+  // pi - 2 a is twice (pi / 2 - a).
   Value complement =
       fromHalfPi(code, code.select(isSmall, code.copySign(arc, x), arc));
   Value above = code.ifLess(x, code.real(0.0), complement, arc);
   return code.select(isSmall, complement, code.add(above, above));
 }
 
-/// The angle of the point (x, y) with x, y >= 0, not both 0 or infinite, and
-/// half a turn less it where `isMirrored`, which may be null. In multiples of
-/// pi / 4 and an angle whose tangent is at most 3/7.
+/// Returns the angle of the point (x, y) with x, y >= 0, not both 0 or
+/// infinite; half a turn minus this angle where `isMirrored`, which may be
+/// null. It is the sum of a multiple of pi / 4 and an angle whose tangent is at
+/// most 3/7.
 static Value buildAngle(Code &code, Value y, Value x, Value isMirrored) {
   const AngleFormat &format = getAngleFormat(code);
   Value isSteep = code.less(x, y);
   Value small = code.select(isSteep, x, y), large = code.select(isSteep, y, x);
-  // Of a ratio above 2/5 the angle to the diagonal is smaller. The products do
-  // not round subnormal numbers.
+  // For a ratio above 2/5, the angle to the diagonal is smaller. The products
+  // do not round subnormal numbers.
   Value isDiagonal = code.less(code.mul(large, code.real(2.0)),
                                code.mul(small, code.real(5.0)));
   Value u = code.div(code.select(isDiagonal, code.sub(small, large), small),
