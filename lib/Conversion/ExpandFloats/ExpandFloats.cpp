@@ -25,29 +25,29 @@ using namespace mlir::batch;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-/// The bits of a significand of f32 and of f64, with the leading one.
+/// The bits of the significand of f32 and of f64, including the leading one.
 static constexpr unsigned kSingleBits = 24, kDoubleBits = 53;
 
 namespace {
 
-/// Makes code that replaces one op.
+/// Builder of the code that replaces one op.
 class FloatCode {
 public:
   explicit FloatCode(Operation *op) : builder(op), loc(op->getLoc()) {}
 
-  /// The op on f32, with rounded results.
+  /// Replaces `op` with the op on f32, with rounded results.
   void compute(Operation *op);
-  /// An f32 or f64 from an integer, exact but for the last bit.
+  /// Converts an integer to f32 or f64, exactly except for the last bit.
   Value fromInteger(Value integer, bool isSigned);
-  /// An f32 that rounds as the f64 does: where it is not exact it is odd, and
-  /// so not halfway between two numbers with fewer digits.
+  /// Converts an f64 to an f32 that rounds like it. An f32 that is not exact is
+  /// odd, and so not halfway between two numbers with fewer digits.
   Value toOdd(Value wide);
   Value extend(Value value, Type element) {
     return arith::ExtFOp::create(builder, loc, as(value, element), value);
   }
 
 private:
-  /// The type of `value` with other elements.
+  /// Returns the type of `value` with elements of type `element`.
   static Type as(Value value, Type element) {
     if (auto shaped = dyn_cast<ShapedType>(value.getType()))
       return shaped.clone(element);
@@ -89,8 +89,8 @@ Value FloatCode::fromInteger(Value value, bool isSigned) {
   Type type = value.getType();
   unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
   if (width > kDoubleBits) {
-    // The low bits of large integers become one bit, which says whether they
-    // are all zeros.
+    // The low bits of large integers become one bit, which is 0 only if all of
+    // them are 0.
     constexpr int64_t low = (1 << (64 - kDoubleBits)) - 1;
     constexpr int64_t exact = int64_t(1) << kDoubleBits;
     auto add = [&](Value a, int64_t b) -> Value {
@@ -118,7 +118,7 @@ Value FloatCode::toOdd(Value wide) {
   Type single = as(wide, builder.getF32Type());
   Value nearest = arith::TruncFOp::create(builder, loc, single, wide);
   Value back = extend(nearest, builder.getF64Type());
-  // One step towards zero from what was rounded away from it.
+  // Numbers that were rounded away from zero go back one step towards it.
   Value isLarger =
       arith::CmpFOp::create(builder, loc, CmpFPredicate::OGT,
                             math::AbsFOp::create(builder, loc, back),
@@ -133,7 +133,7 @@ Value FloatCode::toOdd(Value wide) {
   return arith::BitcastOp::create(builder, loc, single, bits);
 }
 
-/// Replaces the operand of a conversion to or from f16 and bf16 by an f32.
+/// Replaces the operand of a conversion to or from f16 and bf16 with an f32.
 static void expandConversion(Operation *op) {
   FloatCode code(op);
   OpBuilder builder(op);
