@@ -15,17 +15,18 @@
 
 namespace mlir::batch {
 
-/// The batched form of a value of a kernel: its shape in the operator.
+/// Batched form of a kernel's value: its shape in the operator.
 struct BatchedForm {
   enum Kind {
-    /// Computed from parameters and constants alone: as in the kernel.
+    /// Computed only from parameters and constants; same shape as in the
+    /// kernel.
     Once,
-    /// A leading dimension counts tasks. A scalar T is a `tensor<?xT>`.
+    /// A leading dimension counts tasks. A scalar T becomes a `tensor<?xT>`.
     PerTask,
     /// The ragged dimension has moved to the front and counts the rows of all
     /// tasks of `domain`.
     Rows,
-    /// The extent of a ragged tensor: no single value holds for all tasks.
+    /// Extent of a ragged tensor, which differs from task to task.
     Extent,
   };
   Kind kind = Once;
@@ -37,56 +38,60 @@ struct BatchedForm {
   }
 };
 
-/// How the loops of a structured operation run over the rows of its operands.
+/// Loops of a structured operation over the rows of its operands.
 struct BatchedLoops {
   BatchedForm form = {BatchedForm::PerTask};
   /// The loop over the ragged dimension, or -1.
   int64_t extentLoop = -1;
 };
 
-/// How a structured operation that reduces a ragged extent combines its result
-/// so far with one more row.
+/// Operation by which a structured operation that reduces a ragged extent
+/// combines its result so far with one more row.
 struct Combiner {
   SegmentKind kind;
   Operation *op;
-  /// The combined value; null if it is the product of an fma's factors.
+  /// Value that is combined with the result so far; null if it is the product
+  /// of the factors of an fma.
   Value row;
 };
 std::optional<Combiner> matchCombiner(linalg::LinalgOp op);
 
-/// The first op in `op`, itself included, that code generators do not know and
-/// the body of an operator must not have; null if they know all.
+/// Returns the first op in `op`, including `op` itself, that code generators do
+/// not support and that must not be in the body of an operator. Returns null if
+/// they support all ops.
 Operation *findUnknownCode(Operation *op);
 
-/// The one dynamic dimension of a ragged tensor type.
+/// Returns the only dynamic dimension of a ragged tensor type.
 int64_t getExtentDim(Type type);
 
-/// The one place that knows which operations can be batched over which forms of
-/// their operands: finds the form of each value of a kernel, or the first
-/// operation that has no batched form.
+/// Analysis that finds the batched form of each value of a kernel, or the first
+/// operation that has no batched form. Only this class specifies which
+/// operations can be batched over which forms of their operands.
 class BatchedForms {
 public:
   explicit BatchedForms(KernelOp kernel);
 
-  /// Why the kernel cannot be batched. If set, nothing below is valid.
+  /// Returns the reason why the kernel cannot be batched. If it is set, the
+  /// results of the functions below are not valid.
   const std::optional<Obstacle> &getObstacle() const { return obstacle; }
 
   BatchedForm lookup(Value value) const { return forms.lookup(value); }
-  /// True if `op` is in the operator as it is in the kernel.
+  /// Returns true if the operator contains `op` unchanged from the kernel.
   bool isCopied(Operation *op) const { return copied.contains(op); }
-  /// True if the generated code cannot know `position`: it differs from task to
-  /// task or is computed from parameters. Loop counters are known once loops
-  /// are unrolled.
+  /// Returns true if `position` is unknown when code is generated: it differs
+  /// from task to task, or it is computed from parameters. Loop counters are
+  /// known once loops are unrolled.
   bool isUnknown(Value position) const;
-  /// True if `op` reads or writes a tensor where the generated code cannot know
-  /// whether the tensor has elements: the position is unknown, or the extent
-  /// is. True for all inserts that are no views, too.
+  /// Returns true if `op` accesses a tensor at a position that may be out of
+  /// range: the position or the extent is unknown when code is generated. Also
+  /// returns true for all inserts that are not views.
   bool picks(Operation *op) const;
-  /// The form of an operation whose operands have equal extents: Rows if one of
-  /// them is, PerTask otherwise.
+  /// Returns the form of an operation whose operands have equal extents: Rows
+  /// if one of them has that form, PerTask otherwise.
   BatchedForm join(ValueRange operands) const;
   BatchedLoops getLoops(linalg::LinalgOp op) const;
-  /// The number of ragged domains, numbered by their first arguments.
+  /// Returns the number of ragged domains, which are numbered in the order of
+  /// their first arguments.
   unsigned getNumDomains() const { return numDomains; }
 
 private:
@@ -110,7 +115,7 @@ private:
   void visitSoftmax(linalg::SoftmaxOp op);
   void visitOtherDialect(Operation *op);
 
-  /// Each of these returns false after it has recorded an obstacle.
+  /// Each `check` function returns false after it has recorded an obstacle.
   bool checkCanBe(Operation *user, Value value, BatchedForm form);
   bool checkJoin(Operation *op, ValueRange operands);
   bool checkLoops(linalg::LinalgOp op);

@@ -13,9 +13,9 @@
 
 namespace mlir::batch {
 
-/// The strongly connected components of a graph, given as the successors of the
-/// nodes 0, 1, …. The successors of a component come before it; the nodes of a
-/// component ascend.
+/// Returns the strongly connected components of the graph in which `successors`
+/// lists the successors of nodes 0, 1, …. Each component follows its
+/// successors. The nodes of a component are in ascending order.
 SmallVector<SmallVector<unsigned>>
 findComponents(ArrayRef<SmallVector<unsigned>> successors);
 

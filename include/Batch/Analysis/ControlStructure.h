@@ -26,12 +26,12 @@ struct TensorControl {
   Operation *op = nullptr;
   Reason reason = Unstructured;
 
-  /// The reason in words, as the predicate of a sentence about `op`.
+  /// Returns the reason in words, as the predicate of a sentence about `op`.
   StringRef getDescription() const;
 };
 
-/// The tensors whose elements control reads without a wait: inputs, fields of
-/// these, and parameters, including function arguments that receive them.
+/// Tensors whose elements control reads without a wait: inputs, their fields,
+/// and parameters, including function arguments that receive them.
 class InputTensors {
 public:
   InputTensors(const InstanceProgram &program, const Sharedness &sharedness)
@@ -44,26 +44,28 @@ private:
   std::optional<ValueFlow> flow; ///< created on first use
 };
 
-/// Is every branch and call of a program decided by ADT tags and per-instance
-/// scalars alone? Only then can an inspector run ahead of all tensor code.
+/// Analysis of whether ADT tags and per-instance scalars alone decide every
+/// branch and call of a program. Only then can an inspector run ahead of all
+/// tensor code.
 ///
-/// Scalars and ADT values are followed forward from the ops that compute them
-/// from tensors, through arithmetic, control, calls and ADT fields. Extents and
-/// lengths belong to the data structure, and so do elements of inputs and
-/// parameters that control reads.
+/// The analysis follows scalars and ADT values forward from the ops that
+/// compute them from tensors, through arithmetic, control, calls and ADT
+/// fields. Extents and lengths belong to the data structure, and so do elements
+/// of inputs and parameters that control reads.
 class StructuralControl {
 public:
   StructuralControl(const InstanceProgram &program,
                     const Sharedness &sharedness);
 
-  /// True if `value`, a scalar or an ADT value, does not depend on a tensor
-  /// that an op computes.
+  /// Returns true if `value`, a scalar or an ADT value, does not depend on a
+  /// tensor that an op computes.
   bool isStructural(Value value) const { return !computed.contains(value); }
-  /// The first place where control needs a tensor: in module order the first
-  /// op that reads one for it, else the first that is decided by one.
+  /// Returns the first place where control needs a tensor. It is the first op
+  /// in module order that reads a tensor for control, or else the first op that
+  /// a tensor decides.
   std::optional<TensorControl> getTensorControl() const { return control; }
-  /// Where control reads an element of a computed tensor, in module order; not
-  /// all if a function is not structured.
+  /// Returns the ops by which control reads elements of computed tensors, in
+  /// module order. The list may be incomplete if a function is not structured.
   ArrayRef<tensor::ExtractOp> getWaits() const { return waits; }
 
 private:
@@ -74,33 +76,34 @@ private:
   std::optional<TensorControl> control;
   SmallVector<tensor::ExtractOp> waits;
   DenseSet<Value> computed;
-  DenseSet<Operation *> inputReads; ///< where control reads an input's element
+  DenseSet<Operation *> inputReads; ///< reads of input elements by control
 };
 
-/// True if there is a `batch.force` in `op` or in what it calls.
+/// Returns true if `op`, or a function that it reaches through calls, contains
+/// a `batch.force`.
 bool mayWait(Operation *op, const InstanceProgram &program);
 
 /// Functions that call each other.
 struct RecursionClass {
   SmallVector<func::FuncOp> functions;
   /// True if one loop over all nodes, children first, can replace the recursion
-  /// (Cortex, section 2: properties P.1 to P.3): it takes nothing but a node
-  /// and parameters, visits every node of the structure, and is never called on
-  /// anything else.
+  /// (Cortex, section 2: properties P.1 to P.3). The recursion takes only a
+  /// node and parameters, visits every node of the structure, and is never
+  /// called on anything else.
   bool onePass = false;
-  /// The same, but a function that calls only itself may also take what its
-  /// recursive calls hand on as it is: then a loop for each other call of it
-  /// can replace the recursion.
+  /// Like `onePass`, but a function that calls only itself may also take
+  /// arguments that its recursive calls pass on unchanged. One loop for each of
+  /// its other calls can then replace the recursion.
   bool onePassPerCall = false;
 };
 
-/// The recursion classes of the recursive components of a program.
+/// Recursion classes of the recursive components of a program.
 class RecursionClasses {
 public:
   RecursionClasses(const InstanceProgram &program,
                    const Sharedness &sharedness);
 
-  /// One class per recursive component, callees before callers.
+  /// Returns one class per recursive component, callees before callers.
   ArrayRef<RecursionClass> getClasses() const { return classes; }
 
 private:

@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The table of times from which passes choose strategies, levels, orders of
-// loops and executors for GPUs. The estimates that `count-rows` prints use
-// their own latencies (WorkCounts.cpp). The GPU is an NVIDIA H200, whose
-// results are in benchmarks/results/gpu-first-hour-2026-11-27.json. Barriers
-// and the empty step are measured (`barriers` there). The time of the host was
-// measured before. The clock, the multiprocessors and the size of the cache are
-// those of the chip. All other values are fitted to `control` there.
-// test/Integration/check_gpu_choices.py compares estimates with these results.
+// Table of times by which passes choose strategies, levels, loop orders and
+// executors for GPUs. The estimates that `count-rows` prints use their own
+// latencies (WorkCounts.cpp). The GPU is an NVIDIA H200; its results are stored
+// in benchmarks/results/gpu-first-hour-2026-11-27.json. The barriers and the
+// empty step are measured (`barriers` in that file). The host time comes from
+// an earlier measurement. The clock rate, the number of multiprocessors and the
+// cache size are those of the chip. All other values are fitted to `control` in
+// that file. test/Integration/check_gpu_choices.py compares the estimates with
+// these results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,18 +29,18 @@ inline constexpr int kBlocks = 132;
 
 // Nanoseconds.
 
-/// A barrier of all blocks, and one of the blocks of a cluster.
+/// Barrier of all blocks, and barrier of the blocks of a cluster.
 inline constexpr double kDeviceBarrier = 1390, kClusterBarrier = 557;
 /// A step without tasks.
 inline constexpr double kStep = 556;
-/// Additional time of the host for each step of a plan.
+/// Additional host time for each step of a plan.
 inline constexpr double kHostStep = 400;
-/// Additional time of a step of a program for instances over an empty step: the
-/// first thread stores the addresses of rows, and the others load them.
+/// Additional time, over an empty step, of a step in a program for instances:
+/// the first thread stores the addresses of rows, and the others load them.
 inline constexpr double kSite = 2900;
-/// Additional time, besides the barrier, of a reduction that waits for one of
-/// other blocks: its loads depend on each other, and the elementwise ops in
-/// between are a stage.
+/// Additional time, on top of the barrier, of a reduction that waits for a
+/// reduction of other blocks. Its loads depend on each other, and the
+/// elementwise ops in between are a stage.
 inline constexpr double kStage = 1700;
 
 // Rates of one block, per nanosecond.

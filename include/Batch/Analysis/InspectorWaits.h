@@ -1,4 +1,4 @@
-//===- InspectorWaits.h - What may wait in inspectors -----------*- C++ -*-===//
+//===- InspectorWaits.h - Ops that may wait in inspectors -------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,16 +16,16 @@
 
 namespace mlir::batch {
 
-/// What may wait in the inspectors of a module: a batch.await, calls of
-/// functions that may, and ops with either in their regions.
+/// Set of the ops that may wait in the inspectors of a module: batch.await,
+/// calls of functions that wait, and ops with either in their regions.
 class InspectorWaits {
 public:
   explicit InspectorWaits(ModuleOp module);
   bool operator()(Operation *op) const;
-  /// Returns true if a fork of `ops`, in their order, may save a flush: they
-  /// may wait for a row that they record, or record a row before they wait.
-  /// Else they wait for rows that were recorded before, and one flush runs all
-  /// of these.
+  /// Returns true if a fork of `ops`, in their order, may save a flush. In that
+  /// case the ops may wait for a row that they record, or record a row before
+  /// they wait. Otherwise they wait for rows that were recorded before, and one
+  /// flush computes all of these rows.
   bool gainsByFork(ArrayRef<Operation *> ops) const;
   bool hasFunctions() const { return !functions.empty(); }
 
@@ -38,7 +38,8 @@ private:
   First findFirst(Region &region, DenseSet<Operation *> &calls) const;
 
   DenseSet<StringAttr> functions;
-  /// For functions that wait for rows of arguments alone, these arguments.
+  /// Arguments by function, for functions that wait only for rows of their
+  /// arguments: the arguments with these rows.
   DenseMap<StringAttr, llvm::BitVector> awaited;
 };
 

@@ -22,25 +22,25 @@ public:
   explicit InstanceProgram(ModuleOp module);
 
   func::FuncOp getEntry() const { return entry; }
-  /// The strategy of the entry; `auto` if none is chosen yet.
+  /// Returns the strategy of the entry; `auto` if none is chosen yet.
   Strategy getStrategy() const;
-  /// All reached functions, in module order.
+  /// Returns all reached functions, in module order.
   ArrayRef<func::FuncOp> getFunctions() const { return functions; }
-  /// Components, callees before callers.
+  /// Returns the components, callees before callers.
   ArrayRef<SmallVector<func::FuncOp>> getComponents() const {
     return components;
   }
-  /// The function that `call` calls.
+  /// Returns the function that `call` calls.
   func::FuncOp getCallee(func::CallOp call) const;
-  /// Number of the component of `function`.
+  /// Returns the number of the component of `function`.
   unsigned getComponent(func::FuncOp function) const {
     return componentOf.lookup(function);
   }
-  /// True if `function` may call itself, directly or not.
+  /// Returns true if `function` may call itself, directly or indirectly.
   bool isRecursive(func::FuncOp function) const;
-  /// True if `call` stays within a component.
+  /// Returns true if `call` stays within a component.
   bool isRecursiveCall(func::CallOp call) const;
-  /// The calls of `function`, from reached functions.
+  /// Returns the calls of `function` in reached functions.
   ArrayRef<func::CallOp> getCallers(func::FuncOp function) const;
 
 private:

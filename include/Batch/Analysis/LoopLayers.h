@@ -1,4 +1,4 @@
-//===- LoopLayers.h - What rounds of a loop can run before ------*- C++ -*-===//
+//===- LoopLayers.h - Layers of a loop --------------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,46 +13,49 @@
 
 namespace mlir::batch {
 
-/// What LoopLayers asks of a loop's body.
+/// Properties of the ops in a loop's body that LoopLayers queries.
 struct LoopTasks {
-  /// True for an op that can lie in layer 0, 2, …, unless it is of a
-  /// recurrence: in that of what it depends on.
+  /// Returns true for an op that can be in layer 0, 2, …, unless it belongs to
+  /// a recurrence. Such an op is in the layer of the ops that it depends on.
   function_ref<bool(Operation *)> isTask;
-  /// True for such an op that is worth a layer in which all rounds run
+  /// Returns true for such an op that is worth a layer in which all rounds run
   /// together.
   function_ref<bool(Operation *)> multiplies;
-  /// True if other layers can read this result of an op.
+  /// Returns true if other layers can read this result of an op.
   function_ref<bool(Value)> isStored;
 };
 
-/// The layers of a loop that knows its rounds: each can run for many rounds
-/// before the next one does (loop distribution: Allen and Kennedy, "Automatic
-/// Translation of Fortran Programs to Vector Form", 1987). A recurrence lies in
-/// one layer. Layers 0, 2, … consist of tasks of no recurrence, which can run
-/// for all these rounds together; layers 1, 3, … run round after round.
+/// Layers of a loop whose number of rounds is known. Each layer can run for
+/// many rounds before the next layer does (loop distribution: Allen and
+/// Kennedy, "Automatic Translation of Fortran Programs to Vector Form", 1987).
+/// A recurrence is in one layer. Layers 0, 2, … consist of tasks outside of
+/// recurrences, which can run for all these rounds together. Layers 1, 3, … run
+/// round after round.
 class LoopLayers {
 public:
   LoopLayers(LoopLikeOpInterface loop, const LoopTasks &tasks);
 
-  /// Makes one layer of all but layer 0.
+  /// Merges all layers except layer 0 into one layer.
   void mergeRounds();
-  /// Makes layers for a wavefront of all but layer 0: what reads a result of
-  /// another recurrence or task is of a later layer, and all run by rounds.
+  /// Replaces the layers with those of a wavefront: an op that reads a result
+  /// of another recurrence or task is in a later layer. All layers except layer
+  /// 0 run round by round.
   void separateReaders();
 
-  /// True for an op that any layer can compute again: it depends on the round
-  /// alone, and gives numbers or views.
+  /// Returns true for an op that any layer can compute again: it depends on the
+  /// round alone, and its results are numbers or views.
   bool isFree(Operation *op) const { return free.contains(op); }
-  /// The layer of an op in the body that is not free.
+  /// Returns the layer of an op in the body that is not free.
   unsigned getLayer(Operation *op) const { return layers[numbers.at(op)]; }
-  /// The layer that hands on argument `index` of those that rounds hand on.
+  /// Returns the layer that passes iteration argument `index` to the next
+  /// round.
   unsigned getArgumentLayer(unsigned index) const {
     return layers[numbers.size() + index];
   }
-  /// One more than the last layer.
+  /// Returns one more than the last layer.
   unsigned getNumLayers() const { return numLayers; }
-  /// The bytes of parameters that products of the layers 2, 4, … read, before
-  /// they are outlined.
+  /// Counts the bytes of parameters that products of layers 2, 4, … read. The
+  /// products must not be outlined yet.
   int64_t countParameterBytes(const Sharedness &sharedness) const;
 
 private:
@@ -63,20 +66,23 @@ private:
   LoopLikeOpInterface loop;
   Block &body;
   DenseSet<Operation *> free;
-  /// Nodes are the ops that are not free, in order, then what rounds hand on.
+  /// Nodes are the ops that are not free, in order, followed by the iteration
+  /// arguments.
   DenseMap<Operation *, unsigned> numbers;
   SmallVector<Operation *> ops;
   SmallVector<SmallVector<unsigned>> successors;
-  /// Recurrences, and nodes of none, in an order in which they can run.
+  /// Recurrences, and nodes outside of recurrences, in an order in which they
+  /// can run.
   SmallVector<SmallVector<unsigned>> components;
   SmallVector<unsigned> layers; ///< by node
   unsigned numLayers = 0;
 };
 
-/// True for a loop that knows its number of rounds before the first one.
+/// Returns true for a loop whose number of rounds is known before the first
+/// one.
 bool isCounted(Operation *op);
 
-/// The layers of a counted loop before its tensor code is outlined.
+/// Computes the layers of a counted loop before its tensor code is outlined.
 LoopLayers findLayers(LoopLikeOpInterface loop, const TensorCode &code);
 
 } // namespace mlir::batch

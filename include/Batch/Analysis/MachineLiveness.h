@@ -13,19 +13,20 @@
 
 namespace mlir::batch {
 
-/// The liveness of a machine's variables: a variable is live where the value at
-/// its top may still be read. Follows calls into the callee and returns to all
-/// return points of the function; a push counts as a read, since a pop may
-/// bring the value back.
+/// Liveness of a machine's variables: a variable is live where the value at its
+/// top may still be read. The analysis follows calls into the callee, and
+/// follows returns to all return points of the function. A push counts as a
+/// read, since a pop may restore the value.
 class MachineLiveness {
 public:
   explicit MachineLiveness(MachineOp machine);
 
-  /// True if the top of `variable` may be read after `op`, an op of a block.
+  /// Returns true if the top of `variable` may be read after `op`, an op of a
+  /// block.
   bool isLiveAfter(Operation *op, FlatSymbolRefAttr variable) const;
 
 private:
-  /// Bits are numbers of variables.
+  /// Sets of variables. Bit i is the variable with number i.
   struct BlockState {
     llvm::BitVector reads, writes, in, out;
   };

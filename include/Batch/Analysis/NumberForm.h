@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // The *number form* of an entry computes with the elements of its tensors
-// instead of tensors: every operation on tensors becomes operations on numbers,
-// loops and branches carry numbers. It exists where all tensors of an instance
-// have few elements. Then the code of an instance keeps them in registers.
+// instead of with tensors. Every operation on tensors becomes operations on
+// numbers, and loops and branches carry numbers. It exists if all tensors of an
+// instance have few elements. The code of an instance then keeps these elements
+// in registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,16 +22,17 @@
 
 namespace mlir::batch {
 
-/// The most elements of a tensor that become numbers.
+/// Maximum number of elements of a tensor that becomes numbers.
 inline constexpr int64_t kFewElements = 16;
-/// The most operations of a number form. Code of more is slow to compile, and
-/// no longer small beside the cost of a task.
+/// Maximum number of operations of a number form. Larger code is slow to
+/// compile, and its cost is no longer small compared with that of a task.
 inline constexpr int64_t kFewOperations = 4096;
-/// As how many of them an op of `math` counts, which becomes a polynomial.
+/// Number of operations that an op of `math` counts as, since it becomes a
+/// polynomial.
 inline constexpr int64_t kFunctionSize = 16;
 
-/// Makes the number form of the entry, in no module. If there is none, it is
-/// null, and `obstacle` says why.
+/// Creates the number form of the entry, outside of any module. If there is
+/// none, returns null and stores the reason in `obstacle`.
 OwningOpRef<func::FuncOp> makeNumberForm(const InstanceProgram &program,
                                          std::optional<Obstacle> &obstacle);
 

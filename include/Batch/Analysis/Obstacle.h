@@ -20,7 +20,7 @@ struct Obstacle {
   std::string text;
 };
 
-/// The name of an op in an error's text: "'cf.assert'".
+/// Returns the name of an op for the text of an error: "'cf.assert'".
 inline std::string describeOp(Operation *op) {
   return ("'" + op->getName().getStringRef() + "'").str();
 }

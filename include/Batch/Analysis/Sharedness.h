@@ -31,8 +31,8 @@ struct Sharing {
   }
 };
 
-/// Taint analysis from the entry's arguments through calls: ACRoBat, section
-/// 5.1, here without contexts. A function argument that different calls bind to
+/// Taint analysis from the entry's arguments through calls (ACRoBat, section
+/// 5.1, but without contexts). A function argument that different calls bind to
 /// different parameters is `Instance`.
 class Sharedness {
 public:
@@ -40,7 +40,7 @@ public:
 
   Sharing getSharing(Value value) const { return states.lookup(value); }
   bool isShared(Value value) const { return getSharing(value).isShared(); }
-  /// The parameter that `value` is, if it is exactly one.
+  /// Returns the number of the parameter that `value` is, if it is exactly one.
   std::optional<int64_t> getParameter(Value value) const;
 
 private:

@@ -15,21 +15,21 @@
 
 namespace mlir::batch {
 
-/// The first obstacle in `program` to every strategy, if there is one. Control
-/// at an obstacle cannot be expressed as steps either.
+/// Returns the first obstacle in `program` to every strategy, if there is one.
+/// Control at an obstacle cannot be expressed as steps either.
 std::optional<Obstacle> findProgramObstacle(const InstanceProgram &program);
 
 /// Copies the functions of `program` into a module of their own, as control
-/// flow graphs of few blocks, each of which is one step: what `StepLiveness`
-/// reads. Terminators are `cf.br`, `cf.cond_br` and `func.return`. Tensor code
-/// is copied unchanged: nothing is folded, so that it computes the same bits as
-/// the unbatched program. Without `tailCalls` every call returns to its caller.
-/// Requires that `findProgramObstacle` finds no obstacle.
+/// flow graphs of few blocks. Each block is one step, as `StepLiveness`
+/// requires. Terminators are `cf.br`, `cf.cond_br` and `func.return`. Tensor
+/// code is copied unchanged: nothing is folded, so that it computes the same
+/// bits as the unbatched program. Without `tailCalls` every call returns to its
+/// caller. Requires that `findProgramObstacle` finds no obstacle.
 OwningOpRef<ModuleOp> copyAsStepFunctions(const InstanceProgram &program,
                                           bool tailCalls);
 
-/// The blocks of `function` in program order: reverse post-order, in which the
-/// first successor of a branch comes first.
+/// Returns the blocks of `function` in program order: reverse post-order, in
+/// which the first successor of a branch comes first.
 SmallVector<Block *> getProgramOrder(func::FuncOp function);
 
 } // namespace mlir::batch

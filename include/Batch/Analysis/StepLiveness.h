@@ -13,32 +13,33 @@
 
 namespace mlir::batch {
 
-/// Values that live across steps, and across calls (program-counter
+/// Liveness of values across steps and across calls (program-counter
 /// autobatching, section 3.2, optimizations 1 to 3).
 ///
-/// For functions that are control flow graphs in which each block is a step. A
-/// call is the last op of its block before the terminator, which either returns
-/// the call's results (a tail call) or branches to the call's *return point*.
-/// A return point has no other predecessor, and the call's results are values
-/// of it.
+/// Requires that functions are control flow graphs in which each block is a
+/// step. A call is the last op of its block before the terminator, which either
+/// returns the call's results (a tail call) or branches to the call's *return
+/// point*. A return point has no other predecessor, and the call's results
+/// count as values of the return point.
 class StepLiveness {
 public:
   explicit StepLiveness(const InstanceProgram &program);
 
-  /// The call that ends `block`, or null.
+  /// Returns the call that ends `block`, or null.
   static func::CallOp getCall(Block &block);
-  /// The call that returns to `block`, or null.
+  /// Returns the call that returns to `block`, or null.
   static func::CallOp getReturningCall(Block &block);
   static bool isTailCall(func::CallOp call);
 
-  /// True if `value`, a block argument or the result of an op, is used in
-  /// another step than the one that computes it.
+  /// Returns true if `value`, a block argument or the result of an op, is used
+  /// in a step other than the one that computes it.
   bool isLiveAcrossStep(Value value) const;
   bool isLiveIn(Value value, Block *block) const;
-  /// True if `value` is needed after `call`, of the same function, returns.
+  /// Returns true if `value` is needed after `call`, of the same function,
+  /// returns.
   bool isLiveAcross(Value value, func::CallOp call) const;
-  /// True if `value` is live across a call that may run the same function again
-  /// and so compute the value again.
+  /// Returns true if `value` is live across a call that may run the same
+  /// function again and thus compute the value again.
   bool isLiveAcrossRecursion(Value value) const {
     return acrossRecursion.contains(value);
   }

@@ -16,27 +16,29 @@
 
 namespace mlir::batch {
 
-/// The functions of a program, copied into a module of their own, as graphs of
-/// steps, with the analyses of them; or why it cannot run in lock step.
+/// The functions of a program, copied into a module of their own as graphs of
+/// steps, with analyses of these graphs. If the program cannot run in lock
+/// step, the obstacle is set instead.
 class StepProgram {
 public:
   /// Without `tailCalls` every call returns to its caller.
   StepProgram(const InstanceProgram &original, bool tailCalls);
 
-  /// Why lock step is not legal. If set, nothing below is valid.
+  /// Returns the reason why lock step is not legal. If it is set, the results
+  /// of the functions below are not valid.
   const std::optional<Obstacle> &getObstacle() const { return obstacle; }
 
   const InstanceProgram &getProgram() const { return analyses->program; }
   const Sharedness &getSharedness() const { return analyses->sharedness; }
   const StepLiveness &getLiveness() const { return analyses->liveness; }
 
-  /// True for constants and tensors of them, which are computed again where
-  /// they are needed.
+  /// Returns true for constants and tensors of them, which are computed again
+  /// where they are needed.
   static bool isRematerializable(Value value);
-  /// True if `value` differs from lane to lane and cannot be rematerialized by
-  /// a step.
+  /// Returns true if `value` differs from lane to lane and cannot be
+  /// rematerialized by a step.
   bool isOfLane(Value value) const;
-  /// True if a variable has to keep `value` from step to step.
+  /// Returns true if a variable has to keep `value` from step to step.
   bool needsVariable(Value value) const {
     return isOfLane(value) && analyses->liveness.isLiveAcrossStep(value);
   }

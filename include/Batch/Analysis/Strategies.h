@@ -16,8 +16,8 @@
 
 namespace mlir::batch {
 
-/// With so many operations of one instance between two waits, `lazy` is chosen
-/// before `lockstep`.
+/// Minimum number of operations of one instance between two waits at which
+/// `lazy` is preferred to `lockstep`.
 inline constexpr double kOperationsPerWait = 1 << 22;
 
 /// Maximum number of instances of a mini-batch for which `replicate` runs code
@@ -26,32 +26,36 @@ inline constexpr double kOperationsPerWait = 1 << 22;
 /// them saves more time than sharing one instance among units.
 inline constexpr int64_t kFewInstances = 1;
 
-/// Decides for each control strategy whether it is legal for a program and, if
-/// it is not, at which op and why.
+/// Analysis that decides for each control strategy whether it is legal for a
+/// program and, if it is not, at which op and why.
 class Strategies {
 public:
-  /// `gpu`: control runs for a GPU, where it cannot wait.
+  /// If `gpu` is set, control runs for a GPU, where it cannot wait.
   explicit Strategies(const InstanceProgram &program, bool gpu = false);
 
-  /// The obstacle to `strategy`, or none if it is legal. Computed on first
-  /// use.
+  /// Returns the obstacle to `strategy`, or none if it is legal. The result is
+  /// computed on first use.
   const std::optional<Obstacle> &getObstacle(Strategy strategy);
   bool isLegal(Strategy strategy) { return !getObstacle(strategy); }
 
-  /// The first of these that is legal for mini-batches of so many instances:
-  /// `replicate`, if instances should run apart;
+  /// Returns the first of these strategies that is legal for mini-batches of
+  /// `instances` instances:
+  /// `replicate`, if each worker should run instances by itself;
   /// `replicate`, with kFewInstances and a loop whose layers are worth it;
-  /// `linearize`; `replicate`, with kFewInstances, on a GPU, or on a CPU
-  /// without data structures; `lazy`, with kOperationsPerWait; `lockstep`;
-  /// `lazy`; `none`.
+  /// `linearize`;
+  /// `replicate`, with kFewInstances, on a GPU, or on a CPU without data
+  /// structures;
+  /// `lazy`, with kOperationsPerWait; `lockstep`; `lazy`; `replicate`; `none`.
   Strategy choose(int64_t instances);
-  /// True if each worker should run instances by itself, and compute with
-  /// numbers (NumberForm.h): on a CPU, for loops over tensors of few elements.
+  /// Returns true if each worker should run instances by itself and compute
+  /// with numbers (NumberForm.h): on a CPU, for loops over tensors of few
+  /// elements.
   bool runsApart();
-  /// The first loop of the entry that should run layer after layer, or null.
+  /// Returns the first loop of the entry that should run layer after layer, or
+  /// null.
   Operation *findLayeredLoop() const;
-  /// The operations of one instance between two waits, by estimate; for
-  /// programs whose control waits.
+  /// Returns the estimated number of operations of one instance between two
+  /// waits, for programs whose control waits.
   double getOperationsPerWait() const;
 
   /// Emits `obstacle` as an error, with a note that lists the legal
@@ -63,8 +67,8 @@ private:
 
   const InstanceProgram &program;
   bool gpu;
-  std::optional<bool> apart; ///< runsApart(), once it has been asked for
-  /// By strategy, for those that were asked for.
+  std::optional<bool> apart; ///< cached result of runsApart()
+  /// Cached results of getObstacle(), by strategy.
   std::map<Strategy, std::optional<Obstacle>> obstacles;
 };
 

@@ -12,26 +12,28 @@
 
 namespace mlir::batch {
 
-/// True if `value` may be used after `op` has run, or by what is in `op`. All
-/// control around is structured: its regions have one block. `op` is where the
-/// value is defined.
+/// Returns true if `value` may be used after `op` has run, or by ops in `op`.
+/// Requires that `op` is in the block that defines the value, at any depth, and
+/// that all control around it is structured: its regions have one block.
 bool isLiveAfter(Value value, Operation *op);
-/// True if `value` is defined where `op` is, or around it, before it.
+/// Returns true if `value` is defined before `op`, in its block or in a block
+/// around it.
 bool isDefinedBefore(Value value, Operation *op);
 
-/// Where values come from in a function or program, through the loops and
-/// branches that say so (RegionBranchOpInterface) and views.
+/// Origins of values in a function or program, through views and through the
+/// loops and branches that implement RegionBranchOpInterface.
 class StructuredFlow {
 public:
   explicit StructuredFlow(Operation *root);
 
-  /// The operands that `value`, an argument of a region or a result of control,
-  /// may be; the one that it is a view of; none if it is neither.
+  /// Returns the operands that may become `value`, a region argument or a
+  /// result of control, or the operand of which it is a view. Returns none if
+  /// it is neither.
   ArrayRef<OpOperand *> getIncoming(Value value) const;
-  /// The values that `value` may be, or be a view of, themselves neither handed
-  /// on nor views.
+  /// Returns the values that `value` may be, or of which it may be a view.
+  /// These values are neither views nor forwarded by control.
   SetVector<Value> getOrigins(Value value) const;
-  /// These values, and all that may be one of them, or a view of it.
+  /// Returns `values`, and all values that may be one of them or a view of it.
   SetVector<Value> getAliases(SetVector<Value> values) const;
 
 private:

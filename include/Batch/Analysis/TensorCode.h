@@ -13,24 +13,26 @@
 
 namespace mlir::batch {
 
-/// `op` if it is a sum of products of floats with one result; else null.
+/// Returns `op` if it is a sum of products of floats with one result; null
+/// otherwise.
 linalg::LinalgOp getContraction(Operation *op);
 
-/// Separates the tensor code of a program, which goes into kernels, from
+/// Partition of a program into tensor code, which goes into kernels, and
 /// control.
 class TensorCode {
 public:
   TensorCode(const InstanceProgram &program, const Sharedness &sharedness);
 
-  /// True if a kernel can hold `op`: it computes tensors, or scalars from
-  /// elements of tensors that only tensor code reads.
+  /// Returns true if a kernel can contain `op`: it computes tensors, or it
+  /// computes scalars from elements of tensors and only tensor code reads these
+  /// scalars.
   bool contains(Operation *op) const;
 
-  /// True for the tensor code that computes scalars.
+  /// Returns true for tensor code that computes scalars.
   bool isScalarCode(Operation *op) const { return scalarCode.contains(op); }
 
-  /// The blocks of control: those of functions, and those in regions of ops
-  /// that are not tensor code.
+  /// Returns the blocks of control: the blocks of functions, and the blocks in
+  /// regions of ops that are not tensor code.
   ArrayRef<Block *> getBlocks() const { return blocks; }
 
 private:

@@ -13,7 +13,7 @@
 
 namespace mlir::batch {
 
-/// The choices for a kernel. Of a number, -1: the cost model decides.
+/// Choices for a kernel. A number of -1 leaves the choice to the cost model.
 struct KernelTuning {
   int64_t tileRows = -1; ///< rows of a register tile, at least 1
   int64_t rowSplit = -1; ///< see Sharing.h
@@ -23,20 +23,20 @@ struct KernelTuning {
   std::optional<bool> alone;
 };
 
-/// A file of choices that the cost models leave to it (docs/Formats.md), such
-/// as `batch-run --tune` writes.
+/// Choices of a tuning file, which replace those of the cost models
+/// (docs/Formats.md). `batch-run --tune` writes such files.
 class Tuning {
 public:
   /// Reads `path`; an empty path means an empty file.
   LogicalResult load(StringRef path, MLIRContext *context);
-  /// Emits errors for kernels that the module lacks.
+  /// Emits an error if the file names a kernel that the module does not have.
   LogicalResult checkKernels(ModuleOp module) const;
-  /// The same for loops, given where those of the program are.
+  /// Does the same for loops. `loops` are the locations of the program's loops.
   LogicalResult checkLoops(ModuleOp module, ArrayRef<Location> loops) const;
 
   KernelTuning getKernel(StringRef name) const;
   std::optional<Order> getOrder(Location loop) const;
-  /// The units that run an instance.
+  /// Returns the level of the units that run an instance.
   std::optional<uprog::Level> getLevel() const { return level; }
 
 private:

@@ -13,11 +13,11 @@
 
 namespace mlir::batch {
 
-/// The ops of a program of single instances before which its units have to wait
-/// for each other, besides at the barriers that are there: where a unit may use
-/// a row that another one has not read or written yet. A data flow over rows,
-/// across back edges; only for what one unit does by itself it takes no
-/// barrier.
+/// Returns the ops of a program for single instances before which its units
+/// need a barrier, in addition to the existing barriers. There a unit may use a
+/// row that another unit has not read or written yet. The analysis is a data
+/// flow over rows, across back edges. Only conflicting uses that one unit makes
+/// by itself need no barrier.
 llvm::SetVector<Operation *> findBarriers(uprog::ProgramOp program);
 
 } // namespace mlir::batch

@@ -1,4 +1,4 @@
-//===- UnitCosts.h - What units take for tasks ------------------*- C++ -*-===//
+//===- UnitCosts.h - Times that units take ----------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,15 +12,15 @@
 
 namespace mlir::batch {
 
-/// What a task does.
+/// Work of a task.
 struct TaskWork {
-  double bytes = 0;       ///< of its own that it reads and writes
+  double bytes = 0;       ///< of its own data that it reads and writes
   double sharedBytes = 0; ///< of parameters, which all tasks of a step read
   /// Subset of `bytes` that is multiplied by parameters. Each unit that
   /// computes some of the columns reads all of it.
   double factorBytes = 0;
   double operations = 0; ///< on elements
-  /// Barriers inside: a reduction waits for those that it depends on.
+  /// Barriers inside the task: a reduction waits for those that it depends on.
   int64_t barriers = 0;
 };
 
@@ -29,41 +29,43 @@ struct TaskWork {
 /// read.
 TaskWork estimateTask(KernelOp kernel);
 
-/// How many units there are, and what they take, in nanoseconds: what choices
-/// of a schedule are made by. Measurements can take its place.
+/// Number of units and their times in nanoseconds, from which the choices of a
+/// schedule are made. Measurements can replace estimates.
 class UnitCosts {
 public:
   virtual ~UnitCosts() = default;
-  /// The units that can run an instance together.
+  /// Returns the number of units that can run an instance together.
   virtual int64_t getUnits() const = 0;
-  /// A barrier of all units.
+  /// Returns the time of a barrier of all units.
   virtual double getBarrierTime() const = 0;
-  /// So many units that share out a step of `tasks` tasks, with its barriers.
+  /// Returns the time in which `units` units share out a step of `tasks` tasks,
+  /// including its barriers.
   virtual double getStepTime(const TaskWork &task, double tasks,
                              int64_t units) const = 0;
-  /// One unit that reads or writes memory which lies in caches.
+  /// Returns the time in which one unit reads or writes memory that is in
+  /// caches.
   virtual double getMoveTime(double bytes) const = 0;
 
-  /// True if it takes longer to read so many bytes than to wait for others.
+  /// Returns true if reading `bytes` bytes takes at least as long as a barrier.
   bool isLongerThanBarrier(int64_t bytes) const {
     return getMoveTime(static_cast<double>(bytes)) >= getBarrierTime();
   }
 };
 
-/// What units that run an instance together do in a nanosecond, and wait for.
+/// Speed of units that run an instance together, and the times that they wait.
 struct UnitSpeed {
   int64_t units;
-  double barrier;    ///< nanoseconds, of all units
-  double begin;      ///< nanoseconds, of a step
-  double stage;      ///< nanoseconds, of a reduction after a barrier
-  double bytes;      ///< in a nanosecond, from caches
-  double farBytes;   ///< the same from behind them
+  double barrier;    ///< nanoseconds of a barrier of all units
+  double begin;      ///< nanoseconds of a step without work
+  double stage;      ///< nanoseconds of a reduction after a barrier
+  double bytes;      ///< bytes per nanosecond, from caches
+  double farBytes;   ///< bytes per nanosecond, from memory behind the caches
   double cache;      ///< bytes of the caches of all units
-  double operations; ///< in a nanosecond, on elements
+  double operations; ///< operations per nanosecond, on elements
 };
 
-/// Estimates from the speed of units: of workers of a CPU, or of the thread
-/// blocks of a GPU (GPUTimes.h), all of them or those of a cluster.
+/// Estimates from the speed of units: CPU workers, or the thread blocks of a
+/// GPU or of a cluster (GPUTimes.h).
 class EstimatedCosts : public UnitCosts {
 public:
   explicit EstimatedCosts(bool gpu);

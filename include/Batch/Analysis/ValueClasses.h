@@ -17,7 +17,7 @@ namespace mlir::batch {
 
 /// All tensors that can be the same operand of a kernel, ADT field or result,
 /// found by union-find over calls, matches, branches and loops. They are stored
-/// as rows of one table, or lie in sources.
+/// as rows of one table, or in sources.
 struct ValueClass {
   /// The kernel results that are members: kernel and result number.
   SmallVector<std::pair<KernelOp, unsigned>> producers;
@@ -26,9 +26,10 @@ struct ValueClass {
   /// True if an input tensor is a member: an argument of the entry, or a field
   /// of an input ADT.
   bool hasInputs = false;
-  /// The type of a row; null if no member is computed.
+  /// Type of a row; null if no member is a kernel result, a row of a parameter
+  /// or an input.
   RankedTensorType row;
-  /// A readable name: that of an ADT field, if one is a member.
+  /// Readable name: the name of an ADT field, if one is a member.
   StringRef name;
 };
 
@@ -39,10 +40,12 @@ public:
                const ValueFlow &flow);
 
   ArrayRef<ValueClass> getClasses() const { return classes; }
-  /// Class numbers; a value or field that carries tensors always has one.
+  /// Returns the number of a class; a value or field that carries tensors
+  /// always has one.
   unsigned getClass(Value value) const;
   unsigned getFieldClass(rec::VariantOp variant, unsigned field) const;
-  /// The class of the values that `kernel` reads as argument `argument`.
+  /// Returns the class of the values that `kernel` reads as argument
+  /// `argument`.
   unsigned getOperandClass(KernelOp kernel, unsigned argument) const;
   unsigned getResultClass(KernelOp kernel, unsigned result) const;
   bool isInvoked(KernelOp kernel) const { return invoked.contains(kernel); }
@@ -50,7 +53,7 @@ public:
 private:
   bool isParameter(unsigned node) const;
   void mergeNodes(ArrayRef<KernelOp> kernels);
-  /// The class of a node, created if there is none yet.
+  /// Returns the class of a node; creates it if there is none yet.
   ValueClass &ensureClass(unsigned node);
   void addProducers(ArrayRef<KernelOp> kernels);
   void addParameterRow(unsigned node, int64_t parameter, RankedTensorType type);
@@ -62,7 +65,8 @@ private:
   const Sharedness &sharedness;
   const ValueFlow &flow;
   SymbolTableCollection symbols;
-  /// Over the nodes of `flow`, then the operands and results of kernels.
+  /// Union-find over the nodes of `flow`, then the operands and results of
+  /// kernels.
   llvm::IntEqClasses merged;
   DenseMap<std::pair<Operation *, unsigned>, unsigned> operandNodes,
       resultNodes;

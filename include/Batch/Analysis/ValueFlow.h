@@ -13,17 +13,19 @@
 
 namespace mlir::batch {
 
-/// True for what the analyses below follow: tensors and lists of tensors.
+/// Returns true for the types that the analyses below follow: tensors and lists
+/// of tensors.
 bool carriesTensor(Type type);
 
-/// The error for an op that a ValueFlowWalker cannot follow.
+/// Returns the error for an op that a ValueFlowWalker cannot follow.
 std::string describeUnknownFlow(Operation *op);
 
-/// Walks the edges along which values flow through the functions of a program,
-/// as the interfaces of its ops state them: calls, RegionBranchOpInterface and
-/// its terminators, BranchOpInterface, SelectLikeOpInterface, and
-/// rec::ValueFlowOpInterface. Any other op computes each result from all of its
-/// operands; it must be pure and may only use tensors and scalars.
+/// Walker over the edges along which values flow through the functions of a
+/// program. The interfaces of the program's ops specify the edges: calls,
+/// RegionBranchOpInterface and its terminators, BranchOpInterface,
+/// SelectLikeOpInterface, and rec::ValueFlowOpInterface. Any other op computes
+/// each result from all of its operands; it must be pure and may only use
+/// tensors and scalars.
 class ValueFlowWalker {
 public:
   using Visitor = function_ref<void(Operation *, const rec::ValueFlowEdge &)>;
@@ -31,12 +33,12 @@ public:
   explicit ValueFlowWalker(const InstanceProgram &program) : program(program) {}
 
   /// Calls `visit` for every edge in `function`, op by op, with the edge's op.
-  /// A computed result has an edge from null before those from operands. An
-  /// operand that a terminator does not hand on decides control.
+  /// A computed result has an edge from null before the edges from its
+  /// operands. An operand that a terminator does not forward decides control.
   void walk(func::FuncOp function, Visitor visit);
 
-  /// The first op walked so far that does not state how values flow through it;
-  /// null if all do.
+  /// Returns the first op walked so far that does not specify how values flow
+  /// through it; null if there is none.
   Operation *getUnknown() const { return unknown; }
 
 private:
@@ -53,37 +55,39 @@ private:
 /// branches, loops and ADT fields. A list of tensors and the tensors in it are
 /// one node each, joined by copy edges.
 ///
-/// A *copy* edge hands a tensor on; a *compute* edge leads from a tensor that a
+/// A *copy* edge forwards a tensor; a *compute* edge leads from a tensor that a
 /// tensor op (or kernel invocation) reads to its results. An op that reads a
-/// number reads the tensors that the number is computed from.
+/// number also reads the tensors from which the number is computed.
 class ValueFlow {
 public:
   using Node = unsigned;
 
   explicit ValueFlow(const InstanceProgram &program);
 
-  /// Emits an error if an op does not state how values flow through it.
+  /// Emits an error if an op does not specify how values flow through it.
   LogicalResult verify() const;
 
   unsigned size() const { return copies.size(); }
   Node getNode(Value value) const { return nodes.lookup(value); }
   bool contains(Value value) const { return nodes.contains(value); }
-  /// The node of field `field` of `variant`.
+  /// Returns the node of field `field` of `variant`.
   Node getFieldNode(rec::VariantOp variant, unsigned field) const;
   bool containsField(rec::VariantOp variant, unsigned field) const {
     return fieldNodes.contains({variant, field});
   }
   ArrayRef<Node> getCopies(Node node) const { return copies[node]; }
-  /// The value of a node; null for fields.
+  /// Returns the value of a node; null for fields.
   Value getValue(Node node) const { return values[node]; }
 
-  /// All nodes from which one of `targets` can be reached over edges of both
-  /// kinds, the targets included.
+  /// Returns all nodes from which one of `targets` can be reached over edges of
+  /// both kinds, including the targets.
   SmallVector<bool> ancestors(ArrayRef<Node> targets) const;
-  /// All nodes that reach `target` over copy edges alone, the target included.
+  /// Returns all nodes that reach `target` over copy edges alone, including the
+  /// target.
   SmallVector<Node> origins(Node target) const;
-  /// True if no op computes what reaches `node` over copy edges: arguments of
-  /// the entry, and fields that the input or these fill.
+  /// Returns true if no op computes the values that reach `node` over copy
+  /// edges. They are arguments of the entry, or fields that the input or these
+  /// arguments fill.
   bool holdsInputs(Node node) const;
 
 private:

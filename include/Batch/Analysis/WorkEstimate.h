@@ -12,11 +12,11 @@
 
 namespace mlir::batch {
 
-/// The operations of a tensor op at each point of its iteration space: two in a
-/// product of matrices. Constants and empty tensors are free.
+/// Counts the operations of a tensor op at each point of its iteration space:
+/// two in a product of matrices. Constants and empty tensors are free.
 int64_t countOperationsPerPoint(Operation *op);
-/// Those at all points, for one instance. Extents that are not static count as
-/// 1.
+/// Counts the operations of a tensor op at all points, for one instance.
+/// Extents that are not static count as 1.
 int64_t countOperations(Operation *op);
 
 /// Estimated rounds of a loop whose number of rounds is not static.
@@ -27,13 +27,13 @@ inline constexpr int64_t kUnknownRounds = 10;
 /// regions are equally frequent.
 double countRuns(Operation *op, double unknownRounds = kUnknownRounds);
 
-/// What one instance does, as far as the program says: a loop has its static
-/// number of rounds or 10, of the regions of a conditional each runs equally
-/// often, and a recursion calls itself once.
+/// Estimated work of one instance. A loop has its static number of rounds or
+/// 10, and all regions of a conditional run equally often. Each function of a
+/// recursion runs once per call from outside of the recursion.
 struct WorkEstimate {
   double operations = 0; ///< on elements, of tensor code
-  /// For tensors that control reads elements of. Several reads of one tensor
-  /// are one wait.
+  /// Waits for tensors from which control reads elements. Several reads of one
+  /// tensor are one wait.
   double waits = 0;
 };
 
