@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Chooses which operators of a static block run together, so that it takes the
-// fewest launches of batches and gather copies (ED-Batch, section 3: a grid
-// search over batching orders, then the layout). Free of IR.
+// Chooses which operators of a static block run together, so that the block
+// takes the fewest launches of batches and gather copies (ED-Batch, section 3:
+// a grid search over batching orders, then the layout). Does not depend on IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace batchrt {
 
-/// Operators of one kind have equally many operands and results of equal
+/// Operators of one kind have the same number of operands and results, of equal
 /// shapes, and can run as one batch.
 struct Operator {
   int32_t kind;
@@ -34,17 +34,17 @@ struct StaticBlock {
   std::vector<Operator> operators;
 };
 
-/// Numbers of operators, batch after batch as they run.
+/// Numbers of operators, batch after batch in the order in which they run.
 using OperatorBatches = std::vector<std::vector<int32_t>>;
 
 struct BatchingOptions {
   /// As in LayoutProblem.
   bool sharedReads = false;
-  /// A batch may be a subset of the ready operators; if not, it is all of a
-  /// kind, as in the paper.
+  /// If true, a batch may be a subset of the ready operators of a kind.
+  /// Otherwise it is all of them, as in the paper.
   bool subsets = true;
   /// The limits of the search. Beyond them, states only continue greedily, and
-  /// the best layout so far counts.
+  /// the search returns the best layout so far.
   int64_t maxStates = 2000;
   int64_t maxPaths = 20000;
 };
@@ -62,24 +62,24 @@ struct Batching {
   }
 };
 
-/// Returns what is wrong with a block; empty if nothing is.
+/// Returns a description of the first error in a block; empty if there is none.
 std::string checkBlock(const StaticBlock &block);
 
-/// The accesses of batches: operands, then results.
+/// Returns the layout problem of batches. Accesses are operands, then results.
 LayoutProblem layoutProblem(const StaticBlock &block,
                             const OperatorBatches &batches,
                             bool sharedReads = false);
 
-/// Finds batches with the fewest launches of batches and gather copies, and
-/// among these batches with the fewest bytes copied. A batch is all ready
-/// operators of a kind, or as many of them as have no variable twice in the
-/// same operand, or, if shared reads are free, those that share one.
+/// Finds batches with the fewest launches of batches and gather copies and,
+/// among these, with the fewest bytes copied. A batch is all ready operators of
+/// a kind, or as many of them as have no variable twice in the same operand. If
+/// shared reads are free, it may also be the operators that share a variable.
 Batching findBatching(const StaticBlock &block,
                       const BatchingOptions &options = {});
 
-/// Returns what is wrong with batches; empty if they are legal: every operator
-/// runs exactly once, after those that write its operands, and only with others
-/// of its kind.
+/// Returns a description of the first error in batches; empty if they are
+/// legal. In legal batches, every operator runs exactly once, after the
+/// operators that write its operands, and only with others of its kind.
 std::string verifyBatches(const StaticBlock &block,
                           const OperatorBatches &batches);
 

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An order of variables in memory in which the values that a batch of operators
-// reads and writes lie next to each other, for all operands and results in the
-// same order (ED-Batch, section 3.2 and appendix B). Free of IR.
+// Computes an order of variables in memory in which the values that a batch of
+// operators reads and writes are next to each other. The order of the operators
+// is the same for all operands and results (ED-Batch, section 3.2 and appendix
+// B). Does not depend on IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,18 +41,18 @@ struct BatchAccesses {
 struct LayoutProblem {
   std::vector<Variable> variables;
   std::vector<BatchAccesses> batches;
-  /// An operand that is the same variable for all operators is read in place;
-  /// otherwise it is copied for each of them.
+  /// If true, an operand that is the same variable for all operators is read in
+  /// place. Otherwise it is copied for each of them.
   bool sharedReads = false;
 };
 
-/// An access for which a gather copy gathers (an operand) or scatters (a
-/// result), because its variables are not where the batch needs them.
+/// An access that needs a gather copy, because its variables are not where the
+/// batch needs them. The copy gathers an operand or scatters a result.
 struct AccessCopy {
   enum class Reason {
     /// A variable occurs twice; no layout helps.
     repeated,
-    /// Its variables are of several spaces; no layout helps.
+    /// Its variables are in several spaces; no layout helps.
     spaces,
     /// It does not fit the accesses that need no copy.
     conflict
@@ -63,9 +64,9 @@ struct AccessCopy {
 };
 
 struct Layout {
-  /// All variables in the order in which they lie in memory.
+  /// All variables, in the order of their places in memory.
   std::vector<int32_t> order;
-  /// The operators of every batch in the order in which they lie in memory.
+  /// The operators of every batch, in the order of their places in memory.
   std::vector<std::vector<int32_t>> operators;
   /// In the order of batches and accesses.
   std::vector<AccessCopy> copies;
@@ -73,29 +74,32 @@ struct Layout {
   int64_t bytesCopied() const;
 };
 
-/// Returns what is wrong with a problem, accesses of one batch with different
-/// lengths or a variable that does not exist; empty if nothing is.
+/// Returns a description of the first error in a problem: accesses of one batch
+/// with different lengths, or a variable that does not exist. Empty if there is
+/// no error.
 std::string checkProblem(const LayoutProblem &problem);
 
-/// Finds an order that copies nothing except accesses that no layout helps, if
-/// there is one. Exact; nearly linear in the size of all accesses.
+/// Finds an order, if there is one, that copies only accesses that no layout
+/// helps. Exact; nearly linear in the size of all accesses.
 std::optional<Layout> findLayoutWithoutConflicts(const LayoutProblem &problem);
 
-/// The same if there is one. Otherwise copies the fewest bytes, and then with
-/// the fewest copies; in large problems, or ones with many conflicts, accesses
-/// are satisfied one after another instead, most bytes first, and those that do
-/// not fit the ones before are copied. An attempt is as fast as the function
-/// above; a conflict takes a logarithmic number of them.
+/// Returns the result of findLayoutWithoutConflicts() if there is one.
+/// Otherwise copies the fewest bytes, with the fewest copies among such
+/// layouts. In large problems, or in ones with many conflicts, satisfies one
+/// access after another instead, most bytes first. Accesses that do not fit the
+/// previous ones are then copied. An attempt is as fast as
+/// findLayoutWithoutConflicts(); a conflict takes a logarithmic number of
+/// attempts.
 Layout findLayout(const LayoutProblem &problem);
 
-/// The copies that a given order of variables needs. The operators of a batch
-/// are in the order that suits most bytes.
+/// Computes the copies that a given order of variables needs. The operators of
+/// a batch are in the order that needs the fewest bytes copied.
 Layout layoutInOrder(const LayoutProblem &problem, std::vector<int32_t> order);
 
-/// Returns what is wrong with a layout, from its orders alone: not every
-/// variable or operator occurs exactly once, or an access is neither
-/// consecutive in the order of its batch nor copied, or is copied without need.
-/// Empty if nothing is wrong.
+/// Returns a description of the first error in a layout, or an empty string.
+/// Derives errors from the orders alone: a variable or an operator does not
+/// occur exactly once; an access is neither consecutive in the order of its
+/// batch nor copied; an access is copied without need.
 std::string verifyLayout(const LayoutProblem &problem, const Layout &layout);
 
 } // namespace batchrt

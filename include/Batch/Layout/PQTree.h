@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The PQ tree of Booth and Lueker (Testing for the consecutive ones property,
-// interval graphs, and graph planarity using PQ-tree algorithms, 1976): all
-// orders of the numbers 0 ... n-1 in which every one of some sets is
-// consecutive. Free of IR.
+// PQ tree of Booth and Lueker (Testing for the consecutive ones property,
+// interval graphs, and graph planarity using PQ-tree algorithms, 1976). It
+// represents all orders of the numbers 0 ... n-1 in which each of several sets
+// is consecutive. Does not depend on IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,45 +22,48 @@
 
 namespace batchrt {
 
-/// Leaves are the numbers; an order is read from left to right. The children of
-/// a P node may be in any order, those of a Q node in their order or its
-/// reverse. P nodes have two children or more, Q nodes three or more.
+/// The leaves of the tree are the numbers; an order is read from left to right.
+/// The children of a P node may be in any order, those of a Q node in their
+/// order or its reverse. P nodes have at least two children, Q nodes at least
+/// three.
 class PQTree {
 public:
   using Node = int32_t;
   static constexpr Node none = -1;
   enum class Kind : uint8_t { Leaf, P, Q, Free };
 
-  /// All orders of 0 ... numLeaves-1.
+  /// Creates the tree of all orders of 0 ... numLeaves-1.
   explicit PQTree(int32_t numLeaves);
 
   /// Keeps only the orders in which `set` is consecutive. Returns false, and
   /// does not change the tree, if there is none. Visits only the nodes that the
   /// set touches: all reductions of a tree together are linear in the sizes of
-  /// the sets, as long as they succeed. Sets `changed` to whether the tree has
-  /// other orders than before.
+  /// the sets, as long as they succeed. Sets `changed` to true if the orders of
+  /// the tree change, and to false otherwise.
   bool reduce(const std::vector<int32_t> &set, bool *changed = nullptr);
 
-  /// One of the orders.
+  /// Returns one of the orders.
   std::vector<int32_t> frontier() const;
 
-  /// The leaf of number i is node i.
+  /// Returns the number of leaves. The leaf of number i is node i.
   int32_t numLeaves() const { return leaves; }
-  /// All nodes are below this number.
+  /// Returns a number that is larger than the number of every node.
   int32_t numNodes() const { return static_cast<int32_t>(nodes.size()); }
-  /// `none` if there are no leaves.
+  /// Returns the root, or `none` if there are no leaves.
   Node root() const { return top; }
   Kind kind(Node node) const { return nodes[node].kind; }
-  /// The children from left to right.
+  /// Returns the children from left to right.
   std::vector<Node> children(Node node) const;
 
-  /// Returns what is wrong with the structure itself; empty if nothing is.
+  /// Returns a description of the first error in the structure itself; empty if
+  /// there is none.
   std::string check() const;
-  /// Returns which set is not consecutive in every order of the tree; empty if
-  /// all are. Looks only at the finished tree.
+  /// Returns a description of the first set that is not consecutive in every
+  /// order of the tree; empty if there is none. Reads only the finished tree.
   std::string verify(const std::vector<std::vector<int32_t>> &sets) const;
 
-  /// The number of nodes that all reductions so far have visited: their cost.
+  /// Returns the number of nodes that all reductions so far have visited, which
+  /// is their cost.
   int64_t visited() const { return visits; }
 
 private:
@@ -68,10 +71,10 @@ private:
   enum class Label : uint8_t { Empty, Partial, Full };
 
   struct NodeData {
-    /// Only the root, children of P nodes and the outermost two children of a
-    /// Q node know their parent; others have `interior`.
+    /// The parent. Only the root, the children of P nodes and the outermost two
+    /// children of a Q node store it; other nodes store `interior`.
     Node parent = none;
-    /// Under a P node the previous and the next child, under a Q node the two
+    /// Under a P node, the previous and the next child. Under a Q node, the two
     /// neighbors in no particular order, so that a Q node can be reversed in
     /// constant time.
     Node sibling[2] = {none, none};
@@ -81,12 +84,12 @@ private:
     int32_t children = 0;
     Kind kind = Kind::Free;
 
-    // The following belongs to the reduction with this number.
+    // The fields below belong to the reduction with this number.
     Mark mark = Mark::Unmarked;
     Label label = Label::Empty;
     uint8_t numPartial = 0;
     uint32_t reduction = 0;
-    /// The parent, also of interior children.
+    /// The parent, also for interior children.
     Node upper = none;
     int32_t pertinentChildren = 0, pertinentLeaves = 0, fullChildren = 0;
     Node firstFull = none, nextFull = none;
@@ -94,11 +97,11 @@ private:
   };
   static constexpr Node interior = -2;
 
-  /// The pertinent children of a Q node, which are next to each other.
+  /// A run of pertinent children of a Q node, which are next to each other.
   struct Run {
     bool consecutive;
-    /// The neighbors on both sides, `none` at an end of the Q node, and
-    /// whether the outermost child of the run is partial there.
+    /// The neighbors on both sides, `none` at an end of the Q node, and whether
+    /// the outermost child of the run is partial on that side.
     Node beyond[2];
     bool partial[2];
   };
@@ -136,12 +139,13 @@ private:
   std::vector<Node> freeNodes;
   int32_t leaves;
   Node top = none;
-  /// Stands for a Q node of which only some interior children are pertinent:
-  /// which Q node it is cannot be found in time, and need not be.
+  /// Stands for a Q node of which only some interior children are pertinent.
+  /// The actual Q node cannot be found in time, and is not needed.
   Node pseudo;
   uint32_t reduction = 0;
   int64_t visits = 0;
-  /// Reused: a work list, and the nodes that wait for an unblocked neighbor.
+  /// Reused buffers: a work list, and the nodes that wait for an unblocked
+  /// neighbor.
   std::vector<Node> queue, blocked;
 };
 
