@@ -19,7 +19,7 @@
 
 namespace mlir::batch {
 
-/// The help of options that choose a batching policy.
+/// Returns the help text of options that choose a batching policy.
 StringRef getPolicyHelp();
 
 /// Options of `--autobatch`.
@@ -233,21 +233,23 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
       llvm::cl::init(CodeFormat::LLVM)};
 };
 
-/// From a program for one instance to `uprog` over batched tensor code, which
-/// does not depend on a target. Passes have no effect on a module that is
-/// already past them, so it may enter at any stage.
+/// Builds the pipeline from a program for one instance to `uprog` over batched
+/// tensor code, which does not depend on a target. Passes have no effect on a
+/// module that is already past them, so a module may enter at any stage.
 void buildAutobatchPipeline(OpPassManager &pm, const AutobatchOptions &options);
 
-/// From `uprog` to the LLVM dialect, for a pool of CPU workers.
+/// Builds the pipeline from `uprog` to the LLVM dialect, for a pool of CPU
+/// workers.
 void buildCPUWorkersPipeline(OpPassManager &pm,
                              const CPUWorkersOptions &options);
 
-/// From `uprog` to one persistent GPU kernel and a host function that launches
-/// it; with a chip, on to code for it.
+/// Builds the pipeline from `uprog` to one persistent GPU kernel and a host
+/// function that launches it. With a chip, it continues to code for that chip.
 void buildGPUPersistentPipeline(OpPassManager &pm,
                                 const GPUPersistentOptions &options);
 
-/// Registers them as `--autobatch`, `--cpu-workers` and `--gpu-persistent`.
+/// Registers the pipelines as `--autobatch`, `--cpu-workers` and
+/// `--gpu-persistent`.
 void registerPipelines();
 
 } // namespace mlir::batch
