@@ -26,15 +26,15 @@ namespace mlir::batch {
 template <class T>
 using NameList = llvm::SmallVector<std::pair<llvm::StringRef, T>>;
 
-/// The names of a type's values, for options. A specialization has
+/// Names of a type's values, for options. A specialization has
 ///
 ///   static NameList<T> list();
 ///
-/// where an empty name is for a value that cannot be given.
+/// where an empty name marks a value that cannot be given.
 template <class T>
 struct OptionNames;
 
-/// The names of an enumeration from tablegen, taken from there.
+/// Names of an enumeration that TableGen generates, taken from its code.
 template <class T, std::optional<T> (*symbolize)(uint32_t), unsigned last>
 struct EnumNames {
   static NameList<T> list() {
@@ -54,7 +54,7 @@ llvm::StringRef getOptionName(const T &value) {
   llvm_unreachable("has no name");
 }
 
-/// All names: "'auto', 'device' or 'block'".
+/// Returns the list of all names: "'auto', 'device' or 'block'".
 template <class T>
 std::string listOptionNames() {
   std::string list, last;
@@ -66,7 +66,7 @@ std::string listOptionNames() {
   return list + " or " + last;
 }
 
-/// The counterpart of llvm::cl::parser<T> for such a type.
+/// Counterpart of llvm::cl::parser<T> for a type with OptionNames.
 template <class T>
 class NamedOptionParser : public llvm::cl::basic_parser<T> {
 public:
@@ -95,7 +95,7 @@ public:
 
 } // namespace mlir::batch
 
-/// Makes `TYPE`, whose OptionNames are known, a type of options.
+/// Makes `TYPE`, which must have OptionNames, a type of options.
 #define BATCH_NAMED_OPTION(TYPE)                                               \
   template <>                                                                  \
   class llvm::cl::parser<TYPE> : public mlir::batch::NamedOptionParser<TYPE> { \

@@ -13,13 +13,14 @@
 
 namespace mlir::batch {
 
-/// Writes the file `path`; every file of the compiler is written by this.
+/// Writes the file `path`. The compiler writes all of its files with this
+/// function.
 ///
-/// A regular file, or one that does not exist, is written whole or not at all:
-/// under a temporary name in its folder, which is renamed at the end. A
-/// symbolic link stays, and its target is replaced. Devices, pipes and what a
-/// link of /proc names are written in place. "-" is standard output. The
-/// error's message is the reason alone.
+/// A regular file, or one that does not exist, is written completely or not at
+/// all. It is written under a temporary name in its folder and renamed at the
+/// end. A symbolic link remains, and its target is replaced. Devices, pipes and
+/// the targets of links in /proc are written in place. "-" is standard output.
+/// The message of the error contains only the reason.
 llvm::Error writeOutputFile(llvm::StringRef path, llvm::StringRef bytes);
 
 } // namespace mlir::batch
