@@ -47,7 +47,8 @@ bool BatchedForms::fail(Operation *op, const Twine &text) {
   return false;
 }
 
-/// True if code generators know `op`, regardless of the ops inside it.
+/// Returns true if code generators support `op`, regardless of the ops inside
+/// it.
 static bool isOperatorCode(Operation *op) {
   // Scalars are computed where they are needed.
   if (llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
@@ -189,7 +190,7 @@ void BatchedForms::findDomains() {
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// True if `op` computes from parameters and constants alone.
+/// Returns true if `op` computes from parameters and constants alone.
 bool BatchedForms::isSameForAll(Operation *op) const {
   llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
@@ -200,7 +201,7 @@ bool BatchedForms::isSameForAll(Operation *op) const {
 
 bool BatchedForms::picks(Operation *op) const {
   auto isPosition = [&](Value position) { return isUnknown(position); };
-  // Whether a constant position lies in it is unknown, too.
+  // It is also unknown whether a constant position is within such a tensor.
   auto isSource = [&](Value tensor) {
     BatchedForm form = lookup(tensor);
     return form.kind == BatchedForm::Rows ||
@@ -221,7 +222,8 @@ bool BatchedForms::picks(Operation *op) const {
       .wasInterrupted();
 }
 
-/// True if `op` takes an element of what a reduction computes.
+/// Returns true if `op` extracts an element of a value that a reduction
+/// computes.
 static bool readsReduction(Operation *op) {
   auto extract = dyn_cast<tensor::ExtractOp>(op);
   llvm::SetVector<Value> values;
@@ -248,10 +250,10 @@ void BatchedForms::visit(Operation *op) {
                    "bf16, f32 and f64");
       return;
     }
-  // Four kinds of ops are never copied: operators fill rows and cannot make
-  // one tensor of scalars for all tasks; of another dialect's op only the
-  // batched form has a lowering; a read at a computed position is checked; and
-  // a number alone has no place in memory where a reduction could leave it.
+  // Four kinds of ops are never copied. Operators fill rows and cannot create
+  // one tensor of scalars for all tasks. Ops of other dialects have a lowering
+  // only in batched form. A read at a computed position is checked. A single
+  // number has no place in memory where a reduction could store it.
   if (!picks(op) && !readsReduction(op) &&
       !isa<tensor::FromElementsOp, BatchableOpInterface>(op) &&
       isSameForAll(op)) {
@@ -382,8 +384,8 @@ void BatchedForms::visitSplat(tensor::SplatOp op) {
     set(op, form);
 }
 
-/// True if `tensor` can be read at any position: all of its extents are known,
-/// but for the first one of a parameter or of a ragged tensor.
+/// Returns true if `tensor` can be read at any position: all of its extents are
+/// known, except the first one of a parameter or of a ragged tensor.
 bool BatchedForms::isIndexable(Value tensor) const {
   auto type = cast<RankedTensorType>(tensor.getType());
   BatchedForm form = lookup(tensor);
@@ -409,8 +411,8 @@ void BatchedForms::visitExtract(tensor::ExtractOp op) {
   visitPick(op, op.getTensor(), indices, ones, ones);
 }
 
-/// Checks a slice at positions that the generated code computes; its result is
-/// a tensor of the task's own.
+/// Checks a slice at positions that the generated code computes. Its result is
+/// a separate tensor for each task.
 void BatchedForms::visitPick(Operation *op, Value source,
                              ArrayRef<OpFoldResult> offsets,
                              ArrayRef<OpFoldResult> sizes,
@@ -503,8 +505,8 @@ void BatchedForms::visitExtractSlice(tensor::ExtractSliceOp op) {
     set(op, form);
 }
 
-/// Checks an insert at positions that the generated code computes; its result
-/// is a tensor of the task's own.
+/// Checks an insert at positions that the generated code computes. Its result
+/// is a separate tensor for each task.
 void BatchedForms::visitPut(Operation *op, Value source, Value dest,
                             ArrayRef<OpFoldResult> offsets,
                             ArrayRef<OpFoldResult> sizes,
@@ -559,7 +561,7 @@ void BatchedForms::visitInsertSlice(tensor::InsertSliceOp op) {
     set(op, form);
 }
 
-/// The groups refer to the dimensions of `detailed`.
+/// Checks a reshape. The groups refer to the dimensions of `detailed`.
 void BatchedForms::visitReshape(Operation *op, Value source, Type detailed,
                                 ArrayRef<ReassociationIndices> groups) {
   BatchedForm form = lookup(source);
@@ -567,7 +569,7 @@ void BatchedForms::visitReshape(Operation *op, Value source, Type detailed,
     fail(op, "cannot be batched: its shape differs from task to task");
     return;
   }
-  // Dimensions of extent one beside it change nothing.
+  // Dimensions of extent one next to it make no difference.
   auto type = cast<RankedTensorType>(detailed);
   if (form.kind == BatchedForm::Rows)
     for (const ReassociationIndices &group : groups)
@@ -604,7 +606,7 @@ void BatchedForms::visitOtherDialect(Operation *op) {
              "knows one row per task");
     return;
   }
-  // An op that reads parameters alone is computed for every task, too.
+  // An op that only reads parameters is also computed for every task.
   if (batched || checkCanBe(op, op->getOperand(0), {BatchedForm::PerTask}))
     set(op, {BatchedForm::PerTask});
 }
@@ -670,7 +672,7 @@ bool BatchedForms::checkCaptured(linalg::LinalgOp op,
     BatchedForm form = lookup(value);
     bool known =
         form.kind == BatchedForm::Once || form.kind == BatchedForm::PerTask;
-    // A loop over rows does not know the rows of the same task.
+    // In a loop over rows, the range of rows of the same task is unknown.
     if (isa<RankedTensorType>(value.getType()))
       known = isIndexable(value) && (form.kind != BatchedForm::Rows ||
                                      loops.form.kind != BatchedForm::Rows);

@@ -16,14 +16,16 @@ using namespace mlir;
 using namespace mlir::batch;
 using rec::ValueFlowEdge;
 
-/// The ADT of a value or of the elements of a list; null for other types.
+/// Returns the ADT of a value or of the elements of a list; null for other
+/// types.
 static rec::AdtType getAdt(Type type) {
   while (auto list = dyn_cast<rec::ListType>(type))
     type = list.getElementType();
   return dyn_cast<rec::AdtType>(type);
 }
 
-/// Calls `visit` for the ops of `function`, regions that only compute left out.
+/// Calls `visit` for the ops of `function`, except those in regions that only
+/// compute.
 static void walkControl(func::FuncOp function,
                         llvm::function_ref<void(Operation *)> visit) {
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -214,9 +216,9 @@ bool mlir::batch::mayWait(Operation *op, const InstanceProgram &program) {
 // RecursionClasses
 //===----------------------------------------------------------------------===//
 
-/// The value that `item` is taken from: a field's matched value, the list of an
-/// element, the value of a list-shaped ADT whose elements are a list. Null for
-/// other values.
+/// Returns the value from which `item` is taken. This is the matched value for
+/// a field, the list for an element, and the value of a list-shaped ADT for the
+/// list of its elements. Returns null for other values.
 static Value getContainer(Value item, SymbolTableCollection &symbols) {
   Operation *op = item.getDefiningOp();
   if (!op)
@@ -233,8 +235,9 @@ static bool isFunctionArgument(Value value) {
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-/// The ADT argument of the function around `value` that `value` is, or is taken
-/// from as a field of a match or an element of a list. Null if there is none.
+/// Returns the ADT argument of the enclosing function that `value` is, or from
+/// which it is taken as a match's field or a list's element. Returns null if
+/// there is none.
 static BlockArgument getWhole(Value value, SymbolTableCollection &symbols) {
   if (!getAdt(value.getType()))
     return {};
@@ -281,12 +284,13 @@ namespace {
 /// that one of them takes.
 class VisitedNodes {
 public:
-  /// The functions on a call cycle with `function`, itself included.
+  /// Finds the nodes that `function` and the functions on a call cycle with it
+  /// visit.
   VisitedNodes(const InstanceProgram &program, func::FuncOp function,
                SymbolTableCollection &symbols);
 
-  /// True if `field`, which a match takes out of a node, holds no node, or all
-  /// of its nodes are handed to recursive calls.
+  /// Returns true if `field`, which a match takes out of a node, contains no
+  /// node, or if all of its nodes are passed to recursive calls.
   bool coverField(BlockArgument field) const;
 
 private:
@@ -313,7 +317,7 @@ VisitedNodes::VisitedNodes(const InstanceProgram &program,
                  other.getArgumentTypes().end());
 }
 
-/// True if a value of `type` may be a node or hold one at any depth.
+/// Returns true if a value of `type` may be a node or contain one at any depth.
 bool VisitedNodes::mayBeIn(Type type) const {
   SetVector<rec::AdtType> held;
   auto add = [&](Type type) {
@@ -331,7 +335,8 @@ bool VisitedNodes::mayBeIn(Type type) const {
   return false;
 }
 
-/// True if all nodes in a value of a list-shaped ADT are in its elements.
+/// Returns true if all nodes in a value of a list-shaped ADT are in its
+/// elements.
 bool VisitedNodes::areElementsOf(rec::AdtType type) const {
   rec::AdtOp adt = rec::lookupAdt(function, type.getName(), symbols);
   rec::VariantOp end = rec::getListShape(adt)->end;
@@ -340,7 +345,7 @@ bool VisitedNodes::areElementsOf(rec::AdtType type) const {
                        [&](Type field) { return mayBeIn(field); });
 }
 
-/// True if a recursive call of `block` takes `value`.
+/// Returns true if a recursive call in `block` takes `value`.
 bool VisitedNodes::isCalled(Value value, Block *block) const {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     auto call = dyn_cast<func::CallOp>(user);
@@ -348,8 +353,8 @@ bool VisitedNodes::isCalled(Value value, Block *block) const {
   });
 }
 
-/// True if a recursive call takes `value`, or each element of it if it is a
-/// list.
+/// Returns true if a recursive call takes `value` or, if it is a list, each of
+/// its elements.
 bool VisitedNodes::isHandedOn(Value value, Block *block) const {
   auto handsOnElements = [&](const ValueFlowEdge &edge) {
     auto element = dyn_cast_or_null<BlockArgument>(edge.to);
@@ -374,10 +379,10 @@ bool VisitedNodes::coverField(BlockArgument field) const {
   });
 }
 
-/// True if every node that a call in `function` reaches is visited: each field
-/// that may hold one is handed to a recursive call, whatever the other fields
-/// are. For a list-shaped ADT the elements may be handed on instead, if they
-/// hold all nodes.
+/// Returns true if every node that a call in `function` reaches is visited.
+/// This requires that each field that may contain a node is passed to a
+/// recursive call, whatever the other fields are. For a list-shaped ADT, the
+/// elements may be passed instead if they contain all nodes.
 bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
   BlockArgument node;
   for (BlockArgument argument : function.getArguments())
@@ -397,9 +402,9 @@ bool RecursionClasses::coversAllNodes(func::FuncOp function) const {
   return false;
 }
 
-/// True if all calls hand `function` values taken from the entry's arguments:
-/// nodes that a pass over the input visits. Values that the program builds are
-/// not among them.
+/// Returns true if all calls pass `function` values that are taken from the
+/// entry's arguments: nodes that a pass over the input visits. Values that the
+/// program builds are not among them.
 bool RecursionClasses::takesInputs(func::FuncOp function) const {
   SmallVector<BlockArgument> worklist;
   DenseSet<Value> seen;
@@ -424,8 +429,8 @@ bool RecursionClasses::takesInputs(func::FuncOp function) const {
   return true;
 }
 
-/// True if the calls that a function makes of itself take the argument as it
-/// is.
+/// Returns true if the calls that a function makes to itself pass the argument
+/// on unchanged.
 bool RecursionClasses::handsOn(func::FuncOp function,
                                BlockArgument argument) const {
   return llvm::all_of(program.getCallers(function), [&](func::CallOp call) {
@@ -434,8 +439,8 @@ bool RecursionClasses::handsOn(func::FuncOp function,
   });
 }
 
-/// True if one loop over nodes can replace the recursion, or one for each of
-/// its calls if it takes more than nodes and parameters.
+/// Returns true if one loop over nodes can replace the recursion, or one loop
+/// for each of its calls if it takes more than nodes and parameters.
 bool RecursionClasses::isOnePass(func::FuncOp function) const {
   unsigned nodes = 0;
   for (BlockArgument argument : function.getArguments()) {
@@ -446,8 +451,8 @@ bool RecursionClasses::isOnePass(func::FuncOp function) const {
   }
   if (nodes != 1 || !coversAllNodes(function) || !takesInputs(function))
     return false;
-  // A recursive call goes to a child of the node: a field of a match, or an
-  // element of a list of one.
+  // A recursive call takes a child of the node: a field of a match, or an
+  // element of a list in such a field.
   for (func::CallOp call : program.getCallers(function)) {
     Value node;
     for (Value operand : call.getOperands())

@@ -1,4 +1,4 @@
-//===- InspectorWaits.cpp - What may wait in inspectors -------------------===//
+//===- InspectorWaits.cpp - Ops that may wait in inspectors ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -121,7 +121,7 @@ InspectorWaits::findFirst(Operation *op, DenseSet<Operation *> &calls) const {
     calls.erase(callee);
     return first;
   }
-  // Of a branch, one region runs; a loop may run none.
+  // One region of a branch runs; a loop may run none of its regions.
   bool always = isa<scf::IfOp, scf::IndexSwitchOp, rec::MatchOp>(op),
        any = false;
   for (Region &region : op->getRegions()) {

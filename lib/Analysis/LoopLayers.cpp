@@ -1,4 +1,4 @@
-//===- LoopLayers.cpp - What rounds of a loop can run before --------------===//
+//===- LoopLayers.cpp - Layers of a loop ----------------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -36,8 +36,8 @@ LoopLayers::LoopLayers(LoopLikeOpInterface loop, const LoopTasks &tasks)
   assignLayers(tasks);
 }
 
-/// True if a number or view follows from the number of the round and from what
-/// is outside of the loop.
+/// Returns true if `op` computes numbers or views from the number of the round
+/// and from values outside of the loop.
 bool LoopLayers::dependsOnRoundAlone(Operation *op) {
   bool isNumberOrView =
       isa<tensor::ExtractSliceOp>(op) ||
@@ -53,8 +53,9 @@ bool LoopLayers::dependsOnRoundAlone(Operation *op) {
   });
 }
 
-/// Adds the edges from a value, which `node` gives, to what reads it. What no
-/// other layer can read ties its readers to its own layer: edges back.
+/// Adds the edges from `value`, which `node` defines, to its readers. If no
+/// other layer can read the value, edges back keep its readers in the layer of
+/// `node`.
 void LoopLayers::addEdges(Value value, unsigned node, bool mayCross) {
   auto add = [&](unsigned reader) {
     successors[node].push_back(reader);
@@ -75,7 +76,7 @@ void LoopLayers::addEdges(Value value, unsigned node, bool mayCross) {
 
 void LoopLayers::assignLayers(const LoopTasks &tasks) {
   components = findComponents(successors);
-  // Those that lead to a component come after it.
+  // Predecessors of a component come after it.
   std::reverse(components.begin(), components.end());
   layers.assign(successors.size(), 0);
   for (const auto &component : components) {

@@ -20,8 +20,8 @@ enum class Access { None, Read, Write };
 
 } // namespace
 
-/// The first access of `op` to the top of a variable, which it stores in
-/// `variable`. A popped value is not read again.
+/// Returns the first access of `op` to the top of a variable, and stores the
+/// variable in `variable`. A popped value is not read again.
 static Access getAccess(Operation *op, FlatSymbolRefAttr &variable) {
   return llvm::TypeSwitch<Operation *, Access>(op)
       .Case<TopOp, PushOp>([&](auto read) {

@@ -20,14 +20,14 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// A tensor that becomes numbers.
+/// Returns true for a tensor that becomes numbers.
 static bool hasFewElements(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.hasStaticShape() &&
          tensor.getNumElements() <= kFewElements;
 }
 
-/// Where the element at `index` lies in row-major order.
+/// Returns the position of the element at `index` in row-major order.
 static int64_t toPosition(ArrayRef<int64_t> shape, ArrayRef<int64_t> index) {
   int64_t position = 0;
   for (auto [extent, i] : llvm::zip_equal(shape, index))
@@ -52,8 +52,8 @@ static void forEachIndex(ArrayRef<int64_t> shape,
 
 namespace {
 
-/// Rebuilds a function from elements. What it cannot rebuild it notes as the
-/// obstacle, and goes on with nothing.
+/// Builder that rebuilds a function from elements. If it cannot rebuild an op,
+/// it stores the op as the obstacle and continues with no elements.
 class NumberBuilder {
 public:
   NumberBuilder(const InstanceProgram &program)
@@ -139,7 +139,7 @@ NumberBuilder::Elements NumberBuilder::getAll(ValueRange values) {
   return all;
 }
 
-/// The elements of an argument.
+/// Extracts the elements of an argument.
 NumberBuilder::Elements NumberBuilder::take(Value tensor, Location loc) {
   auto type = cast<RankedTensorType>(tensor.getType());
   Elements elements;
@@ -174,7 +174,7 @@ void NumberBuilder::mapArguments(func::FuncOp made) {
 // Operations on elements
 //===----------------------------------------------------------------------===//
 
-/// Counts an op on numbers that has been made.
+/// Counts an op on numbers that has been created.
 void NumberBuilder::count(Operation *op) {
   operations += isa<math::MathDialect>(op->getDialect()) ? kFunctionSize : 1;
   if (operations > kFewOperations)
@@ -182,7 +182,8 @@ void NumberBuilder::count(Operation *op) {
                  " operations");
 }
 
-/// A copy of an op on numbers, or what it folds to.
+/// Clones an op on numbers, and returns the copy's result or the value to which
+/// the copy folds.
 Value NumberBuilder::clone(Operation *op, IRMapping &mapping) {
   Operation *copy = builder.clone(*op, mapping);
   SmallVector<Value> folded;
@@ -195,7 +196,7 @@ Value NumberBuilder::clone(Operation *op, IRMapping &mapping) {
   return copy->getNumResults() ? copy->getResult(0) : Value();
 }
 
-/// An op of `arith` or `math`, element by element.
+/// Converts an op of `arith` or `math`, element by element.
 void NumberBuilder::convertElementwise(Operation *op) {
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   if (!type) {
@@ -230,7 +231,8 @@ void NumberBuilder::convertElementwise(Operation *op) {
     set(result, std::move(elements));
 }
 
-/// Where a read lies; none if that is not known.
+/// Returns the position of the element that `op` reads; none if it is not
+/// known.
 std::optional<int64_t> NumberBuilder::findPlace(tensor::ExtractOp op,
                                                 ValueRange indices) {
   auto type = cast<RankedTensorType>(op.getTensor().getType());
@@ -239,7 +241,7 @@ std::optional<int64_t> NumberBuilder::findPlace(tensor::ExtractOp op,
     std::optional<int64_t> known = getConstantIntValue(value);
     if (!known || extent == 0)
       return std::nullopt;
-    // A select drops what is read elsewhere.
+    // A select discards elements that are read out of range.
     index.push_back(std::clamp<int64_t>(*known, 0, extent - 1));
   }
   return toPosition(type.getShape(), index);
@@ -253,8 +255,8 @@ void NumberBuilder::convert(tensor::ExtractOp op) {
   set(op, {get(op.getTensor())[*place]});
 }
 
-/// What is added to the sum of a reduction, if it is a product: one operation,
-/// as in kernels.
+/// Adds a product to the sum of a reduction with one operation, as in kernels.
+/// Returns null if `inner` is not such an addition.
 Value NumberBuilder::addProduct(Operation *inner, linalg::LinalgOp op,
                                 IRMapping &mapping) {
   auto add = dyn_cast<arith::AddFOp>(inner);
@@ -276,7 +278,8 @@ Value NumberBuilder::addProduct(Operation *inner, linalg::LinalgOp op,
       mapping.lookupOrDefault(product.getRhs()), mapping.lookup(sum));
 }
 
-/// Point by point, in row-major order of the loops.
+/// Converts a structured operation point by point, in row-major order of the
+/// loops.
 void NumberBuilder::convert(linalg::LinalgOp op) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   const bool reduces = op.getNumReductionLoops() > 0;
@@ -307,7 +310,7 @@ void NumberBuilder::convert(linalg::LinalgOp op) {
       else
         mapping.map(argument, get(operand.get())[placeOf(operand)]);
     }
-    // Numbers from outside of the body, which it may also yield.
+    // Numbers from outside of the body, which the body may also yield.
     for (Operation &inner : *body)
       for (Value operand : inner.getOperands())
         if (auto known = numbers.find(operand);
@@ -347,8 +350,8 @@ void NumberBuilder::convert(linalg::LinalgOp op) {
 // Operations on places
 //===----------------------------------------------------------------------===//
 
-/// Places of a static slice in the tensor that it is of; none if it is not
-/// static, or lies outside.
+/// Returns the positions of a static slice in the tensor that contains it; none
+/// if the slice is not static or is out of range.
 static std::optional<SmallVector<int64_t>>
 findSlice(OffsetSizeAndStrideOpInterface slice, RankedTensorType whole) {
   auto isStatic = [](ArrayRef<int64_t> values) {
@@ -373,7 +376,7 @@ findSlice(OffsetSizeAndStrideOpInterface slice, RankedTensorType whole) {
   return isInside ? std::optional(places) : std::nullopt;
 }
 
-/// Converts an op that moves elements. False if it is another.
+/// Converts an op that moves elements. Returns false for other ops.
 bool NumberBuilder::convertReshape(Operation *op) {
   Value result = op->getNumResults() == 1 ? op->getResult(0) : Value();
   auto refuse = [&] {
@@ -427,7 +430,7 @@ bool NumberBuilder::convertReshape(Operation *op) {
 // Control
 //===----------------------------------------------------------------------===//
 
-/// Converts the block of a region, arguments and terminator included.
+/// Converts the block of a region, including its arguments and terminator.
 void NumberBuilder::fillRegion(Region &from, Region &to) {
   OpBuilder::InsertionGuard guard(builder);
   SmallVector<Type> types = toTypes(from.getArgumentTypes());

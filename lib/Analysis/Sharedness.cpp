@@ -27,10 +27,10 @@ Sharedness::Sharedness(const InstanceProgram &program) : program(program) {
     else
       states[argument] = {Sharing::Instance, -1};
   }
-  // Upstream's sparse data flow joins the values that control hands to a block
-  // argument or a result; here that result is an instance's, since the path
-  // may be. States only rise, each at most twice, so this terminates; one sweep
-  // per level of the call graph suffices in practice.
+  // Upstream's sparse data flow joins the values that control forwards to a
+  // block argument or a result. Here such a value is `Instance`, since the path
+  // may depend on the instance. States only rise, each at most twice, so this
+  // terminates; one sweep per level of the call graph is enough in practice.
   do {
     changed = false;
     for (func::FuncOp function : program.getFunctions())
@@ -71,7 +71,8 @@ void Sharedness::visit(Operation *op) {
     return;
   }
   if (op->getNumRegions() != 0) {
-    // The bodies of linalg and similar ops compute; control flow may differ.
+    // The bodies of linalg and similar ops only compute; control flow may
+    // differ.
     bool computes =
         !isa<RegionBranchOpInterface>(op) &&
         llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
@@ -85,8 +86,8 @@ void Sharedness::visit(Operation *op) {
       return;
     }
   }
-  // Kernels compute shared values before anything else, so control cannot wait
-  // for them in between, nor make lists and nodes of them.
+  // Kernels compute shared values before anything else, so control can neither
+  // wait for them in between nor build lists and nodes from them.
   bool shared = !isa<tensor::ExtractOp>(op) &&
                 !isa_and_nonnull<rec::RecDialect>(op->getDialect());
   // A body may read values other than the operands.

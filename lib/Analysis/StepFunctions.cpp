@@ -20,7 +20,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// True if `op` is control of its function, not of a body in tensor code.
+/// Returns true if `op` is control of its function, not of a body in tensor
+/// code.
 static bool isFunctionControl(Operation *op) {
   Operation *parent = op->getParentOp();
   while (isa<RegionBranchOpInterface>(parent) ||
@@ -29,7 +30,7 @@ static bool isFunctionControl(Operation *op) {
   return isa<func::FuncOp>(parent);
 }
 
-/// True for control that can be lowered to a graph of blocks.
+/// Returns true for control that can be lowered to a graph of blocks.
 static bool hasGraph(Operation *op) {
   return isa<scf::ExecuteRegionOp, scf::ForOp, scf::IfOp, scf::IndexSwitchOp,
              scf::ParallelOp, scf::ReduceOp, scf::WhileOp>(op) ||
@@ -82,7 +83,8 @@ static void convertStructuredControl(ModuleOp module) {
   (void)converted;
 }
 
-/// Expands a switch into a chain of comparisons: a machine branches two ways.
+/// Expands a switch into a chain of comparisons, since a machine only has
+/// two-way branches.
 static void expandSwitch(cf::SwitchOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -115,7 +117,8 @@ static void expandSwitch(cf::SwitchOp op) {
   op.erase();
 }
 
-/// The one value that `argument` has on all edges into its block, or null.
+/// Returns the only value that `argument` has on all edges into its block, or
+/// null.
 static Value getOnlyValue(BlockArgument argument) {
   Value only;
   Block *block = argument.getOwner();
@@ -133,8 +136,9 @@ static Value getOnlyValue(BlockArgument argument) {
   return only;
 }
 
-/// Removes block arguments that have only one value. True if there were any.
-/// Upstream's simplifyRegions does so only where it merges equal blocks too.
+/// Removes block arguments that have only one value. Returns true if there were
+/// any. Upstream's simplifyRegions removes them only where it merges equal
+/// blocks too.
 static bool removeRedundantArguments(func::FuncOp function) {
   bool removed = false;
   for (bool changed = true; changed;) {
@@ -159,7 +163,7 @@ static bool removeRedundantArguments(func::FuncOp function) {
   return removed;
 }
 
-/// Replaces branches to blocks that only return by returns.
+/// Replaces branches to blocks that only return with returns.
 static void returnEarly(func::FuncOp function) {
   for (Block &block : llvm::make_early_inc_range(function.getBody())) {
     auto end = dyn_cast<func::ReturnOp>(block.front());
@@ -197,7 +201,7 @@ static void simplifyGraph(func::FuncOp function) {
   removeRedundantArguments(function);
 }
 
-/// Splits blocks after calls. After a tail call there is only the return of its
+/// Splits blocks after calls. A tail call is followed only by the return of its
 /// results.
 static void splitAtCalls(func::FuncOp function, bool tailCalls) {
   SmallVector<func::CallOp> calls;
@@ -241,7 +245,8 @@ mlir::batch::copyAsStepFunctions(const InstanceProgram &program,
 SmallVector<Block *> mlir::batch::getProgramOrder(func::FuncOp function) {
   SmallVector<Block *> order;
   DenseSet<Block *> visited;
-  // Blocks, and how many of their successors are visited, the last first.
+  // Blocks, and how many of their successors are visited. The last successor is
+  // visited first.
   SmallVector<std::pair<Block *, unsigned>> path;
   auto enter = [&](Block *block) {
     if (visited.insert(block).second)

@@ -42,7 +42,7 @@ const Liveness &StepLiveness::getLiveness(Block *block) const {
 }
 
 bool StepLiveness::isLiveAcrossStep(Value value) const {
-  // An argument is computed by the step before.
+  // The previous step computes an argument.
   if (isa<BlockArgument>(value))
     return !value.use_empty();
   Operation *op = value.getDefiningOp();

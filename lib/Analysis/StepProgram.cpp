@@ -155,7 +155,7 @@ std::optional<Obstacle> StepProgram::findParameterObstacle() const {
   return std::nullopt;
 }
 
-/// Checks that all values and results that variables keep have rows of a fixed
+/// Checks that all values and results that variables store have rows of a fixed
 /// size.
 std::optional<Obstacle>
 StepProgram::findVariableObstacle(func::FuncOp function) const {

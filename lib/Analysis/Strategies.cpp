@@ -25,7 +25,7 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// A type as messages have it.
+/// Returns a type as text for messages.
 static std::string toText(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << "'" << type << "'";
@@ -35,7 +35,7 @@ static std::string toText(Type type) {
 Strategies::Strategies(const InstanceProgram &program, bool gpu)
     : program(program), gpu(gpu) {}
 
-/// An obstacle to an inspector that runs ahead of all tensor code.
+/// Finds an obstacle to an inspector that runs ahead of all tensor code.
 static std::optional<Obstacle>
 findTensorControl(const InstanceProgram &program) {
   Sharedness sharedness(program);
@@ -46,7 +46,7 @@ findTensorControl(const InstanceProgram &program) {
   return Obstacle{control->op->getLoc(), "control depends on a tensor here"};
 }
 
-/// An obstacle to an inspector that waits for tensors.
+/// Finds an obstacle to an inspector that waits for tensors.
 static std::optional<Obstacle> findWaitObstacle(const InstanceProgram &program,
                                                 bool gpu) {
   for (func::FuncOp function : program.getFunctions())
@@ -68,7 +68,7 @@ static std::optional<Obstacle> findWaitObstacle(const InstanceProgram &program,
   return std::nullopt;
 }
 
-/// True for a type that a program of single instances has a place for.
+/// Returns true for a type that a program for single instances can store.
 static bool isInstanceType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
@@ -77,14 +77,14 @@ static bool isInstanceType(Type type) {
          isElementType(tensor.getElementType());
 }
 
-/// True for what hands values of ADTs on, or takes them apart.
+/// Returns true for an op that passes on or decomposes values of ADTs.
 static bool takesAdts(Operation *op) {
   return isa<rec::MatchOp, rec::ConstructOp, rec::YieldOp, scf::YieldOp,
              func::CallOp, func::ReturnOp>(op);
 }
 
-/// True for a node of the input: an argument, or what matches and folds take
-/// out of one.
+/// Returns true for a node of the input: an argument, or a value that matches
+/// and folds take out of one.
 static bool isInputNode(Value value) {
   while (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *owner = argument.getOwner()->getParentOp();
@@ -104,7 +104,8 @@ static bool isInputNode(Value value) {
 }
 
 namespace {
-/// Finds what keeps a program from running single instances on all units.
+/// Analysis that finds the first obstacle to running single instances on all
+/// units.
 class InstanceObstacles {
 public:
   explicit InstanceObstacles(const InstanceProgram &program)
@@ -127,7 +128,7 @@ private:
 };
 } // namespace
 
-/// True if a loop over the nodes of a structure replaces a function.
+/// Returns true if a loop over the nodes of a structure replaces a function.
 bool InstanceObstacles::isLoopOverNodes(func::FuncOp function) const {
   return llvm::any_of(
       recursions.getClasses(), [&](const RecursionClass &component) {
@@ -158,7 +159,7 @@ std::optional<Obstacle> InstanceObstacles::checkCall(func::CallOp call) {
   return std::nullopt;
 }
 
-/// Checks that what an op reads has a place.
+/// Checks that a program for single instances can store the operands of an op.
 std::optional<Obstacle> InstanceObstacles::checkOperands(Operation *op) {
   for (Value operand : op->getOperands()) {
     Type type = operand.getType();
@@ -181,7 +182,7 @@ std::optional<Obstacle> InstanceObstacles::check(Operation *op) {
     return Obstacle{op->getLoc(), "strategy 'replicate' matches values of the "
                                   "input only"};
   }
-  // A value for each node of the input.
+  // The op constructs a value for each node of the input.
   bool isOfNode = isa<rec::ConstructOp>(op) &&
                   op->getParentOfType<func::FuncOp>() != program.getEntry() &&
                   !op->getParentOfType<LoopLikeOpInterface>();
@@ -228,7 +229,8 @@ std::optional<Obstacle> InstanceObstacles::find() {
   return std::nullopt;
 }
 
-/// An obstacle to following tensors, which the passes after the analysis need.
+/// Finds an obstacle to following tensors, which the passes after the analysis
+/// need.
 static std::optional<Obstacle> findUnknownFlow(const InstanceProgram &program) {
   ValueFlowWalker walker(program);
   for (func::FuncOp function : program.getFunctions())

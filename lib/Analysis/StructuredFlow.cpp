@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// True if `user` may run after `op`, or in it. Both are in `block`, perhaps in
-/// regions there.
+/// Returns true if `user` may run after `op`, or in it. Both are in `block`, at
+/// any depth.
 static bool runsAfter(Block *block, Operation *user, Operation *op) {
   Operation *outerUser = block->findAncestorOpInBlock(*user);
   Operation *outer = block->findAncestorOpInBlock(*op);
@@ -23,10 +23,10 @@ static bool runsAfter(Block *block, Operation *user, Operation *op) {
     return outer->isBeforeInBlock(outerUser);
   if (outer == op)
     return user != op;
-  // Control takes its operands before what is in it runs.
+  // Control reads its operands before the ops in it run.
   if (outer == user)
     return false;
-  // What is in a loop runs again.
+  // The ops in a loop run again.
   if (isa<LoopLikeOpInterface>(outer))
     return true;
   for (Region &region : outer->getRegions())

@@ -17,7 +17,7 @@ using namespace mlir::batch;
 namespace json = llvm::json;
 
 namespace {
-/// Reads the entries of a file, and emits errors.
+/// Reader of the entries of a file, which emits errors.
 struct TuningReader {
   MLIRContext *context;
   StringRef path;
@@ -146,7 +146,7 @@ LogicalResult Tuning::checkKernels(ModuleOp module) const {
   return success();
 }
 
-/// How a file names a loop: LINE:COLUMN; empty if that is not known.
+/// Returns the name of a loop in a file, LINE:COLUMN; empty if it is not known.
 static std::string getLoopName(Location location) {
   auto place = location->findInstanceOf<FileLineColLoc>();
   return place ? (Twine(place.getLine()) + ":" + Twine(place.getColumn())).str()

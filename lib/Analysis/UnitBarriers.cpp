@@ -14,12 +14,13 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Memory that a row may be in: the symbol of a buffer or of rows of nodes, or
-/// the site whose scratch memory it is. Nothing writes rows outside of these.
+/// Memory that may contain a row: the symbol of a buffer or of rows of nodes,
+/// or the site that owns the scratch memory. No rows are written outside of
+/// these.
 using Place = const void *;
 
-/// What is done with memory, and by whom: bits. One unit does one thing after
-/// the other, but all do not.
+/// Bits that specify how memory is used, and by which units. One unit does one
+/// thing after another; all units together do not.
 enum Use : unsigned {
   kReadByOne = 1,
   kWrittenByOne = 2,
@@ -33,7 +34,8 @@ Use getUse(bool isWritten, bool byOne) {
   return isWritten ? kWrittenByAll : kReadByAll;
 }
 
-/// True if units have to wait for each other between uses of the same memory.
+/// Returns true if units have to wait for each other between uses of the same
+/// memory.
 bool conflict(unsigned before, Use now) {
   switch (now) {
   case kReadByOne:
@@ -48,17 +50,19 @@ bool conflict(unsigned before, Use now) {
   llvm_unreachable("a use");
 }
 
-/// What units may not have done yet when the first of them is here: they have
-/// done it when they have met. What they use is mapped to how.
+/// Uses that some units may not have completed when the first unit reaches a
+/// point. A barrier completes them. The maps go from what is used to its uses.
 struct Pending {
-  /// By value, where that is still the row.
+  /// Uses of rows by value, while the value is still that row.
   DenseMap<Value, unsigned> rows;
-  /// By place, for rows that no value names any more, and scratch memory.
+  /// Uses by place, for rows that no value names any more, and for scratch
+  /// memory.
   DenseMap<Place, unsigned> places;
-  /// By `uprog.row` in turn: the row that it gave last, until it gives the next
-  /// one; then the one before that.
+  /// Uses by `uprog.row` with `in_turn`: those of the row that the op gave
+  /// last, until it gives the next one, and those of the row before that.
   DenseMap<Operation *, unsigned> lastTurns, turnsBefore;
-  /// Another program, which may read and write everything.
+  /// True if uses by another program are pending, which may read and write
+  /// everything.
   bool others = false;
 
   bool operator==(const Pending &other) const {
@@ -73,8 +77,8 @@ struct Pending {
     addTo(turnsBefore, other.turnsBefore);
     others |= other.others;
   }
-  /// Notes that a row in turn is given. The one before the last one may come
-  /// again after it.
+  /// Records that a `uprog.row` with `in_turn` gives its next row. From then
+  /// on, it may give the row before the last one again.
   void giveTurn(uprog::RowOp row) {
     auto before = turnsBefore.find(row);
     if (before != turnsBefore.end()) {
@@ -97,10 +101,10 @@ private:
   }
 };
 
-/// How an op uses rows and scratch memory.
+/// Uses of rows and scratch memory by an op.
 struct Uses {
   SmallVector<std::pair<Value, Use>> rows;
-  Operation *scratch = nullptr; ///< the site that has it
+  Operation *scratch = nullptr; ///< the site that owns it
   Use ofScratch = kWrittenByAll;
   bool others = false;
 };
@@ -128,9 +132,9 @@ private:
 
   uprog::ProgramOp program;
   StructuredFlow flow;
-  /// By `uprog.node_results`: what notes results of nodes.
+  /// By `uprog.node_results`: the ops that record results of nodes.
   DenseMap<Attribute, SmallVector<uprog::RememberOp>> remembered;
-  SetVector<Operation *> barriers; ///< ops that need one before them
+  SetVector<Operation *> barriers; ///< ops that need a barrier before them
 };
 
 } // namespace
@@ -152,8 +156,8 @@ static Uses getUses(Operation *op) {
   return uses;
 }
 
-/// A row that is looked up is in one of the places of those that are
-/// remembered.
+/// Returns the places that may contain a row. A row that is looked up is in a
+/// place of one of the remembered rows.
 SmallVector<Place> BarrierFinder::getPlaces(Value row) const {
   SetVector<Place> places;
   SetVector<Value> rows;
@@ -174,13 +178,13 @@ SmallVector<Place> BarrierFinder::getPlaces(Value row) const {
   return places.takeVector();
 }
 
-/// The place of the buffer of a `uprog.row`.
+/// Returns the place of the buffer of a `uprog.row`.
 static Place getBuffer(Operation *row) {
   return cast<uprog::RowOp>(row).getBufferAttr().getAsOpaquePointer();
 }
 
-/// True if the first row, or one that it is a slice of, was made to be another
-/// one than the second.
+/// Returns true if `row`, or the row of which it is a slice, was created to
+/// differ from `other`.
 static bool avoids(Value row, Value other) {
   if (auto slice = row.getDefiningOp<uprog::SliceOp>())
     row = slice.getWhole();
@@ -253,9 +257,10 @@ void BarrierFinder::visit(Block &block, Pending &pending) {
   }
 }
 
-/// What is pending after control has gone from one of its regions, or from
-/// before it, to another or behind it. A value of a region is what it is handed
-/// on as, or a row that no value names any more.
+/// Returns the uses that are pending after `control` passes from one of its
+/// regions, or from before it, to another region or to the point after it. A
+/// row of a region continues as the value that receives it, or as a row that no
+/// value names any more.
 Pending BarrierFinder::enter(RegionBranchOpInterface control,
                              RegionBranchPoint from, RegionSuccessor to,
                              const Pending &pending) const {
@@ -289,7 +294,8 @@ Pending BarrierFinder::enter(RegionBranchOpInterface control,
 
 void BarrierFinder::visitControl(RegionBranchOpInterface control,
                                  Pending &pending) {
-  // By region; null: behind the control. Grows until nothing changes.
+  // Pending uses by region; null is the point after the control. They grow
+  // until nothing changes.
   DenseMap<Region *, Pending> before;
   SetVector<Region *> worklist;
   auto leave = [&](RegionBranchPoint point, const Pending &state) {
@@ -317,8 +323,9 @@ void BarrierFinder::visitControl(RegionBranchOpInterface control,
   pending = before[nullptr];
 }
 
-/// What is pending before a loop concerns its first round alone. If that needs
-/// a barrier that other rounds do not, it comes before the loop.
+/// Uses that are pending before a loop only concern its first round. If the
+/// first round needs a barrier that other rounds do not, the barrier is placed
+/// before the loop.
 void BarrierFinder::visitLoop(RegionBranchOpInterface loop, Pending &pending) {
   if (barriers.contains(loop))
     pending = Pending();
@@ -335,7 +342,7 @@ void BarrierFinder::visitLoop(RegionBranchOpInterface loop, Pending &pending) {
 
 SetVector<Operation *> BarrierFinder::run() {
   Pending pending;
-  // A unit runs one task of a program after the other.
+  // A unit runs the tasks of a program one after another.
   pending.others = llvm::any_of(
       program->getParentOfType<ModuleOp>().getOps<uprog::ProgramOp>(),
       [&](uprog::ProgramOp other) {

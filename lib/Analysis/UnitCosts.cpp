@@ -1,4 +1,4 @@
-//===- UnitCosts.cpp - What units take for tasks --------------------------===//
+//===- UnitCosts.cpp - Times that units take ------------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The bytes of a tensor; extents that are not static count as 1.
+/// Returns the bytes of a tensor; extents that are not static count as 1.
 static double countBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
@@ -28,7 +28,7 @@ static double countBytes(Type type) {
   return bytes;
 }
 
-/// True if the kernel only inserts into the argument, in place.
+/// Returns true if the kernel only inserts into the argument, in place.
 static bool isOnlyWritten(KernelOp kernel, BlockArgument argument) {
   for (unsigned i = 0, e = kernel.getNumResults(); i < e; ++i) {
     auto place = kernel.getResultAttrOfType<IntegerAttr>(i, kInPlaceAttr);
@@ -43,7 +43,7 @@ static bool isOnlyWritten(KernelOp kernel, BlockArgument argument) {
   return false;
 }
 
-/// True if the argument is a factor of a product with a parameter.
+/// Returns true if the argument is a factor of a product with a parameter.
 static bool isFactor(KernelOp kernel, BlockArgument argument) {
   return llvm::any_of(argument.getUsers(), [&](Operation *user) {
     auto product = dyn_cast<linalg::LinalgOp>(user);
@@ -56,9 +56,9 @@ static bool isFactor(KernelOp kernel, BlockArgument argument) {
   });
 }
 
-/// Number of reductions of an op that depend on each other.
+/// Returns the number of reductions of an op that depend on each other.
 static int64_t countReductions(Operation *op) {
-  // A maximum, then a sum.
+  // A softmax computes a maximum, then a sum.
   if (isa<linalg::SoftmaxOp>(op))
     return 2;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -80,7 +80,7 @@ TaskWork batch::estimateTask(KernelOp kernel) {
   for (auto [index, type] : llvm::enumerate(kernel.getResultTypes()))
     if (!kernel.getResultAttr(index, kInPlaceAttr))
       work.bytes += countBytes(type);
-  // The reductions on the longest way to each value.
+  // The number of reductions on the longest path to each value.
   DenseMap<Value, int64_t> depths;
   int64_t deepest = 0;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
@@ -97,11 +97,11 @@ TaskWork batch::estimateTask(KernelOp kernel) {
   return work;
 }
 
-/// Speed of a few workers of a CPU, roughly as measured with
-/// `batch-run --bench`.
+/// Approximate speed of a few CPU workers, measured with `batch-run --bench`.
 static constexpr UnitSpeed kWorkers = {4, 500, 50, 0, 70, 17, 16 << 20, 80};
 
-/// Speed of the blocks of a GPU that share a barrier: all, or a cluster.
+/// Returns the speed of the blocks of a GPU that share a barrier: all blocks,
+/// or those of a cluster.
 static constexpr UnitSpeed getBlockSpeed(int64_t blocks, double barrier) {
   using namespace gpu_times;
   return {blocks,      barrier,      kStep + kSite, kStage,
@@ -127,7 +127,8 @@ double EstimatedCosts::getMoveTime(double bytes) const {
 double EstimatedCosts::getStepTime(const TaskWork &task, double tasks,
                                    int64_t units) const {
   const double bytes = task.sharedBytes + tasks * task.bytes;
-  // What does not fit is gone when the next step reads it.
+  // Data that does not fit in the cache is evicted before the next step reads
+  // it.
   const bool isFar = bytes > speed.cache;
   const double factors = tasks * task.factorBytes;
   double perUnit = factors + (bytes - factors) / units;

@@ -1,4 +1,4 @@
-//===- UnitSchedule.cpp - Which units run the tasks of an instance --------===//
+//===- UnitSchedule.cpp - Levels of the steps of a program ----------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::batch;
 using mlir::uprog::Level;
 
-/// The most ops that are looked at together.
+/// Maximum number of ops that are considered together.
 static constexpr size_t kMostPieces = 8;
 
 namespace {
@@ -41,7 +41,7 @@ private:
   const UnitCosts &costs;
   double unknownRounds;
   DenseMap<Operation *, TaskWork> works; ///< by `uprog.run` of a kernel
-  DenseSet<Operation *> given;           ///< of these, those that a file has
+  DenseSet<Operation *> given;           ///< those that a tuning file decides
   double best = 0;
 };
 } // namespace
@@ -61,8 +61,9 @@ UnitScheduler::UnitScheduler(uprog::ProgramOp program, const UnitCosts &costs,
   applyUnits(program, tuning);
 }
 
-/// The time of a step for so many instances of a set. A step of several tasks
-/// of an instance runs for one after the other, and a barrier is behind each.
+/// Estimates the time of a step for `members` instances of a set. If each
+/// instance has several tasks, the step runs for one instance after another,
+/// with a barrier after each.
 double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units,
                                    double members) const {
   auto work = works.find(run);
@@ -82,8 +83,8 @@ double UnitScheduler::estimateStep(uprog::RunOp run, int64_t units,
   return time * members;
 }
 
-/// As countRuns(), but a loop over groups of rounds has fewer of those that are
-/// not known.
+/// Estimates like countRuns() how often the regions of `op` run. A loop over
+/// groups of rounds whose number is not static counts once per group.
 double UnitScheduler::countGroups(Operation *op) const {
   auto loop = dyn_cast<uprog::ForOp>(op);
   std::optional<int64_t> step;
@@ -108,7 +109,7 @@ double UnitScheduler::estimate(Block &block,
              costs.getMoveTime(
                  2.0 * getRowBytes(cast<RankedTensorType>(copy.getType())) /
                  units);
-    // Some members of a set go each way of a branch.
+    // Some members of a set take each way of a branch.
     double runs = countGroups(&op), takers = members;
     if (members > 1 && isa<uprog::BranchOp>(op)) {
       takers = std::max(members * runs, 1.0);
@@ -121,15 +122,16 @@ double UnitScheduler::estimate(Block &block,
   return sum;
 }
 
-/// The time of the program as it is, for so many instances of a set.
+/// Estimates the time of the program as it is, for `members` instances of a
+/// set.
 double UnitScheduler::estimate(int64_t units, double members) {
   return estimate(program.getBody().front(),
                   units > 1 ? findBarriers(program) : SetVector<Operation *>(),
                   units, members);
 }
 
-/// True for a step that costs no more on one unit than the barriers before and
-/// after it, which that may spare.
+/// Returns true for a step that takes no longer on one unit than on all units
+/// plus the barriers before and after it. One unit may save these barriers.
 bool UnitScheduler::isSmall(uprog::RunOp run) const {
   return works.contains(run) && !given.contains(run) &&
          estimateStep(run, /*units=*/1, /*members=*/1) <=
@@ -137,7 +139,8 @@ bool UnitScheduler::isSmall(uprog::RunOp run) const {
                  2 * costs.getBarrierTime();
 }
 
-/// The steps in an op that all units run; nothing if one of them is not small.
+/// Returns the steps in an op that all units run; nothing if one of them is not
+/// small.
 std::optional<SmallVector<uprog::RunOp>>
 UnitScheduler::findSmallSteps(Operation &op) const {
   SmallVector<uprog::RunOp> steps;
@@ -152,7 +155,7 @@ UnitScheduler::findSmallSteps(Operation &op) const {
   return steps;
 }
 
-/// Lets one unit run those ops in a row with which the program is fastest.
+/// Lets one unit run consecutive ops where that makes the program fastest.
 void UnitScheduler::improve(Block &block) {
   SmallVector<SmallVector<uprog::RunOp>> pieces;
   auto improvePieces = [&] {

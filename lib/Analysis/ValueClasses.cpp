@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// The ADTs whose values inputs may hold: those of the entry's arguments, and
-/// those of their fields.
+/// Returns the ADTs whose values inputs may contain: the ADTs of the entry's
+/// arguments, and those of their fields.
 static SetVector<StringAttr> findInputAdts(func::FuncOp entry,
                                            SymbolTableCollection &symbols) {
   SetVector<StringAttr> adts;
@@ -58,15 +58,16 @@ ValueClasses::ValueClasses(const InstanceProgram &program,
   addInputs(module);
 }
 
-/// True for a node that is a parameter. Parameters flow everywhere; they are
-/// members only where they can be the same operand as other values.
+/// Returns true for a node that is a parameter. Parameters flow everywhere;
+/// they are members only where they can be the same operand as other values.
 bool ValueClasses::isParameter(unsigned node) const {
   Value value = flow.getValue(node);
   return value && sharedness.getParameter(value);
 }
 
-/// Joins values that can be the same operand or result: over copies, and in
-/// operands and results of kernels, one node each, wherever it is invoked.
+/// Joins values that can be the same operand or result: along copies, and in
+/// the operands and results of kernels. Each of these is one node, wherever the
+/// kernel is invoked.
 void ValueClasses::mergeNodes(ArrayRef<KernelOp> kernels) {
   unsigned nodes = flow.size();
   for (KernelOp kernel : kernels) {
@@ -121,7 +122,7 @@ void ValueClasses::addParameterRow(unsigned node, int64_t parameter,
   valueClass.row = type;
 }
 
-/// Creates a class for every node, and records rows of parameters, and whole
+/// Creates a class for every node. Records rows of parameters, and whole
 /// parameters that can be the same operand as other values.
 void ValueClasses::addParameterRows() {
   for (unsigned node = 0; node < flow.size(); ++node) {
@@ -149,7 +150,7 @@ void ValueClasses::addParameterRows() {
   });
 }
 
-/// Records that a value of `type`, a tensor or lists of them, is an input.
+/// Records that a value of `type`, a tensor or lists of tensors, is an input.
 void ValueClasses::addInput(unsigned node, Type type) {
   while (auto list = dyn_cast<rec::ListType>(type))
     type = list.getElementType();

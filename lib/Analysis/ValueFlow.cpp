@@ -28,16 +28,17 @@ bool mlir::batch::carriesTensor(Type type) {
 
 using rec::ValueFlowEdge;
 
-/// True for an op that has no effects. Not all ops of linalg say so of tensors.
+/// Returns true for an op that has no effects. Not all linalg ops declare this
+/// for tensors.
 static bool hasNoEffects(Operation *op) {
   return isMemoryEffectFree(op) ||
          (isa_and_nonnull<linalg::LinalgDialect>(op->getDialect()) &&
           llvm::none_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>));
 }
 
-/// True for an op without an interface whose results are computed from all of
-/// its operands: it has no effects and no type that a tensor could hide in. Ops
-/// of rec may have tensors instead of lists and hand on their contents.
+/// Returns true for an op without an interface whose results are computed from
+/// all of its operands: it has no effects and no type that may hide a tensor.
+/// Ops of rec may take tensors instead of lists and forward their contents.
 static bool isComputation(Operation *op) {
   auto hides = [](Type type) { return isa<rec::ListType, rec::AdtType>(type); };
   return !isa_and_nonnull<rec::RecDialect>(op->getDialect()) &&

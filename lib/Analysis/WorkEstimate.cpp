@@ -56,7 +56,7 @@ WorkEstimate mlir::batch::estimateWork(const InstanceProgram &program,
                                        const Sharedness &sharedness,
                                        const StructuralControl &control) {
   TensorCode code(program, sharedness);
-  // How often each region runs, those around it and callers first.
+  // Number of runs of each region. Enclosing regions and callers come first.
   DenseMap<Region *, double> runs;
   SmallVector<double> calls(program.getComponents().size());
   calls[program.getComponent(program.getEntry())] = 1;
@@ -70,7 +70,7 @@ WorkEstimate mlir::batch::estimateWork(const InstanceProgram &program,
     }
     auto read = dyn_cast<tensor::ExtractOp>(op);
     if (read && llvm::is_contained(control.getWaits(), read)) {
-      // It is there for all reads once it has been waited for.
+      // After one wait, the tensor is available to all reads.
       Value tensor = read.getTensor();
       waits[tensor] = std::min(waits[tensor] + often,
                                runs.lookup(tensor.getParentRegion()));
