@@ -7,10 +7,10 @@
 //
 // The states of the search are sets of operators that have run. A lower bound
 // of a batch's cost is known before the layout: its launch, and a gather copy
-// for each operand that has a variable twice. So first the least cost from
-// every state to the end is found; then whole sequences of batches are taken in
-// the order of their least costs and laid out, until the next one cannot be
-// better than the best layout.
+// for each operand that has a variable twice. The search first finds the least
+// cost from every state to the end. It then lays out whole sequences of batches
+// in the order of their least costs, until the next one cannot be better than
+// the best layout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,7 @@ struct Cost {
 
 using OperatorBatch = std::vector<int32_t>;
 
-/// A set of operators that have run, and the ways to go on.
+/// A set of operators that have run, and the possible next steps.
 struct State {
   std::vector<bool> done;
   struct Step {
@@ -47,18 +47,19 @@ struct State {
     Cost cost;
     int32_t next;
   };
-  /// The greedy one first.
+  /// The greedy step comes first.
   std::vector<Step> steps;
   /// The least cost from here to the end.
   Cost rest;
 };
 
-/// A path from the first state: some batches.
+/// A path from the first state: a sequence of batches.
 struct Path {
-  /// The least cost to the end, and the cost so far.
+  /// The least cost of a path to the end that begins with this one, and the
+  /// cost so far.
   Cost least, cost;
   int32_t state;
-  /// The path without the last step; none if there is none.
+  /// The number of the path without the last step; -1 if there is none.
   int32_t previous;
   const State::Step *step;
   /// True if it leads to the end, but no layout of it is free of conflicts.
@@ -88,8 +89,8 @@ private:
 
   const StaticBlock &block;
   const BatchingOptions &options;
-  /// For every operator: the writers of its operands, all of its kind that have
-  /// to run before it, and the uses of its results.
+  /// For every operator: the writers of its operands, the operators of its kind
+  /// that must run before it, and the uses of its results.
   std::vector<std::vector<int32_t>> operandWriters, sameKindBefore;
   std::vector<std::vector<std::pair<int32_t, int32_t>>> uses;
   std::vector<State> states;
@@ -130,7 +131,7 @@ Search::Search(const StaticBlock &block, const BatchingOptions &options)
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// The operators that can run, by kind.
+/// Returns the operators that can run, by kind.
 std::vector<OperatorBatch>
 Search::readyByKind(const std::vector<bool> &done) const {
   std::map<int32_t, OperatorBatch> ready;
@@ -145,7 +146,8 @@ Search::readyByKind(const std::vector<bool> &done) const {
   return result;
 }
 
-/// The number of operators of a kind that wait for none of their own kind.
+/// Returns the number of operators of a kind that wait for no others of their
+/// kind.
 int64_t Search::sourcesOfKind(int32_t kind,
                               const std::vector<bool> &done) const {
   int64_t count = 0;
@@ -156,7 +158,7 @@ int64_t Search::sourcesOfKind(int32_t kind,
   return count;
 }
 
-/// The number of operators of a kind that have not run.
+/// Returns the number of operators of a kind that have not run.
 int64_t Search::left(int32_t kind, const std::vector<bool> &done) const {
   int64_t count = 0;
   for (size_t o = 0; o < done.size(); ++o)
@@ -174,7 +176,7 @@ void Search::addSubsets(const OperatorBatch &ready,
   };
   size_t numOperands = block.operators[ready[0]].operands.size();
 
-  // Operators with equal uses come together.
+  // Operators with equal uses are next to each other.
   OperatorBatch alike = ready, distinct;
   std::stable_sort(alike.begin(), alike.end(),
                    [&](int32_t a, int32_t b) { return uses[a] < uses[b]; });
@@ -208,8 +210,9 @@ void Search::addSubsets(const OperatorBatch &ready,
 std::vector<OperatorBatch>
 Search::candidates(const std::vector<bool> &done) const {
   std::vector<OperatorBatch> ready = readyByKind(done);
-  // The last operators of a kind may as well run at once: they are a batch in
-  // any case. Their time may change what is copied; only small blocks try it.
+  // The last operator of a kind can run at once, since it is a batch in any
+  // case. The time at which it runs may change the copies; only small blocks
+  // try other times.
   constexpr size_t small = 12;
   for (const OperatorBatch &batch : ready)
     if (block.operators.size() > small && batch.size() == 1 &&
@@ -233,7 +236,7 @@ Search::candidates(const std::vector<bool> &done) const {
   return batches;
 }
 
-/// The cost of a batch whatever the layout is.
+/// Returns the cost that a batch has in every layout.
 Cost Search::leastCost(const OperatorBatch &batch) const {
   Cost cost{1, 0};
   size_t numOperands = block.operators[batch[0]].operands.size();
@@ -288,7 +291,8 @@ void Search::findStates() {
   }
 }
 
-/// A step leads to a state with more operators, so those states come first.
+/// Finds the least cost from every state to the end. A step leads to a state
+/// with more operators, so those states come first.
 void Search::findRests() {
   std::vector<int32_t> order(states.size());
   std::vector<int64_t> numDone(states.size());
@@ -317,8 +321,8 @@ static const State::Step *findStep(const State &state,
   return nullptr;
 }
 
-/// True if the steps `first` and `second` from a state can be swapped, and the
-/// other order is the one that counts.
+/// Returns true if the steps `first` and `second` from a state can be swapped,
+/// and the search only follows the other order.
 bool Search::isSwapped(const State &from, const State::Step &first,
                        const State::Step &second) const {
   if (first.batch < second.batch)
@@ -345,7 +349,7 @@ Batching Search::run() {
   auto isAfter = [&](int32_t a, int32_t b) {
     if (paths[a].least < paths[b].least || paths[b].least < paths[a].least)
       return paths[b].least < paths[a].least;
-    // Among equals the last, which is the nearest to its end.
+    // Among equal paths, the last one comes first: it is nearest to its end.
     return a < b;
   };
   std::priority_queue<int32_t, std::vector<int32_t>, decltype(isAfter)> queue(
@@ -382,7 +386,7 @@ Batching Search::run() {
         ++best.layouts;
         layout = findLayoutWithoutConflicts(problem);
         if (!layout) {
-          // At least one more copy: other paths may be better.
+          // This path needs at least one more copy: other paths may be better.
           path.hasConflicts = true;
           path.least = path.least + Cost{1, 0};
           push(path);

@@ -23,9 +23,10 @@ namespace {
 struct TreeView {
   explicit TreeView(const PQTree &tree);
 
-  /// The lowest node with both places of the frontier below it.
+  /// Returns the lowest node with both places of the frontier below it.
   Node above(int32_t first, int32_t last) const;
-  /// The number of the child of a node with a place of the frontier below it.
+  /// Returns the number of the child of a node with a place of the frontier
+  /// below it.
   int32_t numberBelow(Node node, int32_t place) const;
 
   std::vector<int32_t> frontier, place;
@@ -53,33 +54,35 @@ public:
   /// Requires child i of `a` to have the rank of child map[i] of `b`. Returns
   /// false if that contradicts earlier requirements.
   bool unite(Node a, Node b, const std::vector<int32_t> &map);
-  /// The ranks of the `size` children or ends of a node.
+  /// Returns the ranks of the `size` children or ends of a node.
   std::vector<int32_t> ranks(Node node, size_t size);
 
 private:
   using Map = std::vector<int32_t>;
-  /// The node that decides the order, and which of its children have the ranks
-  /// of those of `node`.
+  /// Returns the node that decides the order. Stores in `map`, for each child
+  /// of `node`, the child of the returned node that has the same rank.
   Node find(Node node, size_t size, Map &map);
 
   std::vector<Node> parents, path;
   std::vector<Map> maps;
 };
 
-/// An access that must need no copy.
+/// An access that must not need a copy.
 struct Claim {
   int32_t batch;
   int32_t access;
   int64_t bytes;
 };
 
-/// Finds an order that satisfies some claims (algorithms 2 to 4 and 6).
+/// Solver that finds an order that satisfies a set of claims (algorithms 2 to 4
+/// and 6).
 class Solver {
 public:
   explicit Solver(const LayoutProblem &problem)
       : problem(problem), indexOf(problem.variables.size()) {}
 
-  /// Returns false if there is none.
+  /// Stores an order that satisfies `claims` in `order`. Returns false if there
+  /// is none.
   bool solve(const std::vector<Claim> &claims, std::vector<int32_t> &order);
 
 private:
@@ -102,8 +105,8 @@ private:
   /// The indices of the variables of the claim that is broadcast.
   std::vector<int32_t> indexOf;
   std::vector<int32_t> image;
-  /// The batches with a variable in a claim, and those whose trees have changed
-  /// since they were broadcast.
+  /// For each variable, the batches with the variable in a claim; for each
+  /// batch, whether its trees have changed since it was broadcast.
   std::vector<std::vector<int32_t>> batchesOf;
   std::vector<char> changed;
 };
@@ -232,7 +235,7 @@ bool Solver::solve(const std::vector<Claim> &claims,
       order.push_back(node);
       continue;
     }
-    // The stack has them in reverse order.
+    // The stack contains the children in reverse order.
     size_t size = children.size(), first = stack.size();
     stack.resize(first + size);
     bool isP = view.nodes[node].kind == PQTree::Kind::P && size > 2;
@@ -245,7 +248,8 @@ bool Solver::solve(const std::vector<Claim> &claims,
   return true;
 }
 
-/// Calls back for each batch: its claims are next to each other.
+/// Calls `callback` with the claims of each batch that has several. The claims
+/// of a batch are next to each other.
 template <class Callback>
 static bool forEachBatch(const std::vector<Claim> &claims,
                          Callback &&callback) {
@@ -267,8 +271,8 @@ void Solver::setIndices(const Claim &claim) {
     indexOf[from[i]] = static_cast<int32_t>(i);
 }
 
-/// Calls back with every inner node that has two children or more among the
-/// variables of a claim, and with these children.
+/// Calls `callback` with every inner node that has two children or more among
+/// the variables of a claim, and with these children.
 template <class Callback>
 void Solver::forEachNode(const Claim &claim, const TreeView &view,
                          Callback &&callback) {
@@ -298,9 +302,9 @@ void Solver::forEachNode(const Claim &claim, const TreeView &view,
 }
 
 /// Makes the trees below all accesses of a batch isomorphic: variables that are
-/// next to each other in one of them, in every order, are so in the others. A
-/// reduction changes only the trees of accesses that share variables with its
-/// set.
+/// next to each other in every order of one tree are also next to each other in
+/// the others. A reduction changes only the trees of accesses that share
+/// variables with its set.
 bool Solver::broadcast(const std::vector<Claim> &claims, PQTree &tree) {
   batchesOf.assign(problem.variables.size(), {});
   for (const Claim &claim : claims)
@@ -312,7 +316,7 @@ bool Solver::broadcast(const std::vector<Claim> &claims, PQTree &tree) {
   while (std::any_of(changed.begin(), changed.end(), isChanged)) {
     work = changed;
     changed.assign(changed.size(), false);
-    // The view may be out of date soon, but its statements remain true.
+    // The view may soon be out of date, but the facts in it remain true.
     TreeView view(tree);
     bool fits = forEachBatch(claims, [&](const std::vector<Claim> &batch) {
       if (!work[batch[0].batch])
@@ -371,7 +375,7 @@ bool Solver::uniteOrders(const std::vector<Claim> &claims, const TreeView &view,
 }
 
 /// Requires the nodes of the two isomorphic trees to be in the same order. For
-/// a Q node that extends beyond the claims the direction counts.
+/// a Q node that extends beyond the claims, the direction matters.
 bool Solver::uniteOrders(const Claim &from, const Claim &to,
                          const TreeView &view, NodeOrders &orders) {
   auto placeOfImage = [&](Node child) {
@@ -412,7 +416,8 @@ static bool isContiguous(const std::vector<int32_t> &variables,
   return true;
 }
 
-/// True if no layout can avoid a copy of an access; `reason` is why.
+/// Returns true if no layout can avoid a copy of an access, and stores the
+/// reason in `reason`.
 static bool noLayoutHelps(const LayoutProblem &problem,
                           const std::vector<int32_t> &variables,
                           AccessCopy::Reason &reason) {
@@ -431,7 +436,7 @@ static bool noLayoutHelps(const LayoutProblem &problem,
   return false;
 }
 
-/// True for an access that is read in place wherever it lies.
+/// Returns true for an access that is read in place wherever it is.
 static bool isShared(const LayoutProblem &problem,
                      const std::vector<int32_t> &variables) {
   return problem.sharedReads &&
@@ -462,7 +467,7 @@ int64_t Layout::bytesCopied() const {
   return sum;
 }
 
-/// The claims of a problem, batch after batch.
+/// Returns the claims of a problem, batch after batch.
 static std::vector<Claim> allClaims(const LayoutProblem &problem) {
   std::vector<Claim> claims;
   for (size_t b = 0; b < problem.batches.size(); ++b) {
@@ -542,7 +547,7 @@ Layout batchrt::layoutInOrder(const LayoutProblem &problem,
 }
 
 namespace {
-/// Chooses which claims to drop if not all can be satisfied. Claims are numbers
+/// Choice of the claims to drop if not all can be satisfied. Claims are numbers
 /// here, most bytes first.
 class Conflicts {
 public:
@@ -582,9 +587,9 @@ bool Conflicts::fits(const Claims &some) {
   return solver.solve(list, order);
 }
 
-/// The length of the shortest prefix of `more` that does not fit `fixed`; one
-/// more than its length if all fit. Fewer claims fit more easily, so bisection
-/// finds it.
+/// Returns the length of the shortest prefix of `more` that does not fit
+/// `fixed`; one more than the length of `more` if all of it fits. Shorter
+/// prefixes fit more easily, so bisection finds it.
 size_t Conflicts::firstTooMuch(const Claims &fixed, const Claims &more) {
   size_t lower = 0, upper = more.size() + 1;
   while (lower < upper) {
@@ -600,7 +605,8 @@ size_t Conflicts::firstTooMuch(const Claims &fixed, const Claims &more) {
   return lower;
 }
 
-/// Claims of `some`, which do not fit, that fit as soon as any one is left out.
+/// Requires that `some` does not fit. Returns a subset that fits as soon as any
+/// one of its claims is left out.
 Conflicts::Claims Conflicts::core(const Claims &some) {
   Claims result, rest = some;
   for (;;) {
@@ -612,9 +618,9 @@ Conflicts::Claims Conflicts::core(const Claims &some) {
   }
 }
 
-/// Drops the fewest bytes, and then the fewest claims: tries sets of dropped
-/// claims in that order; each has one more claim of a core than a set tried
-/// before. Returns false if that takes too long.
+/// Drops the fewest bytes, and then the fewest claims. Tries sets of dropped
+/// claims in that order; each adds one claim of a core to a set tried before.
+/// Returns false if that takes too long.
 bool Conflicts::dropFewest() {
   constexpr size_t maxClaims = 64;
   constexpr int maxSets = 256;
@@ -652,8 +658,8 @@ bool Conflicts::dropFewest() {
   return false;
 }
 
-/// Adds the claims one after another, and drops those that do not fit the ones
-/// before.
+/// Adds the claims one after another, and drops those that do not fit the
+/// previous ones.
 void Conflicts::dropInTurn() {
   Claims kept, rest(claims.size());
   std::iota(rest.begin(), rest.end(), 0);

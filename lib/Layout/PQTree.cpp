@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A reduction has three steps. `bubble` finds, from the leaves of the set
-// upwards, the pertinent nodes (those with such a leaf below) and their
-// parents; a child inside a Q node learns its parent from a neighbor.
-// `labelNodes` decides bottom-up which of them are full (all leaves below are
-// in the set) and which partial, and whether a template fits everywhere: that
-// depends only on labels, so nothing has changed yet if none fits. Then the
-// templates (P2 ... P6, Q2, Q3 in the paper's numbering) change the tree.
+// A reduction has three steps. `bubble` finds the pertinent nodes (those with a
+// leaf of the set below) and their parents, from the leaves upwards; a child
+// inside a Q node gets its parent from a neighbor. `labelNodes` decides
+// bottom-up which of these nodes are full (all leaves below are in the set) and
+// which are partial, and whether a template fits everywhere. That depends only
+// on labels, so the tree is unchanged if none fits. Then the templates (P2 ...
+// P6, Q2, Q3 in the paper's numbering) change the tree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +57,7 @@ bool PQTree::reduce(const std::vector<int32_t> &set, bool *changed) {
   if (!bubble())
     return false;
 
-  // The leaves of the set again, which come first in the queue.
+  // Keep the leaves of the set, which come first in the queue.
   queue.resize(numPertinent);
   Node root = labelNodes(numPertinent);
   if (root == none)
@@ -115,7 +115,8 @@ bool PQTree::isQChild(Node node) const {
          (parent != none && nodes[parent].kind == Kind::Q);
 }
 
-/// The neighbor of a child of a Q node on the side away from `previous`.
+/// Returns the neighbor of a child of a Q node on the side away from
+/// `previous`.
 PQTree::Node PQTree::nextSibling(Node node, Node previous) const {
   const NodeData &data = nodes[node];
   return data.sibling[data.sibling[0] == previous ? 1 : 0];
@@ -129,7 +130,8 @@ void PQTree::unblock(Node node, Node parent) {
 }
 
 bool PQTree::bubble() {
-  // Runs of blocked siblings, and whether the root of the tree was reached.
+  // Number of runs of blocked siblings, and whether the root of the tree was
+  // reached.
   int64_t blocks = 0, offTheTop = 0;
   blocked.clear();
   size_t next = 0;
@@ -188,7 +190,7 @@ bool PQTree::bubble() {
 //===----------------------------------------------------------------------===//
 
 /// Returns the root of the pertinent nodes; `none` if no template fits. The
-/// queue then has the pertinent nodes up to the root, children first.
+/// queue then contains the pertinent nodes up to the root, children first.
 PQTree::Node PQTree::labelNodes(int32_t numPertinent) {
   for (size_t i = 0; i < queue.size(); ++i) {
     Node node = queue[i];
@@ -216,7 +218,8 @@ PQTree::Node PQTree::labelNodes(int32_t numPertinent) {
   return none;
 }
 
-/// Extends from one pertinent child of a Q node to both sides.
+/// Finds the run of pertinent children of a Q node, from one of them to both
+/// sides.
 PQTree::Run PQTree::pertinentRun(Node node) const {
   const NodeData &data = nodes[node];
   Node start = data.fullChildren ? data.firstFull : data.partial[0];
@@ -243,7 +246,7 @@ PQTree::Run PQTree::pertinentRun(Node node) const {
   return run;
 }
 
-/// Returns false if no template fits.
+/// Labels a node. Returns false if no template fits.
 bool PQTree::labelNode(Node node, bool isRoot) {
   NodeData &data = nodes[node];
   data.label = Label::Partial;
@@ -263,7 +266,7 @@ bool PQTree::labelNode(Node node, bool isRoot) {
       data.label = Label::Full;
     if (isRoot)
       return true;
-    // The set extends beyond the node: one end must be full, or the end of a
+    // The set extends beyond the node. One end must be full, or be the end of a
     // partial child that can be turned to it.
     for (int side = 0; side < 2; ++side)
       if (run.beyond[side] == none && !run.partial[side])
@@ -304,7 +307,7 @@ void PQTree::replaceSibling(Node node, Node sibling, Node by) {
   data.sibling[data.sibling[0] == sibling ? 0 : 1] = by;
 }
 
-/// Puts `by`, which is in no place, into the place of `node`.
+/// Puts `by`, which has no place in the tree, into the place of `node`.
 void PQTree::replace(Node node, Node by) {
   const NodeData &old = nodes[node];
   NodeData &data = nodes[by];
@@ -364,13 +367,13 @@ void PQTree::addToQ(Node q, int side, Node child) {
   nodes[q].end[side] = child;
 }
 
-/// The side of a partial Q node where its full children are.
+/// Returns the side of a partial Q node where its full children are.
 int PQTree::fullSide(Node q) const {
   return label(nodes[q].end[0]) == Label::Full ? 0 : 1;
 }
 
-/// Takes the full children out of a P node, as one node; `none` if there are
-/// none.
+/// Takes the full children out of a P node and returns them as one node; `none`
+/// if there are none.
 PQTree::Node PQTree::groupFull(Node p) {
   Node first = nodes[p].firstFull;
   if (nodes[p].fullChildren < 2) {
@@ -387,8 +390,8 @@ PQTree::Node PQTree::groupFull(Node p) {
   return group;
 }
 
-/// The rest of a P node that has been taken out of its place: itself, its
-/// only child, or `none`.
+/// Returns the rest of a P node that has been taken out of its place: the node
+/// itself, its only child, or `none`.
 PQTree::Node PQTree::remainder(Node p) {
   nodes[p].label = Label::Empty;
   if (nodes[p].children > 1)
@@ -400,8 +403,8 @@ PQTree::Node PQTree::remainder(Node p) {
   return child;
 }
 
-/// Puts the children of a partial Q node into its place in another Q node, the
-/// full ones towards its pertinent neighbor, or outwards if it has none.
+/// Replaces a partial Q node in another Q node with its children. The full ones
+/// are towards its pertinent neighbor, or outwards if it has none.
 void PQTree::flatten(Node q) {
   const NodeData data = nodes[q];
   int inner = 0;
@@ -429,8 +432,8 @@ void PQTree::flatten(Node q) {
   release(q);
 }
 
-/// Templates P3 and P5: a Q node with the empty children on one side and the
-/// full ones on the other.
+/// Applies templates P3 and P5, which produce a Q node with the empty children
+/// on one side and the full ones on the other.
 void PQTree::applyP(Node node) {
   Node full = groupFull(node);
   if (nodes[node].numPartial == 0) {
@@ -458,8 +461,8 @@ void PQTree::applyP(Node node) {
     addToQ(q, 1 - side, empty);
 }
 
-/// Templates P2, P4 and P6: the full children between those of the partial
-/// ones, the empty ones unchanged.
+/// Applies templates P2, P4 and P6, which place the full children between those
+/// of the partial ones and leave the empty ones unchanged.
 void PQTree::applyRootP(Node node) {
   Node full = groupFull(node);
   if (nodes[node].numPartial == 0) {
@@ -489,7 +492,7 @@ void PQTree::applyRootP(Node node) {
   }
 }
 
-/// Templates Q2 and Q3.
+/// Applies templates Q2 and Q3.
 void PQTree::applyQ(Node node) {
   int numPartial = nodes[node].numPartial;
   for (int i = 0; i < numPartial; ++i)
@@ -535,7 +538,7 @@ std::vector<int32_t> PQTree::frontier() const {
   return result;
 }
 
-/// Marks the nodes that it sees, so that it ends whatever the links are.
+/// Marks the nodes that it visits, so that it ends whatever the links are.
 std::string PQTree::checkNode(Node node, std::vector<char> &seen) const {
   const NodeData &data = nodes[node];
   std::string name = "node " + std::to_string(node);
@@ -629,8 +632,9 @@ PQTree::verify(const std::vector<std::vector<int32_t>> &sets) const {
         continue;
       if (inSet[node] != size)
         return message;
-      // Either all are below one child, which is checked too, or they are whole
-      // children of a Q node next to each other.
+      // Either all leaves of the set are below one child, which is checked too,
+      // or they are the leaves of whole children of a Q node that are next to
+      // each other.
       int64_t runs = 0;
       bool inRun = false, inOneChild = false;
       for (Node child : children(node)) {
