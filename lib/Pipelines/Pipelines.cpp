@@ -34,30 +34,30 @@ StringRef mlir::batch::getPolicyHelp() {
 void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
                                          const AutobatchOptions &options) {
   pm.addPass(createVerifyInputPass());
-  // A function that remains declared is an error in a later pass.
+  // A function that is still only declared is an error in a later pass.
   pm.addPass(createLinkLibraryPass());
   SpecializeSizesPassOptions sizes;
   sizes.sizes.assign(options.sizes.begin(), options.sizes.end());
   pm.addPass(createSpecializeSizesPass(sizes));
   pm.addPass(createShareResourcesPass());
-  // The passes below only know scf and lists.
+  // The passes below only support scf and lists.
   pm.addPass(createLiftCFPass());
   pm.addPass(createListElementsPass());
 
-  // Kernels. Helpers go first: a call would end a straight-line block.
+  // Kernels. Helpers are inlined first: a call would end a straight-line block.
   pm.addPass(createInlineHelpersPass());
   // Only recursive functions are still called with several sets of parameters.
   pm.addPass(createDuplicateFunctionsPass());
   pm.addPass(createFoldEmptyPass());
   pm.addPass(createFlattenBodiesPass());
-  // Counters and conditions that front ends write as tensors.
+  // Counters and conditions that front ends write as tensors become scalars.
   pm.addPass(createScalarizePass());
-  // Needs numbers as positions.
+  // This pass needs numbers as positions.
   pm.addPass(createUpdateStacksPass());
   pm.addPass(createFoldBiasesPass());
   // Recursion. Marks are where the user put them only until code is copied.
-  // Specialized code is unrolled with its tests; all three bring code together
-  // in which zeros fold.
+  // Specialized code is unrolled with its tests. All three passes bring
+  // together code in which zeros fold.
   if (options.refactor)
     pm.addPass(createRefactorPass());
   SpecializePassOptions specialize;
@@ -66,15 +66,16 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   UnrollPassOptions unroll;
   unroll.factor = options.unroll;
   pm.addPass(createUnrollPass(unroll));
-  // Products with zeros appear once helpers are inlined; a branch without
+  // Products with zeros appear once helpers are inlined. A branch without
   // products may then become a select.
   FoldZerosPassOptions zeros;
   zeros.assumeFinite = options.assumeFinite;
   pm.addPass(createFoldZerosPass(zeros));
   if (options.hoist)
     pm.addPass(createHoistProductsPass());
-  // A branch may hold a helper's code, so it is judged after inlining; code
-  // that becomes straight-line is outlined together with the code around it.
+  // A branch may contain a helper's code, so this pass runs after inlining.
+  // Code that becomes straight-line is outlined together with the code around
+  // it.
   IfToSelectPassOptions select;
   if (!options.select)
     select.maxElements = 0;
@@ -99,7 +100,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   kernels.coarsen = options.coarsen;
   kernels.hoist = options.hoist;
   pm.addPass(createOutlineKernelsPass(kernels));
-  // Depths count within phases, and ghosts in depths.
+  // Depths count within phases, and ghosts count in depths.
   AssignPhasesPassOptions phases;
   phases.defer = options.defer;
   phases.phases = options.phases;
@@ -113,7 +114,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
     layout.equal = options.layoutKernels;
     pm.addPass(createLayoutPQPass(layout));
   }
-  // Kernels are final now, and all that follows is made of them.
+  // Kernels are final from here on, and all later code is made of them.
   pm.addPass(createWidenReductionsPass());
   pm.addPass(createVectorizeKernelsPass());
 
@@ -151,7 +152,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
 
 void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
                                           const CPUWorkersOptions &options) {
-  // Stages follow from the forms of convolutions.
+  // Stages depend on how convolutions are written.
   pm.addPass(createConvolutionsToProductsPass());
   StageOperatorsPassOptions stages;
   stages.target = uprog::StageTarget::CPU;
@@ -173,16 +174,18 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
 
   // Math on f16 and bf16 becomes math on f32, which the next pass expands.
   pm.addPass(createExpandFloatsPass());
-  // The program's own conversions; those of expanded math are within range.
+  // Saturates the program's own conversions; those of expanded math are within
+  // range.
   pm.addPass(createSaturateConversionsPass());
   // The sine and the cosine of a number share a reduction.
   pm.addNestedPass<func::FuncOp>(math::createMathSincosFusionPass());
-  // Before the conversion of math, which would call library functions.
+  // This pass precedes the conversion of math, which would call library
+  // functions.
   ExpandMathPassOptions math;
   math.share = true;
   pm.addPass(createExpandMathPass(math));
-  // Function by function where possible, on all cores; then entry points,
-  // calls and signatures.
+  // The conversion runs function by function where possible, on all cores.
+  // Entry points, calls and signatures follow.
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createSCFToCFPass());
   ConvertToLLVMPassOptions local;
@@ -200,7 +203,7 @@ void mlir::batch::buildCPUWorkersPipeline(OpPassManager &pm,
   pm.addNestedPass<LLVM::LLVMFuncOp>(createReconcileUnrealizedCastsPass());
 }
 
-/// Sets the option `gpu` of the passes that `pm` has already.
+/// Sets the option `gpu` of the passes that `pm` already contains.
 static void chooseForGPU(OpPassManager &pm) {
   for (Pass &pass : pm)
     (void)pass.initializeOptions("gpu=true",
@@ -219,7 +222,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   StageOperatorsPassOptions stages;
   stages.target = uprog::StageTarget::GPU;
   pm.addPass(createStageOperatorsPass(stages));
-  // Tensor cores need few registers, and more warps to load for them.
+  // Tensor cores need few registers, but more warps to load their data.
   int64_t blockSize = options.blockSize;
   if (blockSize == 0)
     blockSize = options.precision == Precision::F32 ? 256 : 512;
@@ -259,7 +262,7 @@ void mlir::batch::buildGPUPersistentPipeline(
   device.addPass(createExpandFloatsPass());
   device.addPass(createSaturateConversionsPass());
   device.addPass(math::createMathSincosFusionPass());
-  // Libraries of these functions only come with a toolkit.
+  // Libraries of these functions come only with a toolkit.
   device.addPass(createExpandMathPass());
   device.addPass(createMathToIntrinsicsPass());
   device.addPass(createSCFToCFPass());
