@@ -44,7 +44,7 @@ static std::string readLink(const std::string &name) {
   return folder.str().str();
 }
 
-/// Writes all bytes; a failed write is the error, not the end of the program.
+/// Writes all bytes. A failed write is an error, and does not end the program.
 static std::error_code writeAll(int file, StringRef bytes) {
   llvm::raw_fd_ostream stream(file, /*shouldClose=*/false, /*unbuffered=*/true);
   stream << bytes;
