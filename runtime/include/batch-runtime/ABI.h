@@ -1,4 +1,4 @@
-//===- ABI.h - What compiled objects and the runtime share ------*- C++ -*-===//
+//===- ABI.h - Interface of objects and the runtime -------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,23 +14,24 @@
 //   f32, f64         the bits, zero-extended
 //   ADT value        the node id
 //   list             (length << 32) | first entry in the list pool; bit 31 is
-//                    the host's, for `append`
-//   tensor           inspector: a handle; unbatched code: the address of its
-//   row ragged tensor    a list of such tensor cells, one per row
+//                    reserved for the host, for `append`
+//   tensor           inspector: a handle; unbatched code: address of the row
+//   ragged tensor    a list of such tensor cells, one per row
 //
 // Handles (inspector only). Bits 0-31: task number, or row number in a source;
-// bits 32-54: the task's depth + 1, 0 for a row of a source; bit 55: a ghost
-// has raised that depth, which counts though the task has run; bits 56-63: the
-// position of the result among the task's results in the same table, or
-// 128 + source number for a row of a source.
+// bits 32-54: the task's depth + 1, 0 for a row of a source; bit 55: 1 if a
+// ghost has raised that depth, which then counts even if the task has run; bits
+// 56-63: the position of the result among the task's results in the same table,
+// or 128 + source number for a row of a source.
 //
 // Rows. The storage of a tensor with shape [d0, ..., dn] is its elements in
 // row-major order, the last dimension padded to a multiple of 64 bytes.
-// Padding may hold anything. Tables, sources and arenas are arrays of such
-// rows. A table may have a layout, which its descriptor gives: then elements of
-// its rows lie elsewhere, in results of unbatched code too, and "t*rowBytes"
-// below means the distance of its slots. The rows of a parameter follow
-// BATCH_ROWS_PREFIX bytes that begin with its first extent, an int64_t.
+// The contents of padding are undefined. Tables, sources and arenas are arrays
+// of such rows. The descriptor may specify a layout for a table. The elements
+// of its rows are then stored in another order, also in results of unbatched
+// code, and "t*rowBytes" below stands for the offset of slot t. The rows of a
+// parameter follow BATCH_ROWS_PREFIX bytes that begin with its first extent, an
+// int64_t.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +45,7 @@
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
 #define BATCH_ROWS_PREFIX 64
-/// The bits of a list's cell that are its first entry.
+/// Mask of the bits of a list's cell that store its first entry.
 #define BATCH_LIST_FIRST 0x7fffffff
 
 #ifdef __cplusplus
@@ -61,15 +62,15 @@ typedef enum BatchError {
   BATCH_ERROR_RAGGED_MISMATCH = 3,   ///< a, b: the two extents
   /// a: position, b: length of the list
   BATCH_ERROR_ELEMENT_OUT_OF_BOUNDS = 4,
-  /// a: index, b: its place, from 1, in the descriptor's `indices`
+  /// a: index, b: 1-based position of its check in the descriptor's `indices`
   BATCH_ERROR_INDEX_OUT_OF_BOUNDS = 5,
-  /// a: number, from 1, in the descriptor's `counted`; b unused
+  /// a: 1-based position in the descriptor's `counted`; b unused
   BATCH_ERROR_TOO_MANY_STEPS = 6,
   BATCH_ERROR_CANCELLED = 7, ///< a, b unused
 } BatchError;
 
-/// Runs branch `number` of those that wait side by side. `frame` has the values
-/// that they read, and room for their results.
+/// Runs branch `number` of several that may wait at the same time. `frame`
+/// stores the values that they read and has room for their results.
 typedef void (*BatchBranch)(BatchContext *, int64_t *frame, int64_t number);
 
 typedef struct BatchRuntimeFunctions {
@@ -78,20 +79,20 @@ typedef struct BatchRuntimeFunctions {
 #include "batch-runtime/RuntimeFunctions.def"
 } BatchRuntimeFunctions;
 
-/// The rows that a call of a function of the inspector needs when it goes on
-/// after a wait: `count` handles follow.
+/// The rows that a call of an inspector function needs when it resumes after a
+/// wait. `count` handles follow.
 typedef struct BatchFrame {
-  struct BatchFrame *outer; ///< of the call around it; null: none
+  struct BatchFrame *outer; ///< frame of the caller; null: none
   int64_t count;
 } BatchFrame;
 
 /// Tasks of one kernel in the order they were recorded. A record is
 /// `recordCells` cells: (depth << 32 | task number), then the operands that are
 /// not shared, in the kernel's argument order. Operands that always have the
-/// same cell share it; which cell an operand has is in the descriptor.
+/// same cell share it; the descriptor specifies the cell of each operand.
 typedef struct BatchQueue {
-  int64_t *end;   ///< where the next record goes
-  int64_t *limit; ///< end of the room
+  int64_t *end;   ///< address of the next record
+  int64_t *limit; ///< end of the memory
   int64_t *begin;
 } BatchQueue;
 
@@ -102,10 +103,10 @@ typedef struct BatchSource {
   int64_t rowBytes;
 } BatchSource;
 
-/// How one operand of a step is read. For ragged operands row i of task t is
-/// entry offsets[t] + i.
-///   gather      row t lies at base + ((const int32_t *)rows)[t]*rowBytes
-///   rows        row t lies at ((const char *const *)rows)[t]
+/// The rows that one operand of a step reads. For ragged operands row i of task
+/// t is entry offsets[t] + i.
+///   gather      row t is at base + ((const int32_t *)rows)[t]*rowBytes
+///   rows        row t is at ((const char *const *)rows)[t]
 ///   scalar      the cell of task t is ((const int64_t *)rows)[t]
 /// The compiler fixes one of these for each operand of a kernel.
 typedef struct BatchOperand {
@@ -114,13 +115,13 @@ typedef struct BatchOperand {
   const int32_t *offsets; ///< count + 1 entries from 0; null if not ragged
 } BatchOperand;
 
-/// One batch: `count` tasks of one kernel. Result r of task t is written at
+/// One batch: `count` tasks of one kernel. Result r of task t is written to
 /// results[r] + t*(its rowBytes times the number of results of the kernel that
-/// share its table), or at ((char *const *)results[r])[t], which the compiler
-/// fixes for each result of a kernel; if results[r] is null, into the row of
-/// the operand that the descriptor names (`inPlace`), of which only a part
-/// changes. Steps without a barrier between them run at the same time; each has
-/// scratch memory of its own.
+/// share its table), or to ((char *const *)results[r])[t]. The compiler fixes
+/// one of the two for each result of a kernel. If results[r] is null, the
+/// result is written into the row of the operand that the descriptor specifies
+/// (`inPlace`), and only a part of that row changes. Steps without a barrier
+/// between them run at the same time; each has its own scratch memory.
 typedef struct BatchStep {
   int64_t kernel;
   int64_t count;
@@ -130,99 +131,99 @@ typedef struct BatchStep {
   int64_t barrier; ///< 1: a barrier of all units follows, 0: none
 } BatchStep;
 
-/// The first check of a run that failed: an index out of range, or a
-/// `cf.assert`. Code reads no tensor at such an index, so the run continues;
-/// the host then reports the error.
+/// The first failed check of a run: an index out of range, or a `cf.assert`.
+/// Code reads no tensor at such an index, so the run continues; the host then
+/// reports the error.
 typedef struct BatchIndexError {
-  int64_t place; ///< from 1, in the descriptor's `indices`; 0: none failed
+  int64_t place; ///< 1-based, in the descriptor's `indices`; 0: none failed
   int64_t index; ///< the checked number
 } BatchIndexError;
 
-/// A variable of a lockstep program, on the lanes of one unit: a row per lane,
-/// and the rows that its stack holds below.
+/// A variable of a lockstep program on the lanes of one unit: a row per lane,
+/// and the rows below it on the variable's stack.
 typedef struct BatchVariable {
   char *tops;
   char *stack;     ///< entry d of lane l is row d*lanes + l; null: no stack
   int64_t *depths; ///< by lane: the number of entries
 } BatchVariable;
 
-/// How an instance of a lockstep program ended: 0 if well, else one of these in
-/// the high half and the block where it ended in the low half.
+/// The outcome of an instance of a lockstep program: 0 for success, else one of
+/// these in the high half and the block where it ended in the low half.
 typedef enum BatchLaneEnd {
   BATCH_LANE_STACK_OVERFLOW = 1,
   BATCH_LANE_TOO_MANY_STEPS = 2,
 } BatchLaneEnd;
 
 /// The work of one unit of a lockstep program: lanes, each with an instance,
-/// that wait for their next block. Units share nothing but `nextInstance` and
-/// the arguments, results and ends of instances.
+/// that wait for their next block. Units share only `nextInstance` and the
+/// arguments, results and ends of instances.
 typedef struct BatchLanes {
   int64_t lanes;
   int64_t numInstances;
-  int64_t *nextInstance; ///< that no lane has taken yet; atomic
+  int64_t *nextInstance; ///< the first that no lane has taken; atomic
   int64_t stackDepth;    ///< entries that a stack has room for
   int64_t maxSteps;      ///< blocks that an instance may run
-  int64_t choice;        ///< of the next block: a BatchBlockChoice
+  int64_t choice;        ///< picks the next block: a BatchBlockChoice
   int64_t patience;      ///< steps after which a waiting block is run first
-  int64_t maskFrom;      ///< blocks with this many lanes run masked
+  int64_t maskFrom;      ///< blocks with at least this many lanes run masked
   int64_t now;           ///< steps run so far
-  int64_t longestWait;   ///< the most steps from a lane's arrival at a block to
-                         ///< the one that ran it, included
-  int64_t frame;         ///< of a program with frames: blocks below the present
-                         ///< one; else 0
-  int64_t count;         ///< lanes that run the present block
-  int64_t masked;        ///< 1: runs on all lanes, drops others' results
-  int64_t *instances;    ///< by lane, -1: none
+  int64_t longestWait;   ///< the most steps from a lane's arrival at a block up
+                         ///< to and including the one that ran it
+  int64_t frame;         ///< with frames: number of blocks in the frames below
+                         ///< the current one; else 0
+  int64_t count;         ///< lanes that run the current block
+  int64_t masked;        ///< 1: it runs on all lanes, others' results are lost
+  int64_t *instances;    ///< by lane; -1: none
   int64_t *blocks;       ///< by lane: the one it waits for, counted from the
                          ///< first frame; -1: none
   int64_t *laneSteps;    ///< by lane: blocks that its instance has run
-  int32_t *active;       ///< lanes that run the present block, in order
-  int64_t *returns;      ///< blocks to return to, as a variable's stack
+  int32_t *active;       ///< lanes that run the current block, in order
+  int64_t *returns;      ///< blocks to return to, laid out like `stack`
   int64_t *returnDepths; ///< by lane
   BatchVariable *variables;
   BatchStep *steps;       ///< by block; operand rows are `active`
   BatchStep *maskedSteps; ///< the same; operand rows are all lanes
-  const int64_t *costs;   ///< by block: of running it on a lane
+  const int64_t *costs;   ///< by block: cost of running it on a lane
   int64_t *waiting;       ///< by frame and block: lanes that wait for it
-  int64_t *since;         ///< the same: step at which the first of them came
-  int64_t *runs;          ///< by block: how often it has run,
-  int64_t *laneRuns;      ///< and on how many lanes in all
-  int64_t *ends;          ///< by instance: how it ended
-  int64_t lowCost;        ///< blocks that cost less run before a state is read
-  const int64_t *states;  ///< a table of states by hash: the hash, 0 where none
-                          ///< is; the block that runs next, -1 there
-  int64_t lastSlot;       ///< of the table; their number is a power of two
-  int64_t unknownStates;  ///< steps in states that it lacks
-  void *trace;            ///< on the host, of lanes that are traced; else null
+  int64_t *since;         ///< likewise: step at which the first of them arrived
+  int64_t *runs;          ///< by block: number of times that it ran
+  int64_t *laneRuns;      ///< by block: total number of lanes that ran it
+  int64_t *ends;          ///< by instance: a BatchLaneEnd and its block, or 0
+  int64_t lowCost;        ///< blocks that cost less run first, without a state
+  const int64_t *states;  ///< hash table of states: the hash, 0 if the slot is
+                          ///< free; the block that runs next, -1 if it is free
+  int64_t lastSlot;       ///< of the table; its size is a power of two
+  int64_t unknownStates;  ///< steps in states that the table lacks
+  void *trace;            ///< on the host, if lanes are traced; else null
   const int64_t *ready;   ///< on the host, of a stream: instances that wait for
                           ///< a lane, atomic; null: `nextInstance` counts them
 } BatchLanes;
 
-/// Which of the blocks that lanes wait for runs next.
+/// The rule that picks the next block among those that lanes wait for.
 typedef enum BatchBlockChoice {
   BATCH_CHOICE_PROGRAM = 0, ///< the first one in program order
   BATCH_CHOICE_MOST = 1,    ///< the one with the most lanes
   BATCH_CHOICE_WORK = 2,    ///< the one that has cost least so far
-  BATCH_CHOICE_LEARNED = 3, ///< what a learned table says, else the same
+  BATCH_CHOICE_LEARNED = 3, ///< the one in a learned table, else as WORK
 } BatchBlockChoice;
 
-/// One unit of a program that runs single instances. Only the unit itself reads
-/// and writes its own.
+/// One unit of a program that runs single instances. Each unit reads and writes
+/// only its own BatchUnit.
 typedef struct BatchUnit {
   char *own;    ///< buffers of the instances that the unit runs by itself; on
                 ///< a device also the steps of all its tasks
-  char *common; ///< buffers of the instances that all units run together, at
-                ///< once up to the descriptor's `room`; in front of it, for
-                ///< more than one, `setBytes`
+  char *common; ///< buffers of the instances that all units run together, up
+                ///< to the descriptor's `room` at once; if that is more than
+                ///< one, `setBytes` bytes precede it
   int64_t numInstances;
   int64_t maxRounds; ///< the most rounds that an instance may take
-  int64_t *ends;     ///< by instance: 0 if it ended well; else the loop, from
-                     ///< 1 in the descriptor, in which it took too many
-  int64_t tasks;     ///< that the unit counts as its own
-  int64_t shares;    ///< that it has run its share of; the first unit counts
-  int64_t batches;   ///< steps of these
-  int64_t sharedBatches; ///< and steps of those that it has run its share of
-  int64_t barriers;      ///< that it counts for all who wait at them
+  int64_t *ends;     ///< by instance: 0 for success; else the loop, 1-based in
+                     ///< the descriptor, in which it took too many rounds
+  int64_t tasks;     ///< tasks that the unit counts as its own
+  int64_t shares;    ///< tasks of which it ran a share; the first unit's count
+  int64_t batches;   ///< steps of `tasks`
+  int64_t sharedBatches; ///< steps of `shares`
+  int64_t barriers;      ///< barriers that it counts for all units
   int64_t copiedBytes;   ///< of arguments that change, and of results
   char *nodeRows;       ///< of all units: the descriptor's `nodeBytes` for each
                         ///< node of the input
@@ -235,47 +236,47 @@ struct BatchContext {
 #include "batch-runtime/ContextFields.def"
 };
 
-/// One mini-batch, or a part of it that depends on no other.
+/// The steps of one mini-batch, or of a part of it that depends on no other.
 typedef struct BatchPlan {
   const BatchStep *steps;
   int64_t numSteps;
 } BatchPlan;
 
-/// What the persistent kernel of a program of plans is called with: each field
-/// is an argument, in order. Pointers are the device's.
+/// The arguments of the persistent kernel of a program of plans: each field is
+/// an argument, in order. Pointers are device addresses.
 typedef struct BatchPlansLaunch {
   const BatchPlan *plans;
   int64_t numPlans;
   const char *const *packings;
   struct BatchDeviceControl *control;
   int64_t blocks;
-  int64_t watchdog; ///< nanoseconds that a block waits for others; 0: for ever
+  int64_t watchdog; ///< nanoseconds that a block waits for others; 0: forever
 } BatchPlansLaunch;
 
-/// The same for a program of lanes.
+/// The arguments of the persistent kernel of a program of lanes.
 typedef struct BatchLanesLaunch {
   BatchContext *context;
   struct BatchDeviceControl *control;
   int64_t blocks;
 } BatchLanesLaunch;
 
-/// The same for a program of single instances.
+/// The arguments of the persistent kernel of a program of single instances.
 typedef struct BatchInstancesLaunch {
   BatchContext *context;
   struct BatchDeviceControl *control;
   int64_t blocks;
-  int64_t watchdog; ///< as of plans
+  int64_t watchdog; ///< as in BatchPlansLaunch
 } BatchInstancesLaunch;
 
 /// The progress of a block of a persistent kernel. Its first thread writes
 /// this, and the host reads it while the kernel runs.
 typedef struct BatchBlockControl {
-  uint32_t arrivals; ///< at barriers of all blocks; bit 31: it has left
-  uint32_t ended;    ///< 1: all its threads have come to the kernel's end
-  int64_t progress;  ///< 0: no step has begun; else, in the high half and the
-                     ///< low one, the last one's plan, from 1, and step; of
-                     ///< lanes: the steps so far and the program's block; of
-                     ///< single instances: the tasks so far and the kernel
+  uint32_t arrivals; ///< at barriers of all blocks; bit 31: the block has left
+  uint32_t ended;    ///< 1: all its threads have reached the end of the kernel
+  int64_t progress;  ///< 0: no step has begun; else, in the high and low half:
+                     ///< plan (from 1) and step of the last step; for lanes,
+                     ///< the steps so far and the program's block; for single
+                     ///< instances, the tasks so far and the kernel
 } BatchBlockControl;
 
 /// The barrier of a persistent kernel's blocks, and the progress of each. All
@@ -284,9 +285,9 @@ typedef struct BatchDeviceControl {
   uint32_t arrivals; ///< of all blocks at all barriers, modulo 2^32
   uint32_t padding0[31];
   uint32_t timedOut; ///< 1: a block has waited too long, and all have left
-  uint32_t step;     ///< its step of the plan,
-  uint32_t barrier;  ///< the number of the barrier, from 1,
-  uint32_t block;    ///< and which block it was
+  uint32_t step;     ///< of that block: its step of the plan
+  uint32_t barrier;  ///< of that block: the number of its barrier, from 1
+  uint32_t block;    ///< of that block: its number
   BatchIndexError indexError;
   uint32_t padding1[24];
   BatchBlockControl ofBlocks[1]; ///< one for each block

@@ -8,13 +8,14 @@
  * The runtime in plain C99, for C and for languages that call C: open a model,
  * bind its parameters once, run many mini-batches. docs/CAPI.md has a program.
  *
- * Every function that can fail returns a BatchStatus; the caller's thread then
- * has a message. What a function makes, a function of the same name with `Free`
- * releases, of null too; what it was made from may be released before.
+ * Every function that can fail returns a BatchStatus; batchLastError() then
+ * returns a message for the calling thread. The `Free` function of a type
+ * releases its objects, and accepts null. The objects that they were made from
+ * may be released earlier.
  *
- * A model and its parameters serve any number of threads; a session serves one
- * call at a time. This interface has the version of the ABI: batchModelOpen()
- * fails in a program that was compiled with another version of this header.
+ * Models and parameters are thread-safe; a session serves one call at a time.
+ * This interface has the version of the ABI: batchModelOpen() fails in a
+ * program that was compiled with another version of this header.
  */
 #ifndef BATCH_RUNTIME_CAPI_H
 #define BATCH_RUNTIME_CAPI_H
@@ -29,7 +30,7 @@ extern "C" {
 
 typedef enum BatchStatus {
   BATCH_STATUS_OK = 0,
-  /** What the caller gave does not fit the model. Nothing has run. */
+  /** The caller's arguments do not fit the model. Nothing has run. */
   BATCH_STATUS_INVALID = 1,
   /** A file cannot be used, or a run has failed. */
   BATCH_STATUS_FAILED = 2,
@@ -37,11 +38,11 @@ typedef enum BatchStatus {
   BATCH_STATUS_NO_MEMORY = 4
 } BatchStatus;
 
-/** Why the last call of this thread failed that did; "" if none has. Lives
- * until the next one that fails. */
+/** Returns the error message of the last failed call of this thread; "" if none
+ * has failed. Lives until the next call that fails. */
 const char *batchLastError(void);
 
-/** The BATCH_ABI_VERSION of the library. */
+/** Returns the BATCH_ABI_VERSION of the library. */
 int32_t batchAbiVersion(void);
 
 /*===----------------------------------------------------------------------===*/
@@ -51,16 +52,16 @@ int32_t batchAbiVersion(void);
 /** A compiled object. */
 typedef struct BatchModel BatchModel;
 
-/** Opens a file that batch-compile has made. */
+/** Opens a file that batch-compile made. */
 #define batchModelOpen(path, model)                                            \
   batchModelOpenVersion(BATCH_ABI_VERSION, path, model)
 BatchStatus batchModelOpenVersion(int32_t version, const char *path,
                                   BatchModel **model);
-/** Uses an object that is linked into the program, and lives as long. */
+/** Uses an object that is linked into the program and lives as long as it. */
 BatchStatus batchModelAdopt(const BatchObject *object, BatchModel **model);
 void batchModelFree(BatchModel *model);
 
-/** The descriptor, JSON (docs/ABI.md). Lives as long as the model. */
+/** Returns the descriptor, JSON (docs/ABI.md). Lives as long as the model. */
 const char *batchModelDescriptor(const BatchModel *model);
 
 typedef enum BatchElementType {
@@ -80,30 +81,29 @@ typedef enum BatchElementType {
  * as long as the model. */
 typedef struct BatchField {
   const char *name;
-  /** In words: "list of tensor<4xf32>". */
+  /** The type in words: "list of tensor<4xf32>". */
   const char *description;
-  /** Of the elements; BATCH_TYPE_I64 for indices and for nodes. */
+  /** Element type; BATCH_TYPE_I64 for indices and for nodes. */
   BatchElementType type;
-  /** Of one value: 0 for a number. An extent of -1 may be any: of a parameter.
-   */
+  /** Rank of one value: 0 for a number. An extent of -1, in the shape of a
+   * parameter, stands for any extent. */
   int32_t rank;
   const int64_t *shape;
-  /** How often values are in lists: 1 for a list, 2 for a list of lists. */
+  /** Depth of nested lists: 1 for a list, 2 for a list of lists. */
   int32_t lists;
   /** 1 for an index: from 0 to 2^31 - 1. */
   int32_t isIndex;
-  /** The data type whose nodes the values are; null: numbers. */
+  /** Data type of the nodes; null: the values are numbers. */
   const char *dataType;
-  /** Of an output: 1 if the number of rows differs from instance to instance.
-   */
+  /** 1 for an output whose number of rows differs between instances. */
   int32_t isRagged;
 } BatchField;
 
 typedef enum BatchFieldKind {
   BATCH_PARAMETER = 0, /**< shared by all instances */
   BATCH_ARGUMENT = 1,  /**< of each instance */
-  /** One for each result, or for a result that is a data structure, one for
-   * each field of its nodes, in post-order. */
+  /** One for each result. A result that is a data structure has one for each
+   * field of its nodes, which are in post-order. */
   BATCH_OUTPUT = 2
 } BatchFieldKind;
 
@@ -118,7 +118,8 @@ typedef struct BatchVariant {
   int64_t numFields;
 } BatchVariant;
 
-/** Variants have numbers from 0, over all data types of a model. */
+/** Returns the number of variants. They are numbered from 0, over all data
+ * types of a model. */
 int64_t batchModelVariants(const BatchModel *model);
 BatchStatus batchModelVariant(const BatchModel *model, int64_t variant,
                               BatchVariant *result);
@@ -129,14 +130,14 @@ BatchStatus batchModelVariantField(const BatchModel *model, int64_t variant,
 /* Arrays of the caller                                                       */
 /*===----------------------------------------------------------------------===*/
 
-/** Memory of the caller's, which is only used during a call. */
+/** Memory of the caller, which is only used during a call. */
 typedef struct BatchArray {
   void *data; /**< aligned or not; only outputs are written */
   BatchElementType type;
   int32_t rank;
   const int64_t *shape;
-  /** From one element of a dimension to the next, in bytes; may be 0 or
-   * negative. Null: row-major, without gaps. */
+  /** Distances between adjacent elements of each dimension, in bytes; may be 0
+   * or negative. Null: row-major, without gaps. */
   const int64_t *strides;
 } BatchArray;
 
@@ -152,8 +153,8 @@ BatchStatus batchParametersBind(const BatchModel *model, int64_t count,
                                 const char *const *names,
                                 const BatchArray *arrays,
                                 BatchParameters **parameters);
-/** The same from a safetensors file, whose floats and integers are converted.
- */
+/** Binds all parameters from a safetensors file. Its floats and integers are
+ * converted. */
 BatchStatus batchParametersRead(const BatchModel *model, const char *path,
                                 BatchParameters **parameters);
 void batchParametersFree(BatchParameters *parameters);
@@ -166,24 +167,25 @@ void batchParametersFree(BatchParameters *parameters);
 typedef struct BatchSession BatchSession;
 
 typedef struct BatchSessionOptions {
-  int32_t threads;  /**< workers, the caller's thread being one */
-  int64_t lanes;    /**< in lock step; 0: one for each instance */
-  int64_t maxSteps; /**< that an instance may take: rounds of loops and calls of
-                       recursions, or blocks in lock step */
-  int64_t stackDepth;     /**< of recursions in lock step */
-  int32_t partialResults; /**< 1: keep the results of instances that end well if
-                             others do not */
+  int32_t threads;    /**< workers, including the calling thread */
+  int64_t lanes;      /**< in lock step; 0: one for each instance */
+  int64_t maxSteps;   /**< limit for an instance: rounds of loops and calls of
+                         recursions, or blocks in lock step */
+  int64_t stackDepth; /**< of recursions in lock step */
+  int32_t partialResults; /**< 1: keep the results of successful instances if
+                             others fail */
 } BatchSessionOptions;
 
 void batchSessionDefaults(BatchSessionOptions *options);
 
-/** How messages call these options: `maxSteps`, or `max_steps`. */
+/** The spelling of these options in messages: `maxSteps`, or `max_steps`. */
 typedef enum BatchOptionNames {
   BATCH_OPTION_NAMES_C = 0,
   BATCH_OPTION_NAMES_PYTHON = 1
 } BatchOptionNames;
 
-/** Of sessions that are made from now on; at first as in C. */
+/** Sets the spelling for sessions that are made later; the default is that of
+ * C. */
 void batchSetOptionNames(BatchOptionNames names);
 
 BatchStatus batchSessionMake(const BatchModel *model,
@@ -193,16 +195,17 @@ BatchStatus batchSessionMake(const BatchModel *model,
 void batchSessionFree(BatchSession *session);
 
 /** Values, one for each instance or node: the first dimension of `elements`
- * counts these, the others are those of the field.
+ * counts them, and its other dimensions are those of the field.
  *
- * In lists the first dimension counts the elements of all lists, one list after
- * the other. offsets[0] then has one entry more than there are lists: where
- * each begins, and the end of the last one. In lists of lists these are places
- * in offsets[1], which has places of elements. Where all lists of an argument
- * or field are equally long, `offsets` may be null: the second dimension of
- * `elements` is then that length.
+ * For lists, the first dimension counts the elements of all lists, one list
+ * after the other. offsets[0] then has one entry more than there are lists: the
+ * position where each list begins, and the end of the last one. For lists of
+ * lists these are positions in offsets[1], which has positions of elements. If
+ * all lists of an argument or field are equally long, `offsets` may be null:
+ * the second dimension of `elements` is then that length.
  *
- * An index may be of any integer type. A node is its number, BATCH_TYPE_I64. */
+ * An index may have any integer type. A node is represented by its number,
+ * BATCH_TYPE_I64. */
 typedef struct BatchValues {
   BatchArray elements;
   const int64_t *const *offsets;
@@ -215,65 +218,68 @@ typedef struct BatchNodes {
   const int64_t
       *instances; /**< the first node of each, and the end of the last */
   const int32_t *variants; /**< by node */
-  /** fields[v][f]: field f of the nodes of variant v, in their order. Null
-   * where a variant has no node or no fields. */
+  /** fields[v][f]: field f of the nodes of variant v, in their order. Null for
+   * a variant without nodes or without fields. */
   const BatchValues *const *fields;
 } BatchNodes;
 
 typedef struct BatchInputs {
   int64_t instances;
   const BatchValues *arguments; /**< by number */
-  const BatchNodes *nodes;      /**< null: there are none */
+  const BatchNodes *nodes;      /**< null: no nodes */
 } BatchInputs;
 
-/** Asks runs to end early. */
+/** A request that runs end early. */
 typedef struct BatchCancellation BatchCancellation;
 
 BatchStatus batchCancellationMake(BatchCancellation **result);
 void batchCancellationFree(BatchCancellation *cancellation);
-/** Runs that have it, and those that begin before it is reset, end soon. Any
- * thread may call this at any time, and so may the handler of a signal. */
+/** Requests that runs with this cancellation end soon: those in progress, and
+ * those that begin before it is reset. Any thread and any signal handler may
+ * call this at any time. */
 void batchCancellationRequest(BatchCancellation *cancellation);
 void batchCancellationReset(BatchCancellation *cancellation);
 
 /** Runs a mini-batch and returns when it has ended. `cancellation` may be null.
- * Afterwards, whatever the status, the session can run another one. In a
- * process forked from this one, it can if it was not running then. */
+ * Whatever the status, the session can then run another mini-batch. It can also
+ * do so in a forked process, unless it was running at the time of the fork. */
 BatchStatus batchSessionRun(BatchSession *session, const BatchInputs *inputs,
                             const BatchCancellation *cancellation);
 
-/** The same, traced; afterwards outputs are there, too. `text` gets a JSON
- * object that says what ran for how many instances at once (docs/Formats.md),
- * which lives until the session's next call. Not for objects of a device. */
+/** Runs a mini-batch like batchSessionRun, and traces it. Outputs are then
+ * available, too. Sets `text` to a JSON object that reports how many instances
+ * ran each kernel or block together (docs/Formats.md). It lives until the
+ * session's next call. Unsupported for objects of a device. */
 BatchStatus batchSessionExplain(BatchSession *session,
                                 const BatchInputs *inputs,
                                 const BatchCancellation *cancellation,
                                 const char **text);
 
-/** How many rows an output has, over all instances of the last run: as many as
- * instances, unless it is ragged. */
+/** Counts the rows of an output, over all instances of the last run: one for
+ * each instance, unless the output is ragged. */
 BatchStatus batchSessionRows(BatchSession *session, int64_t output,
                              int64_t *rows);
-/** Copies an output of the last run, whose first dimension are its rows, into
- * the caller's array. `offsets` gets the first row of each instance and the end
- * of the last; it may be null. */
+/** Copies an output of the last run, whose first dimension is that of its rows,
+ * into the caller's array. Stores the first row of each instance and the end of
+ * the last in `offsets`, which may be null. */
 BatchStatus batchSessionRead(BatchSession *session, int64_t output,
                              const BatchArray *target, int64_t *offsets);
-/** With `partialResults`: why an instance of the last run has no results, whose
- * outputs are then 0 or have no rows; null if it has some. Lives until the next
- * call. */
+/** With `partialResults`: returns the reason why an instance of the last run
+ * has no results, or null if it has results. The outputs of an instance without
+ * results are 0 or have no rows. The text lives until the next call. */
 const char *batchSessionFailure(BatchSession *session, int64_t instance);
 
-/** How far a run has come. */
+/** The progress of a run. */
 typedef struct BatchProgress {
   int64_t instances;
-  /** Those that have their results. Where control runs ahead of all computation
-   * they have them at once. */
+  /** Instances that have results. If control runs ahead of all computation, all
+   * get them at the same time. */
   int64_t ended;
-  int64_t flushes; /**< where control waits for computed tensors */
+  int64_t flushes; /**< if control waits for computed tensors */
 } BatchProgress;
 
-/** Of the run in progress, or the last one. Any thread may call this. */
+/** Reports the progress of the current run, or of the last one. Any thread may
+ * call this. */
 void batchSessionProgress(const BatchSession *session, BatchProgress *progress);
 
 #ifdef __cplusplus

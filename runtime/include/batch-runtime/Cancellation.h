@@ -15,16 +15,16 @@
 
 namespace batchrt {
 
-/// Asks runs to end early: those that are in progress, and those that begin
-/// before reset(). Compiled code looks at it between batches, and where an
+/// A request that runs end early: those that are in progress, and those that
+/// begin before reset(). Compiled code checks it between batches, and where an
 /// inspector loops or calls.
 class Cancellation {
 public:
-  /// Any thread may call this at any time, and so may the handler of a signal.
+  /// Any thread and any signal handler may call this at any time.
   void request() { word.store(1, std::memory_order_relaxed); }
   void reset() { word.store(0, std::memory_order_relaxed); }
   bool isRequested() const { return word.load(std::memory_order_relaxed) != 0; }
-  /// As compiled code reads it.
+  /// Returns the address of the word that compiled code reads.
   const uint32_t *address() const {
     return reinterpret_cast<const uint32_t *>(&word);
   }
@@ -36,7 +36,7 @@ private:
                 "compiled code reads the number itself");
 };
 
-/// What a run raises that was asked to end early.
+/// The error that a run raises when it was cancelled.
 class Cancelled : public Error {
 public:
   Cancelled() : Error("the run was cancelled") {}

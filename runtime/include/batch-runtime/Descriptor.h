@@ -1,4 +1,4 @@
-//===- Descriptor.h - What a compiled object says about itself --*- C++ -*-===//
+//===- Descriptor.h - Contents of an object's descriptor --------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,19 +33,19 @@ struct Type {
   int adt = -1;               ///< Adt: position in Descriptor::adts
   std::vector<Type> elements; ///< List: the one element type
   std::vector<int64_t> shape; ///< Tensor
-  int table = -1;             ///< Tensor: where results of tasks lie, or -1
+  int table = -1;             ///< Tensor: table of the results of tasks, or -1
   int source = -1;            ///< Tensor: the source of input rows, or -1
 
   const Type &element() const { return elements.front(); }
   bool isScalar() const { return kind <= Float; }
-  /// True if a value of the type is or holds ADT values.
+  /// Returns true if a value of the type is an ADT value or contains some.
   bool holdsNodes() const;
 };
 
 struct Field {
   std::string name;
   Type type;
-  int rows = -1; ///< of a result: the one that says how many rows it has
+  int rows = -1; ///< of a result: the result with its number of rows, or -1
 };
 
 struct Variant {
@@ -63,7 +63,7 @@ struct AdtInfo {
   std::vector<Variant> variants;
 
   const Variant *find(const std::string &variant) const;
-  /// True if no node is a child of two nodes.
+  /// Returns true if no node is a child of two nodes.
   bool isUnshared() const { return kind == "tree" || kind == "sequence"; }
 };
 
@@ -75,16 +75,16 @@ struct ParameterInfo {
 
 struct PackingInfo {
   int parameter = 0;
-  std::vector<int> stacked; ///< their rows follow those of `parameter`
+  std::vector<int> stacked; ///< parameters whose rows follow `parameter`'s
   bool panels = false;      ///< else rows
   int64_t n = 0, k = 0, width = 0;
   bool transposed = false;
-  /// Of panels of a parameter with other dimensions than n and k: its extents,
+  /// For panels of a parameter with other dimensions than n and k: its extents,
   /// and its dimensions in the order groups, k, n.
   std::vector<int64_t> extents;
   std::vector<int> order;
 
-  /// The number of matrices of k by n.
+  /// Returns the number of k-by-n matrices.
   int64_t groups() const;
 };
 
@@ -95,9 +95,8 @@ struct SourceInfo {
   DType dtype = DType::F32;
 };
 
-/// Slot s of a table lies (s / block) * rowBytes + (s % block) * slotBytes
-/// bytes after its slot 0, which lies `offset` bytes into the memory of table
-/// `beside`.
+/// A table. Slot s is (s / block) * rowBytes + (s % block) * slotBytes bytes
+/// after slot 0, which is `offset` bytes into the memory of table `beside`.
 struct TableInfo {
   std::string name;
   int64_t rowBytes = 0;
@@ -107,7 +106,7 @@ struct TableInfo {
   int beside = -1;                  ///< -1: memory of its own
   int64_t offset = 0;
   bool transient = false; ///< only frames and records hold its rows
-  /// Where elements lie in a row that is not in row-major order.
+  /// The positions of elements in a row that is not in row-major order.
   ElementLayout elements;
 
   int64_t slotOffset(int64_t slot) const {
@@ -130,7 +129,7 @@ struct OperandInfo {
 struct ResultInfo {
   int table = 0;
   int64_t position = 0, siblings = 1;
-  int inPlace = -1; ///< the operand whose row it may be written into
+  int inPlace = -1; ///< the operand in whose row it may be stored
 };
 
 struct RaggedScratch {
@@ -141,7 +140,7 @@ struct RaggedScratch {
 struct WorkerScratch {
   int64_t fixed = 0, perTask = 0, most = 0;
 
-  /// The bytes that a worker needs for `tasks` tasks.
+  /// Returns the bytes that a worker needs for `tasks` tasks.
   int64_t bytes(int64_t tasks) const {
     return std::min(fixed + tasks * perTask, most);
   }
@@ -149,18 +148,19 @@ struct WorkerScratch {
 
 struct KernelInfo {
   std::string name;
-  /// Where the model's text has it: lines by file.
+  /// The kernel's lines in the model's text, by file.
   std::map<std::string, std::vector<int64_t>> lines;
   int64_t phase = 0;
   bool constant = false;
   bool deferred = false; ///< no wait depends on it
   std::vector<OperandInfo> operands;
   std::vector<ResultInfo> results;
-  /// Bytes of results that have no table: those of a lockstep program's blocks,
-  /// and the operands into whose rows they may be written, -1: none.
+  /// Bytes of results that have no table, which are those of blocks of a
+  /// lockstep program, and the operands in whose rows the results may be
+  /// stored, -1: none.
   std::vector<int64_t> resultBytes;
   std::vector<int> resultRoots;
-  int64_t copiedBytes = 0; ///< by a task, for inserts that are never in place
+  int64_t copiedBytes = 0; ///< per task, for inserts that are never in place
   int64_t taskScratch = 0;
   std::vector<RaggedScratch> raggedScratch;
   WorkerScratch workerScratch;
@@ -172,8 +172,8 @@ struct KernelInfo {
 /// How the persistent kernel for a device is launched.
 struct LaunchInfo {
   std::string kernel;   ///< its symbol
-  std::string chip;     ///< the compiled code's chip; empty for the emulator
-  std::string executor; ///< device, cluster or block: what runs a plan
+  std::string chip;     ///< the chip of the code; empty for the emulator
+  std::string executor; ///< level that runs a plan: device, cluster or block
   int64_t blockSize = 0, clusterSize = 1, sharedBytes = 0;
 };
 
@@ -184,41 +184,41 @@ struct VariableInfo {
   bool stack = false;
 };
 
-/// A block of a lockstep program. Bytes are those of one lane.
+/// A block of a lockstep program. Byte counts are per lane.
 struct BlockInfo {
   std::string name;
   int kernel = -1;        ///< -1: it computes nothing
-  int64_t stackBytes = 0; ///< moved to and from stacks,
-  int64_t topBytes = 0;   ///< and to tops
-  /// By result of the kernel: 1 if it is written into a variable's row, unless
-  /// the block runs masked.
+  int64_t stackBytes = 0; ///< moved to and from stacks
+  int64_t topBytes = 0;   ///< moved to tops of stacks
+  /// By result of the kernel: 1 if it is stored in a variable's row, unless the
+  /// block runs masked.
   std::vector<int> inPlace;
 };
 
 /// A program whose control runs in lock step.
 struct LockstepInfo {
-  bool frames = false; ///< calls of lanes end before their callers go on
+  bool frames = false; ///< callers wait until a call ends for all its lanes
   std::vector<VariableInfo> variables;
   std::vector<BlockInfo> blocks;
 };
 
-/// Of a program that runs single instances.
+/// A program that runs single instances.
 struct ReplicateInfo {
-  int64_t bytes = 0;              ///< that units need for an instance
-  int64_t tasks = 1;              ///< the most of a step
+  int64_t bytes = 0;              ///< needed by units for one instance
+  int64_t tasks = 1;              ///< the most tasks of a step
   int64_t room = 1;               ///< instances that units can run together; 0:
                                   ///< each unit runs instances by itself
-  int64_t memberBytes = 0;        ///< more for each of these but the first
-  int64_t setBytes = 0;           ///< more for several, in front of the others
-  std::vector<std::string> loops; ///< that nothing bounds, for messages
-  /// By the name of a kernel, the loop that it runs in, for messages.
+  int64_t memberBytes = 0;        ///< for each of these except the first
+  int64_t setBytes = 0;           ///< for several instances, before `common`
+  std::vector<std::string> loops; ///< unbounded ones, for messages
+  /// The loop around each kernel, by the kernel's name, for messages.
   std::map<std::string, std::string> kernelLoops;
   int64_t nodeBytes = 0;  ///< of the rows of each node of the input
-  int64_t nodeCells = 0;  ///< of what each node of an instance results in
-  int64_t nodeValues = 0; ///< that are made of each node of the input
+  int64_t nodeCells = 0;  ///< of the results of each node of an instance
+  int64_t nodeValues = 0; ///< new nodes for each node of the input
 
-  /// The bytes that all units need to run `instances` instances together, in
-  /// front of what is `common` to them and from there on.
+  /// Return the bytes that all units need to run `instances` instances
+  /// together: those before BatchUnit::common, and those from there on.
   int64_t bytesBefore(int64_t instances) const {
     return instances > 1 && room > 1 ? setBytes : 0;
   }
@@ -235,7 +235,7 @@ struct Descriptor {
   std::vector<std::string> features;
   std::vector<ParameterInfo> parameters;
   std::vector<PackingInfo> packings;
-  std::vector<std::string> indices; ///< that are checked: of what
+  std::vector<std::string> indices; ///< messages of index checks
   std::vector<std::string> counted; ///< loops and recursions, by name
   std::vector<AdtInfo> adts;
   int64_t cellColumns = 0;
@@ -247,16 +247,16 @@ struct Descriptor {
   int64_t memo = 0;
   std::optional<LaunchInfo> launch;       ///< of objects for a device
   std::optional<LockstepInfo> lockstep;   ///< instead of an inspector
-  std::optional<ReplicateInfo> replicate; ///< the same
+  std::optional<ReplicateInfo> replicate; ///< instead of an inspector
   bool separable = false;                 ///< several workers may inspect
   bool waits = false;                     ///< the inspector calls await()
-  Policy policy = Policy::Depth;          ///< unless the user wants another
+  Policy policy = Policy::Depth;          ///< default of the object
   StateMachine stateMachine;              ///< of Policy::StateMachine
   bool hasInspect = false, hasExecute = false, hasUnbatched = false;
-  /// Where and why the compiler found no way to make batched code, if so.
+  /// Where and why the compiler could not make batched code; empty if it could.
   std::string notBatched;
 
-  /// By variant number, null where there is none.
+  /// Returns the variant with this number, or null.
   const Variant *variantByNumber(int number) const {
     return number < static_cast<int>(byNumber.size()) ? byNumber[number]
                                                       : nullptr;
@@ -276,7 +276,8 @@ private:
   std::vector<const Variant *> byNumber;
 };
 
-/// "tensor<2x3xf32>", "Tree", "list of index": how messages name a type.
+/// Returns the name of a type in messages: "tensor<2x3xf32>", "Tree", "list of
+/// index".
 std::string describe(const Descriptor &descriptor, const Type &type);
 
 } // namespace batchrt

@@ -1,13 +1,13 @@
-//===- DescriptorKeys.h - The words of descriptors --------------*- C++ -*-===//
+//===- DescriptorKeys.h - Keys of descriptors -------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The keys of the JSON descriptor of a compiled object, once for the compiler,
-// which writes it, and for the runtime, which reads it. docs/ABI.md says what
-// they mean. A key that a host must understand changes BATCH_ABI_VERSION.
+// The keys of the JSON descriptor of a compiled object, shared by the compiler,
+// which writes it, and the runtime, which reads it. docs/ABI.md describes them.
+// A key that a host must understand changes BATCH_ABI_VERSION.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,7 +72,7 @@ BATCH_KEY(variants)
 BATCH_KEY(number)
 BATCH_KEY(fields)
 
-// `packings`; the packing itself is one of two.
+// `packings`; the packing itself is `rows` or `panels`.
 BATCH_KEY(parameter)
 BATCH_KEY(packing)
 BATCH_KEY(rows)

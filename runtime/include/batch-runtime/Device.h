@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The runtime's interface to a device. Addresses of its memory are uint64_t:
-// the host never follows them. All errors are of type Error.
+// the host never dereferences them. All errors are of type Error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ namespace batchrt {
 
 struct Watchdog;
 
-/// Handles that only their device understands.
+/// Handles that have a meaning only for their device.
 using DeviceKernel = uint64_t;
 using DeviceEvent = uint64_t;
 /// Work of one stream runs in order. Stream 0 is the device's own.
@@ -32,7 +32,7 @@ using DeviceStream = uint64_t;
 /// The resources of a chip.
 struct DeviceInfo {
   std::string name; ///< "NVIDIA H200"
-  std::string chip; ///< what code is compiled for: "sm_90"
+  std::string chip; ///< target of compiled code: "sm_90"
   int multiprocessors = 0;
   int capabilityMajor = 0, capabilityMinor = 0;
   int64_t maxSharedPerBlock = 0; ///< bytes, with opt-in
@@ -46,7 +46,7 @@ struct DeviceCode {
   const void *data = nullptr;
   size_t size = 0;
   std::string kernel; ///< the symbol to launch
-  std::string chip;   ///< what it was compiled for; for messages, may be empty
+  std::string chip;   ///< target of the code; for messages, may be empty
 };
 
 /// How a kernel is launched. All blocks run at the same time, or none.
@@ -63,7 +63,7 @@ struct DeviceRegion {
   const char *what; ///< for messages
 };
 
-/// Any number of threads may use a device, each with streams of its own.
+/// A device. Any number of threads may use it, each with its own streams.
 class Device {
 public:
   Device() = default;
@@ -73,23 +73,24 @@ public:
 
   const DeviceInfo &info() const { return facts; }
 
-  /// Memory of the device, aligned to 256 bytes. `what` names the purpose in
-  /// the out-of-memory message.
+  /// Allocates memory of the device, aligned to 256 bytes. `what` names the
+  /// purpose in the out-of-memory message.
   uint64_t allocate(size_t bytes, const char *what);
   virtual void release(uint64_t address) noexcept = 0;
-  /// The contents of this memory are no longer needed. A device that tracks
-  /// writes forgets those to it.
+  /// Declares that the contents of this memory are no longer needed. A device
+  /// that tracks writes treats the memory as unwritten.
   virtual void discard(uint64_t /*address*/, size_t /*bytes*/) {}
-  /// Until this memory is discarded, kernels access only these regions of it,
-  /// each of which begins at a multiple of 4. A device that sees all accesses
-  /// reports others as errors.
+  /// Declares that kernels access only these regions of the memory until it is
+  /// discarded. Each region begins at a multiple of 4. A device that sees all
+  /// accesses reports others as errors.
   virtual void divide(uint64_t /*address*/,
                       const std::vector<DeviceRegion> & /*regions*/) {}
-  /// Host memory that is copied without blocking the caller.
+  /// Allocates host memory that is copied without blocking the caller.
   char *allocateStaging(size_t bytes, const char *what);
   virtual void releaseStaging(char *memory) noexcept = 0;
 
-  /// Copies return at once if the host memory is staging memory.
+  /// Copies between host and device. Returns at once if the host memory is
+  /// staging memory.
   virtual void copyIn(uint64_t to, const void *from, size_t bytes,
                       DeviceStream stream = 0) = 0;
   virtual void copyOut(void *to, uint64_t from, size_t bytes,
@@ -98,13 +99,14 @@ public:
   virtual DeviceStream createStream() = 0;
   virtual void releaseStream(DeviceStream stream) noexcept = 0;
 
-  /// Equal code is loaded once. The handle lives as long as the device.
+  /// Loads code; equal code is loaded once. The handle lives as long as the
+  /// device.
   virtual DeviceKernel load(const DeviceCode &code) = 0;
-  /// How many blocks of the shape the whole device runs at the same time; 0 if
-  /// a block does not fit. `shape.blocks` is not read.
+  /// Returns the number of blocks of the shape that the whole device runs at
+  /// the same time; 0 if a block does not fit. `shape.blocks` is not read.
   virtual int64_t residentBlocks(DeviceKernel kernel,
                                  const LaunchShape &shape) = 0;
-  /// The most blocks of the shape in a cluster; 1 if the device has no
+  /// Returns the most blocks of the shape in a cluster; 1 if the device has no
   /// clusters.
   virtual int64_t maxClusterSize(DeviceKernel kernel,
                                  const LaunchShape &shape) = 0;
@@ -112,7 +114,7 @@ public:
                       const std::vector<uint64_t> &arguments,
                       DeviceStream stream = 0) = 0;
 
-  /// True once all work of the stream is done.
+  /// Returns true once all work of the stream is done.
   virtual bool isDone(DeviceStream stream = 0) = 0;
   virtual void synchronize(DeviceStream stream = 0) = 0;
   /// Waits until all work of the stream is done. Raises an Error if the kernel
@@ -124,25 +126,27 @@ public:
   virtual void releaseEvent(DeviceEvent event) noexcept = 0;
   virtual void record(DeviceEvent event, DeviceStream stream = 0) = 0;
   virtual bool hasHappened(DeviceEvent event) = 0;
-  /// The time between two events that have happened.
+  /// Returns the time between two events that have happened.
   virtual double microseconds(DeviceEvent begin, DeviceEvent end) = 0;
 
 protected:
-  /// Return 0 or null if there is too little memory.
+  /// Allocate memory; return 0 or null if there is too little.
   virtual uint64_t tryAllocate(size_t bytes) = 0;
   virtual char *tryAllocateStaging(size_t bytes) = 0;
-  /// Bytes that are free, for messages.
+  /// Returns the bytes that are free, for messages.
   virtual size_t freeMemory() = 0;
-  /// Reads device memory while a kernel runs; false if that is not possible.
+  /// Reads device memory while a kernel runs. Returns false if that is not
+  /// possible.
   virtual bool peek(void *to, uint64_t from, size_t bytes) = 0;
-  /// The kernel never ends: nothing may wait for the device from now on.
+  /// Notes that the kernel never ends: nothing may wait for the device from now
+  /// on.
   virtual void abandon() noexcept = 0;
 
   DeviceInfo facts;
 };
 
-/// The NVIDIA GPU with this number. Loads the driver: libcuda.so.1, or the
-/// library that the environment variable BATCH_CUDA_DRIVER names.
+/// Opens the NVIDIA GPU with this number. Loads the driver: libcuda.so.1, or
+/// the library that the environment variable BATCH_CUDA_DRIVER names.
 std::unique_ptr<Device> openCudaDevice(int ordinal = 0);
 
 struct AccessCounts; // Emulator.h
@@ -151,11 +155,11 @@ struct EmulatorOptions {
   /// Blocks that run at the same time; 0: 4, or two clusters.
   int64_t blocks = 0;
   uint64_t seed = 0;              ///< of the order in which threads run
-  AccessCounts *counts = nullptr; ///< to be added to
+  AccessCounts *counts = nullptr; ///< the launches add to these; may be null
 };
 
-/// A GPU emulated on the host, which finds races, deadlocks and accesses to
-/// memory that does not exist or was never written (Emulator.h).
+/// Opens a GPU emulated on the host, which finds races, deadlocks and accesses
+/// to memory that does not exist or was never written (Emulator.h).
 std::unique_ptr<Device> openEmulatedDevice(const EmulatorOptions &options);
 
 } // namespace batchrt

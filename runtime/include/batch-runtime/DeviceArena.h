@@ -1,4 +1,4 @@
-//===- DeviceArena.h - Device memory, given out in regions ------*- C++ -*-===//
+//===- DeviceArena.h - Device memory, allocated in regions ------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,18 +16,18 @@
 
 namespace batchrt {
 
-/// Places regions one after the other, at multiples of `alignment`. After each
-/// is a gap of at least 64 bytes: a device that checks accesses sees any beyond
-/// the end.
+/// Places regions one after the other, at multiples of `alignment`. A gap of at
+/// least 64 bytes follows each region, so that a device that checks accesses
+/// detects those beyond the end.
 class RegionLayout {
 public:
-  /// Empties `regions`, which then gets the regions that are not empty.
+  /// Clears `regions`. add() appends the regions that are not empty to it.
   RegionLayout(std::vector<DeviceRegion> &regions, size_t alignment)
       : regions(regions), alignment(alignment) {
     regions.clear();
   }
 
-  /// The offset of the next region; `what` is for messages.
+  /// Adds a region and returns its offset; `what` is for messages.
   size_t add(size_t bytes, const char *what) {
     size_t at = top;
     if (bytes)
@@ -43,8 +43,8 @@ private:
   size_t top = 0;
 };
 
-/// One range of device memory, given out from its start, and staging memory for
-/// the beginning of it, at the same offsets.
+/// One range of device memory, allocated from its start, and staging memory for
+/// the beginning of the range, at the same offsets.
 class DeviceArena {
 public:
   struct Counts {
@@ -60,9 +60,9 @@ public:
 
   /// Starts over, with room for `bytes` and staging memory for the first
   /// `staged` of them. If the arena has to grow, its contents are lost; no work
-  /// that uses it may be under way.
+  /// that uses it may be in progress.
   void reset(size_t bytes, size_t staged);
-  /// The offset of the next `bytes`, a multiple of 256.
+  /// Allocates `bytes` and returns their offset, a multiple of 256.
   size_t allocate(size_t bytes);
   /// Declares that kernels access only these regions.
   void divide(const std::vector<DeviceRegion> &regions) {

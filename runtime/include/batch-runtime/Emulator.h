@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// docs/Emulator.md describes what it checks and how it schedules.
+// docs/Emulator.md describes its checks and its scheduling.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,12 +23,12 @@
 
 namespace batchrt {
 
-/// What the threads of launches access, added up.
+/// The bytes that the threads of launches access, added up.
 struct AccessCounts {
-  /// Bytes of a block's shared memory of which writes count.
+  /// The range of a block's shared memory in which writes are counted.
   int64_t begin = 0, end = 0;
-  std::vector<std::vector<int64_t>> writes; ///< bytes, of blocks' warps
-  std::map<std::string, int64_t> reads;     ///< bytes, of global regions
+  std::vector<std::vector<int64_t>> writes; ///< bytes, by block and warp
+  std::map<std::string, int64_t> reads;     ///< bytes, by global region
 };
 
 /// One launch of a kernel. All blocks are resident at once.
@@ -41,10 +41,10 @@ struct EmulatedLaunch {
   int64_t clusterBlocks = 1;
   int64_t sharedBytes = 0; ///< of a block
   uint64_t seed = 0;       ///< of the order in which threads run
-  /// About every how many-th plain access lets another thread run; 0: none.
+  /// The mean number of plain accesses until another thread runs; 0: no limit.
   int64_t accessPeriod = 256;
-  AccessCounts *counts = nullptr; ///< to be added to
-  /// The most switches between threads; a kernel that takes more is an error.
+  AccessCounts *counts = nullptr; ///< the launch adds to these; may be null
+  /// The most switches between threads. A kernel that needs more is an error.
   int64_t maxSwitches = 1'000'000'000;
 };
 
@@ -54,14 +54,14 @@ struct EmulatorCounters {
   int64_t switches = 0;        ///< between threads
   int64_t accesses = 0;        ///< plain ones
   int64_t atomics = 0;         ///< atomic operations
-  int64_t blockBarriers = 0;   ///< each block's counted
-  int64_t clusterBarriers = 0; ///< each cluster's counted
-  int64_t shuffles = 0;        ///< each warp's counted
+  int64_t blockBarriers = 0;   ///< over all blocks
+  int64_t clusterBarriers = 0; ///< over all clusters
+  int64_t shuffles = 0;        ///< over all warps
 };
 
 enum class RegionUse { ReadWrite, ReadOnly };
 
-/// A GPU that checks what kernels do. Belongs to one thread at a time.
+/// An emulated GPU that checks the operations of kernels. Not thread-safe.
 class Emulator {
 public:
   Emulator();
@@ -69,19 +69,19 @@ public:
   Emulator(const Emulator &) = delete;
   Emulator &operator=(const Emulator &) = delete;
 
-  /// Declares global memory, of which nothing is written yet. Its address is a
-  /// multiple of 4; regions do not overlap.
+  /// Declares a region of global memory, which counts as unwritten. Its address
+  /// is a multiple of 4; regions do not overlap.
   void addRegion(void *base, size_t bytes, std::string name,
                  RegionUse use = RegionUse::ReadWrite);
   void removeRegion(void *base);
-  /// Notes that the host has written these bytes, which lie in one region.
+  /// Notes that the host has written these bytes, which are in one region.
   void markWritten(const void *address, size_t bytes);
   /// Checks bytes that the host is about to read: throws an Error if some were
   /// not written.
   void checkWritten(const void *address, size_t bytes) const;
 
-  /// Runs a kernel to its end. Throws an Error that says what it did wrong,
-  /// where, and in which thread. Its writes remain.
+  /// Runs a kernel to its end. Throws an Error that reports what is wrong, the
+  /// location and the thread. Writes of the kernel remain.
   void launch(const EmulatedLaunch &launch);
 
   const EmulatorCounters &counters() const;

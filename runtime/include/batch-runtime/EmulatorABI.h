@@ -1,4 +1,4 @@
-//===- EmulatorABI.h - What emulated kernels are given ----------*- C++ -*-===//
+//===- EmulatorABI.h - Interface of emulated kernels ------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/// Where a pointer may point to: the address spaces of NVVM.
+/// The memory that a pointer may point to: the address spaces of NVVM.
 typedef enum BatchMemorySpace {
   BATCH_SPACE_GENERIC = 0,       ///< any of the following
   BATCH_SPACE_GLOBAL = 1,        ///< a registered region
@@ -34,7 +34,7 @@ typedef enum BatchMemoryOrder {
   BATCH_ORDER_RELEASE = 2
 } BatchMemoryOrder;
 
-/// The threads between which it orders.
+/// The threads between which an atomic operation or a fence orders accesses.
 typedef enum BatchMemoryScope {
   BATCH_SCOPE_BLOCK = 0,
   BATCH_SCOPE_CLUSTER = 1,
@@ -56,7 +56,7 @@ typedef enum BatchAtomicUpdate {
   BATCH_ATOMIC_FADD = 10
 } BatchAtomicUpdate;
 
-/// The lane whose value `shuffle` gives a lane.
+/// The lane whose value `shuffle` returns to a lane.
 typedef enum BatchShuffleMode {
   BATCH_SHUFFLE_XOR = 0,  ///< lane ^ offset
   BATCH_SHUFFLE_UP = 1,   ///< lane - offset
@@ -72,7 +72,7 @@ typedef struct BatchEmulatorFunctions {
 #include "batch-runtime/EmulatorFunctions.def"
 } BatchEmulatorFunctions;
 
-/// One thread of an emulated kernel. All dimensions but x are 1.
+/// One thread of an emulated kernel. All dimensions except x are 1.
 struct BatchEmulatorThread {
   const BatchEmulatorFunctions *functions;
   char *shared; ///< the shared memory of the thread's block

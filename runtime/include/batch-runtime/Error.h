@@ -15,7 +15,7 @@
 namespace batchrt {
 
 /// An error in the user's input: files, values, parameters, objects. The
-/// message says where it is and what to do.
+/// message reports the location of the error and what to do.
 class Error : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
@@ -33,7 +33,7 @@ template <class... Parts>
   throw Error(concat(parts...));
 }
 
-/// "[4,256]"; an extent of -1 is printed as "?".
+/// Returns "[4,256]"; an extent of -1 is printed as "?".
 template <class Shape>
 std::string shapeName(const Shape &shape) {
   std::string text = "[";

@@ -30,10 +30,11 @@ inline int64_t listLength(int64_t cell) {
   return static_cast<int64_t>(static_cast<uint64_t>(cell) >> 32);
 }
 inline int64_t listFirst(int64_t cell) { return cell & BATCH_LIST_FIRST; }
-/// On the cell of a list in a region of the pool that has room for more. The
-/// entry before its first is (room << 32) | entries that are taken.
+/// Bit of a list's cell: set if the list is in a region of the pool with room
+/// for more entries. The entry before its first is (room << 32) | entries in
+/// use.
 constexpr int64_t listGrows = int64_t(1) << 31;
-/// The handle of a row of a source.
+/// Returns the handle of a row of a source.
 inline int64_t sourceHandle(int source, int64_t row) {
   return static_cast<int64_t>(static_cast<uint64_t>(128 + source) << 56 |
                               static_cast<uint64_t>(row));
@@ -49,8 +50,8 @@ struct TensorCell {
   int64_t handle;
 };
 
-/// The ADT values, lists and arguments of one mini-batch as ABI.h has them:
-/// children before parents, the nodes of an instance are consecutive.
+/// The ADT values, lists and arguments of one mini-batch in the layout of
+/// ABI.h: children before parents, the nodes of an instance are consecutive.
 struct Forest {
   explicit Forest(const Descriptor &descriptor);
 
@@ -67,21 +68,22 @@ struct Forest {
   std::vector<int64_t> lines;            ///< line of each instance in its file
   std::vector<TensorCell> tensors;
 
-  /// The bytes of the input alone, and all reserved bytes.
+  /// Return the bytes of the input alone, and all reserved bytes.
   size_t inputBytes() const;
   size_t bytes() const;
 };
 
-/// Numbers of words: lines of a vocabulary file, or by first appearance.
+/// Map from words to numbers: lines of a vocabulary file, or in the order of
+/// first appearance.
 class Vocabulary {
 public:
   /// Numbers words in the order of their first appearance.
   Vocabulary() = default;
-  /// Word i is line i; lines end at '\n' only.
+  /// Reads a file in which word i is line i; lines end at '\n' only.
   static Vocabulary open(const std::string &path);
 
-  /// The number of a word; empty if a fixed vocabulary has neither it nor
-  /// "<unk>".
+  /// Returns the number of a word; empty if a fixed vocabulary contains neither
+  /// the word nor "<unk>".
   std::optional<int64_t> number(const std::string &word);
   const std::string &path() const { return file; }
   int64_t size() const { return static_cast<int64_t>(numbers.size()); }
@@ -92,36 +94,37 @@ private:
   std::string file; ///< empty: numbered by first appearance
 };
 
-/// The rows that input values name with {"tensor": "NAME"}, one pool for each
-/// source of that kind.
+/// The rows of tensors that input values refer to by {"tensor": "NAME"}. Each
+/// source of that kind has a pool.
 class InputTensors {
 public:
   explicit InputTensors(const Descriptor &descriptor)
       : descriptor(descriptor), pools(descriptor.sources.size()) {}
   void open(const std::string &path) { file = TensorFile::open(path); }
 
-  /// The first row and the number of rows of a tensor of the file, as rows of
-  /// `type`: one, or, for `list`, as many as its leading dimension.
+  /// Returns the first row and the number of rows of a tensor of the file, as
+  /// rows of `type`: one row, or for a `list` one per element of the tensor's
+  /// leading dimension.
   std::pair<int64_t, int64_t> rows(const Type &type, const std::string &name,
                                    bool list);
-  /// Appends rows of zeros, padding too, whose elements the caller sets. Their
-  /// addresses change when more are added.
+  /// Appends rows of zeros, including padding. The caller sets their elements.
+  /// Their addresses change when more rows are added.
   char *addRows(const Type &type, int64_t count);
   char *addRow(const Type &type) { return addRows(type, 1); }
-  /// Appends a row of given elements; returns its number.
+  /// Appends a row with the given elements; returns its number.
   int64_t addRow(const Type &type, const char *dense);
 
-  /// Drops all rows but the first `counts[s]` of each source s. Handles of the
-  /// others, in forests too, become invalid.
+  /// Drops all rows except the first `counts[s]` of each source s. Handles of
+  /// dropped rows become invalid, also in forests.
   void truncate(const std::vector<int64_t> &counts);
-  /// Drops all rows; their memory is kept for others.
+  /// Drops all rows and keeps their memory for later ones.
   void clear() { truncate(std::vector<int64_t>(pools.size(), 0)); }
-  /// The number of rows of each source.
+  /// Returns the number of rows of each source.
   std::vector<int64_t> counts() const;
 
   const char *base(int source) const { return pools[source].data.data(); }
   int64_t count(int source) const { return pools[source].rows; }
-  /// Bytes of all rows.
+  /// Returns the bytes of all rows.
   size_t bytes() const;
 
 private:
@@ -140,17 +143,17 @@ private:
 
 class ValueBuilder;
 
-/// Reads instances one at a time, as a server receives them. Threads may share
-/// a reader: a word or a label has one number for all.
+/// Reads instances one at a time, as a server receives them. Thread-safe: a
+/// word or a label has the same number in all threads.
 class InputReader {
 public:
-  /// `words` looks words up, or numbers them as they appear.
+  /// `words` is a fixed vocabulary, or one that numbers words as they appear.
   explicit InputReader(const Descriptor &descriptor, Vocabulary words = {});
   ~InputReader();
 
-  /// Appends the instance that `text` writes, as a JSON value or as a bracketed
-  /// tree. `name` and `line` are where it comes from. An error leaves the
-  /// forest and the tensors as they were.
+  /// Appends the instance in `text`, a JSON value or a bracketed tree. `name`
+  /// and `line` specify its origin. An error leaves the forest and the tensors
+  /// unchanged.
   void read(const std::string &text, const std::string &name, int64_t line,
             InputTensors &tensors, Forest &forest);
 
@@ -161,7 +164,7 @@ private:
   std::unique_ptr<ValueBuilder> builder;
 };
 
-/// Where the instances come from.
+/// The sources of the instances.
 struct InputOptions {
   std::string inputs;       ///< file, or random:SEED,COUNT
   std::string inputTensors; ///< safetensors file, or empty

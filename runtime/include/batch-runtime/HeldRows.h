@@ -16,35 +16,35 @@
 
 namespace batchrt {
 
-/// What must outlive a plan that others of the run follow: handles of results
-/// that somebody needs after it, or until the end of the run.
+/// Results that must outlive a plan if other plans of the run follow: handles
+/// of results that are needed after it, or until the end of the run.
 struct KeptRows {
   std::vector<int64_t> kept, pinned;
 };
 
-/// The rows of a pool that earlier plans of a run wrote and that are free once
-/// nobody holds them. Each plan finds out when its tasks read them last, and
-/// which are needed after it.
+/// The rows of a pool that earlier plans of a run wrote. A row is free once
+/// nothing needs it. Each plan finds the last epoch in which its tasks read
+/// each row, and the rows that are needed after the plan.
 class HeldRows {
 public:
-  /// Stands for an epoch after all others: the row is needed after this plan.
+  /// An epoch after all others: the row is needed after this plan.
   static constexpr int32_t kept = INT32_MAX - 1;
-  /// The same: it is needed until the end of the run.
+  /// An epoch after all others: the row is needed until the end of the run.
   static constexpr int32_t pinned = INT32_MAX;
 
   void clear() { ranges.clear(); }
-  /// Begins a plan, when the pool has `rows` rows: nobody reads them.
+  /// Begins a plan, when the pool has `rows` rows: no row has a reader yet.
   void begin(int64_t rows);
-  /// A task reads a row in `epoch`, or it is kept or pinned; of a row that is
-  /// not held, nothing.
+  /// Notes that a task reads a row in `epoch`, or that the row is kept or
+  /// pinned. Has no effect on rows that are not held.
   void read(int64_t row, int32_t epoch) {
     if (row < static_cast<int64_t>(lastReads.size()))
       lastReads[row] = std::max(lastReads[row], epoch);
   }
-  /// Frees what the plan reads last, or does not read. Pinned rows are held no
-  /// more, and never freed.
+  /// Frees the rows that are not needed after the plan, from their last read
+  /// on. Pinned rows are no longer held, and never freed.
   void release(RowAllocator &rows);
-  /// Holds rows begin ... begin+count-1, which the plan writes.
+  /// Adds rows begin ... begin+count-1, which the plan writes.
   void hold(int64_t begin, int64_t count);
 
   size_t bytes() const;

@@ -1,4 +1,4 @@
-//===- IndexArrays.h - Where the operands of steps lie ----------*- C++ -*-===//
+//===- IndexArrays.h - Index arrays of operands -----------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,30 +20,30 @@ namespace batchrt {
 /// Rounds a size in bytes up to a multiple of a cache line (64 bytes).
 inline int64_t align64(int64_t bytes) { return (bytes + 63) & ~int64_t(63); }
 
-/// For each operand of each kernel of a plan, one array that says which row
-/// each task reads, in the order of the schedule: slots of tables, addresses,
-/// or scalars. All memory is kept for the next plan.
+/// The index arrays of a plan, one for each operand of each kernel. An array
+/// stores the row that each task reads, in the order of the schedule: slots of
+/// tables, addresses, or scalars. All memory is kept for the next plan.
 class IndexArrays {
 public:
   explicit IndexArrays(const Descriptor &descriptor);
 
   /// Begins a plan of `numParts` parts.
   void begin(int64_t numParts);
-  /// Counts the rows of a part's ragged operands; parts may be counted at the
+  /// Counts the rows of a part's ragged operands. Parts may be counted at the
   /// same time.
   void countRaggedRows(const TaskOrder &order, int64_t part);
-  /// Gives all arrays their places in memory.
+  /// Lays out all arrays in memory.
   void layOut(const TaskOrder &order);
-  /// Writes the entries of a part's tasks, after all tasks have slots; parts
+  /// Writes the entries of a part's tasks, after all tasks have slots. Parts
   /// may be filled in at the same time.
   void fill(const TaskOrder &order, const Tables &tables, int64_t part);
 
-  /// Writes one operand of a kernel for each of its steps: `to` is that of the
-  /// first step, and each step has all operands of the kernel in a row.
+  /// Writes one operand of a kernel for each of its steps. `to` is the operand
+  /// of the first step; the operands of each step are adjacent.
   void makeOperand(const TaskOrder &order, const Tables &tables, int64_t kernel,
                    size_t number, BatchOperand *to) const;
 
-  /// The memory of all arrays.
+  /// Returns the memory of all arrays.
   ImageRegion region() const {
     return {memory.data(), usedBytes, ImageRegion::CopiedIn,
             "operand index arrays"};
@@ -52,17 +52,18 @@ public:
 
 private:
   class PartWriter;
-  /// Where a part's rows of a ragged operand begin in a step: in the operand's
-  /// array, and in the step of all parts. At first, `begin` is their number.
+  /// The beginning of a part's rows of a ragged operand in a step: in the
+  /// operand's array, and in the step of all parts. At first, `begin` is the
+  /// number of these rows.
   struct RaggedRows {
     int64_t begin, inStep;
   };
   struct PartRows {
     std::vector<RaggedRows> steps; ///< by kernel, operand and step
-    RaggedRows *next = nullptr;    ///< where placeRaggedRows() is
+    RaggedRows *next = nullptr;    ///< position of placeRaggedRows()
     int64_t nextStep = 0;
   };
-  /// Where the arrays of one operand lie in memory.
+  /// Offsets of the arrays of one operand in memory.
   struct OperandArrays {
     int64_t rows = 0, offsets = 0, entries = 0;
   };

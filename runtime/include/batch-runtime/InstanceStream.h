@@ -1,17 +1,17 @@
-//===- InstanceStream.h - Instances that come while others run --*- C++ -*-===//
+//===- InstanceStream.h - Instances that arrive in a run --------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A run whose instances are not known when it begins. It has seats, each with
-// room for the arguments and the results of an instance:
+// A run with instances that are not known when it begins. It has seats, each
+// with room for the arguments and the results of an instance:
 //
 //   free -> acquire() -> submit() -> a lane runs it -> take() -> release()
 //
-// Lanes without an instance look for one after each step of their worker; a
-// worker that has none at all waits.
+// Lanes without an instance look for one after each step of their worker. A
+// worker without any instance waits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,44 +32,44 @@ class InstanceStream {
 public:
   explicit InstanceStream(int64_t seats);
 
-  // Of the thread that gives instances and takes results.
+  // For the thread that submits instances and takes results.
 
-  /// A seat whose arguments may be written, -1 if each has an instance.
+  /// Returns a seat whose arguments may be written; -1 if none is free.
   int64_t acquire();
   void submit(int64_t seat);
   /// Waits for an instance that has ended, and returns its seat, whose results
-  /// may be read; kClosed if the run has ended before one has, kWoken after
+  /// may be read. Returns kClosed if the run ends first, and kWoken after
   /// wake(). Throws Cancelled once `cancellation`, which may be null, is
   /// requested; the stream stays usable.
   int64_t take(const Cancellation *cancellation);
   static constexpr int64_t kClosed = -1, kWoken = -2;
-  /// Instances that take() would return at once.
+  /// Returns the number of instances that take() would return at once.
   int64_t ended();
   void release(int64_t seat);
 
-  // Of lanes, on any worker.
+  // For lanes, on any worker.
 
-  /// The number of instances that wait for a lane, as compiled code reads it.
+  /// Returns the number of instances that wait for a lane, as compiled code
+  /// reads it.
   const int64_t *ready() const {
     return reinterpret_cast<const int64_t *>(&waiting);
   }
 
-  /// The results of seat `ended` are written, if it is one; returns a seat with
-  /// an instance that has not run, or -1.
+  /// Notes that the results of seat `ended` are written, unless it is negative.
+  /// Returns a seat with an instance that has not run, or -1.
   int64_t exchange(int64_t ended);
-  /// Waits until there is a seat for exchange(), or the end of the run: then it
-  /// returns false.
+  /// Waits until exchange() can return a seat. Returns false if the run ends.
   bool waitForMore();
 
   // Any thread may call these.
 
   /// Ends the take() that is waiting, or else the next one that would wait.
   void wake();
-  /// Marks the end of the run: nothing runs any more.
+  /// Marks the end of the run: nothing runs afterwards.
   void close();
 
 private:
-  /// Seats in the order in which they came; there is room for all.
+  /// A queue of seats, with room for all.
   class Queue {
   public:
     explicit Queue(int64_t room) : seats(room) {}
@@ -92,7 +92,7 @@ private:
   std::condition_variable forLanes, forCaller;
   std::vector<int64_t> idle; ///< seats that are free
   Queue submitted, done;
-  std::atomic<int64_t> waiting{0}; ///< as many as are submitted
+  std::atomic<int64_t> waiting{0}; ///< size of `submitted`
   bool isClosed = false, isWoken = false;
 };
 

@@ -17,8 +17,8 @@
 
 namespace batchrt {
 
-/// Memory aligned to 64 bytes that only ever grows; large ones are aligned to
-/// and advised as huge pages.
+/// Memory aligned to 64 bytes that never shrinks. Large buffers are aligned to
+/// the size of huge pages, and request them.
 class Buffer {
 public:
   Buffer() = default;
@@ -29,8 +29,8 @@ public:
   /// Makes room for `bytes`; the contents are lost if the buffer grows. `what`
   /// names the purpose in the out-of-memory message.
   char *reserve(size_t bytes, const char *what);
-  /// As reserve(), for memory of which only a little may ever be written: takes
-  /// addresses, and a page once something is written there.
+  /// As reserve(), for memory of which little may be written: takes only
+  /// address space, and a page once something is written to it.
   char *reserveAddresses(size_t bytes, const char *what);
   /// As reserve(), but keeps the first `used` bytes.
   char *grow(size_t bytes, size_t used, const char *what);
@@ -49,14 +49,14 @@ private:
   size_t mapped = 0; ///< bytes from mmap, 0: from posix_memalign
 };
 
-/// The bump arena of the unbatched code: chunks that are kept and used again
-/// after a reset.
+/// The bump arena of the unbatched code: chunks that are kept and reused after
+/// a reset.
 class BumpArena {
 public:
   /// Starts over in the first chunk.
   void reset(BatchContext &context);
-  /// `bytes` at the start of the next chunk that can hold them; what remains
-  /// of that chunk serves the following requests.
+  /// Returns `bytes` bytes at the start of the next chunk that is large enough.
+  /// The rest of that chunk serves the following requests.
   char *grow(BatchContext &context, size_t bytes);
   /// Frees all memory taken since the arena's top was `mark`, except `count`
   /// rows (addresses): rows younger than the mark move right after it.
@@ -76,8 +76,8 @@ private:
   Buffer moving;
 };
 
-/// The stack of a fiber: reserved address space with a guard page below, of
-/// which only touched pages take memory.
+/// The stack of a fiber: reserved address space with a guard page below. Only
+/// touched pages take memory.
 class FiberStack {
 public:
   explicit FiberStack(size_t bytes);
@@ -88,10 +88,10 @@ public:
   char *bottom() const { return base + guard; }
   char *top() const { return base + guard + bytes; }
   size_t size() const { return bytes; }
-  /// Whether it was made for that many bytes.
+  /// Returns true if the stack was made for `size` bytes.
   bool isFor(size_t size) const { return size == wanted; }
-  /// The lowest address that compiled code may reach: runtime functions that it
-  /// calls need some room below.
+  /// Returns the lowest address that compiled code may reach: runtime functions
+  /// that it calls need some room below.
   int64_t limit() const {
     return reinterpret_cast<int64_t>(bottom() + reserved);
   }
@@ -103,8 +103,8 @@ private:
   size_t guard = 0, bytes = 0;
 };
 
-/// A stack for as long as this lives: one that others have left, or a new one.
-/// Sessions that do not run hold none, however many there are.
+/// A stack that is borrowed for the lifetime of this object: one that others
+/// have returned, or a new one. Sessions that do not run hold no stacks.
 class BorrowedStack {
 public:
   explicit BorrowedStack(size_t bytes);
@@ -113,7 +113,7 @@ public:
   BorrowedStack &operator=(const BorrowedStack &) = delete;
 
   FiberStack &operator*() const { return *stack; }
-  /// Frees the stacks that nobody has borrowed.
+  /// Frees the stacks that are not borrowed.
   static void freeOthers();
 
 private:
@@ -122,21 +122,21 @@ private:
 
 struct FiberEntry;
 
-/// Code that runs on a stack of its own and can be left from anywhere within,
-/// for good or until resume().
+/// Code that runs on its own stack and can be left at any point, for good or
+/// until resume().
 class Fiber {
 public:
   explicit Fiber(FiberStack &stack) : stack(stack) {}
 
-  /// Runs `body(argument)` on the stack; true if it returned, false if it was
-  /// left by leave() or suspend(). The body must not throw.
+  /// Runs `body(argument)` on the stack. Returns true if the body returned,
+  /// false if it was left by leave() or suspend(). The body must not throw.
   bool run(void (*body)(void *), void *argument);
-  /// Lets a suspended body go on; returns as run() does.
+  /// Resumes a suspended body. Returns as run() does.
   bool resume();
   /// Leaves the running body until resume().
   void suspend();
-  /// Leaves the running body for good; its frames are abandoned, nothing is
-  /// destroyed.
+  /// Leaves the running body for good. Its frames are abandoned; no destructors
+  /// run.
   [[noreturn]] void leave();
 
 private:
@@ -160,11 +160,11 @@ public:
   void clear();
   bool find(int64_t function, const int64_t *key, int64_t keySize,
             int64_t *results, int64_t resultCount) const;
-  /// Announces a call whose results store() gives; false if it has been
-  /// announced before. find() does not know it until then.
+  /// Notes that a call begins. Returns false if it has begun before. find()
+  /// does not find the call until store() adds its results.
   bool begin(int64_t function, const int64_t *key, int64_t keySize,
              int64_t resultCount);
-  /// Calls that have begun may begin again: some will not end.
+  /// Lets all calls that have begun begin again, since some will not end.
   void forgetBegun() { ++attempt; }
   void store(int64_t function, const int64_t *key, int64_t keySize,
              const int64_t *results, int64_t resultCount);
@@ -180,7 +180,7 @@ private:
     uint64_t epoch; ///< entries of another epoch are empty
     int64_t function, keySize, cells;
     bool hasResults;
-    uint64_t attempt; ///< in which the call has begun
+    uint64_t attempt; ///< the attempt in which the call has begun
   };
   Entry &add(int64_t function, const int64_t *key, int64_t keySize,
              int64_t resultCount);

@@ -36,7 +36,7 @@ private:
   std::shared_ptr<const Descriptor> parsed;
 };
 
-/// The `features` (LLVM's names) that this host lacks.
+/// Returns the `features` (LLVM's names) that this host lacks.
 std::vector<std::string>
 missingCpuFeatures(const std::vector<std::string> &features);
 

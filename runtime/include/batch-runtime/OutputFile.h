@@ -13,20 +13,20 @@
 
 namespace batchrt {
 
-/// Writes the file `path`; every file of the runtime is written by this.
+/// Writes the file `path`. The runtime writes every file with this function.
 ///
-/// A regular file, or one that does not exist, is written whole or not at all:
-/// under a temporary name in its folder, which is renamed at the end. A
-/// symbolic link stays, and its target is replaced. Devices, pipes and what a
-/// link of /proc names are written in place.
+/// A regular file, or one that does not exist, is written completely or not at
+/// all: under a temporary name in its folder, which is renamed at the end. A
+/// symbolic link stays, and its target is replaced. Devices, pipes and targets
+/// of links in /proc are written in place.
 void writeFile(
     const std::string &path,
     const std::function<void(const std::function<void(const void *, size_t)> &)>
         &produce);
 void writeFile(const std::string &path, const std::string &text);
 
-/// Removes the temporary files that are being written. For the signal handlers
-/// of programs that end there; async-signal-safe.
+/// Removes the temporary files that are being written. For signal handlers that
+/// end the program; async-signal-safe.
 void removePartialFiles();
 
 } // namespace batchrt

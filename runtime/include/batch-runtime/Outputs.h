@@ -21,7 +21,7 @@ struct Output {
   std::string name;
   DType type = DType::F32;
   std::vector<int64_t> rowShape;
-  bool ragged = false;             ///< else one row for each instance
+  bool ragged = false;             ///< false: one row for each instance
   std::vector<char> data;          ///< dense rows
   std::vector<int64_t> offsets{0}; ///< row ranges of the instances
 
@@ -31,46 +31,46 @@ struct Output {
   std::vector<int64_t> shape() const;
 };
 
-/// Rows of an output, where a session has them.
+/// Location of rows of an output in a session.
 struct RowSource {
   const Type *type; ///< of a tensor or a number; null: zeros
   int64_t cell;
-  int64_t rows; ///< 1, or so many of a tensor that has a dimension more
+  int64_t rows; ///< 1; for a tensor with one more dimension, any number
 };
 
-/// Copies the rows of an output to an array, whose strides are in bytes.
+/// Copies the rows of an output to an array with strides in bytes.
 void copyRows(const Session &session, const std::vector<RowSource> &sources,
               DType type, const std::vector<int64_t> &rowShape, char *to,
               const int64_t *strides);
 
-/// Collects the results of an entry. A tensor or scalar result is one output of
-/// its name; a list, or a tensor whose rows another result counts, one ragged
-/// output; an ADT result one ragged output for each
-/// field name that is a tensor or scalar, rows in post-order: depth-first from
-/// the root, fields in declared order, a shared node at its first visit. Where
-/// two results have fields of one name, the outputs are RESULT.FIELD; where the
+/// Collects the results of an entry. A tensor or scalar result is one output
+/// with its name. A list is one ragged output, and so is a tensor whose rows
+/// another result counts. An ADT result is one ragged output for each name of a
+/// tensor or scalar field. Its rows are in post-order: depth-first from the
+/// root, fields in declared order, a shared node at its first visit. If two
+/// results have fields with the same name, the outputs are RESULT.FIELD; if the
 /// variants of a result disagree on a field's type, VARIANT.FIELD.
 class OutputCollector {
 public:
   explicit OutputCollector(const Descriptor &descriptor);
 
-  /// Forgets what has been collected and found. Its memory is kept, unless it
-  /// is large.
+  /// Clears all rows that have been collected and found. Keeps their memory
+  /// unless it is large.
   void clear();
   /// Appends the results of one instance of the session's mini-batch.
   void collect(const Session &session, int64_t instance);
-  /// As collect(), but of the rows only says where they are: no data.
+  /// As collect(), but only records the locations of the rows, without data.
   void find(const Session &session, int64_t instance);
-  /// What was found of an output since clear(); it is there until the session
-  /// goes on.
+  /// Returns the rows of an output found since clear(). They are valid until
+  /// the session's next run.
   const std::vector<RowSource> &found(size_t output) const {
     return sources[output];
   }
   const std::vector<Output> &outputs() const { return list; }
-  /// The result of the entry that is an output by itself; -1 for fields of ADT
-  /// values.
+  /// Returns the result of the entry that makes up an output; -1 for fields of
+  /// ADT values.
   int resultOf(size_t output) const;
-  /// Writes all outputs; nothing is left under the name if that fails.
+  /// Writes all outputs to a file. On failure, no partial file is left.
   void write(const std::string &path) const;
 
 private:
@@ -85,7 +85,7 @@ private:
   const Descriptor &descriptor;
   std::vector<Output> list;
   std::vector<std::vector<RowSource>> sources; ///< by output
-  /// The output of each result that is no ADT value, else -1.
+  /// The output of each result that is not an ADT value, else -1.
   std::vector<int> plain;
   /// [result][variant number][field] -> output or -1
   std::vector<std::vector<std::vector<int>>> fields;
@@ -100,26 +100,27 @@ private:
   uint64_t epoch = 0;
 };
 
-/// The outputs of one instance as a JSON object: by name the elements of its
-/// row, or, of a ragged output, an array of such rows.
+/// Returns the outputs of one instance as a JSON object. It maps names to the
+/// elements of the instance's row, or for a ragged output to an array of such
+/// rows.
 std::string toJson(const std::vector<Output> &outputs, int64_t instance);
 
 /// The result of a comparison.
 struct Difference {
   double largestError = 0; ///< |a-b| / max(|b|, rms of the output)
-  /// The first place that exceeds the tolerance, in words.
+  /// A description of the first difference that exceeds the tolerance.
   std::optional<std::string> first;
 };
 
-/// Compares with a reference, bit for bit (-0 equals +0, NaN equals NaN), or
-/// with a tolerance on |a-b| / max(|b|, rms of the reference output).
+/// Compares outputs with a reference: bit for bit (-0 equals +0, NaN equals
+/// NaN), or with a tolerance on |a-b| / max(|b|, rms of the reference output).
 Difference compareOutputs(const std::vector<Output> &outputs,
                           const std::vector<Output> &reference,
                           std::optional<double> tolerance);
 
-/// Compares with a file that has the entries "INSTANCE.OUTPUT":
-/// |a-b| <= absolute + relative * |b|, integers exactly. Instances that were
-/// not run are skipped.
+/// Compares outputs with a file that has entries "INSTANCE.OUTPUT": floats by
+/// |a-b| <= absolute + relative * |b|, integers exactly. Skips instances that
+/// were not run.
 Difference compareExpected(const std::vector<Output> &outputs,
                            const TensorFile &expected, double relative,
                            double absolute, int64_t *compared);

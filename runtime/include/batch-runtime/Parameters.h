@@ -18,9 +18,9 @@
 
 namespace batchrt {
 
-/// Element `index` of the random parameter `name`: uniform in [-bound, bound),
-/// bound = sqrt(3 / fan-in). With mix(x) the finalizer of SplitMix64, G =
-/// 0x9e3779b97f4a7c15 and h the 64-bit FNV-1a hash of the name,
+/// Returns element `index` of the random parameter `name`: uniform in [-bound,
+/// bound), bound = sqrt(3 / fan-in). With mix(x) the finalizer of SplitMix64, G
+/// = 0x9e3779b97f4a7c15 and h the 64-bit FNV-1a hash of the name,
 ///   u = mix(mix(seed * G + h) + (index + 1) * G) >> 40      (24 bits)
 ///   value = (u / 2^23 - 1) * bound                          (in double)
 /// rounded to the parameter's type.
@@ -29,8 +29,8 @@ double randomParameter(uint64_t seed, const std::string &name, int64_t index,
 
 struct ParameterOptions {
   std::string parameters;   ///< safetensors file, or random:SEED
-  int64_t largestIndex = 0; ///< of the inputs: gives unknown extents of random
-                            ///< parameters, 1 + largestIndex
+  int64_t largestIndex = 0; ///< of the inputs; unknown extents of random
+                            ///< parameters are 1 + largestIndex
   bool reportNan = false;   ///< a NaN in a parameter is an error
 };
 
@@ -38,18 +38,18 @@ struct ParameterOptions {
 struct ParameterValue {
   std::vector<int64_t> shape;
   const char *data = nullptr;
-  std::vector<char> owned; ///< unless they lie elsewhere so
+  std::vector<char> owned; ///< empty if `data` is other memory
 };
 
-/// The parameters in the packings that kernels read. Once this is made, the
-/// file is no longer needed.
+/// The parameters in the packings that kernels read. The file is not needed
+/// after construction.
 class BoundParameters {
 public:
   BoundParameters(const Descriptor &descriptor,
                   const ParameterOptions &options);
   using Loader = std::function<ParameterValue(const ParameterInfo &)>;
-  /// `load` gives a parameter's elements, of its type and with extents for
-  /// those that its shape leaves open.
+  /// Binds the parameters that `load` returns: elements of the parameter's
+  /// type, with an extent for each dimension that its shape leaves open.
   static BoundParameters make(const Descriptor &descriptor,
                               const Loader &load) {
     return BoundParameters(load, descriptor);
@@ -58,12 +58,12 @@ public:
   const char *packing(size_t index) const {
     return buffers[index].data() + prefix(index);
   }
-  /// The bytes before a packing, which belong to it.
+  /// Returns the number of bytes before a packing that belong to it.
   size_t prefix(size_t packing) const { return layouts[packing].prefix; }
   int64_t rows(size_t packing) const { return layouts[packing].rows; }
   int64_t rowBytes(size_t packing) const { return layouts[packing].rowBytes; }
   size_t bytes(size_t packing) const { return layouts[packing].bytes; }
-  /// Bytes of all packings.
+  /// Returns the bytes of all packings.
   size_t bytes() const;
 
 private:

@@ -16,19 +16,20 @@
 
 namespace batchrt {
 
-/// How a plan is made.
+/// Options of Plan::build().
 struct PlanOptions {
-  /// Makes a plan of each part, which shares no rows with the others: they may
-  /// run at the same time.
+  /// Makes a separate plan of each part. The plans share no rows, so that they
+  /// may run at the same time.
   bool apart = false;
-  /// What a later plan of the run or its results need; null if no plan follows.
+  /// Rows that later plans of the run or its results need; null if no plan
+  /// follows.
   const KeptRows *later = nullptr;
 };
 
 /// Turns the tasks that have been recorded since the last plan of a run into
-/// the steps that an executor runs, in layers, each of which knows only earlier
-/// ones: the order of tasks, the rows that they write, the rows that they read,
-/// and the steps. All memory is kept for the next plan.
+/// the steps that an executor runs. It has layers, each of which depends only
+/// on earlier ones: the order of tasks, the rows that they write, the rows that
+/// they read, and the steps. All memory is kept for the next plan.
 class Plan {
 public:
   /// See TaskOrder.
@@ -44,17 +45,18 @@ public:
 
   const TaskOrder &order() const { return taskOrder; }
   const DepthScheduler &schedule() const { return taskOrder.schedule(); }
-  /// One plan for all parts, or one for each.
+  /// Returns one plan for all parts, or one for each part.
   const std::vector<BatchPlan> &plans() const { return planSteps.plans(); }
-  /// The tasks, types being kernels. `contexts` are those that the plan was
-  /// built from, as they were then; what earlier plans have run is left out.
+  /// Returns the graph of the plan's tasks, whose types are the kernels.
+  /// `contexts` are those of build(), unchanged since. Tasks of earlier plans
+  /// are left out.
   TaskGraph taskGraph(const std::vector<BatchContext *> &contexts) const;
   PlanSteps &steps() { return planSteps; }
   const PlanSteps &steps() const { return planSteps; }
 
-  /// Adds the memory that the steps refer to, besides tables.
+  /// Adds the memory that the steps refer to, except tables.
   void addRegions(std::vector<ImageRegion> &regions) const;
-  /// Bytes reserved for all but intermediates.
+  /// Returns the bytes reserved for everything except intermediates.
   size_t bytes() const;
 
 private:

@@ -6,17 +6,17 @@
 //===----------------------------------------------------------------------===//
 //
 // A persistent kernel reads the same structs as the CPU's executor, BatchStep
-// and BatchOperand, with addresses of device memory in them. The image is all
-// that a run has there, laid out so that one copy brings it in and one brings
-// the results back:
+// and BatchOperand, but with addresses of device memory. The image is all
+// device memory of a run, laid out so that one copy brings it in and one copy
+// brings the results back:
 //
 //   plans, steps, operands, results | copied-in regions | control words |
 //   copied-out regions | device-only regions
 //   |<------------------- in -------------------------->|
 //                                   |<------- out ------------->|
 //
-// After each region is a gap: a device that checks accesses sees any beyond the
-// end.
+// A gap follows each region, so that a device that checks accesses detects
+// those beyond the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,23 +54,22 @@ struct ImageInput {
   int64_t blocks = 1; ///< of the launch, for the control words
 };
 
-/// Offsets within the image, all multiples of 256.
+/// Offsets in the image, all multiples of 256.
 struct ImageLayout {
   size_t plans = 0, steps = 0, operands = 0, results = 0, control = 0;
   std::vector<size_t> regions; ///< as in ImageInput; 0 for Resident ones
   size_t inEnd = 0;            ///< [0, inEnd) is copied in
   size_t outEnd = 0;           ///< [control, outEnd) is copied out
   size_t bytes = 0;
-  std::vector<DeviceRegion> deviceRegions; ///< all but Resident and empty ones
+  std::vector<DeviceRegion> deviceRegions; ///< except Resident and empty ones
 };
 
-/// Computes where everything lies. `layout` may be an old one: its memory is
-/// reused.
+/// Lays out the image. `layout` may be an old one: its memory is reused.
 void layOutImage(const ImageInput &input, ImageLayout &layout);
 
-/// Writes everything that is copied in to `staging`, which has layout.inEnd
-/// bytes and is aligned to 8, for an image at the address `device`. Raises an
-/// Error if a plan points to memory that is in no region.
+/// Writes everything that is copied in to `staging`, for an image at the
+/// address `device`. `staging` has layout.inEnd bytes and is aligned to 8.
+/// Raises an Error if a plan points to memory outside all regions.
 void writeImage(const ImageInput &input, const ImageLayout &layout,
                 char *staging, uint64_t device);
 

@@ -22,12 +22,12 @@ namespace batchrt {
 /// The rows that the tasks of a plan write: the second of its layers. The
 /// results of a step are adjacent. Short rows are numbered in the order of the
 /// steps and used once. Long rows are reused as soon as all their readers have
-/// run: the tasks of a step are sorted by the last epoch that reads them, so
-/// that the free rows of a step are always its first ones, and each step takes
-/// the shortest free range that is long enough. Rows that the model's results
-/// hold are never freed, nor are any that a later plan of the run may read:
-/// those of transient tables are held for later plans, which find out when they
-/// are free. Plans that run at the same time share no rows.
+/// run. The tasks of a step are sorted by the last epoch that reads them, so
+/// that the free rows of a step are always its first ones. Each step takes the
+/// shortest free range that is long enough. A plan never frees rows of the
+/// model's results, or rows that a later plan of the run may read. Such rows of
+/// transient tables are held for later plans, which find out when they are
+/// free. Plans that run at the same time share no rows.
 ///
 /// A kernel may insert a slice into an operand. If all tasks of a step are the
 /// only and last readers of rows that tasks of this plan have written, they
@@ -36,39 +36,39 @@ class PlanRows {
 public:
   explicit PlanRows(const Descriptor &descriptor);
 
-  /// Takes rows of the tables for the steps. Changes the order of tasks within
-  /// a step. If no plan of the run follows, `later` is null, and the first
-  /// part's context has the results.
+  /// Takes rows of the tables for the steps. Changes the order of tasks in a
+  /// step. If no plan of the run follows, `later` is null, and the first part's
+  /// context has the results.
   void take(TaskOrder &order, Tables &tables, int64_t numInstances,
             WorkerPool &workers, const KeptRows *later);
-  /// Writes where the rows of a part's tasks lie; parts may be filled in at the
-  /// same time.
+  /// Writes the slots of a part's tasks. Parts may be filled in at the same
+  /// time.
   void fillSlots(const TaskOrder &order, Tables &tables, int64_t part) const;
 
-  /// The first slot of a step in the tables of a group; -1 if its tasks write
-  /// into the rows of operands.
+  /// Returns the first slot of a step in the tables of a group; -1 if its tasks
+  /// write into the rows of operands.
   int64_t firstSlot(int group, int64_t step) const {
     return stepOffsets[group][step];
   }
-  /// Bytes of all arrays.
+  /// Returns the bytes of all arrays.
   size_t bytes() const;
 
 private:
-  /// A group that a kernel has results in, with its rows per task.
+  /// A group with results of a kernel, and its rows per task.
   struct GroupUse {
     int group;
     int64_t siblings;
     int64_t results; ///< in all tables of the group
-    /// The operands that these results are inserted into, with the results'
-    /// positions; empty if some result is not.
+    /// The operands into which these results are inserted, with the results'
+    /// positions; empty if some result is not inserted.
     std::vector<std::pair<int, int64_t>> inserts;
   };
   /// The last reads of one part's tasks, and memory to sort them.
   struct PartReads {
     Buffer lastReads; ///< by group and task
-    /// The same: how often the last epoch reads the rows; and of a task that
-    /// writes into rows of another one, which one took them, else less than 0.
-    /// Only if some kernel inserts.
+    /// By group and task, if some kernel inserts: the number of reads of the
+    /// rows in their last epoch; for a task that writes into the rows of
+    /// another task, the task that took the rows, else less than 0.
     std::vector<int32_t> readers, roots;
     int64_t begin = 0, numTasks = 0;
     std::vector<int32_t> counts, sorted;
@@ -77,7 +77,8 @@ private:
     bool contains(int64_t task) const {
       return task >= begin && task < begin + numTasks;
     }
-    /// The last epoch that reads a task's rows in a group; -1 if none does.
+    /// Returns the last epoch that reads a task's rows in a group; -1 if none
+    /// does.
     int32_t &at(int group, int64_t task) const {
       return lastReads.as<int32_t>()[place(group, task)];
     }
@@ -93,13 +94,13 @@ private:
   void keepResults(const TaskOrder &order, Tables &tables,
                    int64_t numInstances);
   void keep(const std::vector<int64_t> &handles, Tables &tables, int32_t epoch);
-  /// True if the plan knows when rows of a group are free.
+  /// Returns true if the plan can determine when rows of a group are free.
   bool isFreed(Tables &tables, int group) const {
     return isLast ? tables.reusedRows(group) != nullptr
                   : tables.heldRows(group) != nullptr;
   }
-  /// Finds the steps that write into rows of operands, and whose rows these
-  /// are.
+  /// Finds the steps that write into rows of operands, and the tasks that took
+  /// these rows.
   void placeInserts(const TaskOrder &order, Tables &tables);
   bool canInsert(const TaskOrder &order, int64_t step,
                  const GroupUse &use) const;
@@ -117,8 +118,8 @@ private:
   std::vector<std::vector<int64_t>> stepOffsets; ///< [group][step]
   std::vector<int32_t> epochs;                   ///< by step
   std::vector<std::vector<char>> inPlace;        ///< [group][step]
-  bool anyInserts = false;                       ///< of a kernel
-  bool isLast = true;                            ///< of the run's plans
+  bool anyInserts = false;                       ///< some kernel inserts
+  bool isLast = true;                            ///< last plan of the run
   std::vector<PartReads> reads;                  ///< by part
   ResultRows resultRows;
 };

@@ -18,7 +18,7 @@
 
 namespace batchrt {
 
-/// The steps of a plan in memory, with the places of operands, results and
+/// The steps of a plan in memory, with the addresses of operands, results and
 /// scratch memory. All memory is kept for the next plan.
 class PlanSteps {
 public:
@@ -28,39 +28,40 @@ public:
   void build(const TaskOrder &order, const PlanRows &rows,
              const IndexArrays &arrays, const Tables &tables);
 
-  /// One plan for all parts, or one for each.
+  /// Returns one plan for all parts, or one for each part.
   const std::vector<BatchPlan> &plans() const { return planList; }
-  /// All steps, plan after plan.
+  /// Returns all steps, plan after plan.
   std::vector<BatchStep> &steps() { return stepList; }
 
-  /// Consecutive steps that all workers share, or that one of them runs.
+  /// Consecutive steps that all workers share, or that one worker runs.
   struct Range {
     int64_t begin, end;
     bool shared;
   };
-  /// Cuts the one plan into ranges of steps. Workers share steps that run at
+  /// Cuts the single plan into ranges of steps. Workers share steps that run at
   /// the same time if these have enough tasks: `shareTasks`, or if that is 0,
-  /// the number that their kernels have. No barrier follows the last step of a
-  /// range.
+  /// the number that their kernels specify. No barrier follows the last step of
+  /// a range.
   void shareSteps(int64_t workers, int64_t shareTasks);
   const std::vector<Range> &ranges() const { return rangeList; }
 
-  /// The memory of intermediates.
+  /// Returns the memory of intermediates.
   ImageRegion region() const {
     return {scratch.data(), usedScratchBytes, ImageRegion::DeviceOnly,
             "intermediates"};
   }
-  /// Scratch memory that each worker needs to run the steps, in bytes.
+  /// Returns the scratch memory that each worker needs to run the steps, in
+  /// bytes.
   size_t workerScratch() const { return usedWorkerBytes; }
-  /// Bytes of all arrays; of intermediates.
+  /// Return the bytes of all arrays, and of intermediates.
   size_t bytes() const;
   size_t scratchBytes() const { return scratch.capacity(); }
-  /// Bytes that the steps copy for inserts.
+  /// Returns the bytes that the steps copy for inserts.
   int64_t copiedBytes() const { return usedCopiedBytes; }
 
 private:
-  /// Where the lists of a kernel's first step begin in `operands` and
-  /// `results`; those of its other steps follow.
+  /// The positions in `operands` and `results` where the lists of a kernel's
+  /// first step begin. The lists of its other steps follow.
   struct StepLists {
     size_t operands = 0, results = 0;
   };

@@ -21,24 +21,24 @@ class RecordedTasks {
 public:
   explicit RecordedTasks(const Descriptor &descriptor);
 
-  /// Reads the records of all parts, whose first tasks are numbered `begins`;
-  /// tasks before these have run already. Tasks of the graph are numbered part
-  /// after part, within a part as recorded.
+  /// Reads the records of all parts. The first task of each part is in
+  /// `begins`; tasks before it have run already. The tasks of the graph are
+  /// numbered part after part, within a part in recorded order.
   const TaskGraph &read(const std::vector<BatchContext *> &contexts,
                         const std::vector<int64_t> &begins);
 
   /// Turns a schedule into one of the depth policy: writes depths into the
-  /// records just read, one for each batch, or for several in a row that do not
-  /// read each other.
+  /// records just read. Each batch has its own depth, except that consecutive
+  /// batches that do not read each other share one.
   void writeDepths(const Schedule &schedule);
 
-  /// Writes depths into the records just read that follow from the tasks they
-  /// read: one more than the greatest depth of those of the same phase.
+  /// Writes depths into the records just read, computed from the tasks that
+  /// they read: one more than the greatest depth of those of the same phase.
   void writeDepths();
 
-  /// Calls `body(handle, table)` for the tensors that a task of a kernel reads,
-  /// tasks' results and rows of sources. `table` is that of results, or -1.
-  /// `lists` is the context's list pool.
+  /// Calls `body(handle, table)` for the tensors that a task of a kernel reads:
+  /// results of tasks and rows of sources. `table` is the table of results, or
+  /// -1. `lists` is the context's list pool.
   template <class Body>
   static void forEachRead(const KernelInfo &kernel, const int64_t *record,
                           const int64_t *lists, const Body &body);
@@ -59,7 +59,7 @@ private:
   std::vector<int64_t> begins;          ///< of the parts, as recorded
   std::vector<int64_t> firstTasks;      ///< of the parts, in the graph
   TaskGraph graph;
-  std::vector<int32_t> batchOf; ///< by task; or its depth
+  std::vector<int32_t> batchOf; ///< by task; its batch, or its depth
   std::vector<int32_t> depths;  ///< by batch
 };
 

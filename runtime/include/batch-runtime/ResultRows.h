@@ -1,4 +1,4 @@
-//===- ResultRows.h - The rows that results hold ----------------*- C++ -*-===//
+//===- ResultRows.h - Rows of the results of a run --------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,18 +17,19 @@
 
 namespace batchrt {
 
-/// The result cell of an instance without results: no node, no task, no entry.
+/// Returns the result cell of an instance without results: no node, no task, no
+/// entry.
 inline int64_t noValue(const Type &type) {
   return type.kind == Type::List ? 0 : -1;
 }
 
-/// Finds the tensors that the results of a mini-batch hold, down to the fields
-/// of ADT values; there may be none (noValue). Keeps its memory for the next
-/// mini-batch.
+/// Finds the tensors in the results of a mini-batch, including those in fields
+/// of ADT values. A result may have none (noValue). Keeps its memory for the
+/// next mini-batch.
 class ResultRows {
 public:
-  /// Calls `body(handle, table)` for every tensor, several times for one that
-  /// is in several places.
+  /// Calls `body(handle, table)` for every tensor, several times for a tensor
+  /// in several places.
   template <class Body>
   void forEach(const Descriptor &descriptor, const BatchContext &context,
                int64_t numInstances, const Body &body) {

@@ -1,4 +1,4 @@
-//===- RowAllocator.h - Rows of a table that are used again -----*- C++ -*-===//
+//===- RowAllocator.h - Reuse of the rows of a table ------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,30 +14,30 @@
 
 namespace batchrt {
 
-/// Hands out ranges of rows, which are free again from some epoch on. An epoch
-/// is the steps between two barriers of the units: none of its steps writes
-/// rows that another one reads.
+/// Allocates ranges of rows, which are freed from some epoch on. An epoch is
+/// the steps between two barriers of the units: none of its steps writes rows
+/// that another one reads.
 class RowAllocator {
 public:
   /// Forgets all rows.
   void reset();
-  /// Restarts the epochs, with rows after those so far: steps of both may run
-  /// at the same time.
+  /// Restarts the epochs, with rows after those so far, so that earlier and
+  /// later steps may run at the same time.
   void startPlan();
-  /// Restarts the epochs when all steps so far have run: rows that were freed
-  /// are free.
+  /// Restarts the epochs after all steps so far have run: all released rows are
+  /// free.
   void continueRun();
-  /// Enters an epoch; epochs come in order, from 0.
+  /// Enters an epoch. Epochs are entered in order, from 0.
   void enter(int64_t epoch);
   /// Takes `count` consecutive rows, in the shortest free range that is long
-  /// enough or else at the end; returns the first.
+  /// enough or else at the end. Returns the first.
   int64_t take(int64_t count);
   /// Frees rows begin ... begin+count-1 from `epoch` on, which has not been
   /// entered.
   void release(int64_t begin, int64_t count, int64_t epoch);
-  /// The number of rows that are needed.
+  /// Returns the number of rows that are needed.
   int64_t rows() const { return end; }
-  /// Bytes of all arrays.
+  /// Returns the bytes of all arrays.
   size_t bytes() const;
 
 private:

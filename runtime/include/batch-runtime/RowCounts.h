@@ -19,12 +19,14 @@ public:
   void look(const RunView &run, const Plan &plan) override;
   void end(const RunView &run) override;
 
-  /// Rows that the operands of steps read, and ranges of adjacent ones.
+  /// Return the number of rows that the operands of steps read, and the number
+  /// of ranges of adjacent ones.
   int64_t gatheredRows() const { return rows; }
   int64_t gatheredRuns() const { return runs; }
-  /// The fewest bytes of result rows in any layout that keeps the schedule: the
-  /// rows that a step writes, and earlier ones that it, a later step, control
-  /// or an output reads, at the step where these are the most. After end().
+  /// Returns the fewest bytes of result rows in any layout that keeps the
+  /// schedule: the rows that a step writes, and earlier rows that this step, a
+  /// later step, control or an output reads. This is the maximum over all
+  /// steps. Valid after end().
   int64_t liveResults() const { return most; }
 
 private:

@@ -1,4 +1,4 @@
-//===- RunExplanation.h - What a run did, for its user ----------*- C++ -*-===//
+//===- RunExplanation.h - Explanation of a run ------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,13 +17,12 @@
 
 namespace batchrt {
 
-/// What the steps of a traced run say to somebody who wants to know which parts
-/// of a model ran for how many instances at once. A *block* is a kernel, or a
-/// block of a program in lock step.
+/// Explanation of a traced run: how many instances ran each part of the model
+/// together. A *block* is a kernel, or a block of a program in lock step.
 class RunExplanation {
 public:
-  /// `steps` and `counters` are those of Session::executeTraced(), `tasks`
-  /// those of its plans, of which the first instances' are kept.
+  /// `steps` and `counters` are those of Session::executeTraced(). `tasks` are
+  /// those of its plans; tasks of the first instances are kept.
   RunExplanation(const Descriptor &descriptor, int64_t instances,
                  int64_t workers, const std::vector<StepTime> &steps,
                  const RunCounters &counters,
@@ -35,24 +34,24 @@ public:
     std::string places; ///< "model.mlir:7, 9-12", or ""
     int64_t batches = 0;
     int64_t tasks = 0;    ///< in these batches
-    int64_t room = 0;     ///< that there would have been, at most
-    bool isRoomy = false; ///< no batch has more tasks than there is room
-    double time = 0;      ///< microseconds of workers, control after it too
+    int64_t room = 0;     ///< the most tasks that these batches could have
+    bool isRoomy = false; ///< no batch has more tasks than `StepTime::room`
+    double time = 0;      ///< microseconds of workers, with control after it
     std::map<int64_t, int64_t> sizes; ///< number of batches by tasks
   };
 
-  /// Those that ran, in the order of the program.
+  /// Returns the blocks that ran, in program order.
   const std::vector<Block> &blocks() const { return blockList; }
-  /// The steps, in the order in which each worker ran its own: those that
-  /// workers shared are there once.
+  /// Returns the steps of each worker, in the order in which it ran them. Steps
+  /// that workers shared are included once.
   const std::vector<StepTime> &batches() const { return batchList; }
-  /// What is known to be slow about the run, a sentence each.
+  /// Returns known reasons why the run is slow, one sentence each.
   const std::vector<std::string> &hints() const { return hintList; }
   const char *strategy() const;
 
-  /// All of it in words, a line or more each.
+  /// Returns the explanation as text.
   std::string text() const;
-  /// All of it as a JSON object (docs/Formats.md).
+  /// Returns the explanation as a JSON object (docs/Formats.md).
   std::string json() const;
 
 private:
@@ -62,7 +61,7 @@ private:
   std::string describe(const Block &block) const;
   std::string describeDepths() const;
   std::string describeRoom() const;
-  /// "lanes", "instances" or "tasks": what batches have.
+  /// Returns the elements of batches: "lanes", "instances" or "tasks".
   const char *unit() const;
 
   const Descriptor &descriptor;
@@ -77,7 +76,7 @@ private:
     TaskPicture::Task task;
   };
   std::vector<Task> taskList;
-  double allTime = 0, waitTime = 0; ///< of workers; at barriers
+  double allTime = 0, waitTime = 0; ///< of all workers; part at barriers
 };
 
 } // namespace batchrt

@@ -1,4 +1,4 @@
-//===- RunWatcher.h - What looks at the plans of a run ----------*- C++ -*-===//
+//===- RunWatcher.h - Observers of the plans of a run -----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,37 +15,37 @@
 
 namespace batchrt {
 
-/// A tensor that control has read: a handle, and the table of results with its
+/// A tensor that control has read: its handle, and the table of results of its
 /// type.
 struct ReadTensor {
   int64_t handle;
   int table;
 };
 
-/// How far a run has come.
+/// The state of a run for watchers.
 struct RunView {
   const Descriptor &descriptor;
-  /// One per part. The first has the steps of the plan, and the results of
-  /// instances that have ended.
+  /// One context per part. The first has the steps of the plan, and the results
+  /// of instances that have ended.
   const std::vector<BatchContext *> &contexts;
   const Tables &tables;
   int64_t numInstances;
   int64_t flush = 0;     ///< from 0; a flush may have two plans
   bool deferred = false; ///< the plan has the tasks that no wait depends on
-  /// What control has read since the last plan, where it waits for tensors.
+  /// Tensors that control has read since the last plan, if it waits for them.
   std::vector<ReadTensor> reads;
 };
 
-/// Looks at the plans of runs, as they come: one for a mini-batch, or where
-/// control waits for tensors, one or two for each flush.
+/// Observer of the plans of runs: one plan for a mini-batch, or if control
+/// waits for tensors, one or two for each flush.
 class RunWatcher {
 public:
   virtual ~RunWatcher() = default;
-  /// A run begins. One of a mini-batch that read out of range may begin anew.
+  /// Called when a run begins. A run that read out of range may begin again.
   virtual void begin() = 0;
-  /// A plan is ready, and runs next. Tasks of earlier plans have run.
+  /// Called when a plan is ready to run. Tasks of earlier plans have run.
   virtual void look(const RunView &run, const Plan &plan) = 0;
-  /// There are no more plans, and all results are known.
+  /// Called after the last plan, when all results are known.
   virtual void end(const RunView &run) = 0;
 };
 

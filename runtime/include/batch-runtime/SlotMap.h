@@ -22,7 +22,7 @@ namespace batchrt {
 /// the largest place.
 class SlotMap {
 public:
-  /// Number of places of a page if there are several pages.
+  /// Number of places in a page if there are several pages.
   static constexpr int64_t pagePlaces = 256;
 
   explicit SlotMap(bool inPages);
@@ -70,8 +70,8 @@ private:
     int64_t lastUse; ///< the last plan that wrote or kept it
     int32_t *slots;
   };
-  /// Scatters numbers: runs of pages that are kept and of new ones would else
-  /// begin in the same entries, and each search would pass all of them.
+  /// Scatters numbers. Otherwise runs of kept pages and of new pages would
+  /// begin in the same entries, and each search would visit all of them.
   static size_t hash(int64_t number) {
     return static_cast<uint64_t>(number) * 0x9e3779b97f4a7c15 >> 32;
   }

@@ -1,4 +1,4 @@
-//===- StageRows.h - How many rows a device counts --------------*- C++ -*-===//
+//===- StageRows.h - Limits on the rows of a stage --------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,16 +20,17 @@
 
 namespace batchrt {
 
-/// The most rows of a stage on a device; the rest of 32 bits is for what blocks
-/// round up.
+/// The most rows of a stage on a device. The rest of the 32-bit range is for
+/// numbers that blocks round up.
 constexpr int64_t mostStageRows = INT32_MAX - (1 << 20);
 
-/// Raises an Error if `tasks` tasks of the kernel may have more rows than that.
+/// Raises an Error if a stage of `tasks` tasks of the kernel may have more rows
+/// than mostStageRows.
 void checkStageRows(const Descriptor &descriptor, const KernelInfo &kernel,
                     int64_t tasks);
-/// The same for a step of a plan, and the lists that its tasks read.
+/// Checks a step of a plan likewise, with the lists that its tasks read.
 void checkStageRows(const Descriptor &descriptor, const BatchStep &step);
-/// The same for whatever a program of single instances runs.
+/// Checks all stages of a program of single instances likewise.
 void checkInstanceRows(const ReplicateInfo &info, int64_t instances);
 
 } // namespace batchrt

@@ -22,9 +22,9 @@
 
 namespace batchrt {
 
-/// The result tables of a run, and the row that each task has in them. All
-/// plans of a run use the same tables: rows keep their contents when a later
-/// plan enlarges the tables.
+/// The result tables of a run, and the rows of each task in them. All plans of
+/// a run use the same tables: rows keep their contents when a later plan
+/// enlarges the tables.
 class Tables {
 public:
   /// Rows of at least `reusedRowBytes` bytes, in all tables of a group
@@ -36,9 +36,9 @@ public:
   void clear(int64_t numParts);
   int64_t numParts() const { return partCount; }
 
-  /// The number of a part's next task, which has no row yet.
+  /// Returns the number of a part's next task, which has no row yet.
   int64_t endTask(int64_t part) const { return parts[part].end; }
-  /// The end of the free numbers that begin at endTask().
+  /// Returns the end of the free numbers that begin at endTask().
   int64_t limitTask(int64_t part) const { return parts[part].limit; }
   /// Makes room for the slots of a part's tasks up to `end`.
   void addTasks(int64_t part, int64_t end);
@@ -48,22 +48,22 @@ public:
   int64_t chooseNumbers(int64_t part);
   /// Numbers the next tasks of a part from `task` up to `limit`.
   void setNumbers(int64_t part, int64_t task, int64_t limit);
-  /// Gives a part one task more, with the rows of another part's task.
+  /// Adds a task to a part, with the rows of another part's task.
   void shareRows(int64_t task, int64_t part);
-  /// The first slots of the tasks of a part in the tables of a group; task t
-  /// has the place t - firstTaskOf(part, numParts()).
+  /// Returns the first slots of the tasks of a part in the tables of a group;
+  /// task t has the place t - firstTaskOf(part, numParts()).
   SlotMap &slotsOf(int64_t part, int group) { return parts[part].slots[group]; }
   const SlotMap &slotsOf(int64_t part, int group) const {
     return parts[part].slots[group];
   }
 
-  /// The allocator of a group's rows if they are reused, else null.
+  /// Returns the allocator of a group's rows if they are reused, else null.
   RowAllocator *reusedRows(int group) {
     return poolOf[group] < 0 ? nullptr : &pools[poolOf[group]].rows;
   }
   bool anyReused() const { return !pools.empty(); }
-  /// The rows of a group that later plans of the run may free, or null: those
-  /// of transient tables whose rows are reused.
+  /// Returns the rows of a group that later plans of the run may free: those of
+  /// transient tables with reused rows. Returns null for other groups.
   HeldRows *heldRows(int group) {
     return isHeld[group] ? &pools[poolOf[group]].held : nullptr;
   }
@@ -71,36 +71,36 @@ public:
   /// Marks the row of a result of an earlier plan, and the rows of its task in
   /// other held groups, as read until `epoch`, such as HeldRows::pinned.
   void keep(int64_t handle, int32_t epoch);
-  /// Pins the pages of a result of the current plan, whose row is not known.
+  /// Pins the pages of a result of the current plan. Its row is not known yet.
   void pin(int64_t handle);
-  /// Begins a plan of the run: all before it have run.
+  /// Begins a plan of the run, after all earlier plans have run.
   void beginPlan();
-  /// The steps that follow run at the same time as those so far: they get rows
-  /// of their own.
+  /// Allocates separate rows from now on: the steps that follow run at the same
+  /// time as those so far.
   void startApart();
-  /// Frees the rows of earlier plans that this one does not read and nobody
-  /// keeps.
+  /// Frees the rows of earlier plans that are not kept, from their last read in
+  /// this plan on.
   void releaseHeld();
-  /// Appends `count` rows to a group whose rows are used once; returns the
+  /// Appends `count` rows to a group whose rows are used once. Returns the
   /// first.
   int64_t appendRows(int group, int64_t count) {
     const int64_t block = groupBlocks[group], first = groupRows[group];
     groupRows[group] += (count + block - 1) & -block; // blocks: powers of two
     return first;
   }
-  /// Makes room for all rows given out so far. Rows that had room before keep
-  /// their contents.
+  /// Reserves memory for all rows allocated so far. Earlier rows keep their
+  /// contents.
   void makeRoom();
 
-  /// The slot of a task's result within its table.
+  /// Returns the slot of a task's result in its table.
   int64_t slot(int64_t handle, int table) const {
     int64_t task = taskOf(handle), part = partOf(task, numParts());
     return slotsOf(part, descriptor.tables[table].group)
                .slot(task - firstTaskOf(part, numParts())) +
            (handle >> 56);
   }
-  /// Where a task's result or a source's row lies; `table` is that of results
-  /// with this handle's type.
+  /// Returns the address of a task's result or of a source's row. `table` is
+  /// the table of results with this handle's type.
   const char *row(int64_t handle, int table, const BatchSource *sources) const {
     uint32_t low = static_cast<uint32_t>(handle);
     if (handle < 0) {
@@ -110,32 +110,32 @@ public:
     return data(table) +
            descriptor.tables[table].slotOffset(slot(handle, table));
   }
-  /// Slot 0 of a table; null if its memory has no rows.
+  /// Returns slot 0 of a table; null if its memory has no rows.
   char *data(int table) const {
     char *rows = memory[memoryOf[table]].data();
     return rows ? rows + descriptor.tables[table].offset : nullptr;
   }
 
-  /// The memory of all tables, copied out if `outputs` says so.
+  /// Adds the memory of all tables. Tables in `outputs` are copied out.
   void addRegions(const std::vector<bool> &outputs,
                   std::vector<ImageRegion> &regions) const;
-  /// Slots of all tables together.
+  /// Returns the number of slots of all tables together.
   int64_t slots() const { return totalSlots; }
-  /// Bytes reserved for rows; for slots and lists of free rows.
+  /// Return the bytes reserved for rows, and for slots and lists of free rows.
   size_t rowBytes() const;
   size_t slotBytes() const;
 
 private:
-  /// Groups with rows of the same lengths, which share memory and reuse its
+  /// Groups with rows of the same lengths. They share memory and reuse its
   /// rows.
   struct Pool {
-    int leader; ///< the group whose tables have the memory
+    int leader; ///< the group whose tables own the memory
     RowAllocator rows;
     HeldRows held;
   };
   struct Part {
     int64_t end = 0;            ///< the next task
-    int64_t limit = 0;          ///< the end of the free numbers from there on
+    int64_t limit = 0;          ///< the end of the free numbers from `end` on
     int64_t half = 0;           ///< the middle of this range
     std::vector<SlotMap> slots; ///< of tasks, by group
   };
@@ -146,13 +146,13 @@ private:
   std::vector<Pool> pools;
   std::vector<int> poolOf;   ///< by group; -1: its rows are used once
   std::vector<char> isHeld;  ///< by group
-  bool hasHeld = false;      ///< of a group
-  std::vector<int> memoryOf; ///< by table, the table whose memory it lies in
+  bool hasHeld = false;      ///< true if `isHeld` is true for some group
+  std::vector<int> memoryOf; ///< by table: the table that owns its memory
   std::vector<int64_t> groupRows;
   std::vector<int64_t> groupBlocks; ///< steps begin at a multiple of this
   std::vector<Buffer> memory;       ///< by table
   std::vector<size_t> usedBytes;    ///< of these
-  std::deque<Part> parts; ///< of which the first partCount are of this run
+  std::deque<Part> parts;           ///< the first partCount belong to this run
   int64_t partCount = 0;
   int64_t totalSlots = 0;
 };

@@ -1,4 +1,4 @@
-//===- TaskNumbers.h - How tasks are numbered -------------------*- C++ -*-===//
+//===- TaskNumbers.h - Numbers of tasks -------------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Workers record the tasks of a mini-batch in parts. A task's number has 32
-// bits, the highest of which are its part's number.
+// bits; the highest of them are the number of its part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace batchrt {
 
-/// Bits that number the tasks of one of `parts` parts.
+/// Returns the number of bits for the tasks of one of `parts` parts.
 inline int taskBits(int64_t parts) {
   int bits = 32;
   while (int64_t(1) << (32 - bits) < parts)
@@ -25,7 +25,7 @@ inline int taskBits(int64_t parts) {
   return bits;
 }
 
-/// The first task of a part, and the end of its numbers.
+/// Return the number of a part's first task, and the end of its numbers.
 inline int64_t firstTaskOf(int64_t part, int64_t parts) {
   return part << taskBits(parts);
 }
@@ -37,7 +37,7 @@ inline int64_t partOf(int64_t task, int64_t parts) {
   return task >> taskBits(parts);
 }
 
-/// The number of a handle's task, -1 for a row of a source.
+/// Returns the number of a handle's task; -1 for a row of a source.
 inline int64_t taskOf(int64_t handle) {
   return handle < 0 ? -1 : static_cast<int64_t>(static_cast<uint32_t>(handle));
 }

@@ -1,4 +1,4 @@
-//===- TaskOrder.h - Which tasks run together, and when ---------*- C++ -*-===//
+//===- TaskOrder.h - Order and batches of tasks -----------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,30 +38,31 @@ public:
     int64_t numTasks() const { return end - begin; }
   };
 
-  /// With `depthsOfRecords`, Policy::Depth finds the depths of tasks by itself.
+  /// With `depthsOfRecords`, Policy::Depth computes the depths of tasks itself.
   TaskOrder(const Descriptor &descriptor, bool depthsOfRecords);
 
   /// Sets the policy of the next plans. The types of a state machine are the
-  /// kernels, in their order. Policy::Depth keeps to the phases of kernels;
-  /// other policies mix phases as the tasks allow.
+  /// kernels, in their order. Policy::Depth keeps phases separate; other
+  /// policies mix phases as the tasks allow.
   void setPolicy(Policy policy, StateMachine stateMachine);
 
-  /// Begins a plan of the tasks in the queues of these contexts, one per part;
-  /// tables have rows for the tasks of earlier plans.
+  /// Begins a plan of the tasks in the queues of these contexts, one per part.
+  /// Tables have rows for the tasks of earlier plans.
   void begin(const std::vector<BatchContext *> &contexts, const Tables &tables);
-  /// Sorts the tasks of a part; parts may be sorted at the same time.
+  /// Sorts the tasks of a part. Parts may be sorted at the same time.
   void sort(int64_t part);
-  /// Joins all parts in one plan, or with `apart` makes a plan of each.
+  /// Joins all parts in one plan, or with `apart` makes a separate plan of
+  /// each.
   void join(bool apart);
 
   int64_t numParts() const { return partCount; }
   Part &part(int64_t number) { return parts[number]; }
   const Part &part(int64_t number) const { return parts[number]; }
-  /// The first part of one of the scheduler's plans.
+  /// Returns the first part of one of the scheduler's plans.
   int64_t firstPart(int64_t plan) const {
     return plan * (partCount / scheduler.plans());
   }
-  /// The plan of a part's tasks.
+  /// Returns the plan of a part's tasks.
   int64_t planOf(int64_t part) const {
     return part / (partCount / scheduler.plans());
   }
@@ -69,19 +70,19 @@ public:
   using Places = std::vector<DepthScheduler::Place>;
   const Places &places(int64_t part) const { return scheduler.places(part); }
 
-  /// True if the steps have the same depth and phase: then their tasks do not
-  /// read each other's results.
+  /// Returns true if the steps have the same depth and phase: their tasks then
+  /// do not read each other's results.
   bool isIndependent(const DepthStep &a, const DepthStep &b) const;
   /// Calls `body(position, record)` for the tasks of step number `step` in
-  /// order; positions count in the whole schedule. A constant task has a record
-  /// in each part.
+  /// order. Positions are those in the whole schedule. A constant task has a
+  /// record in each part.
   template <class Body>
   void forEachTask(int64_t step, const Body &body) const;
 
   int64_t numTasks() const { return taskCount; }
-  /// Batches in states that the state machine does not know.
+  /// Returns the number of batches in states that the state machine lacks.
   int64_t unknownStates() const { return policies.unknownStates(); }
-  /// Bytes of all arrays.
+  /// Returns the bytes of all arrays.
   size_t bytes() const;
 
 private:
@@ -94,7 +95,7 @@ private:
   StateMachine stateMachine;
   RecordedTasks recorded;
   PolicyScheduler policies;
-  std::deque<Part> parts; ///< of which the first partCount are of this plan
+  std::deque<Part> parts; ///< the first partCount belong to this plan
   int64_t partCount = 0;
   std::vector<int64_t> begins; ///< of parts
   std::vector<const DepthSorter *> sorters;

@@ -17,16 +17,16 @@
 
 namespace batchrt {
 
-/// The tasks of a mini-batch, their batches, and what they read.
+/// The tasks of a mini-batch, their batches, and the tasks that they read.
 class TaskPicture : public RunWatcher {
 public:
   struct Task {
-    int64_t recorded; ///< its number in the inspector's order
+    int64_t recorded; ///< its number in recorded order
     int64_t kernel;
     int64_t batch; ///< in the order of all plans
     int64_t depth, flush;
     bool deferred;
-    bool isRead;                ///< by control, which waits for it
+    bool isRead;                ///< true if control reads its results
     std::vector<int64_t> reads; ///< places in tasks()
   };
 
@@ -34,11 +34,11 @@ public:
   void look(const RunView &run, const Plan &plan) override;
   void end(const RunView &run) override;
 
-  /// Plan after plan; tasks of constants are there once.
+  /// Returns the tasks, plan after plan. Constant tasks are included once.
   const std::vector<Task> &tasks() const { return all; }
-  /// For Graphviz: one node per task, one colour per batch. Where control waits
-  /// for tensors, each flush is a cluster, and tasks whose results control
-  /// reads have a double border.
+  /// Writes a graph for Graphviz: one node per task, one colour per batch. If
+  /// control waits for tensors, each flush is a cluster, and tasks whose
+  /// results control reads have a double border.
   void write(const std::string &path, const Descriptor &descriptor) const;
 
 private:

@@ -24,12 +24,12 @@ enum class DType { I1, I8, I16, I32, I64, U8, F16, BF16, F32, F64 };
 
 int64_t byteSize(DType type);
 bool isFloat(DType type);
-/// The name in safetensors files: "F32".
+/// Returns the name in safetensors files: "F32".
 const char *fileName(DType type);
-/// The name in MLIR and in descriptors: "f32".
+/// Returns the name in MLIR and in descriptors: "f32".
 const char *typeName(DType type);
-/// The type with this name in a descriptor; "index" is I64. Raises an error for
-/// other names.
+/// Returns the type with this name in a descriptor; "index" is I64. Raises an
+/// Error for unknown names.
 DType parseTypeName(const std::string &name);
 
 /// Reads element `index` of an array as a double (integers above 2^53 lose
@@ -37,17 +37,18 @@ DType parseTypeName(const std::string &name);
 double loadDouble(DType type, const char *data, int64_t index);
 int64_t loadInteger(DType type, const char *data, int64_t index);
 
-/// Writes element `index` of an array: of a floating-point type rounded to the
-/// nearest, ties to even. False, and nothing is written, if the value does not
-/// fit: a finite number that would become infinite, an integer out of range.
+/// Writes element `index` of an array; floating-point values are rounded to the
+/// nearest, ties to even. Returns false and writes nothing if the value does
+/// not fit: a finite number would become infinite, or an integer is out of
+/// range.
 bool storeFloat(DType type, double value, char *data, int64_t index);
 bool storeInteger(DType type, int64_t value, char *data, int64_t index);
-/// The least and the largest number of an integer type.
+/// Returns the least and the largest number of an integer type.
 std::pair<int64_t, int64_t> integerRange(DType type);
 
 /// Copies `count` elements and converts them: between floating-point types, and
-/// between integer types if every value fits (else returns false). Floats never
-/// become integers or the reverse: canConvert is then false.
+/// between integer types if every value fits (else returns false). Floats are
+/// not converted to integers, or integers to floats: canConvert returns false.
 bool canConvert(DType from, DType to);
 bool convertElements(DType from, const char *source, DType to, char *target,
                      int64_t count);
@@ -59,8 +60,8 @@ inline int64_t elementCount(const std::vector<int64_t> &shape) {
   return count;
 }
 
-/// The storage of a tensor as ABI.h has it: the last dimension of the shape
-/// padded to a multiple of 64 bytes.
+/// The storage of a tensor according to ABI.h: the last dimension of the shape
+/// is padded to a multiple of 64 bytes.
 struct RowLayout {
   int64_t lines = 1;     ///< product of all dimensions but the last
   int64_t lineBytes = 0; ///< bytes of the last dimension without padding
@@ -83,14 +84,15 @@ struct RowLayout {
   }
 };
 
-/// A row in another order: an element lies at the sum over all digits of
-/// ((its index in dimension `dim` / divisor) % modulus) * bytes; a modulus of 0
-/// is none. `run` elements of the last dimension lie together.
+/// The layout of a row in another order. The offset of an element is the sum
+/// over all digits of ((its index in dimension `dim` / divisor) % modulus) *
+/// bytes; a modulus of 0 stands for none. Runs of `run` elements of the last
+/// dimension are adjacent.
 struct ElementLayout {
   struct Digit {
     int64_t dim, divisor, modulus, bytes;
   };
-  std::vector<Digit> digits; ///< none: row-major, as RowLayout has it
+  std::vector<Digit> digits; ///< empty: row-major, as in RowLayout
   int64_t run = 1;
 
   /// Copies the elements of a row in row-major order, without padding.
@@ -107,8 +109,8 @@ struct TensorView {
   int64_t count() const { return elementCount(shape); }
 };
 
-/// A safetensors file, mapped into memory. Everything in its header is checked
-/// when it is opened: types, shapes, that the entries cover the data exactly.
+/// A safetensors file, mapped into memory. open() checks everything in its
+/// header: types, shapes, and that the entries cover the data exactly.
 class TensorFile {
 public:
   static TensorFile open(const std::string &path);
@@ -134,7 +136,7 @@ struct NamedTensor {
 void writeTensorFile(const std::string &path,
                      const std::vector<NamedTensor> &tensors);
 
-/// The whole text of a file.
+/// Returns the whole text of a file.
 std::string readTextFile(const std::string &path);
 
 } // namespace batchrt

@@ -15,7 +15,7 @@
 
 namespace batchrt {
 
-/// Writes the steps of mini-batches, one after the other, as a Chrome trace
+/// Writes the steps of consecutive mini-batches as a Chrome trace
 /// (chrome://tracing, ui.perfetto.dev).
 void writeTrace(const std::string &path, const Descriptor &descriptor,
                 const std::vector<std::vector<StepTime>> &batches);

@@ -20,31 +20,31 @@
 
 namespace batchrt {
 
-/// The limits for a kernel that may not end. Without control words they limit
+/// The limits for a kernel that might not end. Without control words they limit
 /// the whole run.
 struct Watchdog {
   /// The default for GPUs, in seconds.
   static constexpr double defaultSeconds = 10;
 
-  double seconds = 0;   ///< limit on no progress; 0: wait for ever
-  double margin = 2;    ///< seconds left to the kernel to notice it itself
+  double seconds = 0;   ///< limit without progress; 0: wait forever
+  double margin = 2;    ///< extra seconds for the kernel to detect it itself
   uint64_t control = 0; ///< device address of the kernel's control words
   int64_t blocks = 0;
-  /// Once this has happened, the control words are the run's; none: they always
-  /// are.
+  /// The control words belong to the run once this event has happened. Without
+  /// it, they always do.
   std::optional<DeviceEvent> begin;
-  std::string executor; ///< for messages, as all below. May be empty
+  std::string executor; ///< for messages, like `describe`; may be empty
   /// Describes a block's BatchBlockControl::progress: "step 3 (kernel 'cell',
   /// 340 tasks)".
   std::function<std::string(int64_t progress)> describe;
 
-  /// The limit as the kernel takes it.
+  /// Returns the limit in the unit of the kernel.
   uint64_t nanoseconds() const {
     return static_cast<uint64_t>(std::min(seconds, 9e9) * 1e9);
   }
 };
 
-/// The two halves of a BatchBlockControl::progress.
+/// Convert between a BatchBlockControl::progress and its two halves.
 inline int64_t makeProgress(int64_t high, int64_t low) {
   return high << 32 | low;
 }
@@ -55,28 +55,28 @@ inline int64_t lowOf(int64_t progress) {
   return static_cast<uint32_t>(progress);
 }
 
-/// Describes the progress of a block that runs one of these plans, or lanes.
+/// Describe the progress of a block that runs one of these plans, or lanes.
 std::string describeStep(const std::vector<BatchPlan> &plans,
                          const std::vector<KernelInfo> &kernels,
                          int64_t progress);
 std::string describeLanes(const LockstepInfo &info, int64_t progress);
 
-/// The size of a kernel's control words, a BatchDeviceControl.
+/// Returns the size of a kernel's control words, a BatchDeviceControl.
 size_t controlBytes(int64_t blocks);
-/// The words of each block in a copy of them.
+/// Returns the words of each block in a copy of the control words.
 std::vector<BatchBlockControl> readBlocks(const char *control, int64_t blocks);
 
 /// Raises an Error if the kernel's own watchdog has ended it; `control` is a
 /// copy of its control words.
 void checkControl(const char *control, const Watchdog &watchdog);
 
-/// The last progress of a block of a group, one of `groups` that share out the
+/// Returns the last progress of a block of a group. `groups` groups share the
 /// plans.
 int64_t lastProgress(const std::vector<BatchPlan> &plans, int64_t groups,
                      int64_t group);
-/// Raises an Error unless all blocks have reported their end, each after this
-/// progress; the low half is not compared where it is `anyLow`. For devices
-/// that test code: no host can watch a kernel that does not report.
+/// Raises an Error unless every block has reported its end, after the progress
+/// that `progress` returns. A low half of `anyLow` is not compared. For devices
+/// that test code: a host cannot watch a kernel that does not report.
 void checkEnded(const char *control, int64_t blocks,
                 const std::function<int64_t(int64_t block)> &progress);
 inline constexpr int64_t anyLow = UINT32_MAX;

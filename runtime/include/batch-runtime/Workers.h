@@ -19,8 +19,7 @@
 
 namespace batchrt {
 
-/// A word that threads wait for: they spin for a while, then sleep until it
-/// changes.
+/// A word whose changes threads wait for: they spin for a while, then sleep.
 class WaitWord {
 public:
   uint32_t load() const { return word.load(std::memory_order_acquire); }
@@ -28,7 +27,7 @@ public:
   void waitWhile(uint32_t old, int spins);
   /// Changes the word and wakes sleeping threads.
   void advance();
-  /// Nobody waits, and the word is as at first.
+  /// Restores the initial word. No thread may wait.
   void reset();
 
 private:
@@ -36,9 +35,9 @@ private:
   std::atomic<uint32_t> asleep{0};
 };
 
-/// A fixed number of workers, the calling thread being worker 0. Between runs
-/// the others sleep. In a process that has been forked since they were started
-/// they are started again, unless that was during a run.
+/// A fixed number of workers; the calling thread is worker 0. The others sleep
+/// between runs. After a fork of the process, they are started again in the
+/// child, unless the fork was during a run.
 class WorkerPool {
 public:
   explicit WorkerPool(int workers);
@@ -47,30 +46,30 @@ public:
   WorkerPool &operator=(const WorkerPool &) = delete;
 
   int size() const { return count; }
-  /// Workers may leave the jobs of the next runs early: one that barrier()
-  /// tells so must, others may, once `newCancellation` is requested. Null: none
-  /// does.
+  /// Allows workers to leave the jobs of the next runs early once
+  /// `newCancellation` is requested. A worker must leave if barrier() returns
+  /// false; others may. Null: no worker leaves.
   void allowLeaving(const Cancellation *newCancellation) {
     cancellation = newCancellation;
   }
-  /// A worker is about to end its job early.
+  /// Notes that a worker is about to end its job early.
   void noteLeaving() { hasLeft.store(true, std::memory_order_relaxed); }
-  /// True if a worker has left the last job early.
+  /// Returns true if a worker has left the last job early.
   bool wasLeft() const { return hasLeft.load(std::memory_order_relaxed); }
-  /// Calls `job(argument, worker)` once on every worker and waits for all; if
-  /// it is not shared, on worker 0 alone, for which barriers do nothing.
+  /// Calls `job(argument, worker)` once on every worker and waits for all. A
+  /// job that is not shared runs on worker 0 only, and barriers do nothing.
   void run(void (*job)(void *, int), void *argument, bool shared = true);
-  /// The same; returns the microseconds that a worker spent in the job without
-  /// waiting at barriers, the mean over the workers that run it.
+  /// As run(). Returns the microseconds that a worker spent in the job without
+  /// waiting at barriers: the mean over the workers that run it.
   double runTimed(void (*job)(void *, int), void *argument, bool shared = true);
   /// Calls `body(part)` for the parts 0 ... parts-1 and waits for all: worker w
   /// takes w, w + size(), .... If parts throw, the first part's exception is
   /// rethrown. A single part runs on the calling thread.
   template <class Body>
   void forEachPart(int64_t parts, const Body &body);
-  /// A barrier of all workers; writes before it are visible to all after it.
-  /// Only within a job, and every worker must call it equally often, unless one
-  /// leaves. False if all have to leave.
+  /// Waits at a barrier of all workers; writes before it are visible to all
+  /// after it. May only be called in a job, and by every worker equally often,
+  /// unless one leaves. Returns false if all workers have to leave.
   bool barrier(int worker) {
     if (alone)
       return !mayLeave();
@@ -80,12 +79,12 @@ public:
       return !mayLeave();
     return timed ? waitTimed(worker) : waitForAll(goesOn);
   }
-  /// Barriers since the pool was made.
+  /// Returns the number of barriers since the pool was made.
   int64_t barriers() const { return barrierCount; }
 
 private:
-  /// What a worker says where it waits for all, added to what others say: that
-  /// it has come, and in the high half, that it has come to the end of its job.
+  /// Numbers that a worker adds to those of the others when it waits for all:
+  /// 1 for its arrival, and 1 in the high half at the end of its job.
   static constexpr int goesOn = 1, ends = 1 + (1 << 16);
   static constexpr int mostWorkers = 1 << 14;
 
@@ -100,31 +99,32 @@ private:
 
   const int count;
   int spins;
-  // The barrier: arrivals and generation on cache lines of their own, so that
-  // arriving does not disturb waiting threads. The generation never resets.
+  // The barrier: arrivals and generation are on separate cache lines, so that
+  // arrivals do not disturb waiting threads. The generation is not reset
+  // between runs.
   alignas(64) std::atomic<int> arrived{0};
   WaitWord generation;
   WaitWord start;
-  /// Of the last barrier: whether all have come to their end, and whether all
-  /// have to leave. Written by the last to arrive.
+  /// For the last barrier: true if all workers have reached the end of the job,
+  /// and true if all have to leave. The last worker to arrive writes them.
   bool allEnd = false, allLeave = false;
   alignas(64) int64_t barrierCount = 0;
   void (*job)(void *, int) = nullptr;
   void *argument = nullptr;
   bool stop = false;
   bool timed = false;
-  bool alone = false; ///< worker 0 is
+  bool alone = false; ///< true if only worker 0 runs the job
   const Cancellation *cancellation = nullptr;
   std::atomic<bool> hasLeft{false};
-  /// Microseconds of one worker, without waits, on a cache line of its own.
+  /// Microseconds of one worker, without waits, on a separate cache line.
   struct alignas(64) WorkTime {
     double busy = 0;
   };
   std::vector<WorkTime> times;
-  /// Core of each worker but worker 0; empty if there are too few cores.
+  /// Core of each worker except worker 0; empty if there are too few cores.
   std::vector<int> workerCores;
   std::vector<std::thread> threads;
-  unsigned forksBefore; ///< of the process, when the threads were started
+  unsigned forksBefore; ///< forks of the process before the threads started
 };
 
 template <class Body>

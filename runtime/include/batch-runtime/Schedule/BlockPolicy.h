@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A state machine that says which block of a program runs next in lock step. An
-// instance runs the same blocks in any order, so the state machine is learnt
-// from paths that were recorded once. Free of IR: the runtime links it, and the
-// compiler makes code that reads its table.
+// A state machine that picks the next block of a program in lock step. The
+// choices do not change the blocks that an instance runs, so the state machine
+// is learnt from paths that were recorded once. Free of IR: the runtime links
+// it, and the compiler makes code that reads its table.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,29 +19,29 @@
 
 namespace batchrt {
 
-/// A program as its instances run it.
+/// A program, and the paths of its instances.
 struct LanePaths {
   std::vector<std::string> blocks; ///< their names
   std::vector<int64_t> costs;      ///< of running each block on all lanes
   std::vector<std::vector<int32_t>> paths; ///< by instance: blocks it runs
 };
 
-/// Blocks that cost less than this share of the greatest cost are of low cost.
-/// They run first, in program order; a state is about the others.
+/// Blocks are of low cost if they cost less than the greatest cost divided by
+/// this number. They run first, in program order; states describe the others.
 constexpr int64_t lowCostShare = 64;
 int64_t lowCostBelow(const std::vector<int64_t> &costs);
 
-/// Of a state, never 0: `hash = (hash ^ item) * stateHashFactor` for each item,
-/// from the factor on.
+/// The hash of a state, which is never 0, starts at this factor. Each item sets
+/// `hash = (hash ^ item) * stateHashFactor`.
 constexpr uint64_t stateHashFactor = 0x9e3779b97f4a7c15;
 int64_t hashOf(const State &state);
-/// A state machine as a table of slots by bits 32 and up of the hash, or the
-/// next free slot: each holds a hash and a block, or 0 and -1 if it is free.
-/// The number of slots is a power of two.
+/// Returns a state machine as a hash table. The slot of a state is given by
+/// bits 32 and up of the hash, or is the next free one. It stores a hash and a
+/// block, or 0 and -1 if it is free. The number of slots is a power of two.
 std::vector<int64_t> makeStateTable(const StateMachine &stateMachine);
 
-/// The cost of the steps of a run in which lanes take instances one by one. In
-/// states that the state machine does not know, the block that has cost least
+/// Returns the cost of the steps of a run in which lanes take instances one by
+/// one. In states that the state machine lacks, the block that has cost least
 /// runs.
 int64_t costOfRun(const LanePaths &program, int64_t lanes,
                   const StateMachine &stateMachine);
@@ -49,19 +49,18 @@ int64_t costOfRun(const LanePaths &program, int64_t lanes,
 struct BlockLearningOptions {
   uint64_t seed = 1;
   int32_t trials = 200; ///< at most
-  /// Trials between two tries of the table; learning ends when two tries in a
-  /// row have found nothing better.
+  /// Trials between two checks of the table. Learning ends after two
+  /// consecutive checks without improvement.
   int32_t checkEvery = 20;
   double rate = 0.2, discount = 0.98;
   int32_t steps = 16; ///< rewards that an update adds up
-  /// Share of random choices, at first and at last.
+  /// Share of random choices in the first and in the last trial.
   double explore = 0.3, exploreLast = 0.02;
 };
 
 struct LearnedBlocks {
   StateMachine stateMachine;
-  /// Costs on all numbers of lanes together, with the state machine and without
-  /// one.
+  /// Total costs over all numbers of lanes, with and without the state machine.
   int64_t cost = 0, costWithout = 0;
   int32_t trials = 0;
 };

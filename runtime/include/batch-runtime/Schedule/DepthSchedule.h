@@ -7,9 +7,9 @@
 //
 // The depth policy: all tasks of one kernel with equal phase and depth run
 // together, batches in the order (phase, depth, kernel). The tasks may come in
-// parts, which workers sort independently. Linear in the number of tasks, and
-// without allocation once its arrays have grown to the size of the largest run.
-// Free of IR: the runtime links it, the compiler may.
+// parts, which workers sort independently. Takes time linear in the number of
+// tasks, and allocates nothing once its arrays are as large as the largest run
+// needs. Free of IR: the runtime links it, and the compiler may.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ struct TaskQueue {
   int64_t recordCells = 1;
   int64_t count = 0;
   int64_t phase = 0;
-  /// The tasks of all parts are one and the same.
+  /// True if all parts have the same single task.
   bool constant = false;
 
   int64_t depth(int64_t record) const {
@@ -44,14 +44,14 @@ struct TaskQueue {
   }
 };
 
-/// One batch, or one part's share of it: `count` tasks of `kernel`, from the
-/// begin-th of all on.
+/// One batch, or one part's share of it: `count` tasks of `kernel`, starting at
+/// position `begin` in the order of tasks.
 struct DepthStep {
   int64_t kernel;
   int64_t depth;
   int64_t begin;
   int64_t count;
-  int64_t plan = 0; ///< its plan, in a schedule
+  int64_t plan = 0; ///< in a schedule: its plan
 };
 
 /// The tasks of one part by kernel and depth.
@@ -60,17 +60,17 @@ public:
   /// Sorts all queues, which are those of kernels 0 ... numKernels-1.
   void run(const TaskQueue *queues, int64_t numKernels);
 
-  /// Record numbers within their queue: kernel after kernel, within a kernel by
-  /// depth, within a depth in recorded order.
+  /// Returns record numbers in their queue: kernel after kernel, within a
+  /// kernel by depth, within a depth in recorded order.
   const int32_t *order() const { return orders.data(); }
   /// For callers that reorder the records of a step.
   int32_t *order() { return orders.data(); }
-  /// Steps kernel after kernel, within a kernel by depth; those of kernel k are
-  /// [kernelSteps(k), kernelSteps(k+1)). The records of a step are
+  /// Returns the steps, kernel after kernel, within a kernel by depth. Those of
+  /// kernel k are [kernelSteps(k), kernelSteps(k+1)). The records of a step are
   /// order()[begin ... begin+count).
   const std::vector<DepthStep> &steps() const { return stepList; }
   int64_t kernelSteps(int64_t kernel) const { return stepBegins[kernel]; }
-  /// Bytes of all arrays.
+  /// Returns the bytes of all arrays.
   size_t bytes() const;
 
 private:
@@ -87,42 +87,43 @@ private:
   std::vector<int32_t> histogram, depthCounts;
 };
 
-/// The schedule of all parts: in every batch the tasks of a part come before
-/// those of the next, so it equals the schedule of all tasks in one queue. It
-/// may also have several plans, each for equally many parts: their steps are
-/// independent.
+/// The schedule of all parts. In every batch the tasks of a part come before
+/// those of the next part, so that it equals the schedule of all tasks in one
+/// queue. It may also have several plans, each for the same number of parts:
+/// their steps are independent.
 class DepthScheduler {
 public:
-  /// `queues` says the phases of the kernels and which are constant. Plan i has
-  /// parts i*n ... i*n+n-1, where n is numParts / plans.
+  /// Makes the schedule. `queues` specifies the phases of the kernels and which
+  /// kernels are constant. Plan i has parts i*n ... i*n+n-1, where n is
+  /// numParts / plans.
   void run(const TaskQueue *queues, int64_t numKernels,
            const DepthSorter *const *parts, int64_t numParts,
            int64_t plans = 1);
 
-  /// All steps, kernel after kernel, within a kernel plan after plan, within a
-  /// plan by depth.
+  /// Returns all steps, kernel after kernel, within a kernel plan after plan,
+  /// within a plan by depth.
   const std::vector<DepthStep> &steps() const { return stepList; }
   int64_t kernelSteps(int64_t kernel) const {
     return stepBegins[kernel * numPlans];
   }
-  /// Where the tasks of a kernel begin.
+  /// Returns the position of a kernel's first task.
   int64_t kernelBegin(int64_t kernel) const { return begins[kernel]; }
-  /// The steps in the order in which they run, as positions in steps(); plan
-  /// after plan. Those of plan i are [planBegin(i), planBegin(i+1)).
+  /// Returns the steps in the order in which they run, as positions in steps(),
+  /// plan after plan. Those of plan i are [planBegin(i), planBegin(i+1)).
   const std::vector<int32_t> &sequence() const { return runOrder; }
   int64_t planBegin(int64_t plan) const { return planBegins[plan]; }
   int64_t plans() const { return numPlans; }
 
-  /// The step that a step of a part belongs to, and the number of its first
-  /// task in all.
+  /// The step that a step of a part belongs to, and the number of the part's
+  /// first task among all tasks.
   struct Place {
     int64_t step, begin;
   };
-  /// By the steps of the part.
+  /// Returns the places of the steps of a part.
   const std::vector<Place> &places(int64_t part) const {
     return placesOf[part];
   }
-  /// Bytes of all arrays.
+  /// Returns the bytes of all arrays.
   size_t bytes() const;
 
 private:
@@ -138,14 +139,14 @@ private:
   std::vector<int32_t> runOrder, histogram, temporary;
 };
 
-/// Describes an error in one part itself: depths out of range, task numbers
-/// that are not 0 ... tasks-1. Empty if there is none.
+/// Describes an error in the tasks of one part: depths out of range, or task
+/// numbers that are not 0 ... tasks-1. Returns an empty text if there is none.
 std::string checkTasks(const TaskQueue *queues, int64_t numKernels);
 
-/// Describes an error in the schedule of one part: every task has to run
+/// Describes an error in the schedule of one part. Every task has to run
 /// exactly once, in a step of its own kernel, after all its operands. Operands
-/// of task t are tasks operands[operandBegin[t] ... operandBegin[t+1]). Empty
-/// if it is legal.
+/// of task t are tasks operands[operandBegin[t] ... operandBegin[t+1]). Returns
+/// an empty text if the schedule is legal.
 std::string verifySchedule(const TaskQueue *queues, int64_t numKernels,
                            const DepthSorter &sorter,
                            const DepthScheduler &schedule,

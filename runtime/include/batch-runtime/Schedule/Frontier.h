@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A schedule in the making: the tasks that are ready, by type, and the numbers
-// that policies decide by, all kept up to date task by task in constant time.
-// A batch is always all ready tasks of one type: leaving some out never helps.
+// A schedule under construction: the ready tasks, by type, and the numbers on
+// which policies base their choices. All are updated in constant time per task.
+// Except with the depth policy, a batch is all ready tasks of one type: leaving
+// some out never helps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,34 +21,36 @@
 
 namespace batchrt {
 
-/// The facts that a frontier keeps besides the ready tasks.
+/// The facts that a frontier keeps in addition to the ready tasks.
 enum FrontierFacts : unsigned {
   OnlyReady = 0,
   /// The ratio of Eq. 1 of ED-Batch. A task waits for the tasks of its own type
   /// that it reads.
   Ratios = 1,
-  /// With Ratios: and for those that it depends on through other types.
+  /// With Ratios: a task also waits for those tasks of its own type that it
+  /// depends on through other types.
   Cycles = 2,
-  /// Sums of depths, for the agenda.
+  /// Sums of depths, for the agenda policy.
   Depths = 4,
   /// The urgency of tasks that are ready, or would be after one more batch.
   Urgencies = 8,
-  /// Longest chains of each type, for the lower bound of what remains.
+  /// Longest chains of each type, for the lower bound on remaining batches.
   Chains = 16,
   AllFacts = Ratios | Cycles | Depths | Urgencies | Chains,
 };
 
-/// The facts of a graph before anything runs. Keeps its memory for the next
-/// one.
+/// The facts of a graph before any task runs. Keeps its memory for the next
+/// graph.
 class FrontierPlan {
 public:
   /// `graph` must live as long as frontiers of this plan are used.
   void compute(const TaskGraph &graph, unsigned facts);
 
   const TaskGraph &graph() const { return *tasks; }
-  /// Where the tasks of each type begin if tasks are sorted by type.
+  /// Returns the position of the first task of each type if tasks are sorted by
+  /// type.
   const std::vector<int32_t> &typeBegins() const { return typeBegin; }
-  /// The number of reads of a task's results.
+  /// Returns the number of reads of a task's results.
   int32_t readers(int32_t task) const {
     return consumerBegin[task + 1] - consumerBegin[task];
   }
@@ -55,18 +58,18 @@ public:
 
 private:
   friend class Frontier;
-  /// The data of a task that commits read and change, side by side in memory.
+  /// The data of a task that commits read and change, adjacent in memory.
   struct Node {
     int32_t type;
     int32_t pending; ///< operands that have not run
-    /// Operands by which the task waits for tasks of its own type.
+    /// Operands through which the task waits for tasks of its own type.
     int32_t sameType;
     int32_t unready; ///< operands that are not ready; kept with Urgencies
   };
   struct UrgencyNode {
     double urgency; ///< of this task alone
-    /// The sum of the type codes of the operands that have not run: the code of
-    /// a type times their number if they all are of that type.
+    /// The sum of the type codes of the operands that have not run. If they are
+    /// all of one type, it is the code of that type times their number.
     uint64_t waitsFor;
   };
   static uint64_t typeCode(uint32_t type) {
@@ -78,8 +81,8 @@ private:
   void findDepths();
   void findUrgencies();
   void findChains();
-  /// The counter of a type among those of a task of type `through`; negative if
-  /// tasks never wait for the type through `through`.
+  /// Returns the position of a type's counter among those of a task of type
+  /// `through`; negative if tasks never wait for the type through `through`.
   int32_t cycleCounter(int32_t through, int32_t type) const {
     return counterNumbers[through * counterColumns + std::min(type, 64)];
   }
@@ -87,19 +90,19 @@ private:
   const TaskGraph *tasks = nullptr;
   unsigned facts = OnlyReady;
   std::vector<int32_t> consumerBegin, consumers;
-  std::vector<int32_t> typeBegin; ///< where the tasks of a type begin
+  std::vector<int32_t> typeBegin; ///< see typeBegins()
   std::vector<Node> nodes;
   std::vector<UrgencyNode> urgencyNodes; ///< by task
   std::vector<int32_t> independent; ///< tasks of a type whose sameType is 0
-  /// By type, the types on a cycle with it, if all tasks of a type were one.
-  /// Types from 64 on have no such types: their tasks count as waiting only for
-  /// the tasks that they read.
+  /// By type: the types on a cycle with it, in the graph where all tasks of a
+  /// type are one node. Types from 64 on have no such types: their tasks count
+  /// as waiting only for the tasks that they read.
   std::vector<uint64_t> onCycle;
   static constexpr int32_t counterColumns = 65; ///< the last for all others
   std::vector<int8_t> counterNumbers;           ///< cycleCounter()
   std::vector<int8_t> numOnCycle;               ///< by type
-  /// By task and type on a cycle with its own, operands by which it waits for
-  /// the type; where the counters of each task begin.
+  /// By task and type on a cycle with its own: the number of operands through
+  /// which the task waits for the type. By task: where its counters begin.
   std::vector<int32_t> cycleCounts, cycleBegin;
   /// The types that readers of a task wait for because of it.
   std::vector<uint64_t> waitsFor;
@@ -114,50 +117,53 @@ private:
 
 class Frontier {
 public:
-  /// Starts with nothing run. Keeps the facts of the plan, or only some of
-  /// them.
+  /// Starts before any task has run. Keeps the facts of the plan, or only some
+  /// of them.
   void start(const FrontierPlan &plan) { start(plan, plan.facts); }
   void start(const FrontierPlan &plan, unsigned facts);
 
   /// Runs all ready tasks of a type, at least one.
   Batch commit(int32_t type) { return commit(type, tail[type]); }
-  /// Runs the first of them only, up to position `end` of order().
+  /// Runs only the first of them, up to position `end` of order().
   Batch commit(int32_t type, int32_t end);
 
   bool done() const { return left == 0; }
   int32_t numTypes() const { return static_cast<int32_t>(tail.size()); }
-  /// Tasks that have not run.
+  /// Returns the number of tasks that have not run.
   int32_t remaining() const { return left; }
   int32_t remaining(int32_t type) const {
     return plan->typeBegin[type + 1] - head[type];
   }
   int32_t ready(int32_t type) const { return tail[type] - head[type]; }
-  /// The position in order() after the last ready task of a type.
+  /// Returns the position in order() after the last ready task of a type.
   int32_t readyEnd(int32_t type) const { return tail[type]; }
-  /// Tasks that ran or are ready, type after type.
+  /// Returns the tasks that ran or are ready, type after type.
   const std::vector<int32_t> &order() const { return tasks; }
-  /// Gives order() away, for another vector.
+  /// Exchanges order() for another vector.
   void swapOrder(std::vector<int32_t> &other) { tasks.swap(other); }
 
-  /// With Ratios: tasks of a type that wait for no task of that type, so that
-  /// ready() over it is the ratio of Eq. 1.
+  /// With Ratios: returns the number of tasks of a type that wait for no task
+  /// of that type. The ratio of Eq. 1 is ready() divided by this number.
   int32_t independent(int32_t type) const { return independentCounts[type]; }
 
-  /// With Depths: the sum over the tasks of a type that have not run.
+  /// With Depths: returns the sum of depths of the tasks of a type that have
+  /// not run.
   int64_t depthSum(int32_t type) const { return depthSums[type]; }
 
-  /// With Urgencies: of what a batch of the type and the best one after it run.
-  /// A task counts 4/3 times as much as the most urgent one that reads it, or
-  /// 1: what is far from the end comes first, but many tasks that are a little
-  /// nearer weigh as much.
+  /// With Urgencies: returns the total urgency of the tasks in a batch of the
+  /// type and in the best batch after it. The urgency of a task is 4/3 times
+  /// that of the most urgent task that reads it, or 1 without readers. Tasks
+  /// far from the end come first, but many tasks that are a little nearer weigh
+  /// as much.
   double urgency(int32_t type) const;
 
-  /// With Chains: the most tasks of a type on a path of what remains.
+  /// With Chains: returns the most tasks of a type on a path of remaining
+  /// tasks.
   int32_t longestChain(int32_t type) const { return longest[type]; }
-  /// The lower bound of the batches that remain.
+  /// Returns the lower bound on remaining batches.
   int32_t bound() const { return chainSum; }
-  /// Whether a batch of the type lowers the bound: all its longest chains begin
-  /// at ready tasks.
+  /// Returns true if a batch of the type lowers the bound: all its longest
+  /// chains begin at ready tasks.
   bool lowersBound(int32_t type) const {
     int32_t at = plan->chainBegin[type] + longest[type];
     return longest[type] && chainLeft[at] == chainReady[at];
@@ -181,8 +187,8 @@ private:
   std::vector<int32_t> tasks, head, tail, independentCounts, cycleCounts, work;
   std::vector<int64_t> depthSums;
   std::vector<double> urgencies; ///< of the ready tasks of a type
-  /// Of the tasks of type b that wait for ready tasks of type a and for nothing
-  /// else, at a * successorTypes + b. Further types have none.
+  /// Total urgency of the tasks of type b that wait only for ready tasks of
+  /// type a, at a * successorTypes + b. Types from successorTypes on have none.
   std::vector<double> successors;
   int32_t successorTypes = 0;
   std::vector<int32_t> chainLeft, chainReady, longest;

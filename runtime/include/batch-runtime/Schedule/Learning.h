@@ -21,44 +21,43 @@
 namespace batchrt {
 
 /// Instances to learn from, in mini-batches of several sizes: the table must
-/// serve any size.
+/// work for any size.
 constexpr int32_t learntInstances = 32;
 constexpr std::array<int32_t, 3> learntBatches = {32, 16, 8};
 
-/// Fixed for all models; the numbers in docs/Policies.md are those of the
-/// defaults.
+/// Options that are the same for all models. The numbers in docs/Policies.md
+/// are measured with the defaults.
 struct LearningOptions {
   uint64_t seed = 1;
   int32_t trials = 300; ///< at most
-  /// Trials between two tries of the policy; learning ends at the bound.
+  /// Trials between two checks of the policy; learning ends at the bound.
   int32_t checkEvery = 25;
   /// Weight of the ratio in the reward of a batch, -1 + weight x ratio.
   double ratioWeight = 0.5;
   double rate = 0.3, discount = 0.95;
   int32_t steps = 8; ///< rewards that an update adds up
-  /// Share of random choices, at first and at last.
+  /// Share of random choices in the first and in the last trial.
   double explore = 0.5, exploreLast = 0.02;
-  /// A learnt policy replaces an earlier one only if it saves more batches than
-  /// this many standard deviations: a policy that fits these graphs by chance
-  /// serves no others.
+  /// A learnt policy replaces an earlier one only if the batches that it saves
+  /// are at least this many standard deviations: a policy that fits these
+  /// graphs by chance does not fit others.
   double deviations = 2;
 };
 
 struct Learned {
   StateMachine stateMachine;
-  /// Batches of the state machine on all graphs together, and their lower
-  /// bounds.
+  /// Batches of the state machine and lower bounds, summed over all graphs.
   int64_t batches = 0, bound = 0;
   int32_t trials = 0;
 };
 
-/// Learns from graphs of one program, whose types have these names.
+/// Learns from graphs of one program. `types` are the names of its types.
 Learned learn(const std::vector<TaskGraph> &graphs,
               const std::vector<std::string> &types, Encoding encoding,
               const LearningOptions &options = {});
-/// With the first of the encodings urgency, sort, base, max and share that none
-/// of those after it is better than; with base, which keeps least, where there
-/// is nothing to decide.
+/// Learns with the encodings urgency, sort, base, max and share, in this order,
+/// and returns the first one that no later one improves on. If there is nothing
+/// to decide, the encoding is base, which stores least.
 Learned learn(const std::vector<TaskGraph> &graphs,
               const std::vector<std::string> &types,
               const LearningOptions &options = {});

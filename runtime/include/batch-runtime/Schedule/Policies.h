@@ -1,4 +1,4 @@
-//===- Policies.h - What picks the next batch -------------------*- C++ -*-===//
+//===- Policies.h - Rules that pick the next batch --------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,7 @@
 
 //
 // Schedules of a task graph by a policy, in time linear in its tasks and
-// operands. Free of IR: the runtime links it, the compiler may.
+// operands. Free of IR: the runtime links it, and the compiler may.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,19 +20,20 @@
 
 namespace batchrt {
 
-/// The first type that satisfies the sufficient condition of ED-Batch (Lemma
-/// 2.1): all of its tasks that wait for none of their own type are ready, so
-/// that no schedule begins better. -1 if none does.
+/// Returns the first type that satisfies the sufficient condition of ED-Batch
+/// (Lemma 2.1), or -1. The condition is that all of the type's tasks that wait
+/// for none of their own type are ready, so that no schedule begins better.
 int32_t pickSufficient(const Frontier &frontier);
-/// The type with the greatest ratio of Eq. 1: its ready tasks over those that
-/// wait for none of their own type. Equal ratios: the lower type.
+/// Returns the type with the greatest ratio of Eq. 1: its ready tasks over
+/// those that wait for none of their own type. Of equal ratios, the lower type
+/// wins.
 int32_t pickByRatio(const Frontier &frontier);
-/// The type whose remaining tasks have the least mean depth, of those with
-/// ready tasks. Equal means: the lower type.
+/// Returns the type with ready tasks whose remaining tasks have the least mean
+/// depth. Of equal means, the lower type wins.
 int32_t pickByDepth(const Frontier &frontier);
 
-/// Keeps its memory for the next schedule: runs after the largest allocate
-/// nothing.
+/// Schedules task graphs by policies. Keeps its memory for the next schedule:
+/// runs after the largest one allocate nothing.
 class PolicyScheduler {
 public:
   /// Schedules by any policy, trimmed if it is greedy or a state machine; only
@@ -46,23 +47,23 @@ public:
   const Schedule &agenda(const TaskGraph &graph);
   /// The type with the greatest ratio runs next.
   const Schedule &greedy(const TaskGraph &graph);
-  /// A type that satisfies the sufficient condition runs next; else the one
-  /// that the state machine picks; in states that it does not know, the type
+  /// A type that satisfies the sufficient condition runs next; otherwise the
+  /// type that the state machine picks, or in states that it lacks, the type
   /// with the greatest ratio.
   const Schedule &follow(const TaskGraph &graph,
                          const StateMachine &stateMachine);
-  /// The last schedule without its unnecessary batches. If every batch
-  /// satisfied the sufficient condition, it has none.
+  /// Removes the unnecessary batches of the last schedule. It has none if every
+  /// batch satisfied the sufficient condition.
   const Schedule &trim();
-  /// Runs types in the order given, as long as tasks remain. Each must have
+  /// Runs types in the given order, as long as tasks remain. Each must have
   /// ready tasks when its turn comes.
   const Schedule &replay(const TaskGraph &graph,
                          const std::vector<int32_t> &types);
 
-  /// Batches of the last schedule in states that its state machine does not
-  /// know.
+  /// Returns the number of batches of the last schedule in states that its
+  /// state machine lacks.
   int64_t unknownStates() const { return unknown; }
-  /// Bytes of all arrays.
+  /// Returns the bytes of all arrays.
   size_t bytes() const;
 
 private:

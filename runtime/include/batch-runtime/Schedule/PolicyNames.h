@@ -29,7 +29,7 @@ inline const char *policyName(Policy policy) {
   return "";
 }
 
-/// The policy of that name.
+/// Returns the policy with this name.
 inline std::optional<Policy> findPolicy(const std::string &name) {
 #define BATCH_POLICY(enumerator, known)                                        \
   if (name == #known)                                                          \
@@ -38,7 +38,8 @@ inline std::optional<Policy> findPolicy(const std::string &name) {
   return std::nullopt;
 }
 
-/// All names, for messages and help: "'depth', 'agenda', ... and 'fsm'".
+/// Returns all names, for messages and help: "'depth', 'agenda', ... and
+/// 'fsm'".
 inline std::string listPolicies() {
   std::string list, last;
 #define BATCH_POLICY(enumerator, name)                                         \

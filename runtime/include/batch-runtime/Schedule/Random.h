@@ -16,21 +16,21 @@ namespace batchrt {
 /// 2^64 divided by the golden ratio: its multiples are far apart.
 inline constexpr uint64_t goldenRatio = 0x9e3779b97f4a7c15;
 
-/// Makes each bit depend on all (the last step of splitmix64).
+/// Makes each bit depend on all bits (the last step of splitmix64).
 inline uint64_t mixBits(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
 
-/// The same numbers on every platform (splitmix64).
+/// Generates the same random numbers on every platform (splitmix64).
 class Random {
 public:
   explicit Random(uint64_t seed) : state(seed) {}
 
   uint64_t next() { return mixBits(state += goldenRatio); }
   size_t below(size_t bound) { return next() % bound; }
-  /// In [0, 1).
+  /// Returns a number in [0, 1).
   double share() {
     return static_cast<double>(next() >> 11) / (uint64_t(1) << 53);
   }

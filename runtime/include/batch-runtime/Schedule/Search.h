@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 //
-// How good can a policy be? Searches over the sequences of types, far too slow
-// for scheduling. Free of IR.
+// The best that a policy can reach: searches over sequences of types, which are
+// far too slow for scheduling. Free of IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,14 +21,14 @@ namespace batchrt {
 /// Types of batches in order, for PolicyScheduler::replay().
 struct Found {
   std::vector<int32_t> types;
-  /// True if no schedule has fewer batches; false if one may.
+  /// True if no schedule has fewer batches; false if some schedule may.
   bool optimal = false;
 };
 
-/// A beam of `width` frontiers, of equally many batches each.
+/// Searches with a beam of `width` frontiers with equal numbers of batches.
 Found searchBeam(const TaskGraph &graph, int32_t width);
-/// Branch and bound, from the beam's result down. Gives up after `most`
-/// frontiers; the best so far is then not called optimal.
+/// Searches by branch and bound, starting from the result of a beam search.
+/// Gives up after `most` frontiers; the best so far is then not marked optimal.
 Found searchExact(const TaskGraph &graph, int64_t most = 1 << 20);
 
 } // namespace batchrt

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 //
-// A learned policy: the state of a frontier says which type runs next
-// (ED-Batch, section 2.2), where no type satisfies the sufficient condition.
-// Free of IR: the runtime links it, the compiler may.
+// A learned policy: the state of a frontier determines the next type (ED-Batch,
+// section 2.2) if no type satisfies the sufficient condition. Free of IR: the
+// runtime links it, and the compiler may.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,42 +21,44 @@ namespace batchrt {
 
 /// The facts about a frontier that a state encodes.
 enum class Encoding {
-  /// The types that are ready.
+  /// The ready types.
   Base,
-  /// And which of them has the most ready tasks.
+  /// The ready types, and the one with the most ready tasks.
   Max,
-  /// The types that are ready, the one with the most ready tasks first.
+  /// The ready types, sorted by falling number of ready tasks.
   Sort,
-  /// And how many eighths of all tasks have run.
+  /// As Sort, and the eighths of all tasks that have run.
   Share,
-  /// And which of them is the most urgent, with the best batch after it.
+  /// The ready types, and the most urgent one, with the best batch after it.
   Urgency,
 };
 constexpr int numEncodings = 5;
 
 const char *name(Encoding encoding);
-/// The facts that a frontier must keep for an encoding and for the condition.
+/// Returns the facts that a frontier must keep for an encoding and for the
+/// sufficient condition.
 unsigned neededFacts(Encoding encoding);
 
-/// A state: numbers of types, perhaps one more number.
+/// A state: numbers of types, and for some encodings one more number.
 using State = std::vector<uint16_t>;
-/// Sets `state` to that of a frontier. Equal counts: the lower type first.
+/// Sets `state` to that of a frontier. Of equal counts, the lower type is
+/// first.
 void encode(const Frontier &frontier, Encoding encoding, State &state);
 
-/// True if the last number of a state repeats one of its types.
+/// Returns true if the last number of a state repeats one of its types.
 inline bool namesOne(Encoding encoding) {
   return encoding == Encoding::Max || encoding == Encoding::Urgency;
 }
-/// The count of ready types in a state: all of its numbers, or all but the
-/// last.
+/// Returns the number of ready types in a state: all of its numbers, or all
+/// except the last.
 size_t numReady(const State &state, Encoding encoding);
 
 /// Numbers states 0, 1, ... in the order in which they are added.
 class StateIndex {
 public:
-  /// The number of a state, -1 if it is unknown. In constant time.
+  /// Returns the number of a state, or -1, in constant time.
   int32_t find(const State &state) const;
-  /// The number of a state, which is added if it is unknown.
+  /// Returns the number of a state. Adds the state if it is unknown.
   int32_t add(const State &state);
   int32_t size() const { return static_cast<int32_t>(begins.size()) - 1; }
   State state(int32_t number) const {
@@ -80,27 +82,29 @@ public:
       : kind(encoding), names(std::move(types)) {}
 
   Encoding encoding() const { return kind; }
-  /// Names of the types, which are numbered in this order.
+  /// Returns the names of the types, which are numbered in this order.
   const std::vector<std::string> &types() const { return names; }
   int32_t states() const { return index.size(); }
   State state(int32_t number) const { return index.state(number); }
 
-  /// The next type, -1 in an unknown state.
+  /// Returns the next type, or -1 for an unknown state.
   int32_t next(const State &state) const {
     int32_t number = index.find(state);
     return number < 0 ? -1 : actions[number];
   }
-  /// `type` must be one of the state.
+  /// Sets the next type of a state. `type` must be one of its types.
   void set(const State &state, int32_t type);
 
-  /// Numbers types as a program does, which may have more of them. If it lacks
-  /// one, returns an error and changes nothing; else returns an empty text.
+  /// Renumbers types as in a program, which may have more types. If the program
+  /// lacks one, returns an error and changes nothing; otherwise returns an
+  /// empty text.
   std::string renumber(const std::vector<std::string> &program);
 
-  /// Its text, the same for equal state machines; see docs/Policies.md.
+  /// Returns the state machine as text (docs/Policies.md). Equal state machines
+  /// have the same text.
   std::string print() const;
-  /// Reads a state machine from its text. If that fails, returns "FILE:LINE:
-  /// error" and changes nothing; else returns an empty text.
+  /// Reads a state machine from its text. On failure, returns "FILE:LINE:
+  /// error" and changes nothing; otherwise returns an empty text.
   std::string parse(const std::string &text, const std::string &file);
 
 private:

@@ -1,4 +1,4 @@
-//===- TaskGraph.h - Tasks, what they read, their batches -------*- C++ -*-===//
+//===- TaskGraph.h - Tasks, their operands and batches ----------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The input and output of policies: a graph of tasks, and a sequence of
-// batches. Free of IR: the runtime links it, the compiler may.
+// batches. Free of IR: the runtime links it, and the compiler may.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ struct TaskGraph {
   int32_t numTypes = 0;
   std::vector<uint16_t> types;
   /// Task t reads the results of operands[operandBegin[t] ...
-  /// operandBegin[t+1]), one task perhaps several times.
+  /// operandBegin[t+1]). A task may occur several times in this range.
   std::vector<int32_t> operandBegin{0}, operands;
 
   int32_t size() const { return static_cast<int32_t>(types.size()); }
@@ -43,7 +43,7 @@ struct TaskGraph {
   /// Appends the tasks of another graph.
   void append(const TaskGraph &other);
   void clear();
-  /// Describes an error in the graph; empty if there is none.
+  /// Describes an error in the graph; returns an empty text if there is none.
   std::string check() const;
 };
 
@@ -53,18 +53,19 @@ struct Batch {
 };
 
 struct Schedule {
-  /// Tasks type after type, within a type in the order in which they run.
+  /// Tasks, type after type, within a type in the order in which they run.
   std::vector<int32_t> order;
-  /// In the order in which they run.
+  /// Batches in the order in which they run.
   std::vector<Batch> batches;
 
-  /// Describes an error: every task must run exactly once, in a batch of its
-  /// type, after all tasks that it reads. Empty if the schedule is legal.
+  /// Describes an error. Every task must run exactly once, in a batch of its
+  /// type, after all tasks that it reads. Returns an empty text if the schedule
+  /// is legal.
   std::string verify(const TaskGraph &graph) const;
 };
 
-/// A lower bound on batches: the sum, over types, of the most tasks of the type
-/// on one path (ED-Batch, A.3, with paths through other types).
+/// Returns a lower bound on batches: the sum, over types, of the most tasks of
+/// the type on one path (ED-Batch, A.3, with paths through other types).
 int64_t lowerBound(const TaskGraph &graph);
 
 } // namespace batchrt

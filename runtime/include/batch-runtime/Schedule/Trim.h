@@ -1,4 +1,4 @@
-//===- Trim.h - Batches that a schedule can do without ----------*- C++ -*-===//
+//===- Trim.h - Removal of unnecessary batches ------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,23 +14,24 @@ namespace batchrt {
 
 /// Drops batches whose tasks can all run in later ones. Policies run tasks as
 /// soon as their type is due; many of them could wait for another batch of the
-/// type. A sweep from the last batch to the first runs every task as late as it
-/// can, and drops batches that no task needs. Linear, and without allocation
-/// once its arrays are as large as the largest graph needs.
+/// type. A sweep from the last batch to the first runs every task as late as
+/// possible, and drops batches that no task needs. Takes linear time, and
+/// allocates nothing once its arrays are as large as the largest graph needs.
 class Trimmer {
 public:
-  /// `schedule` is one of the plan's graph, in which a batch is all tasks of
-  /// its type that are ready, or some of them.
+  /// Trims a schedule of the plan's graph. A batch may be all ready tasks of
+  /// its type, or some of them.
   void run(const FrontierPlan &plan, Schedule &schedule);
-  /// Bytes of all arrays.
+  /// Returns the bytes of all arrays.
   size_t bytes() const;
 
 private:
-  std::vector<int32_t> due;       ///< by task, its batch in the schedule
-  std::vector<int32_t> dueCounts; ///< by batch, its tasks that have not run
-  std::vector<int32_t> readers;   ///< tasks that read a task and have not run
-  /// Tasks type after type, those of a type from the last to the first: what
-  /// ran ends at the end of the type, what can run next before it.
+  std::vector<int32_t> due;       ///< by task: its batch in the schedule
+  std::vector<int32_t> dueCounts; ///< by batch: its tasks that have not run
+  std::vector<int32_t> readers;   ///< by task: its readers that have not run
+  /// `order` has the tasks, type after type, those of a type from the last to
+  /// the first. For each type, [ran, end of the type) have run, and [next, ran)
+  /// can run next.
   std::vector<int32_t> order, ran, next;
   std::vector<Batch> kept;
 };
