@@ -165,9 +165,9 @@ bool ArrayList::addBuffer(nb::handle object, BatchArray &result) {
 }
 
 /// Returns the capsule of an object with __dlpack__, None if the object returns
-/// something else, and other objects unchanged. Nanobind marks only capsules
-/// that it is given as used: an object that returns the same capsule twice
-/// would have its memory freed twice.
+/// something else, and other objects unchanged. Nanobind marks a capsule as
+/// used only if it receives the capsule itself: otherwise the memory of an
+/// object that returns the same capsule twice would be freed twice.
 static nb::object capsuleOf(nb::handle object) {
   using namespace nb::literals;
   nb::object method = nb::getattr(object, "__dlpack__", nb::none());
@@ -237,7 +237,7 @@ public:
   void give(char *memory);
 
 private:
-  // The size of a block is stored before it, at the distance of the alignment.
+  // The size of a block is stored `alignment` bytes before the block.
   static size_t &sizeOf(char *memory) {
     return *reinterpret_cast<size_t *>(memory - alignment);
   }

@@ -361,7 +361,7 @@ bool Column::fits(const Py_buffer &view) const {
   }
 }
 
-/// Adds an array. Returns false if its element type or shape is another.
+/// Adds an array. Returns false if its element type or shape differs.
 bool Column::addArray(nb::handle value, bool isList, ColumnUser &user) {
   Buffer buffer(value);
   if (!buffer || !fits(*buffer) ||

@@ -26,7 +26,7 @@ struct Element {
 
   Kind kind;
   int bytes;
-  /// Whether the runtime's integer type, which has the same bits, is signed.
+  /// True if the runtime's integer type, which has the same bits, is signed.
   bool isSignedThere = true;
 };
 
@@ -36,7 +36,8 @@ public:
   virtual ~ColumnUser() = default;
 
   /// Converts a value that is neither a number nor an array of the type, and
-  /// returns an array with its bits. `isList`: of all elements of a list.
+  /// returns an array with its bits. `isList`: the value is a whole list, and
+  /// the array has the bits of all its elements.
   virtual nanobind::object convert(nanobind::handle value, bool isList,
                                    const std::string &where) = 0;
   /// Returns the location of the value that is being added, for messages.
@@ -66,7 +67,7 @@ public:
   /// Returns true if the values `a` and `b` have equal bits.
   bool areEqual(int64_t a, int64_t b) const;
   uint64_t hash(int64_t row) const;
-  /// Removes all values but the first `rows`.
+  /// Removes all values except the first `rows`.
   void keep(int64_t rows);
 
   /// Returns an array, and a list with an array of offsets for each level of
@@ -95,7 +96,7 @@ private:
   std::vector<int64_t> shape;
   size_t rowBytes;
   std::string description;
-  /// For each level of lists: begins of the lists, and the end of the last one.
+  /// For each level of lists: where each list begins, and where the last ends.
   std::vector<std::vector<int64_t>> offsets;
   std::vector<char> bytes;
   /// Positions, in nested lists, of the element that is being added.
@@ -106,7 +107,7 @@ private:
 /// may change the list.
 nanobind::object elementsOf(nanobind::handle list);
 
-/// Returns whether elementsOf() supports the object.
+/// Returns true if elementsOf() supports the object.
 bool isList(nanobind::handle object);
 
 /// Returns the text for a node with more children than its type declares.

@@ -25,8 +25,8 @@ namespace batch::python {
 /// Raises the error of a call of the C API.
 void check(BatchStatus status, const char *message);
 
-/// Raises the error of the call of the C API just before. This is not a default
-/// argument, because that could be evaluated before the call.
+/// Raises the error of the preceding call of the C API. batchLastError() is not
+/// a default argument, because that could be evaluated before the call.
 inline void check(BatchStatus status) { check(status, batchLastError()); }
 
 /// Releases an object that a function of the C API has created.
@@ -89,7 +89,7 @@ struct Cancellation {
   std::unique_ptr<BatchCancellation, Free<batchCancellationFree>> handle;
 };
 
-/// As long as it exists, an interrupt ends runs with this cancellation.
+/// Scope in which an interrupt ends runs with this cancellation.
 class Interruptible {
 public:
   explicit Interruptible(BatchCancellation *run);

@@ -37,7 +37,7 @@ struct OrderedVariant {
 
 struct OrderedType {
   std::string name, kind;
-  int64_t arity; ///< maximal number of children of this type; -1: any
+  int64_t arity; ///< maximum number of children of this type; -1: any
   bool isUnshared() const { return kind == "tree" || kind == "sequence"; }
 };
 
@@ -215,7 +215,8 @@ void NodeOrder::checkAll() const {
                                 .c_str());
 }
 
-/// Returns the numbers of nodes in post-order, and the begins of instances.
+/// Returns the numbers of nodes in post-order, and the positions where the
+/// instances begin.
 static nb::tuple orderNodes(
     const Array<int32_t> &variants,
     const std::vector<std::tuple<std::string, int>> &names,

@@ -28,13 +28,13 @@
 namespace nb = nanobind;
 using namespace batch::python;
 
-/// Maximal depth of nodes. Views can create nodes without end.
+/// Maximum depth of nodes. Views can create nodes without end.
 static constexpr size_t mostOpen = 1 << 22;
-/// Maximal number of nodes of an instance in types whose nodes are not shared.
+/// Maximum number of nodes of an instance in types whose nodes are not shared.
 /// Memory suffices for more, but a few objects with many paths through them
 /// would take forever.
 static constexpr size_t mostUnshared = 1 << 24;
-/// Maximal number of views that are applied to an object.
+/// Maximum number of views that are applied to an object.
 static constexpr int mostViews = 100;
 /// Number of steps that a message contains from each end of a path.
 static constexpr size_t shownSteps = 8;
@@ -117,10 +117,10 @@ struct Reader {
 struct DataType {
   std::string name;
   bool isShared = true;
-  int64_t arity = -1; ///< maximal number of children of this type; -1: any
+  int64_t arity = -1; ///< maximum number of children of this type; -1: any
   std::vector<int> variants = {};
   std::unordered_map<PyTypeObject *, Reader> readers = {};
-  PyTypeObject *last = nullptr; ///< class, whose reader is `lastReader`
+  PyTypeObject *last = nullptr; ///< class that `lastReader` reads
   const Reader *lastReader = nullptr;
 };
 
@@ -155,8 +155,8 @@ struct Open {
   int variant;      ///< -1: a list
   int lists;        ///< levels of lists below this one
   int64_t next;     ///< field or element
-  size_t values;    ///< of the node: begin of its fields
-  size_t results;   ///< of the node: begin of the numbers of its children
+  size_t values;    ///< of the node: position of its first field
+  size_t results;   ///< of the node: position of its first child's number
 };
 
 class NodeWalk final : public ColumnUser {

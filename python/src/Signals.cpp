@@ -1,4 +1,4 @@
-//===- Signals.cpp - An interrupt ends a run ------------------------------===//
+//===- Signals.cpp - Interrupts that end runs -----------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,8 +14,8 @@ using namespace batch::python;
 
 // The Python handler of a signal only records it, and Python reads the record
 // when a call returns to the interpreter. Until then, a run would continue.
-// While the main thread runs a model, a handler installed before Python's
-// requests the end of the run.
+// While the main thread runs a model, the handler below is installed. It
+// requests the end of the run, and then calls Python's handler.
 
 namespace {
 std::atomic<BatchCancellation *> interrupted{nullptr};
@@ -31,7 +31,8 @@ void onInterrupt(int number, siginfo_t *info, void *context) {
     handlerOfPython.sa_handler(number);
 }
 
-/// Returns true on the main thread. After a fork, this is the forking thread.
+/// Returns true on the main thread. After a fork, this is the thread that
+/// called fork.
 bool isMainThread() {
   static const nb::handle mainThread =
       nb::module_::import_("threading").attr("main_thread").inc_ref();

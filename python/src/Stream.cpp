@@ -91,8 +91,8 @@ public:
     }
   }
 
-  /// Returns an array for each output, to which take() writes. For bfloat16, it
-  /// has type int16.
+  /// Returns the arrays to which take() writes, one for each output. Arrays for
+  /// bfloat16 have type int16.
   nb::list arrays(nb::handle self) {
     nb::list result;
     for (Rows &rows : outputs) {
@@ -142,7 +142,7 @@ private:
   }
 
   nb::object session;
-  std::deque<Rows> outputs; ///< a deque keeps their addresses
+  std::deque<Rows> outputs; ///< a deque, because addresses must stay valid
   std::unique_ptr<BatchStream, Free<batchStreamFree>> handle;
 };
 } // namespace
