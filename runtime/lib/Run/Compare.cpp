@@ -15,7 +15,7 @@
 using namespace batchrt;
 
 namespace {
-/// Root mean square of an array, without its NaNs and infinities.
+/// Returns the root mean square of an array without its NaNs and infinities.
 double rootMeanSquare(DType type, const char *data, int64_t count) {
   double sum = 0;
   int64_t finite = 0;
@@ -48,7 +48,7 @@ std::string number(DType type, const char *data, int64_t index) {
   return text;
 }
 
-/// "[row, column]" of an element of an instance.
+/// Returns "row R, element C" for ragged outputs, and "element C" for others.
 std::string elementName(const Output &output, int64_t index) {
   int64_t row = index / std::max<int64_t>(output.rowElements(), 1);
   int64_t column = index % std::max<int64_t>(output.rowElements(), 1);
@@ -83,7 +83,8 @@ Difference batchrt::compareOutputs(const std::vector<Output> &outputs,
         if (isFloat(a.type)) {
           error = relativeError(loadDouble(a.type, a.data.data(), atA),
                                 loadDouble(b.type, b.data.data(), atB), rms);
-          // A difference that is too small for the quotient still counts.
+          // Without a tolerance, a difference that is too small for the
+          // quotient still counts.
           differs = tolerance ? error > *tolerance
                               : !equal(loadDouble(a.type, a.data.data(), atA),
                                        loadDouble(b.type, b.data.data(), atB));

@@ -1,4 +1,4 @@
-//===- InstanceStream.cpp - Instances that come while others run ----------===//
+//===- InstanceStream.cpp - Instances that arrive while others run --------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,7 +12,8 @@
 
 using namespace batchrt;
 
-/// A request to end comes from a handler of a signal, which may wake nobody.
+/// Time between two checks for cancellation. A signal handler may request it,
+/// but cannot wake the waiting thread.
 static constexpr std::chrono::milliseconds untilNextLook(20);
 
 InstanceStream::InstanceStream(int64_t seats) : submitted(seats), done(seats) {

@@ -21,7 +21,7 @@ std::vector<int64_t> Output::shape() const {
   return shape;
 }
 
-/// Scalars and tensors themselves, and the innermost elements of lists of them.
+/// Returns the innermost element type of a list, and any other type itself.
 static const Type &rowType(const Type &type) {
   const Type *row = &type;
   while (row->kind == Type::List)
@@ -35,7 +35,7 @@ static DType outputType(const Type &row) {
 
 OutputCollector::OutputCollector(const Descriptor &descriptor)
     : descriptor(descriptor), fields(descriptor.results.size()) {
-  // The field names that more than one result has.
+  // By name: the results that have this name, or a field of this name.
   std::map<std::string, std::set<size_t>> users;
   auto reachable = [&](const Type &type) {
     std::vector<int> adts{rowType(type).adt};
@@ -129,7 +129,7 @@ void OutputCollector::append(int number, const Session &session,
                              const Type &type, int64_t cell) {
   if (type.kind == Type::List) {
     const int64_t *pool = session.context().listPool + listFirst(cell);
-    // As deep as the type.
+    // The recursion is as deep as the type.
     for (int64_t i = 0; i < listLength(cell); ++i)
       append(number, session, type.element(), pool[i]);
     return;
@@ -138,7 +138,7 @@ void OutputCollector::append(int number, const Session &session,
   ++list[number].offsets.back();
 }
 
-/// Appends as many rows of a result as another one says.
+/// Appends rows of a result; another result specifies how many.
 void OutputCollector::appendRows(size_t result, const Session &session,
                                  int64_t instance) {
   const Field &field = descriptor.results[result];
@@ -156,7 +156,7 @@ void OutputCollector::appendRows(size_t result, const Session &session,
   list[plain[result]].offsets.back() += count;
 }
 
-/// For an instance without results: zeros, and no rows of ragged outputs.
+/// Appends an instance without results: zeros, and no rows of ragged outputs.
 void OutputCollector::appendNothing() {
   for (size_t number = 0; number < list.size(); ++number) {
     if (list[number].ragged)
@@ -201,7 +201,7 @@ void batchrt::copyRows(const Session &session,
   const std::vector<int64_t> dense = denseStrides(rowShape, bytes),
                              padded = paddedStrides(rowShape, type);
   const int64_t denseBytes = elementCount(rowShape) * bytes;
-  // Rows without dimensions are elements of one that is padded as a whole.
+  // Rows without dimensions are the elements of one padded row.
   const int64_t paddedBytes =
       rowShape.empty() ? bytes : RowLayout(rowShape, type).rowBytes();
   const std::vector<TableInfo> &tables = session.descriptor().tables;
@@ -256,7 +256,7 @@ void OutputCollector::find(const Session &session, int64_t instance) {
   }
 }
 
-/// Appends the nodes that a cell of the type holds, last first.
+/// Appends the nodes that a cell of the type holds, in reverse order.
 static void pushNodes(const BatchContext &context, const Type &type,
                       int64_t cell, std::vector<int64_t> &out) {
   if (type.kind == Type::Adt)
@@ -282,7 +282,7 @@ void OutputCollector::walk(const Session &session, size_t result,
   children.clear();
   path.clear();
   pushNodes(context, descriptor.results[result].type, root, children);
-  // A visit's children are those on the stack above its mark, next one last.
+  // The children of a visit are those above its mark; the last one is next.
   path.push_back({-1, 0});
   while (!path.empty()) {
     Visit visit = path.back();

@@ -53,7 +53,8 @@ void Session::setBlockPolicy(StateMachine stateMachine) {
   executor->setBlockPolicy(std::move(stateMachine));
 }
 
-/// Refuses a part of a run of an object whose control waits for tensors.
+/// Raises an error if control waits for tensors: the phases of such a run
+/// cannot be called separately.
 static void checkParts(const Descriptor &descriptor) {
   if (descriptor.waits)
     raise("control of this object waits for tensors, so that inspection and "
@@ -65,7 +66,7 @@ void Session::setCancellation(const Cancellation *cancellation) {
   batch->setCancellation(cancellation);
 }
 
-/// Calls `run`; if it fails after it was cancelled, that is the reason.
+/// Calls `run`. If it fails after a cancellation request, raises Cancelled.
 template <typename Run>
 static auto runCancellable(MiniBatch &batch, Run run) {
   try {
@@ -78,8 +79,8 @@ static auto runCancellable(MiniBatch &batch, Run run) {
   }
 }
 
-/// Calls `run`; again, from the inspection, if it met indices out of range that
-/// no instance reads.
+/// Calls `run`. If it reads an index out of range that no instance reads,
+/// repeats the run from the inspection on.
 template <typename Run>
 static auto runChecked(MiniBatch &batch, Executor &executor, Run run) {
   return runCancellable(batch, [&] {
@@ -88,7 +89,7 @@ static auto runChecked(MiniBatch &batch, Executor &executor, Run run) {
     batch.setProgress(batch.numInstances(), batch.progress().flushes);
     if (!batch.indexError.place)
       return result;
-    // Those that have run into a limit would do so again.
+    // Instances that reached a limit would reach it again.
     std::vector<int64_t> ended;
     for (int64_t i = 0; i < batch.numInstances(); ++i)
       if (executor.failure(i).empty())
@@ -137,7 +138,7 @@ void Session::execute(ResultCopies copies) {
 void Session::openStream(Forest &seats, InstanceStream &stream) {
   load(seats);
   executor->prepareStream(stream);
-  batch->indexError = {}; // of a stream that nobody has read to its end
+  batch->indexError = {}; // of a stream that was not read to its end
   batch->stream = &stream;
 }
 
