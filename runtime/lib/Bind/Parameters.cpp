@@ -17,7 +17,7 @@
 
 using namespace batchrt;
 
-/// The values given by seed and name.
+/// Returns the key of a random parameter, which determines its values.
 static uint64_t randomKey(uint64_t seed, const std::string &name) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (unsigned char c : name)
@@ -25,7 +25,7 @@ static uint64_t randomKey(uint64_t seed, const std::string &name) {
   return mixBits(seed * goldenRatio + hash);
 }
 
-/// 24 bits.
+/// Returns 24 random bits.
 static uint64_t randomBits(uint64_t key, int64_t index) {
   return mixBits(key + (static_cast<uint64_t>(index) + 1) * goldenRatio) >> 40;
 }
@@ -87,7 +87,7 @@ private:
         std::sqrt(3.0 / static_cast<double>(std::max<int64_t>(fanIn, 1)));
     uint64_t key = randomKey(*seed, parameter.name);
     loaded.owned.resize(count * byteSize(parameter.dtype));
-    // Integers are those of random inputs.
+    // Integers have the range of those in random inputs.
     const int64_t integers = parameter.dtype == DType::I1 ? 2 : 10;
     for (int64_t i = 0; i < count; ++i)
       if (isFloat(parameter.dtype))
@@ -147,14 +147,14 @@ private:
   std::optional<TensorFile> file;
 };
 
-/// Where the elements of a parameter lie: element (k, n) of group g is number
-/// groups[g] + ks[k] + ns[n].
+/// Order of the elements of a parameter: element (k, n) of group g has the
+/// index groups[g] + ks[k] + ns[n].
 struct ElementOrder {
   std::vector<int64_t> groups{0}, ks{0}, ns{0};
 };
 
-/// The elements of `columns` columns that `data` has; of all, if the packing
-/// has an order of its own.
+/// Returns the order of the elements of `columns` columns, or of all columns if
+/// the packing has an order of its own.
 ElementOrder findElements(const PackingInfo &packing, int64_t columns) {
   std::vector<int64_t> extents{packing.k, columns};
   std::vector<int> order{0, 1};
@@ -170,7 +170,7 @@ ElementOrder findElements(const PackingInfo &packing, int64_t columns) {
   for (size_t d = extents.size(); d-- > 1;)
     strides[d - 1] = strides[d] * extents[d];
   ElementOrder elements;
-  // Of what is complete, dimension `dim` is the next outer one.
+  // Adds `dim` as the next outer dimension of `offsets`.
   auto extend = [&](std::vector<int64_t> &offsets, int dim) {
     const size_t inner = offsets.size();
     for (int64_t i = 1; i < extents[dim]; ++i)
@@ -188,7 +188,7 @@ ElementOrder findElements(const PackingInfo &packing, int64_t columns) {
   return elements;
 }
 
-/// Columns `begin` to `end` of B in panels of `width`:
+/// Packs columns `begin` to `end` of B into panels of `width`:
 /// P[p][k][j] = B[k][p * width + j], one group after the other. `data` has only
 /// these columns.
 template <class T>
@@ -219,7 +219,7 @@ void packColumns(const PackingInfo &packing, const Descriptor &descriptor,
   int64_t columns = 0;
   auto pack = [&](int parameter) {
     const ParameterInfo &info = descriptor.parameters[parameter];
-    // Stacked parameters have static shapes, others may not have.
+    // Stacked parameters have static shapes; others need not.
     int64_t begin = columns;
     columns += packing.stacked.empty() ? packing.n : info.shape[0];
     if (parameter != p)
@@ -257,7 +257,7 @@ BoundParameters::BoundParameters(const Descriptor &descriptor,
 BoundParameters::BoundParameters(const Loader &load,
                                  const Descriptor &descriptor)
     : buffers(descriptor.packings.size()), layouts(descriptor.packings.size()) {
-  // Parameter by parameter, so that a converted copy lives only for a moment.
+  // Parameters are bound one by one, so that converted copies are short-lived.
   for (size_t p = 0; p < descriptor.parameters.size(); ++p) {
     const ParameterInfo &parameter = descriptor.parameters[p];
     ParameterValue loaded = load(parameter);
@@ -290,7 +290,7 @@ BoundParameters::BoundParameters(const Loader &load,
       RowLayout row(shape.data() + skip, shape.data() + shape.size(),
                     parameter.dtype);
       int64_t rows = skip ? shape[0] : 1;
-      // Code reads row 0 in place of one that is not there.
+      // Code reads row 0 in place of a row that does not exist.
       size_t bytes = std::max<int64_t>(rows, 1) * row.rowBytes();
       layouts[f] = {rows, row.rowBytes(), bytes, BATCH_ROWS_PREFIX};
       char *target =
