@@ -1,4 +1,4 @@
-//===- Calls.cpp - What compiled code calls -------------------------------===//
+//===- Calls.cpp - Functions that compiled code calls ---------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,8 @@
 using namespace batchrt;
 
 namespace {
-/// No exception may pass through compiled code: an error leaves the fiber.
+/// Functions that compiled code calls. No exception may pass through compiled
+/// code: an error leaves the fiber.
 struct RuntimeCalls {
   [[noreturn]] static void leave(Part &part) {
     part.hasFailed = true;
@@ -53,8 +54,8 @@ struct RuntimeCalls {
     });
   }
 
-  /// Only the longest list in a region can have its next element there; others
-  /// are copied into a region of twice their length.
+  /// Appends an element to a list. The longest list of a region grows in place
+  /// if there is room; others are copied into a region of twice their length.
   static int64_t append(BatchContext *context, int64_t list, int64_t element) {
     const int64_t length = listLength(list), first = listFirst(list);
     if (list & listGrows) {
@@ -91,7 +92,7 @@ struct RuntimeCalls {
                   "recorded tasks");
       queue.begin = memory.as<int64_t>();
       queue.end = queue.begin + used;
-      // Whole records only: compiled code may test for equality.
+      // The limit ends a whole record: compiled code may test for equality.
       queue.limit = queue.begin + memory.capacity() / record * cells;
     });
   }
@@ -115,7 +116,7 @@ struct RuntimeCalls {
     Part &own = Part::of(context);
     if (!own.strands)
       return own.known.find(function, key, keySize, results, resultCount);
-    // What another branch or instance has begun is not run again.
+    // A call that another branch or instance has begun does not run again.
     while (!own.known.find(function, key, keySize, results, resultCount)) {
       if (guarded(context, [&](Part &part, MiniBatch &) {
             return part.known.begin(function, key, keySize, resultCount);

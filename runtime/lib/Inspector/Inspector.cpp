@@ -14,7 +14,8 @@
 using namespace batchrt;
 
 namespace {
-/// Inspects the instances of a part, one by one, from `instance` on.
+/// Inspection of the instances of a part, one by one, beginning with
+/// `instance`.
 struct Inspection {
   Part &part;
   int64_t instance;
@@ -46,7 +47,8 @@ void Inspector::run(int64_t groups) {
   rooms.end();
 }
 
-/// What an instance has to inspect: one without nodes takes time, too.
+/// Returns the work of inspecting an instance. One without nodes takes time,
+/// too.
 int64_t Inspector::sizeOf(int64_t instance) const {
   const Forest &forest = batch.forest();
   int64_t size =
@@ -64,7 +66,8 @@ int64_t Inspector::size() const {
   return sum;
 }
 
-/// The workers that may inspect this much: one if instances share calls.
+/// Returns the number of workers that may share this much inspection: 1 if
+/// instances share calls.
 int64_t Inspector::numWorkers(int64_t work) const {
   const int64_t least = std::max<int64_t>(batch.options.nodesPerWorker, 1);
   return batch.descriptor().separable
@@ -129,7 +132,7 @@ void Inspector::begin() {
   batch.enter(MiniBatch::Cells::Handles);
   batch.reset();
   rooms.begin(inspected);
-  // Tasks of deferred kernels have numbers of parts of their own, behind all
+  // The tasks of deferred kernels are numbered in parts of their own, after all
   // others.
   const auto count = static_cast<int64_t>(inspected.size());
   batch.reserveParts(defers ? 2 * count : count);
@@ -189,7 +192,7 @@ int64_t Inspector::numTasks(bool deferred) const {
   return sum;
 }
 
-/// The number of a part's first task of a deferred kernel.
+/// Returns the number of a part's first task of a deferred kernel.
 int64_t Inspector::firstDeferred(const Part &part) const {
   return firstTaskOf(static_cast<int64_t>(inspected.size()) + part.number,
                      numParts());
@@ -237,7 +240,7 @@ void Inspector::endFlush(Tables &tables) {
     part->flushedTasks = part->numTasks = tables.chooseNumbers(part->number);
 }
 
-/// What one part has computed no other computes again.
+/// Shares the result of a constant kernel with all parts once one part has it.
 void Inspector::shareConstant(size_t kernel, Tables &tables) {
   auto owner =
       std::find_if(inspected.begin(), inspected.end(), [&](const Part *part) {
@@ -253,8 +256,8 @@ void Inspector::shareConstant(size_t kernel, Tables &tables) {
   }
 }
 
-/// Appends the handles that the tasks of deferred kernels read which a part has
-/// recorded since the last call.
+/// Appends the handles that tasks of deferred kernels read. Visits the tasks
+/// that the part has recorded since the last call.
 void Inspector::pinDeferred(const Part &part) {
   const std::vector<KernelInfo> &kernels = batch.descriptor().kernels;
   for (size_t k = 0; k < kernels.size(); ++k) {

@@ -16,55 +16,57 @@
 
 namespace batchrt {
 
-/// Cuts a mini-batch into parts of consecutive instances, which workers inspect
-/// at the same time: compiled code walks their data and records tasks.
+/// Splits a mini-batch into parts of consecutive instances, which workers
+/// inspect at the same time: compiled code walks their data and records tasks.
 class Inspector {
 public:
   explicit Inspector(MiniBatch &batch) : batch(batch), rooms(batch) {}
 
-  /// Inspects all instances: in parts for `groups` separate plans, or for one
-  /// group in a part per worker if the mini-batch is large enough. Raises the
-  /// error of the first instance that fails.
+  /// Inspects all instances: in parts for `groups` separate plans, or, for one
+  /// group, in one part per worker if the mini-batch is large enough. Raises
+  /// the error of the first instance that fails.
   void run(int64_t groups);
 
-  /// The same in rounds, for inspectors that wait for tasks; begins anew.
+  /// Begins an inspection in rounds, for inspectors that wait for tasks.
   void begin();
-  /// Lets each instance go on until it waits or ends, in parts if there is
-  /// enough to inspect. False if all have ended. The tasks recorded meanwhile
-  /// must run before the next round. The error of the first instance that fails
-  /// is raised.
+  /// Runs each instance until it waits or ends, on several workers if there is
+  /// enough to inspect. Returns false if all have ended. The tasks recorded
+  /// meanwhile must run before the next round. Raises the error of the first
+  /// instance that fails.
   bool runRound();
-  /// The tasks recorded that have not run: of deferred kernels, or of others.
+  /// Returns the number of recorded tasks that have not run: of deferred
+  /// kernels, or of others.
   int64_t numTasks(bool deferred) const;
-  /// Shows a plan these tasks only, until hideTasks().
+  /// Shows only these tasks to plans, until hideTasks().
   void showTasks(bool deferred);
   void hideTasks();
-  /// The tasks of kernels that are not deferred have run.
+  /// Ends a flush: the tasks of kernels that are not deferred have run.
   void endFlush(Tables &tables);
-  /// What is needed after the tasks that are recorded have run, if there is
-  /// anything to `find`: what instances in progress keep, and what their
+  /// Returns the rows that are needed after the recorded tasks have run, if
+  /// `find` is set: those that instances in progress keep, and those that
   /// results and tasks of deferred kernels read.
   const KeptRows &keepRows(bool find);
-  /// Since begin(): waits, and the most fibers that there have been behind a
-  /// round.
+  /// Return the number of waits since begin(), and the largest number of fibers
+  /// after a round.
   int64_t waits() const;
   int64_t mostFibers() const { return most; }
-  /// Instances that have ended.
+  /// Returns the number of instances that have ended.
   int64_t numEnded() const;
-  /// Why an instance has no results; or empty.
+  /// Returns why an instance has no results, or an empty string if it has some.
   std::string failure(int64_t instance) const;
 
-  /// The workers that have inspected parts of a mini-batch at the same time.
+  /// Returns the number of workers that inspected parts at the same time.
   int64_t numInspectors() const { return inspectors; }
-  /// Those that plan what is shown: one alone if that is little.
+  /// Returns the workers that plan the shown tasks: only the caller if these
+  /// are few.
   WorkerPool &planners() {
     return numWorkers(planned) > 1 ? batch.workers : caller;
   }
 
-  /// The contexts of all parts, in order.
+  /// Returns the contexts of all parts, in order.
   const std::vector<BatchContext *> &contexts() const { return list; }
   int64_t numParts() const { return static_cast<int64_t>(list.size()); }
-  /// True if each part is for a plan of its own.
+  /// Returns true if each part gets a plan of its own.
   bool plansApart() const { return apart; }
 
 private:
@@ -72,7 +74,7 @@ private:
   int64_t size() const;
   int64_t numWorkers(int64_t work) const;
   void split(int64_t wanted);
-  /// Empties what a part records.
+  /// Clears the records of a part.
   void clear(Part &part);
   void inspect(Part &part);
   int64_t firstDeferred(const Part &part) const;
@@ -81,18 +83,18 @@ private:
 
   MiniBatch &batch;
   Rooms rooms;
-  std::vector<Part *> inspected; ///< has instances
-  /// These, and where control waits, a part for the deferred tasks of each.
+  std::vector<Part *> inspected; ///< parts with instances
+  /// The same and, where control waits, a part for the deferred tasks of each.
   std::vector<BatchContext *> list;
   bool apart = false;
   std::deque<Strands> strands; ///< by part
   int64_t inspectors = 1, most = 0;
-  int64_t planned = 0; ///< tasks that plans see
+  int64_t planned = 0; ///< number of shown tasks
   WorkerPool caller{1};
   bool hasBegun = false;
-  std::vector<std::vector<BatchQueue>> shown; ///< that plans see, by part
+  std::vector<std::vector<BatchQueue>> shown; ///< queues for plans, by part
   KeptRows keptRows;
-  /// By part and kernel: the cells of a queue whose operands are pinned.
+  /// By part and kernel: the number of queue cells whose operands are pinned.
   std::vector<std::vector<int64_t>> pinnedCells;
 };
 

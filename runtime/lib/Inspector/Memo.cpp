@@ -27,7 +27,7 @@ void MemoTable::clear() {
   pool.clear();
 }
 
-/// The entry of the key, or the empty one where it belongs.
+/// Returns the entry of the key, or the empty entry where it belongs.
 size_t MemoTable::locate(uint64_t hash, int64_t function, const int64_t *key,
                          int64_t keySize) const {
   size_t mask = entries.size() - 1;
@@ -56,7 +56,7 @@ bool MemoTable::find(int64_t function, const int64_t *key, int64_t keySize,
   return true;
 }
 
-/// The entry of the key, which is new if need be, without results then.
+/// Returns the entry of the key. If there is none, adds one without results.
 MemoTable::Entry &MemoTable::add(int64_t function, const int64_t *key,
                                  int64_t keySize, int64_t resultCount) {
   if (2 * static_cast<size_t>(used + 1) > entries.size())

@@ -62,7 +62,7 @@ MiniBatch::MiniBatch(const CompiledObject &object,
   part.workerScratch = workerPointers.data();
 }
 
-/// What a deep recursion has touched is given back, too.
+/// Frees spare stacks, too: a deep recursion may have touched many pages.
 MiniBatch::~MiniBatch() { BorrowedStack::freeOthers(); }
 
 void Part::run(void (*body)(void *), void *argument) {
@@ -139,7 +139,8 @@ void MiniBatch::load(Forest &forest) {
   beginProgress();
 }
 
-/// Compiled code sees the forest through pointers, which change when it grows.
+/// Sets the pointers to the forest that compiled code uses. They change when
+/// the forest grows.
 void MiniBatch::refresh() {
   Part &part = context();
   part.variants = loaded->variants.data();
@@ -255,7 +256,7 @@ void MiniBatch::checkIndices(const std::vector<int64_t> &instances) {
   if (!object.entry().unbatched)
     raise(describeIndex(error));
   // The units of a mini-batch do not know which index is the first. Lanes may
-  // compute what they drop.
+  // compute results that they drop.
   for (int64_t instance : instances)
     runUnbatched(instance);
   context().failures.clear();
@@ -329,7 +330,7 @@ std::string MiniBatch::unbatchedFailure(int64_t instance) const {
   return found == context().failures.end() ? "" : found->second;
 }
 
-/// The line and the field that hold index `value` in a field.
+/// Returns the first line and field that hold index `value`, for messages.
 static std::string findIndex(const Descriptor &descriptor, const Forest &forest,
                              int64_t value) {
   for (int64_t node = 0; node < forest.numNodes; ++node) {

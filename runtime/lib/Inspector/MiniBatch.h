@@ -22,42 +22,42 @@ class MiniBatch;
 class Rooms;
 class Strands;
 
-/// What a worker begins with that runs control itself: its share of so many
-/// tasks of a kernel, or with 0, to go on with them; with kernel -1, a barrier.
-/// Of lanes: a block, and how many of them run it.
+/// Step of a worker that runs control itself: its share of `tasks` tasks of a
+/// kernel. With 0 tasks, it continues with the previous ones; kernel -1 is a
+/// barrier. For lanes: a block, and the number of lanes that run it.
 struct TracedTasks {
   std::chrono::steady_clock::time_point begin;
   int64_t kernel, tasks;
-  bool together; ///< all workers run the instance, not this one alone
-  int64_t ended; ///< instances that had ended then
+  bool together; ///< all workers run the instance, not only this one
+  int64_t ended; ///< instances that have ended by then
 };
 using UnitTrace = std::vector<TracedTasks>;
 
-/// Adds the steps of a worker, each of which lasts until its next one, or until
-/// the run's end.
+/// Adds the steps of a worker. Each lasts until the next one, or until the end
+/// of the run.
 void addTrace(std::vector<StepTime> &times, const UnitTrace &trace,
               std::chrono::steady_clock::time_point begin,
               std::chrono::steady_clock::time_point end);
 
-/// Where a worker goes on that leaves compiled code, whose frames are
-/// abandoned.
+/// Place where a worker continues after it leaves compiled code, whose frames
+/// are abandoned.
 struct alignas(64) WorkerExit {
   std::jmp_buf place;
 };
 
-/// The context of compiled code on one worker, which inspects consecutive
-/// instances or runs one unbatched. The contexts of a run differ in the memory
-/// owned here; the executor's is that of the first part. A worker inspects one
-/// part, or several in turn.
+/// Context of compiled code on one worker, which inspects consecutive instances
+/// or runs one unbatched. Each context of a run owns memory of its own. The
+/// executor uses the context of the first part. A worker inspects one part, or
+/// several in turn.
 struct alignas(64) Part : BatchContext {
   explicit Part(MiniBatch &owner) : BatchContext(), owner(owner) {}
 
   MiniBatch &owner;
-  Fiber *running = nullptr;   ///< on which compiled code runs now
+  Fiber *running = nullptr;   ///< runs compiled code now
   size_t stackSize = 0;       ///< of that fiber, in bytes
-  Strands *strands = nullptr; ///< where control waits: what runs it
+  Strands *strands = nullptr; ///< runs control that waits; else null
   int64_t waits = 0;
-  bool keepsReads = false; ///< someone looks at what control reads
+  bool keepsReads = false; ///< a watcher wants the reads of control
   std::vector<ReadTensor> reads;
   MemoTable known;
   Buffer queueList; ///< on cache lines of its own
@@ -66,26 +66,26 @@ struct alignas(64) Part : BatchContext {
   int64_t number = 0; ///< of the part
   int64_t beginInstance = 0, endInstance = 0;
 
-  /// Where others are inspected too: what gives this part room for nodes and
-  /// list entries. A single part has all the room.
+  /// Provides room for nodes and list entries if there are several parts; else
+  /// null: a single part has all the room.
   Rooms *rooms = nullptr;
-  int worker = 0;                             ///< that inspects this part
+  int worker = 0;                             ///< inspects this part
   int64_t nodeRoom = 0, entryRoom = 0;        ///< in the last run
-  int64_t wantedNodes = 0, wantedEntries = 0; ///< to go on
+  int64_t wantedNodes = 0, wantedEntries = 0; ///< needed to continue
 
-  bool hasFailed = false;         ///< compiled code has
+  bool hasFailed = false;         ///< compiled code has failed
   int64_t code = 0, a = 0, b = 0; ///< of an error
   std::exception_ptr error;       ///< in the runtime itself
-  /// By instance that has run into a limit: the reason.
+  /// By instance that has reached a limit: the reason.
   std::map<int64_t, std::string> failures;
 
-  /// True if a task was recorded but has not run.
+  /// Returns true if a task was recorded but has not run.
   bool isPending(int64_t task) const {
     return task >= flushedTasks && task < numTasks;
   }
-  /// Runs `body(argument)` on a stack, which may leave it with an error.
+  /// Runs `body(argument)` on a stack. The body may leave it with an error.
   void run(void (*body)(void *), void *argument);
-  /// Says on what compiled code runs from now on.
+  /// Sets the fiber and the stack that compiled code runs on from now on.
   void enter(Fiber &fiber, const FiberStack &stack) {
     running = &fiber;
     stackLimit = stack.limit();
@@ -96,12 +96,12 @@ struct alignas(64) Part : BatchContext {
   }
 };
 
-/// The forest that is loaded, contexts for compiled code, and the memory behind
-/// them, which is kept for the next mini-batch.
+/// The loaded forest, the contexts for compiled code, and their memory, which
+/// is reused for the next mini-batch.
 class MiniBatch {
 public:
-  /// What tensor cells of inputs hold: handles for the inspector, addresses for
-  /// unbatched code and lanes.
+  /// Contents of the tensor cells of inputs: handles for the inspector,
+  /// addresses for unbatched code and lanes.
   enum class Cells { None, Handles, Addresses };
 
   MiniBatch(const CompiledObject &object, const BoundParameters &parameters,
@@ -120,23 +120,23 @@ public:
   void reserveParts(int64_t count);
   /// Gives `count` workers `bytes` of scratch memory each.
   void reserveWorkers(size_t bytes, int64_t count);
-  /// After a run that met an index out of range: raises an error that names the
-  /// index and the first of `instances` that reads there. Returns if none does;
-  /// then the unbatched code has run, and the mini-batch has to run again.
+  /// Handles an index out of range after a run. Raises an error that names the
+  /// index and the first of `instances` that reads it. Returns if none does:
+  /// then the unbatched code has run, and the mini-batch must run again.
   void checkIndices(const std::vector<int64_t> &instances);
   bool hasBadIndex() const {
     return __atomic_load_n(&indexError.place, __ATOMIC_RELAXED) != 0;
   }
-  /// Runs one instance by the unbatched code.
+  /// Runs one instance with the unbatched code.
   void runUnbatched(int64_t instance);
 
-  /// The text of the error that compiled code failed with.
+  /// Returns the text of the error that compiled code failed with.
   std::string describeError(const Part &part) const;
-  /// After compiled code has failed: raises its error, or ends only the
-  /// instance if it has run into a limit and the results of the others are
-  /// wanted.
+  /// Handles a failure of compiled code. Ends only the instance if it has
+  /// reached a limit and the results of the others are wanted; else raises the
+  /// error.
   void endInstance(Part &part, int64_t instance);
-  /// The reason why the unbatched code ended an instance, or empty.
+  /// Returns why the unbatched code ended an instance, or an empty string.
   std::string unbatchedFailure(int64_t instance) const;
   std::string describeIndex(const BatchIndexError &error) const;
 
@@ -145,17 +145,17 @@ public:
   int64_t numInstances() const { return loaded->numInstances; }
   Cells cells() const { return mode; }
   Part &part(int64_t number) { return *parts[number]; }
-  /// The context that all units of an executor see.
+  /// Returns the context that all units of an executor see.
   Part &context() { return *parts.front(); }
   const Part &context() const { return *parts.front(); }
   const BatchSource *sources() const { return sourceList.data(); }
-  /// The cells of a result of the entry, by instance.
+  /// Returns the cells of a result of the entry, by instance.
   std::vector<int64_t> &results(size_t number) { return resultCells[number]; }
   void addMemory(MemoryUse &use) const;
 
-  /// Ends the next runs early once it is requested; null: none.
+  /// Sets the cancellation that can end the next runs early; null: none.
   void setCancellation(const Cancellation *newCancellation);
-  /// How far the run has come. Any thread may call this.
+  /// Returns the progress of the run. Any thread may call this.
   RunProgress progress() const {
     return {instances.load(std::memory_order_relaxed),
             ended.load(std::memory_order_relaxed),
@@ -166,12 +166,12 @@ public:
     ended.store(newEnded, std::memory_order_relaxed);
     flushes.store(newFlushes, std::memory_order_relaxed);
   }
-  /// Raises Cancelled if compiled code has ended for that.
+  /// Raises Cancelled if compiled code ended because of a cancellation.
   static void checkCancelled(const Part &part) {
     if (part.hasFailed && !part.error && part.code == BATCH_ERROR_CANCELLED)
       throw Cancelled();
   }
-  /// Raises Cancelled if runs are to end early.
+  /// Raises Cancelled if a cancellation was requested.
   void checkCancelled() const {
     if (cancellation && cancellation->isRequested())
       throw Cancelled();
@@ -180,12 +180,13 @@ public:
   const CompiledObject object;
   const SessionOptions options;
   WorkerPool &workers;
-  /// Where workers that leave the executor's code go on.
+  /// By worker: the place where it continues after it leaves the executor's
+  /// code.
   std::vector<WorkerExit> exits;
   BumpArena arena; ///< of unbatched code
   BatchIndexError indexError = {};
-  InstanceStream *stream = nullptr; ///< whose instances lanes run
-  /// Those of the run, where inspectors wait for rows.
+  InstanceStream *stream = nullptr; ///< lanes run its instances; or null
+  /// Tables of the run, for inspectors that wait for rows.
   const Tables *tables = nullptr;
 
 private:

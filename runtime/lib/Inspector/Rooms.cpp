@@ -47,7 +47,8 @@ void Rooms::begin(const std::vector<Part *> &newParts) {
     std::rethrow_exception(noMemory);
 }
 
-/// Gives all parts that want room a new range, twice as much in all as before.
+/// Gives each part that needs room a new range. This at least doubles the total
+/// room of the part.
 void Rooms::grow() {
   Part &first = *parts[0];
   for (Part *part : parts) {
@@ -64,7 +65,8 @@ void Rooms::grow() {
       part->listCapacity = endEntries += count;
     }
   }
-  // The first part's context gets the new addresses, and all as its range.
+  // Growing gives the first part's context the new addresses, but also the
+  // whole range, which the part must not use.
   const int64_t nodes = first.nodeCapacity, entries = first.listCapacity;
   try {
     batch.growNodes(endNodes);
@@ -92,10 +94,11 @@ void Rooms::need(Part &part, int64_t nodes, int64_t entries) {
     std::rethrow_exception(noMemory);
 }
 
-/// Waits until each worker needs room or has ended; false if all have ended.
+/// Waits until each worker needs room or has ended. Returns false if all have
+/// ended.
 bool Rooms::becomeQuiet(int worker) {
   batch.workers.barrier(worker);
-  // What parts want only changes behind the next barrier.
+  // The wanted room only changes after the next barrier.
   if (std::none_of(parts.begin(), parts.end(), [](const Part *part) {
         return part->wantedNodes || part->wantedEntries;
       }))

@@ -15,24 +15,24 @@
 namespace batchrt {
 
 /// Ranges of the forest's arrays for the nodes and list entries of each part.
-/// The arrays move when they grow. So a part that needs more room waits until
-/// all workers do, or have ended; then it has another range and goes on where
-/// it was.
+/// The arrays move when they grow. Therefore a part that needs more room waits
+/// until all workers need room or have ended. Then it gets another range and
+/// continues.
 class Rooms {
 public:
   explicit Rooms(MiniBatch &batch) : batch(batch) {}
 
-  /// Begins a run of these parts: each gets the fields of the first one, and as
+  /// Begins a run of these parts. Each gets the fields of the first one, and as
   /// much room as it needed in the last run.
   void begin(const std::vector<Part *> &newParts);
-  /// Calls `body(part)` for each part, on all workers if they are `shared`. If
-  /// parts throw, the first part's exception is rethrown.
+  /// Calls `body(part)` for each part, on all workers if `shared` is set. If
+  /// parts throw, rethrows the exception of the first of them.
   template <class Body>
   void forEachPart(bool shared, const Body &body);
-  /// Gives a part, which one of them runs, room for these nodes and entries
-  /// more than it has.
+  /// Gives a part room for this many more nodes and entries. Compiled code
+  /// calls this while the part is inspected.
   void need(Part &part, int64_t nodes, int64_t entries);
-  /// Shows the first part's context the nodes and entries of all.
+  /// Gives the first part's context the nodes and entries of all parts.
   void end();
 
 private:

@@ -38,7 +38,7 @@ void Strands::enter(void *argument) {
                                       strand.instance + 1);
 }
 
-/// A fiber for an instance, or for a branch of one if there is `code`.
+/// Returns a strand for an instance, or, with `code`, for a branch of it.
 Strands::Strand &Strands::take(int64_t instance, BatchBranch code) {
   const SessionOptions &options = part.owner.options;
   std::vector<Strand *> &list = unused[code != nullptr];
@@ -63,7 +63,8 @@ Strands::Strand &Strands::take(int64_t instance, BatchBranch code) {
   return strand;
 }
 
-/// Of a strand that has ended; returns the one that may go on therefore.
+/// Frees a strand that has ended. Returns the strand that may resume now, or
+/// null.
 Strands::Strand *Strands::release(Strand &strand) {
   --alive;
   strand.isUsed = false;
@@ -80,7 +81,7 @@ Strands::Strand *Strands::release(Strand &strand) {
                                   : nullptr;
 }
 
-/// Switches to a strand until it waits; true if it has ended.
+/// Runs a strand until it waits or ends. Returns true if it has ended.
 bool Strands::run(Strand &strand, bool isNew) {
   Strand *outer = std::exchange(running, &strand);
   BatchFrame *outerFrames = std::exchange(part.frames, strand.frames);
@@ -94,7 +95,7 @@ bool Strands::run(Strand &strand, bool isNew) {
   return hasEnded;
 }
 
-/// Lets a strand go on, and then those that have waited for its end.
+/// Runs a strand, and then those that have waited for its end.
 void Strands::advance(Strand *strand, bool isNew) {
   const int64_t number = strand->instance;
   Instance &instance = at(number);
@@ -118,7 +119,7 @@ void Strands::fail(int64_t instance) {
   at(instance).hasFailed = true;
   if (!part.owner.descriptor().separable) {
     part.known.forgetBegun();
-    hasStored = true; // Others may begin what it had begun.
+    hasStored = true; // Others may begin its calls.
   }
 }
 
@@ -147,7 +148,7 @@ void Strands::listKept(std::vector<int64_t> &handles) const {
       }
 }
 
-/// Lets parked strands, all but the first ones, go on as long as results are
+/// Resumes the parked strands from number `first` on, as long as results are
 /// stored meanwhile.
 void Strands::advanceStored(size_t first) {
   while (parked.size() > first && std::exchange(hasStored, false)) {
@@ -158,7 +159,8 @@ void Strands::advanceStored(size_t first) {
   }
 }
 
-/// Lets an instance go on: what waited for tasks, then what waited for calls.
+/// Runs an instance: first the strands that waited for tasks, then those that
+/// waited for calls.
 void Strands::takeTurn(int64_t instance, bool isNew) {
   hasStored = false;
   const size_t first = parked.size();
@@ -190,7 +192,7 @@ void Strands::runRound() {
       instance = std::min(instance, stalled[nextStalled]->instance);
     takeTurn(instance, /*isNew=*/false);
   }
-  // Instances may need what others have remembered.
+  // Instances may need results that others have stored.
   if (!part.owner.descriptor().separable) {
     hasStored = true;
     advanceStored(0);

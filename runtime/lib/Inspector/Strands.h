@@ -15,47 +15,47 @@
 
 namespace batchrt {
 
-/// Runs the inspector of each instance of a part on a fiber of its own, and the
-/// branches of an instance that wait side by side on fibers beside it. What
-/// runs when depends neither on the machine nor on other parts: instances go on
-/// in order, and the branches of each in the order in which they began to wait.
+/// Runs the inspector of each instance of a part on a fiber of its own.
+/// Branches of an instance that wait concurrently have fibers, too. The order
+/// depends neither on the host nor on other parts: instances run in order, and
+/// the branches of each in the order in which they began to wait.
 class Strands {
 public:
   explicit Strands(Part &part) : part(part) {}
 
-  /// Begins anew; drops what an earlier run that failed has left.
+  /// Begins a run. Drops strands of an earlier run that failed.
   void begin();
-  /// Lets all that waited go on until they wait again or end, and in the first
-  /// round begins all instances. Raises the error of the first instance that
-  /// fails.
+  /// Runs all waiting strands until they wait again or end; the first round
+  /// begins all instances. Raises the error of the first instance that fails.
   void runRound();
-  /// The fibers that go on in the next round, without instances that begin.
+  /// Returns the number of fibers that resume in the next round, without
+  /// instances that begin.
   int64_t numWaiting() const { return static_cast<int64_t>(waiting.size()); }
-  /// The fibers that there are.
+  /// Returns the number of fibers in use.
   int64_t numAlive() const { return alive; }
-  /// If nothing waits for a task, all instances have ended, or what is left
-  /// needs its own result: raises this.
+  /// Checks the end of a run, when nothing waits for a task. Raises an error if
+  /// an instance has not ended: it needs its own result.
   void checkEnd() const;
   /// Appends the handles of the rows that all strands in progress keep.
   void listKept(std::vector<int64_t> &handles) const;
-  /// The instances that have ended since the last call.
+  /// Returns the instances that have ended since the last call.
   std::vector<int64_t> takeEnded() { return std::exchange(ended, {}); }
-  /// How many have ended since begin().
+  /// Returns the number of instances that have ended since begin().
   int64_t numEnded() const { return allEnded; }
 
   // For compiled code, which runs on a fiber.
 
-  /// Suspends the fiber that runs until the next round.
+  /// Suspends the running fiber until the next round.
   void wait();
-  /// Suspends it until another has stored a result, at least.
+  /// Suspends the running fiber at least until another one has stored a result.
   void awaitStore();
   void stored() { hasStored = true; }
-  /// Runs code(part, frame, i) for each i below `count`, each on a fiber but
-  /// for the last one. At the limit of the instance the next branch waits until
-  /// a branch of this fork ends; if none has a fiber, it runs on the one that
-  /// forks. False if one has failed.
+  /// Runs code(part, frame, i) for each i below `count`, each on a fiber except
+  /// the last one. At the fiber limit of the instance, the next branch waits
+  /// until a branch of this fork ends; if none has a fiber, it runs on the
+  /// forking fiber. Returns false if a branch has failed.
   bool fork(BatchBranch code, int64_t *frame, int64_t count);
-  /// Of the fiber that runs.
+  /// Returns true if the running fiber is a branch.
   bool isBranch() const { return running->code; }
 
 private:
@@ -63,7 +63,7 @@ private:
   /// A fork that has not ended.
   struct Join {
     int64_t left; ///< branches that have not ended
-    int64_t most; ///< of these, when the waiter resumes
+    int64_t most; ///< the waiter resumes when at most these are left
     Strand *waiter;
   };
   struct Strand {
@@ -73,7 +73,7 @@ private:
     Strands *owner = nullptr;
     int64_t instance = 0;
     bool isUsed = false;
-    BatchFrame *frames = nullptr; ///< while others run
+    BatchFrame *frames = nullptr; ///< saved while others run
     // Of a branch:
     BatchBranch code = nullptr;
     int64_t *frame = nullptr, number = 0;
@@ -100,9 +100,11 @@ private:
   Part &part;
   std::deque<Strand> all;
   std::vector<Strand *> unused[2]; ///< instances, branches
-  /// By instance: what waits for a task, and what for a remembered call.
+  /// Strands that wait for a task, and for a remembered call, in the order of
+  /// instances.
   std::vector<Strand *> waiting, parked;
-  /// The same when the round began, and those that have had their turn.
+  /// The same at the beginning of the round, and how many of them have had
+  /// their turn.
   std::vector<Strand *> ready, stalled;
   size_t next = 0, nextStalled = 0;
   std::vector<Instance> instances;
@@ -110,7 +112,7 @@ private:
   Strand *running = nullptr;
   int64_t alive = 0, allEnded = 0;
   bool hasBegun = false;
-  bool hasStored = false; ///< since parked strands have gone on
+  bool hasStored = false; ///< since parked strands resumed
 };
 
 } // namespace batchrt
