@@ -91,7 +91,7 @@ void DeviceInstances::run(ResultCopies copies) {
   uncollected = !withRun;
 }
 
-/// Reads all that the run has said but results.
+/// Reads the outcome of a run, except its results.
 void DeviceInstances::readOutcome(const Watchdog &watchdog) {
   const char *staging = runs->memory().staging();
   const char *control = staging + image.control();

@@ -16,8 +16,8 @@
 using namespace batchrt;
 
 namespace {
-/// The programs that sessions have open. A live program keeps its object alive,
-/// and its sessions the parameters: an address in a key is never reused.
+/// Programs that sessions have open. A live program keeps its object alive, and
+/// its sessions keep the parameters alive: no address in a key is reused.
 struct OpenPrograms {
   using Key = std::tuple<const BatchObject *, const BoundParameters *, int,
                          int64_t, uint64_t>;

@@ -49,7 +49,8 @@ public:
 
   Device &device() { return *where; }
   DeviceKernel kernel() const { return code; }
-  /// The device address of the list of addresses of packed parameters.
+  /// Returns the device address of the list that holds the addresses of packed
+  /// parameters.
   uint64_t packings() const { return packingsAddress; }
   const std::vector<ImageRegion> &packingRegions() const { return regions; }
   const LaunchInfo &launchInfo() const { return *object.descriptor().launch; }
@@ -68,8 +69,8 @@ private:
   uint64_t packingsAddress = 0;
 };
 
-/// One session's runs of a device program, which it opens: the shape of
-/// launches, memory of the mini-batch, a stream, counts.
+/// Runs of a device program in one session: the shape of launches, the memory
+/// of the mini-batch, a stream and counts. Opens the program.
 class DeviceRuns {
 public:
   DeviceRuns(const CompiledObject &object, const BoundParameters &parameters,
@@ -79,11 +80,11 @@ public:
   const LaunchShape &shape() const { return launchShape; }
   DeviceArena &memory() { return arena; }
   DeviceProgram &onDevice() { return *program; }
-  /// A watchdog for a launch of `blocks` blocks whose control words lie at
-  /// `control` in memory.
+  /// Returns a watchdog for a launch of `blocks` blocks. The control words are
+  /// at offset `control` in memory.
   Watchdog makeWatchdog(size_t control, int64_t blocks) const;
-  /// On the emulator, which tests code, checks that each block reported its
-  /// progress.
+  /// Checks that each block reported its progress. Only the emulator, which
+  /// tests code, does this.
   void checkProgress(const Watchdog &watchdog,
                      const std::function<int64_t(int64_t block)> &wanted);
 
@@ -91,7 +92,7 @@ public:
   /// are copied in or out.
   void begin(size_t bytes, size_t staged,
              const std::vector<DeviceRegion> &parts);
-  /// Copies [0, end) of the image in, in the stream.
+  /// Copies [0, end) of the image to the device, in the stream.
   void copyIn(size_t end);
   /// Launches the kernel, copies [outBegin, outEnd) of the image out and waits
   /// for both. `arguments` is a struct of the ABI.
@@ -105,7 +106,7 @@ public:
 
   /// Adds the launches and copies of the last run.
   void addCounters(RunCounters &counters) const;
-  /// The microseconds that the last run's kernel took.
+  /// Returns the time of the last run's kernel, in microseconds.
   double kernelTime() const { return time; }
   size_t bytes() const { return program->bytes() + arena.capacity(); }
 
@@ -122,7 +123,7 @@ private:
   const double watchdogSeconds;
   LaunchShape launchShape;
   DeviceArena arena;
-  DeviceArena::Counts before;       ///< the run
+  DeviceArena::Counts before;       ///< counts before the run
   DeviceEvent startEvent, endEvent; ///< of the kernel
   int64_t launches = 0;
   double time = 0;

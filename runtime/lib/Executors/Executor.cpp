@@ -1,4 +1,4 @@
-//===- Executor.cpp - What runs a mini-batch ------------------------------===//
+//===- Executor.cpp - Executors of mini-batches ---------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,7 +24,7 @@ void batchrt::addTrace(std::vector<StepTime> &times, const UnitTrace &trace,
 }
 
 namespace {
-/// What an object runs: plans of tasks, lanes in lock step, or single
+/// Control of an object: plans of tasks, lanes in lock step, or single
 /// instances.
 enum class Control { Plans, Lanes, Instances };
 

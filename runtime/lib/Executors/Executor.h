@@ -1,4 +1,4 @@
-//===- Executor.h - What runs a mini-batch ----------------------*- C++ -*-===//
+//===- Executor.h - Executors of mini-batches -------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,11 +12,11 @@
 
 namespace batchrt {
 
-/// Runs the mini-batch that is loaded: plans of tasks, lanes in lock step, or
-/// single instances, on the workers of the host or on a device. Calls come in
-/// the order listed here; each may be repeated, and those after it must then be
-/// repeated too. Where control waits for tensors, run(), runTimed() and
-/// runTraced() do all of it, and the two before are not called.
+/// Runs the loaded mini-batch: plans of tasks, lanes in lock step, or single
+/// instances, on the workers of the host or on a device. The functions are
+/// called in the order listed here. Each may be repeated, and then those after
+/// it must be repeated, too. Where control waits for tensors, run(), runTimed()
+/// and runTraced() do all the work; inspect() and prepare() are not called.
 class Executor {
 public:
   explicit Executor(MiniBatch &batch) : batch(batch) {}
@@ -26,7 +26,7 @@ public:
 
   /// Records the tasks to run, if the object has tasks.
   virtual void inspect() {}
-  /// Gets ready for run().
+  /// Prepares run().
   virtual void prepare() = 0;
   /// Runs the whole mini-batch.
   virtual void run(ResultCopies copies) = 0;
@@ -36,29 +36,30 @@ public:
       copyResults();
     uncollected = false;
   }
-  /// The results of the last run are no longer needed.
+  /// Drops the results of the last run.
   void forget() { uncollected = false; }
 
-  /// Gets ready for runStream(): the mini-batch has an instance for each seat.
+  /// Prepares runStream(). The mini-batch has one instance for each seat.
   virtual void prepareStream(InstanceStream &stream);
-  /// Runs what comes until the stream is closed.
+  /// Runs the instances of the stream until it is closed.
   virtual void runStream() {}
-  /// As failure(), of an instance of a stream, which then has not failed.
+  /// Returns failure() of an instance of a stream, and clears it.
   virtual std::string takeFailure(int64_t /*seat*/) { return ""; }
 
-  /// As run(); returns the microseconds that a worker spends in kernels.
+  /// Runs as run() does. Returns the microseconds that a worker spends in
+  /// kernels.
   virtual double runTimed() = 0;
-  /// As run(), step by step; returns the times.
+  /// Runs as run() does, step by step. Returns the times.
   virtual std::vector<StepTime> runTraced() = 0;
-  /// Where a tensor of the last run lies in host memory.
+  /// Returns the address of a tensor of the last run in host memory.
   virtual const char *tensor(const Type &type, int64_t cell) const = 0;
-  /// Why an instance has no results; empty if it has some.
+  /// Returns why an instance has no results, or an empty string if it has some.
   virtual std::string failure(int64_t /*instance*/) const { return ""; }
-  /// Counts of the last run, except nodes.
+  /// Returns the counts of the last run, except nodes.
   virtual RunCounters counters() const = 0;
-  /// By kernel; only for plans of tasks.
+  /// Returns counts by kernel; only for plans of tasks.
   virtual const std::vector<KernelCounts> &kernelCounts() const;
-  /// The times of the last run, if control waited for tensors.
+  /// Returns the times of the last run, if control waited for tensors.
   virtual RunTimes times() const { return {}; }
   virtual void addMemory(MemoryUse &use) const = 0;
 
@@ -77,15 +78,15 @@ protected:
   const Descriptor &descriptor() const { return batch.descriptor(); }
 
   MiniBatch &batch;
-  bool uncollected = false; ///< results lie on a device only
+  bool uncollected = false; ///< results are only on a device
 };
 
-/// The executor for the object of a mini-batch. A device is opened only when
-/// there is something to run.
+/// Makes the executor for the object of a mini-batch. It opens a device only
+/// when there is something to run.
 std::unique_ptr<Executor> makeExecutor(MiniBatch &batch,
                                        const BoundParameters &parameters);
 
-// One executor for each kind of object, as the list in Executor.cpp says.
+// One executor for each kind of object, as listed in Executor.cpp.
 std::unique_ptr<Executor> makeWorkerPlans(MiniBatch &, const BoundParameters &);
 std::unique_ptr<Executor> makeWorkerLanes(MiniBatch &, const BoundParameters &);
 std::unique_ptr<Executor> makeWorkerInstances(MiniBatch &,

@@ -11,7 +11,7 @@
 
 using namespace batchrt;
 
-/// The bytes of a row of a tensor; 0 for a number or a list.
+/// Returns the bytes of a row of a tensor; 0 for a number or a list.
 static size_t rowBytesOf(const Type &type) {
   return type.kind == Type::Tensor
              ? RowLayout(type.shape, type.dtype).rowBytes()

@@ -14,7 +14,8 @@
 
 namespace batchrt {
 
-/// Places as the host writes them, and as units see them.
+/// Addresses of places in an image: here() where the host writes them, there()
+/// where units see them.
 struct ImagePlaces {
   char *staging;
   uint64_t address;
@@ -29,11 +30,12 @@ struct ImagePlaces {
   }
 };
 
-/// Where the arguments and results of all instances lie on a device: a cell of
-/// each, and rows of those that are tensors.
+/// Places of the arguments and results of all instances on a device: a cell for
+/// each, and a row for each tensor.
 class InstanceColumns {
 public:
-  /// None: on the host, the context says where arguments and results are.
+  /// Makes no columns: on the host, the context points to arguments and
+  /// results.
   InstanceColumns() = default;
   explicit InstanceColumns(const Descriptor &descriptor);
 
@@ -42,10 +44,10 @@ public:
   void placeResultCells(RegionLayout &layout, int64_t room);
   void placeResultRows(RegionLayout &layout, int64_t room);
 
-  /// Writes the arguments, which `host` has, and where results go.
+  /// Writes the arguments of `host`, and the addresses of results.
   void write(const BatchContext &host, int64_t instances,
              const ImagePlaces &places, BatchContext &context) const;
-  /// Hands over the results of instances whose entry of `ends` is 0.
+  /// Copies the results of instances whose entry of `ends` is 0 to `host`.
   void readResults(const BatchContext &host, int64_t instances,
                    const int64_t *ends, const char *staging) const;
 

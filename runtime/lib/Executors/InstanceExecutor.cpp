@@ -15,7 +15,7 @@ using namespace batchrt;
 void InstanceExecutor::prepareInstances() {
   batch.enter(MiniBatch::Cells::Addresses);
   batch.reset();
-  // The new ones of a node of the input have places that follow from it.
+  // Each input node determines the places of the nodes that are made of it.
   const int64_t nodes = batch.forest().numNodes * (1 + info.nodeValues);
   batch.growNodes(nodes);
   batch.context().numNodes = nodes;
@@ -56,7 +56,7 @@ void InstanceExecutor::checkEnds() const {
 
 void InstanceExecutor::addCounts(RunCounters &counters, const BatchUnit &unit,
                                  bool isFirst) {
-  // All units have their share of the same tasks.
+  // All units run shares of the same tasks, which count once.
   counters.tasks += unit.tasks + (isFirst ? unit.shares : 0);
   counters.batches += unit.batches + (isFirst ? unit.sharedBatches : 0);
   counters.barriers += unit.barriers;

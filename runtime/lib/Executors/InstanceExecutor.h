@@ -12,9 +12,9 @@
 
 namespace batchrt {
 
-/// The common base of executors of single instances. These read arguments and
-/// write results as unbatched code does: numbers in cells, tensors where cells
-/// say.
+/// Common base of executors of single instances. These read arguments and write
+/// results as unbatched code does: numbers in cells, tensors at the addresses
+/// in cells.
 class InstanceExecutor : public Executor {
 public:
   explicit InstanceExecutor(MiniBatch &batch)
@@ -27,13 +27,13 @@ public:
   void addMemory(MemoryUse &use) const override;
 
 protected:
-  /// Gets ready for a run, with rows for the results that are tensors, and
-  /// room for the nodes that a run makes.
+  /// Prepares a run: makes rows for results that are tensors, and room for the
+  /// nodes that a run makes.
   void prepareInstances();
   /// Raises an error if an instance has no results, unless partial results are
   /// wanted.
   void checkEnds() const;
-  /// Adds what a unit has counted.
+  /// Adds the counts of a unit.
   static void addCounts(RunCounters &counters, const BatchUnit &unit,
                         bool isFirst);
 

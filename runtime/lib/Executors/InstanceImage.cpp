@@ -15,11 +15,12 @@
 using namespace batchrt;
 
 namespace {
-/// The state of a block, far from what others write.
+/// State of a block, far from memory that others write.
 struct alignas(128) BlockUnit : BatchUnit {};
 } // namespace
 
-/// The source of an input tensor that is an element of a list or a field.
+/// Returns the source of an input tensor that is an element of a list or a
+/// field.
 static const BatchSource &sourceOf(const MiniBatch &batch,
                                    const TensorCell &cell) {
   return batch.sources()[(cell.handle >> 56) & 127];
@@ -70,7 +71,8 @@ void InstanceImage::layOut(const MiniBatch &batch, int64_t newUnits) {
   size = layout.end();
 }
 
-/// Entries of lists and fields that are tensors become addresses of copies.
+/// Writes the lists. Copies the tensors in lists and fields, and stores the
+/// addresses of the copies in their cells.
 void InstanceImage::writeTensors(const MiniBatch &batch,
                                  const ImagePlaces &places) const {
   const Forest &forest = batch.forest();
@@ -94,7 +96,7 @@ void InstanceImage::writeTensors(const MiniBatch &batch,
   }
 }
 
-/// The variant of a node that the run has not made.
+/// Variant of a node that the run has not made.
 static constexpr uint8_t noVariant = 255;
 
 void InstanceImage::writeNodes(const MiniBatch &batch,
@@ -118,7 +120,8 @@ void InstanceImage::writeNodes(const MiniBatch &batch,
   context.cells = places.there<int64_t *>(columnList);
 }
 
-/// Control reads rows of parameters where these lie on the device.
+/// Writes the sources with device addresses: control reads rows of parameters
+/// on the device.
 void InstanceImage::writeSources(const MiniBatch &batch,
                                  const std::vector<ImageRegion> &parameters,
                                  BatchSource *sources) const {
@@ -178,8 +181,8 @@ BatchUnit InstanceImage::unit(int64_t number, const char *staging) const {
   return reinterpret_cast<const BlockUnit *>(staging + unitsAt)[number];
 }
 
-/// Where the host has what lies at `address` on the device: in the image, or in
-/// a parameter.
+/// Returns the host address that corresponds to a device address, in the image
+/// or in a parameter.
 static int64_t toHost(int64_t address,
                       const std::vector<ImageRegion> &parameters,
                       const ImagePlaces &places, size_t size) {
@@ -193,7 +196,7 @@ static int64_t toHost(int64_t address,
   raise("a node's tensor is at ", place, ", which is no place of a tensor");
 }
 
-/// Takes over the nodes that the run has made.
+/// Copies the nodes that the run has made to the forest.
 void InstanceImage::readNodes(const MiniBatch &batch,
                               const std::vector<ImageRegion> &parameters,
                               char *staging, uint64_t address) const {

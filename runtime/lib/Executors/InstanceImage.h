@@ -5,17 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The memory that the units of a program of single instances read and write on
-// a device, in one piece, in the order in which it is copied. Results that are
-// tensors, and rows of nodes, are not copied in:
+// Device memory of the units of a program of single instances: one piece, in
+// the order in which it is copied. Results that are tensors, and rows of nodes,
+// are not copied in:
 //
 //   |<--------------------- in ---------------------->|
 //                      |<------------- out ------------------------->|
 //   context, arguments | control, units, ends, results | rows of them | buffers
 //                      | nodes
 //
-// Every array begins at a multiple of 128 bytes, with 64 bytes or more before
-// it that belong to nothing.
+// Every array begins at a multiple of 128 bytes, after at least 64 unused
+// bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,19 +45,19 @@ public:
   size_t context() const { return contextAt; }
   size_t control() const { return controlAt; }
 
-  /// Writes everything that is copied in. `parameters` lie on the device, where
-  /// `packings` is the address of their list.
+  /// Writes everything that is copied in. `parameters` are on the device, and
+  /// `packings` is the address of their list there.
   void write(const MiniBatch &batch, const std::vector<ImageRegion> &parameters,
              uint64_t packings, char *staging, uint64_t address) const;
 
   // After the run.
   BatchUnit unit(int64_t number, const char *staging) const;
-  /// How instances ended.
+  /// Returns how instances ended.
   const int64_t *ends(const char *staging) const {
     return reinterpret_cast<const int64_t *>(staging + endsAt);
   }
-  /// Hands over the results of instances that ended well, and the nodes that
-  /// they consist of, whose tensors stay in `staging`.
+  /// Copies the results of instances that ended well, and the nodes that they
+  /// consist of, to the mini-batch. Tensors of nodes stay in `staging`.
   void readResults(const MiniBatch &batch,
                    const std::vector<ImageRegion> &parameters, char *staging,
                    uint64_t address) const;

@@ -13,8 +13,8 @@
 
 namespace batchrt {
 
-/// The common base of executors of lanes. Lanes read arguments and write
-/// results as unbatched code does: scalars in cells, tensors where cells say.
+/// Common base of executors of lanes. Lanes read arguments and write results as
+/// unbatched code does: scalars in cells, tensors at the addresses in cells.
 class LaneExecutor : public Executor {
 public:
   explicit LaneExecutor(MiniBatch &batch)
@@ -39,7 +39,7 @@ public:
   std::vector<int32_t> blockPath() const override { return lanes.path(); }
 
 protected:
-  /// Gets ready for `workers` workers of the host.
+  /// Prepares a run on `workers` workers of the host.
   void prepareLanes(int64_t workers);
   /// Raises an error if an instance has no results, unless partial results are
   /// wanted.

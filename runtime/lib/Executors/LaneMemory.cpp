@@ -1,4 +1,4 @@
-//===- LaneMemory.cpp - Where lanes and their variables lie ---------------===//
+//===- LaneMemory.cpp - Memory of lanes and their variables ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,13 +29,13 @@ LaneMemory::LaneMemory(const Lockstep &lockstep, bool onDevice)
     operands += kernel.operands.size();
     results += (block.inPlace.empty() ? 1 : 2) * kernel.resultBytes.size();
     scratchBytes = std::max<size_t>(scratchBytes, kernel.taskScratch);
-    // All blocks have their results in the same memory, one at a time.
+    // All blocks use the same memory for their results, one block at a time.
     resultBytes = std::max<size_t>(
         resultBytes, std::accumulate(kernel.resultBytes.begin(),
                                      kernel.resultBytes.end(), int64_t(0)));
   }
-  // The entry's frame, one for each call, one in which an instance that has
-  // made too many calls ends, and one more, which is read ahead.
+  // Frames: the entry's, one for each call, one in which an instance with too
+  // many calls ends, and one more, which is read ahead.
   const int64_t frames = info.frames ? lockstep.getOptions().stackDepth + 3 : 1;
   frameCells = info.blocks.size() * frames;
 }
@@ -136,7 +136,7 @@ void LaneMemory::placeLanes(RegionLayout &layout, Unit &unit) {
     unit.rowsOf[v].depths =
         layout.add(variable.stack ? own * 8 : 0, "depths of a stack");
   }
-  // Rarely used memory comes last, not between what every step uses.
+  // Rarely used memory comes last, not between memory that every step uses.
   unit.returns = layout.add(entries * own * 8, "program counters");
   for (size_t v = 0; v < info.variables.size(); ++v) {
     const VariableInfo &variable = info.variables[v];

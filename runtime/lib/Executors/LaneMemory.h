@@ -1,25 +1,24 @@
-//===- LaneMemory.h - Where lanes and their variables lie -------*- C++ -*-===//
+//===- LaneMemory.h - Memory of lanes and their variables -------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The memory that the units of a lockstep program read and write, in one piece.
-// On the host, each unit's memory is together, far from what others write:
+// Memory of the units of a lockstep program, in one piece. On the host, the
+// memory of each unit is in one place, far from memory that others write:
 //
 //   lists of lanes, costs, states | counter of instances, ends |
 //   unit 0: steps, lanes, counts, tops, stacks | unit 1: ... | ...
 //
-// On a device, it is in the order in which it is copied, with arguments and
-// results; results that are tensors are not copied in:
+// On a device, the memory is in the order in which it is copied, and includes
+// arguments and results. Results that are tensors are not copied in:
 //
 //   |<---------------- in ----------------->|
 //                    |<---------------- out ----------------->|
 //   arguments, steps | ends, lanes, results | rows of results | tops, stacks
 //
-// Every array begins at a multiple of 64 bytes, with 64 bytes or more before it
-// that belong to nothing.
+// Every array begins at a multiple of 64 bytes, after at least 64 unused bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,20 +45,21 @@ public:
   bool layOut(int64_t numInstances, int64_t units);
   size_t bytes() const { return size; }
   int64_t units() const { return static_cast<int64_t>(unitList.size()); }
-  /// The most lanes of a unit.
+  /// Returns the largest number of lanes of a unit.
   int64_t mostLanes() const { return unitList.back().lanes; }
 
-  /// Writes the contents that stay from run to run.
+  /// Writes the contents that persist across runs.
   void write(char *staging, uint64_t address) const;
   /// Writes the initial contents of a run.
   void begin(char *staging, uint64_t address) const;
-  /// The lanes of each unit, for the context.
+  /// Returns the lanes of each unit, for the context.
   BatchLanes **lanes(char *staging) const {
     return reinterpret_cast<BatchLanes **>(staging + lists);
   }
-  /// The counts of a unit; other pointers are those that it sees.
+  /// Returns the lanes of a unit with pointers to its counts in `staging`.
+  /// Other pointers are those that the unit sees.
   BatchLanes counts(int64_t unit, char *staging) const;
-  /// How instances ended.
+  /// Returns how instances ended.
   const int64_t *ends(const char *staging) const {
     return reinterpret_cast<const int64_t *>(staging + endsAt);
   }
@@ -73,15 +73,15 @@ public:
   size_t inEnd() const { return endOfIn; }
   size_t outBegin() const { return beginOfOut; }
   size_t outEnd() const { return endOfOut; }
-  /// The regions that kernels access.
+  /// Returns the regions that kernels access.
   const std::vector<DeviceRegion> &deviceRegions() const { return parts; }
-  /// Where the context lies.
+  /// Returns the offset of the context.
   size_t context() const { return contextAt; }
   /// Writes everything that is copied in. `host` has the arguments; `packings`
   /// is the address of the list of packed parameters.
   void write(const BatchContext &host, uint64_t packings, char *staging,
              uint64_t address) const;
-  /// Hands over the results of instances that ended well.
+  /// Copies the results of instances that ended well to `host`.
   void readResults(const BatchContext &host, const char *staging) const;
 
 private:
@@ -111,7 +111,8 @@ private:
   const Descriptor &descriptor;
   const LockstepInfo &info;
   const bool onDevice;
-  // Sums over the kernels of all blocks, and the most of one kernel for a lane.
+  // Counts are sums over the kernels of all blocks; bytes are the most of one
+  // kernel for a lane.
   size_t operands = 0, results = 0, scratchBytes = 0, resultBytes = 0;
   size_t frameCells = 0; ///< blocks of all frames
   int64_t numInstances = 0, numLanes = 0;

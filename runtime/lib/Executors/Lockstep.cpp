@@ -46,7 +46,7 @@ Lockstep::Lockstep(const Descriptor &descriptor, const LockstepOptions &options)
       memory(*this, /*onDevice=*/false) {
   if (options.stackDepth > INT32_MAX)
     raise(optionName(options.names, "stack-depth"), " is at most ", INT32_MAX);
-  // Frames lie on the stacks of workers.
+  // Frames are on the stacks of workers.
   constexpr int64_t mostFrames = 4096;
   if (info.frames && options.stackDepth > mostFrames)
     raise("strategy 'mask' runs calls on the stack of a worker: ",
@@ -147,7 +147,8 @@ void Lockstep::followStream(const int64_t *ready) {
   }
 }
 
-/// The bytes that a lane copies for inserts in a block that is not masked.
+/// Returns the bytes that a lane copies for inserts in a block that is not
+/// masked.
 int64_t Lockstep::copiedBytes(const BlockInfo &block) const {
   if (block.kernel < 0)
     return 0;

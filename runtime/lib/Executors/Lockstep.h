@@ -13,8 +13,8 @@
 
 namespace batchrt {
 
-/// The cost of running each block on a lane, in fractions of a barrier of
-/// workers.
+/// Returns the cost of running each block on a lane, in fractions of a barrier
+/// of workers.
 std::vector<int64_t> costsOfBlocks(const Descriptor &descriptor);
 
 /// The lanes of the workers of a lockstep program. Each worker has its own,
@@ -23,8 +23,8 @@ class Lockstep {
 public:
   Lockstep(const Descriptor &descriptor, const LockstepOptions &options);
 
-  /// Gets ready for a run of `numInstances` instances on `workers` workers; 0
-  /// for a run on a device, which has memory of its own.
+  /// Prepares a run of `numInstances` instances on `workers` workers; 0 for a
+  /// run on a device, which has memory of its own.
   void prepare(int64_t numInstances, int64_t workers);
   /// Makes a state machine choose the blocks, numbered as in the program.
   void setPolicy(const StateMachine &stateMachine);
@@ -33,38 +33,39 @@ public:
   /// Sets the options of lanes, whose number has been set.
   void applyOptions(BatchLanes &lanes, bool onDevice) const;
   const std::vector<int64_t> &blockCosts() const { return costs; }
-  /// The table that a learned choice reads: cells of slots (BlockPolicy.h).
+  /// Returns the table that a learned choice reads: cells of slots
+  /// (BlockPolicy.h).
   const std::vector<int64_t> &stateTable() const { return states; }
-  /// The lanes of each worker, for the context.
+  /// Returns the lanes of each worker, for the context.
   BatchLanes **lanes() const { return memory.lanes(buffer.data()); }
-  /// Rows for result `r` of the entry, a tensor with `rowBytes`.
+  /// Returns rows for result `r` of the entry, a tensor with `rowBytes`.
   char *resultRows(size_t r, int64_t rowBytes);
-  /// The bytes of `workerScratch` that a worker needs at most.
+  /// Returns the most bytes of `workerScratch` that a worker needs.
   int64_t workerScratch() const;
 
   int64_t instances() const { return numInstances; }
-  /// Until the next run, `staging` holds how this one ended.
+  /// Sets the outcome of a run, which `staging` holds until the next run.
   void setOutcome(const LaneMemory &memory, char *staging);
-  /// How an instance ended: empty if well.
+  /// Describes how an instance ended; empty if it ended well.
   std::string describeEnd(int64_t instance) const;
-  /// The same; as if it had ended well from now on.
+  /// Returns the same, and marks the instance as one that ended well.
   std::string takeEnd(int64_t instance);
-  /// The lanes of the host, which have no instance, take them from a stream;
-  /// `ready` counts those that wait for a lane.
+  /// Empties the lanes of the host, so that they take instances from a stream.
+  /// `ready` counts the instances that wait for a lane.
   void followStream(const int64_t *ready);
-  /// Counts of the last run.
+  /// Returns the counts of the last run.
   LockstepCounters counters() const;
   int64_t copiedBytes(const BlockInfo &block) const;
-  /// Whether the next runs of the host's workers are traced; if not, they are
-  /// if their path is recorded.
+  /// Sets whether the next runs of the host's workers are traced. They are also
+  /// traced if their path is recorded.
   void setTraced(bool traced) { isTraced = traced; }
-  /// By worker: what its lanes have run.
+  /// Returns the steps that the lanes of each worker have run.
   const std::vector<UnitTrace> &traces() const { return traceList; }
-  /// Where a worker notes that; null: nowhere.
+  /// Returns the trace of a worker; null if it is not traced.
   void *traceOf(int64_t unit) const {
     return traceList.empty() ? nullptr : &traceList[unit];
   }
-  /// The blocks that the first worker ran, if they are recorded.
+  /// Returns the blocks that the first worker ran, if they are recorded.
   std::vector<int32_t> path() const;
   size_t bytes() const;
 
@@ -77,7 +78,7 @@ private:
   int64_t numInstances = 0;
   LaneMemory memory; ///< of the host's workers
   Buffer buffer;
-  bool written = false; ///< the contents that stay from run to run
+  bool written = false; ///< contents that persist across runs
   const LaneMemory *outcome = nullptr;
   char *outcomeAt = nullptr;
   std::vector<Buffer> results;

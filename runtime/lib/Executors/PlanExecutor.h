@@ -14,8 +14,8 @@
 
 namespace batchrt {
 
-/// The common base of executors of plans: the inspector, the tables of the run,
-/// and its plan.
+/// Common base of executors of plans: the inspector, the tables of the run, and
+/// its plan.
 class PlanExecutor : public Executor {
 public:
   explicit PlanExecutor(MiniBatch &batch);
@@ -36,14 +36,14 @@ public:
   const Plan *plan() const override { return &runPlan; }
 
 protected:
-  /// The number of groups of units that run separate plans.
+  /// Returns the number of groups of units that run separate plans.
   virtual int64_t groups() { return 1; }
-  /// Plans what has been recorded since the last plan of the run. With `last`,
-  /// no plan follows.
+  /// Plans the tasks that were recorded since the last plan of the run. With
+  /// `last`, no plan follows.
   virtual void makePlan(bool last);
-  /// Begins to count, and to show plans to the watcher.
+  /// Resets the counts, and announces a run to the watcher.
   void beginRun();
-  /// Shows it the plan.
+  /// Shows the plan to the watcher.
   void showPlan(bool deferred = false);
   void endRun();
 

@@ -17,7 +17,7 @@ using namespace batchrt;
 
 namespace {
 
-/// The state of a worker, far from what others write.
+/// State of a worker, far from memory that others write.
 struct alignas(128) UnitState : BatchUnit {};
 
 /// Runs a program of single instances.
@@ -34,7 +34,7 @@ public:
   void prepare() override;
   void run(ResultCopies) override {
     WorkerJob job(batch, batch.context());
-    // For a single instance no other worker has to wake.
+    // A single instance needs no other worker.
     const bool isAlone = info.room == 0 && batch.numInstances() == 1;
     if (isAlone)
       job.workers = 1;
@@ -62,7 +62,7 @@ private:
 
 } // namespace
 
-/// Memory for rows; 0 when it is new.
+/// Returns memory for rows, filled with 0 when it is new.
 static char *reserveRows(Buffer &buffer, int64_t least, const char *what) {
   const auto bytes = static_cast<size_t>(std::max<int64_t>(least, 64));
   if (buffer.capacity() >= bytes)
@@ -124,10 +124,10 @@ std::vector<StepTime> WorkerInstances::runTraced() {
       StepTime &time = times[first + i];
       time.worker = static_cast<int64_t>(u);
       time.together = traces[u][i].together;
-      // One after the other, or in sets, the last of which may be smaller.
+      // Instances run one by one, or in sets, the last of which may be smaller.
       const int64_t left = batch.numInstances() - traces[u][i].ended;
       time.room = time.together ? std::min(info.room, left) : 1;
-      // After a barrier inside of a kernel its tasks go on.
+      // After a barrier within a kernel, its tasks continue.
       int64_t &run = runs[time.kernel];
       const bool goesOn = time.kernel >= 0 && time.count == 0;
       time.run = goesOn ? run - 1 : run++;

@@ -1,4 +1,4 @@
-//===- WorkerJob.h - What workers of the host run ---------------*- C++ -*-===//
+//===- WorkerJob.h - Jobs of the host's workers -----------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@
 
 namespace batchrt {
 
-/// The executor code of an object, called by each worker.
+/// Job that calls the executor code of an object on each worker.
 struct WorkerJob {
   WorkerJob(MiniBatch &batch, BatchContext &context)
       : batch(batch), execute(batch.object.entry().execute), context(&context),
@@ -27,7 +27,7 @@ struct WorkerJob {
   BatchContext *context;
   int64_t workers;
 
-  /// Calls it on all workers, or on worker 0 alone.
+  /// Calls the code on all workers, or only on worker 0.
   void run(bool shared = true) {
     batch.workers.run(call, this, shared);
     checkLeft();

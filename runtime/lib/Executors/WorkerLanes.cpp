@@ -13,8 +13,8 @@
 using namespace batchrt;
 
 namespace {
-/// Lanes run as long as a stream has instances; then their worker waits for
-/// more.
+/// Job of a worker whose lanes run while a stream has instances. Then the
+/// worker waits for more.
 struct StreamJob {
   MiniBatch &batch;
   void (*execute)(BatchContext *, int64_t, int64_t);

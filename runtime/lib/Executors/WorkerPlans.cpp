@@ -52,7 +52,7 @@ void WorkerPlans::makePlan(bool last) {
   counted.launches = counted.batches;
 }
 
-/// Calls `body` when a plan is ready to run: once, or where control waits for
+/// Calls `body` when a plan is ready to run: once or, where control waits for
 /// tensors, for each flush.
 template <class Body>
 void WorkerPlans::forEachPlan(const Body &body) {
