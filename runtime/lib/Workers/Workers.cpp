@@ -74,14 +74,14 @@ void WaitWord::advance() {
 #endif
 }
 
-// The scheduler tends to wake a thread beside its waker, and takes milliseconds
-// to separate two threads that wait for each other. So each worker has a core
-// of its own, and the caller of run() steps aside if it is found on one of
-// those.
+// The scheduler tends to wake a thread next to its waker, and takes
+// milliseconds to separate two threads that wait for each other. Therefore each
+// worker has a core of its own, and the caller of run() moves away if it is on
+// one of those cores.
 
 #ifdef __linux__
-/// A core for each worker but worker 0, other than this thread's core; empty if
-/// there are too few.
+/// Returns a core for each worker except worker 0, other than this thread's
+/// core. Returns no cores if there are too few.
 static std::vector<int> chooseCores(int count) {
   std::vector<int> cores;
   cpu_set_t allowed;
@@ -124,7 +124,7 @@ static void stayOn(int) {}
 static void stepAside(const std::vector<int> &) {}
 #endif
 
-/// How often the process has been forked into what it is now.
+/// Number of forks that led to this process.
 static std::atomic<unsigned> forks{0};
 
 static unsigned countForks() {
@@ -167,11 +167,11 @@ void WorkerPool::startThreads() {
   }
 }
 
-/// Threads of the process that this one was forked from: here there are none
-/// that could be joined.
+/// Abandons the threads of the process that this one was forked from: they do
+/// not exist here and cannot be joined.
 static void abandon(std::vector<std::thread> &threads) {
   static std::atomic<std::vector<std::thread> *> last;
-  last = new std::vector<std::thread>(std::move(threads)); // lost on purpose
+  last = new std::vector<std::thread>(std::move(threads)); // leaked on purpose
   threads.clear();
 }
 
@@ -256,15 +256,16 @@ void WorkerPool::loop(int worker) {
   }
 }
 
-/// A worker that leaves its job comes to its end while others may still come to
-/// a barrier: it has to wait there with them, and they have to leave then.
+/// Waits until all workers have ended. A worker that leaves its job ends while
+/// others may still reach a barrier. It must wait at that barrier with them,
+/// and then they must leave.
 void WorkerPool::waitForEnd() {
   do
     waitForAll(ends);
   while (!allEnd);
 }
 
-/// False if all have to leave.
+/// Waits for all workers. Returns false if all must leave.
 bool WorkerPool::waitForAll(int arrival) {
   uint32_t now = generation.load();
   const int all =
