@@ -19,7 +19,8 @@ using namespace batchrt;
 
 static constexpr size_t hugePage = size_t(2) << 20;
 
-/// Debugging: whatever reads or writes beyond the end of a buffer is to fault.
+/// Returns true if accesses beyond the end of a buffer must fault, for
+/// debugging.
 static bool haveGuardPages() {
   static const bool isSet = [] {
     const char *value = std::getenv("BATCH_GUARD_PAGES");
@@ -55,8 +56,8 @@ void Buffer::release() {
         "; a smaller batch (--batch) or fewer workers (--threads) need less");
 }
 
-/// Memory that ends, but for its padding, where a page begins that has no
-/// access. `mapped` is the number of bytes of all its pages.
+/// Allocates memory that ends, except for padding, at an inaccessible page.
+/// Sets `mapped` to the number of bytes of all pages.
 static char *allocateGuarded(size_t bytes, size_t &mapped, const char *what) {
   const size_t page = pageBytes();
   const size_t used = (bytes + page - 1) / page * page;
@@ -66,7 +67,7 @@ static char *allocateGuarded(size_t bytes, size_t &mapped, const char *what) {
     raiseNoMemory(bytes, what);
   char *end = static_cast<char *>(pages) + used;
   ::mprotect(end, page, PROT_NONE);
-  // Other memory is zero at first, which hides reads of what nobody wrote.
+  // New pages are zero, which hides reads of uninitialized memory.
   std::memset(end - bytes, 0xa5, bytes);
   mapped = used + page;
   return end - bytes;
@@ -105,7 +106,7 @@ char *Buffer::reserve(size_t bytes, const char *what) {
 }
 
 char *Buffer::reserveAddresses(size_t bytes, const char *what) {
-  // What is set aside for less than this does no harm.
+  // Smaller sizes can be allocated as usual.
   if (bytes < size_t(1) << 30)
     return reserve(bytes, what);
   if (bytes <= size)
@@ -159,7 +160,7 @@ char *BumpArena::grow(BatchContext &context, size_t bytes) {
   if (next == chunks.size()) {
     size_t size =
         chunks.empty() ? least : std::min(most, chunks.back().capacity() * 2);
-    // Each tensor ends at a page without access then, but not of too many.
+    // Then each tensor ends at an inaccessible page, up to a limit.
     if (haveGuardPages() && chunks.size() < 1000)
       size = 0;
     Buffer chunk;

@@ -1,4 +1,4 @@
-//===- Fiber.cpp - Stacks of their own for compiled code ------------------===//
+//===- Fiber.cpp - Separate stacks for compiled code ----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// GCC says which sanitizer it builds with by a macro, Clang by a feature.
+// GCC defines a macro for its sanitizer, Clang has a feature test.
 #ifdef __SANITIZE_ADDRESS__
 #define BATCH_ASAN 1
 #endif
@@ -69,8 +69,8 @@ FiberStack::~FiberStack() {
 }
 
 namespace {
-/// Stacks that nobody has borrowed. Without a lock, which a fork in another
-/// thread could leave closed.
+/// Stacks that nobody has borrowed. They have no lock, which a fork in another
+/// thread could leave locked.
 std::array<std::atomic<FiberStack *>, 64> spareStacks;
 } // namespace
 
@@ -110,8 +110,8 @@ struct Start {
 };
 char finished;
 
-// The two switches of a fiber. enterStack() calls `entry` on the stack,
-// switchTo() goes on where a switch has left another stack. Both return when
+// The two switches of a fiber. enterStack() calls `entry` on the stack;
+// switchTo() resumes another stack where a switch has left it. Both return when
 // something switches back, with its origin and message.
 struct Arrival {
   void *from;
@@ -143,8 +143,8 @@ Arrival enterStack(FiberStack &stack, Entry entry, Start &start) {
       context::make_fcontext(stack.top(), stack.size(), EntryCall::run), &call);
 }
 #else
-/// Two system calls slower, for targets without Boost.Context. A stack that was
-/// left keeps one of these on itself.
+/// State of a stack that was left, stored on that stack. For targets without
+/// Boost.Context; switches are slower by two system calls.
 struct Left {
   ucontext_t context;
   Arrival arrival;
@@ -155,7 +155,7 @@ struct EntryCall {
   Start &start;
   Left caller;
 
-  // makecontext() hands on nothing wider than an int.
+  // makecontext() passes nothing wider than an int.
   static void run(unsigned high, unsigned low) {
     auto *call = reinterpret_cast<EntryCall *>(
         static_cast<uintptr_t>(uint64_t(high) << 32 | low));
@@ -186,8 +186,8 @@ Arrival enterStack(FiberStack &stack, Entry entry, Start &start) {
 }
 #endif
 
-/// Tells AddressSanitizer that the stack changes. `save` keeps the stack that
-/// is left, or is null if it is left for good.
+/// Announces a switch of stacks to AddressSanitizer. `save` keeps the stack
+/// that is left, or is null if it is left for good.
 void startSwitch(void **save, const void *bottom, size_t size) {
 #ifdef BATCH_ASAN
   __sanitizer_start_switch_fiber(save, bottom, size);
@@ -204,8 +204,8 @@ void finishSwitch(void *saved, const void **bottom, size_t *size) {
 #endif
 }
 
-// Tell ThreadSanitizer of a stack's end, of a new stack, and that the stack
-// changes; what the switch returns is the one that is left.
+// Announce the end of a stack, a new stack, and a switch of stacks to
+// ThreadSanitizer. trackSwitch() returns the stack that is left.
 #ifdef BATCH_TSAN
 void trackEnd(void *stack) { __tsan_destroy_fiber(stack); }
 void *trackNew() { return __tsan_create_fiber(0); }
