@@ -155,7 +155,7 @@ KernelInfo parseKernel(const json &text) {
             " of records with ", kernel.recordCells, " cells before it");
     kernel.recordCells = std::max(kernel.recordCells, cell + 1);
   }
-  // Kernels of unbatched code alone have results without a table.
+  // Only kernels of unbatched code have results without a table.
   for (const json &result : optional(text, key::results))
     if (result.contains(key::rowBytes)) {
       kernel.resultBytes.push_back(result[key::rowBytes].get<int64_t>());
@@ -216,7 +216,7 @@ AdtInfo parseAdt(const json &text, int number, const TypeParser &types) {
   return adt;
 }
 
-/// Names those without a name: `prefix` and their number.
+/// Names the fields that have no name: `prefix` and their number.
 void nameFields(std::vector<Field> &fields, const char *prefix) {
   for (size_t i = 0; i < fields.size(); ++i)
     if (fields[i].name.empty())

@@ -14,7 +14,8 @@
 
 using namespace batchrt;
 
-/// LLVM and Linux differ in punctuation for most names: compare without it.
+/// Removes the punctuation of a name. LLVM and Linux differ only in punctuation
+/// for most names.
 static std::string normalize(const std::string &name) {
   std::string result;
   for (char c : name)
@@ -23,7 +24,7 @@ static std::string normalize(const std::string &name) {
   return result;
 }
 
-/// They differ in spelling for a few: LLVM's name, then the kernel's.
+/// Names that LLVM and Linux spell differently: LLVM's, then Linux's.
 static const char *const aliases[][2] = {
     {"sse3", "pni"},         {"pclmul", "pclmulqdq"}, {"lzcnt", "abm"},
     {"sha", "shani"},        {"rdrnd", "rdrand"},     {"crc32", "sse42"},
@@ -31,8 +32,9 @@ static const char *const aliases[][2] = {
     {"fullfp16", "asimdhp"},
 };
 
-/// Features that generated code uses and the kernel lists. Other names in a
-/// target (tuning flags, features for the kernel only) do not matter here.
+/// Returns true for features that generated code uses and the Linux kernel
+/// lists. Other names in a target (tuning flags, features for the kernel only)
+/// do not matter here.
 static bool matters(const std::string &feature) {
   static const char *const prefixes[] = {
       "avx",    "sse",      "ssse3", "fma",   "f16c", "bmi",  "lzcnt",
@@ -49,7 +51,8 @@ static bool matters(const std::string &feature) {
 }
 
 static std::set<std::string> readHostFeatures() {
-  // An emulator of another architecture shows the file of its host.
+  // Under an emulator of another architecture, the file describes the
+  // emulator's host.
 #ifdef __aarch64__
   const char key[] = "Features";
 #else
@@ -74,7 +77,7 @@ std::vector<std::string>
 batchrt::missingCpuFeatures(const std::vector<std::string> &features) {
   static const std::set<std::string> host = readHostFeatures();
   std::vector<std::string> missing;
-  if (host.empty()) // no way to know: loading the code will tell
+  if (host.empty()) // no way to know in advance
     return missing;
   for (std::string feature : features) {
     if (!feature.empty() && feature[0] == '-')

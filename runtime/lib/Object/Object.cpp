@@ -34,8 +34,8 @@ static std::string architectureName(Elf64_Half architecture) {
   }
 }
 
-/// Reports an object of another architecture, for which the loader only says
-/// that there is no such file.
+/// Reports an object of another architecture, for which the loader only reports
+/// a missing file.
 static void checkArchitecture(const std::string &path) {
   Elf64_Ehdr header;
   std::ifstream file(path, std::ios::binary);
@@ -49,7 +49,7 @@ static void checkArchitecture(const std::string &path) {
           "(batch-compile without --target)");
 }
 
-/// Says why an object cannot be loaded.
+/// Reports why an object cannot be loaded.
 [[noreturn]] static void raiseLoaderError(const std::string &path,
                                           const std::string &why) {
   struct Checked {
@@ -68,7 +68,7 @@ static void checkArchitecture(const std::string &path) {
 
 CompiledObject CompiledObject::open(const std::string &path) {
   checkSeal(path);
-  // A bare name would be searched in the library path instead.
+  // The loader would search for a bare name in the library path instead.
   std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   checkArchitecture(path);
   CompiledObject result;

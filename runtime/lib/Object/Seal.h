@@ -12,8 +12,8 @@
 
 namespace batchrt {
 
-/// Raises an error unless the file is a compiled object with the bytes that
-/// the compiler wrote. Maps nothing.
+/// Raises an error unless the file is a compiled object with the bytes that the
+/// compiler wrote. Does not map the file.
 void checkSeal(const std::string &path);
 
 } // namespace batchrt
