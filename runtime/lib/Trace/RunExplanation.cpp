@@ -1,4 +1,4 @@
-//===- RunExplanation.cpp - What a run did, for its user ------------------===//
+//===- RunExplanation.cpp - Explanation of a run for users ----------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,7 @@
 
 using namespace batchrt;
 
-/// "model.mlir:7, 9-12": lines that follow each other are a range.
+/// Returns "model.mlir:7, 9-12": consecutive lines are a range.
 static std::string
 describePlaces(const std::map<std::string, std::vector<int64_t>> &lines) {
   std::string text;
@@ -39,12 +39,12 @@ static std::string percent(double part, double whole) {
   return concat(whole > 0 ? std::lround(100 * part / whole) : 0, " %");
 }
 
-/// "1 batch", "2 batches".
+/// Returns "1 batch" or "2 batches".
 static std::string count(int64_t number, const char *one, const char *more) {
   return concat(number, " ", number == 1 ? one : more);
 }
 
-/// With one digit after the point.
+/// Returns a number with one digit after the decimal point.
 static std::string decimal(double number) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.1f", number);
@@ -81,7 +81,7 @@ void RunExplanation::collect(const std::vector<StepTime> &steps) {
   std::map<int64_t, Block> blocks;
   Block *last = nullptr;
   for (const StepTime &step : steps) {
-    // Of steps that workers share the first one's stands for all.
+    // The first worker's step represents a step that workers share.
     if (step.together && step.worker > 0)
       continue;
     const double time = step.end - step.begin;
@@ -91,7 +91,7 @@ void RunExplanation::collect(const std::vector<StepTime> &steps) {
       continue;
     }
     if (step.count == 0 && last && descriptor.replicate) {
-      // After a barrier inside of a kernel.
+      // The step continues a kernel after a barrier within it.
       last->time += time;
       batchList.back().end = step.end;
       continue;
@@ -122,15 +122,16 @@ void RunExplanation::collect(const std::vector<StepTime> &steps) {
     blockList.push_back(std::move(block));
 }
 
-/// Tasks that read from each other are an instance's, or of several that share
-/// nodes. Keeps whole groups of them, in the order of instances.
+/// Keeps whole groups of tasks that read from each other, in the order of
+/// instances. The tasks of a group belong to one instance, or to several that
+/// share nodes.
 void RunExplanation::collectTasks(const std::vector<TaskPicture::Task> &tasks) {
   constexpr int64_t most = 4000;
   const auto size = static_cast<int64_t>(tasks.size());
   auto isConstant = [&](int64_t t) {
     return descriptor.kernels[tasks[t].kernel].constant;
   };
-  // The first task, in the order of instances, stands for its group.
+  // The first task, in the order of instances, represents its group.
   std::vector<int64_t> leader(size);
   for (int64_t t = 0; t < size; ++t)
     leader[t] = t;
@@ -194,7 +195,7 @@ std::string RunExplanation::describe(const Block &block) const {
   return text + concat("; ", percent(block.time, allTime), " of the time\n");
 }
 
-/// How control went, by strategy.
+/// Describes how control ran, depending on the strategy.
 std::string RunExplanation::describeDepths() const {
   const auto batches = static_cast<int64_t>(batchList.size());
   if (descriptor.lockstep)
@@ -234,7 +235,8 @@ std::string RunExplanation::describeDepths() const {
                 " in all\n");
 }
 
-/// What masks would have run: every batch for all that could have been in it.
+/// Describes the utilization with masks, which run every batch for all tasks
+/// that could be in it.
 std::string RunExplanation::describeRoom() const {
   int64_t tasks = 0, room = 0;
   for (const Block &block : blockList)
@@ -268,7 +270,7 @@ void RunExplanation::findHints() {
       blockList.begin(), blockList.end(),
       [](const Block &a, const Block &b) { return a.time < b.time; });
   const Block &block = *slowest;
-  // Fewer would be noise of the clock.
+  // The times of fewer batches would be noise.
   constexpr int64_t enough = 8;
   if (block.batches < enough)
     return;

@@ -15,7 +15,7 @@
 
 using namespace batchrt;
 
-/// What a step runs, in a word.
+/// Returns the name of the block or kernel of a step, or "barrier".
 static const std::string &describeStep(const Descriptor &descriptor,
                                        const StepTime &step) {
   static const std::string barrier = "barrier";
