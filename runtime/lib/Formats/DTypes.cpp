@@ -68,8 +68,8 @@ double bfloatToDouble(uint16_t bits) {
   return value;
 }
 
-/// The nearest number with `bits` bits after the leading one, and no bit below
-/// that of 2^`least`; ties to even.
+/// Returns the nearest number with `bits` bits after the leading one, and no
+/// bit below that of 2^`least`. Ties round to even.
 double roundTo(double value, int bits, int least) {
   if (value == 0 || !std::isfinite(value))
     return value;
@@ -79,7 +79,7 @@ double roundTo(double value, int bits, int least) {
   return std::ldexp(std::nearbyint(std::ldexp(value, -last)), last);
 }
 
-/// The bits of a number that the format has exactly.
+/// Returns the bits of a number that the format represents exactly.
 uint16_t doubleToHalf(double value) {
   uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   if (std::isnan(value))

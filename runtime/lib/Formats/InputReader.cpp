@@ -44,7 +44,7 @@ InputReader::InputReader(const Descriptor &descriptor, Vocabulary words)
 
 InputReader::~InputReader() = default;
 
-/// Reads the one tree of a text.
+/// Reads the only tree of a text.
 static int64_t readTree(TreeReader &reader, ValueBuilder &builder,
                         Vocabulary &words, int64_t &line) {
   int64_t root = 0, second = 0;

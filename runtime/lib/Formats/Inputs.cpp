@@ -28,7 +28,7 @@ public:
   bool full() const {
     return options.limit >= 0 && inputs.numInstances >= options.limit;
   }
-  /// The forest that takes the next instance.
+  /// Returns the forest that takes the next instance.
   Forest &forest() {
     bool wanted = inputs.batches.empty() ||
                   (options.batch > 0 &&
@@ -82,7 +82,7 @@ static void readLines(const Descriptor &descriptor, const std::string &path,
   }
 }
 
-/// "SEED,COUNT"
+/// Makes random inputs from the text "SEED,COUNT".
 static void makeRandom(const Descriptor &descriptor, const std::string &text,
                        ValueBuilder &builder, InputTensors &tensors,
                        Filler &filler) {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A line goes from the parser's events straight to the value builder: no tree
-// of JSON values, no recursion, so that chains of any depth are fine.
+// The parser's events go straight to the value builder, without a tree of JSON
+// values and without recursion. Chains may therefore have any depth.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ using namespace batchrt;
 using nlohmann::json;
 
 namespace {
-/// Tells how far the parser has read.
+/// Iterator that records how far the parser has read.
 struct CountingIterator {
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -54,7 +54,7 @@ struct CountingIterator {
   }
 };
 
-/// Handlers of events that all end in an error or are ignored.
+/// Handlers that ignore all events, except that an error ends the parse.
 struct Events : nlohmann::json_sax<json> {
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
@@ -74,7 +74,7 @@ struct Events : nlohmann::json_sax<json> {
   }
 };
 
-/// The keys of the object that a line is, up to the first unknown one.
+/// Keys of the outer object of a line, up to the first unknown one.
 struct TopKeys : Events {
   std::set<std::string> known, keys;
   int64_t depth = 0;
@@ -108,9 +108,9 @@ private:
       Arguments, ///< the object keyed by argument names
       Node,      ///< ["variant", field, ...]
       List,
-      Braces, ///< an object whose first key will tell its kind
+      Braces, ///< an object whose first key determines its kind
       Shared, ///< {"nodes": ..., "root": ...}
-      Nodes,  ///< the array of that
+      Nodes,  ///< the array of nodes in Shared
       Reference,
       Tensor,   ///< {"tensor": "NAME"}
       Elements, ///< a tensor as nested arrays
@@ -121,7 +121,8 @@ private:
     int64_t column = 0; ///< where it begins
     const Variant *variant = nullptr;
     int64_t scope = -1;    ///< Shared, Nodes: where references are looked up
-    int64_t pending = -1;  ///< Arguments: which; others: 1 a value is awaited
+    int64_t pending = -1;  ///< Arguments: which; Shared: 0 root, 1 nodes;
+                           ///< Reference: its scope
     int64_t root = -1;     ///< Shared
     bool hasNodes = false; ///< Shared
     int64_t result = -1;   ///< Reference, Tensor
@@ -133,7 +134,7 @@ private:
     raise(where, column(), ": ", concat(parts...));
   }
   int64_t column() const { return tokenStart - text + 1; }
-  /// Where the token of the present event begins: after what the last one left.
+  /// Finds the beginning of the current event's token, after the last token.
   void mark(bool number = false) {
     const char *from = previous;
     while (from < reached && (*from == ' ' || *from == '\t' || *from == ',' ||
@@ -191,7 +192,7 @@ private:
   std::vector<int64_t> results;
   std::vector<Frame> frames;
   std::vector<int64_t> values;
-  TensorText elements; ///< of the innermost frame, if it is of that kind
+  TensorText elements; ///< of the innermost frame, if it is Elements
   const char *text = nullptr, *textEnd = nullptr;
   const char *reached = nullptr, *previous = nullptr, *tokenStart = nullptr;
 };
@@ -217,8 +218,8 @@ std::string InstanceParser::valueName(const Type &type) {
   return "";
 }
 
-/// The argument or field that the present value is, or is in, and its place in
-/// lists: "argument 'xs'[2]".
+/// Describes the argument or field that is or contains the current value, and
+/// its place in lists: "argument 'xs'[2]".
 std::string InstanceParser::subject() const {
   size_t first = frames.size();
   std::string text;
@@ -261,7 +262,7 @@ void InstanceParser::inTensor(Body body) {
   }
 }
 
-/// Takes a number or a boolean that is, or belongs to, a tensor.
+/// Handles a number or a boolean that is a tensor or belongs to one.
 template <class... Value>
 void InstanceParser::addElement(const Type &type, Value... value) {
   bool inArray = frames.back().kind == Frame::Elements;
@@ -292,14 +293,14 @@ void InstanceParser::pushTensor(const Type &type) {
   push(sourceHandle(type.source, row));
 }
 
-/// The type of the value that begins now; an error if none may.
-/// "'leaf' has 1 field", for errors.
+/// Returns "'leaf' has 1 field", for errors.
 static std::string describeFields(const Variant &variant) {
   const size_t count = variant.fields.size();
   return concat("'", variant.name, "' has ", count,
                 count == 1 ? " field" : " fields");
 }
 
+/// Returns the type of the value that begins now. Raises an error if none may.
 const Type &InstanceParser::expected(const char *found) {
   Frame &frame = frames.back();
   switch (frame.kind) {
@@ -350,7 +351,7 @@ void InstanceParser::push(int64_t cell) {
   }
 }
 
-/// Takes an integer; the bits are an unsigned number's if it is too large.
+/// Handles an integer. If it is too large, its bits are an unsigned number's.
 void InstanceParser::integer(int64_t value, bool tooLarge) {
   Frame &frame = frames.back();
   if (frame.kind == Frame::Reference || frame.kind == Frame::Shared) {
@@ -734,7 +735,7 @@ void batchrt::parseJsonInstance(const Descriptor &descriptor, const char *begin,
     builder.finishInstance(forest, line);
   } catch (const Error &error) {
     std::string message = error.what();
-    // Errors of references know their column.
+    // Errors of references contain their column.
     if (message.rfind(where, 0) == 0)
       throw;
     raise(where, "1: ", message);

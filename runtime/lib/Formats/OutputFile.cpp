@@ -27,8 +27,8 @@ struct PartialFile {
   std::atomic<bool> taken{false}, exists{false};
   char name[PATH_MAX];
 };
-/// Threads rarely write at the same time; a file without a place here is only
-/// left behind by a signal.
+/// Threads rarely write at the same time. A file without a place here is left
+/// behind only if a signal ends the program.
 PartialFile partialFiles[8];
 
 class OutputFile {

@@ -15,8 +15,8 @@ using namespace batchrt;
 RandomInputs::RandomInputs(const Descriptor &descriptor, uint64_t seed)
     : descriptor(descriptor), generator(seed), ends(descriptor.adts.size()),
       inner(descriptor.adts.size()) {
-  // The rank of a variant: the fewest levels below it. Lists may be empty, but
-  // a leaf without one is the better end.
+  // Rank of a variant: the fewest levels below it. Lists may be empty, but
+  // leaves without lists are better ends.
   constexpr int never = 1 << 30;
   std::vector<int> rank(descriptor.adts.size(), never);
   auto rankOf = [&](const Variant &variant) {
@@ -84,7 +84,7 @@ void RandomInputs::fill(Pending parent, ValueBuilder &builder,
   const Variant &variant = builder.variant(parent.node);
   std::vector<int64_t> lengths;
   int64_t slots = 0;
-  // The children of its own ADT that the node's lists may have.
+  // Number of children of the node's own ADT that its lists may have.
   int64_t room = descriptor.adts[variant.adt].arity;
   for (const Field &field : variant.fields)
     room -= field.type.kind == Type::Adt && field.type.adt == variant.adt;

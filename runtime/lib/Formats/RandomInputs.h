@@ -14,15 +14,15 @@
 
 namespace batchrt {
 
-/// Values of any argument types: indices below 1000, small integers, floats and
-/// tensors uniform in [-1, 1), lists of 10 to 30 elements, ADT values with 10
-/// to 30 leaves that are split at random between the children of a node. Equal
-/// seeds give equal values on every host.
+/// Random values of any argument types: indices below 1000, small integers,
+/// floats and tensors uniform in [-1, 1), lists of 10 to 30 elements, and ADT
+/// values with 10 to 30 leaves that are split at random between the children of
+/// a node. Equal seeds give equal values on every host.
 class RandomInputs {
 public:
   RandomInputs(const Descriptor &descriptor, uint64_t seed);
 
-  /// A raw cell of the type.
+  /// Returns a raw cell of the type.
   int64_t value(const Type &type, ValueBuilder &builder, InputTensors &tensors);
 
 private:
@@ -41,7 +41,7 @@ private:
 
   const Descriptor &descriptor;
   std::mt19937_64 generator;
-  /// By ADT: the variants that end a value soonest, and those that do not.
+  /// By ADT: the variants that end a value soonest, and those with children.
   std::vector<std::vector<const Variant *>> ends, inner;
   std::vector<Pending> work;
 };

@@ -170,8 +170,8 @@ int64_t TreeReader::labelNumber(const Bracket &bracket) {
 
 const Variant &TreeReader::chooseVariant(bool leaf, int64_t count,
                                          bool &labelled) const {
-  // The best fit: fixed fields before a list, with the label for a node only
-  // where no variant goes without it, for a leaf where one takes it.
+  // The best fit. Fixed fields are better than a list. For a node, a variant
+  // without a label is better; for a leaf, one with a label.
   const Variant *best = nullptr;
   int bestRank = 100;
   for (const Variant &variant : adt->variants) {

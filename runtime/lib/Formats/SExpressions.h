@@ -15,10 +15,10 @@ namespace batchrt {
 /// Reads trees such as `(3 (2 It) (4 (2 's) (3 good)))` one after the other.
 ///
 /// A bracket with a word is the variant of the ADT with one index field (or,
-/// with two of them, the label first); a bracket with k brackets is the variant
-/// with k fields of the ADT, else the one with one list of the ADT. A variant
-/// that has an index field besides these takes the label: a number as it is,
-/// any other label by its first appearance, apart from the words.
+/// with two of them, the label first). A bracket with k brackets is the variant
+/// with k fields of the ADT, or else the one with one list of the ADT. A
+/// variant with another index field takes the label: a number as it is, any
+/// other label by its first appearance, numbered separately from words.
 class TreeReader {
 public:
   /// Raises an error if the ADT has none of these variants. `text` begins at
@@ -26,10 +26,10 @@ public:
   TreeReader(const Descriptor &descriptor, const std::string &path,
              int64_t firstLine, const std::string &text, Vocabulary &labels);
 
-  /// Parses the next tree; false at the end of the text.
+  /// Parses the next tree. Returns false at the end of the text.
   bool next(ValueBuilder &builder, Vocabulary &words, int64_t &root,
             int64_t &line);
-  /// "FILE:LINE:COLUMN: " of the present token.
+  /// Returns "FILE:LINE:COLUMN: " of the current token.
   std::string where() const;
 
 private:
@@ -45,8 +45,8 @@ private:
     size_t begin, length;
   };
   Token token();
-  /// The variant for a bracket with a word or `count` brackets; `labelled` says
-  /// whether its first index is the label.
+  /// Returns the variant for a bracket with a word or `count` brackets.
+  /// `labelled` is set if its first index is the label.
   const Variant &chooseVariant(bool leaf, int64_t count, bool &labelled) const;
   int64_t wordNumber(const Bracket &bracket, Vocabulary &words) const;
   int64_t close(const Bracket &bracket, ValueBuilder &builder,

@@ -24,7 +24,7 @@ using namespace batchrt;
 using nlohmann::json;
 
 namespace {
-/// Closes the file, whatever happens.
+/// An open file, closed at the end of its scope.
 struct OpenFile {
   int fd;
   ~OpenFile() {
@@ -33,7 +33,7 @@ struct OpenFile {
   }
 };
 
-/// A file's bytes, mapped (or null for an empty file).
+/// Maps a file. Returns its bytes, or null for an empty file, and its size.
 std::pair<std::shared_ptr<const void>, int64_t>
 mapFile(const std::string &path) {
   OpenFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
@@ -54,8 +54,8 @@ mapFile(const std::string &path) {
           static_cast<int64_t>(size)};
 }
 
-/// Parses the header; JSON objects with a name twice are an error, which the
-/// parser itself would not report.
+/// Parses the header. Reports tensor names that occur twice, which the parser
+/// itself accepts.
 json parseHeader(const std::string &path, const char *begin, int64_t size) {
   std::set<std::string> names;
   std::string twice;
@@ -102,13 +102,13 @@ bool isCount(const json &value) {
          value.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX);
 }
 
-/// Where the data of a tensor lies, from the end of the header.
+/// Range of the data of a tensor, from the end of the header.
 struct Range {
   uint64_t begin, end;
   std::string name;
 };
 
-/// Reads the type and shape of a tensor, and how many bytes they take.
+/// Reads the type and shape of a tensor. Returns how many bytes they take.
 uint64_t parseView(const std::string &path, const std::string &name,
                    const json &entry, TensorView &view) {
   if (!entry.is_object() || !entry.contains("dtype") ||

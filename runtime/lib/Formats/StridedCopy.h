@@ -16,7 +16,7 @@
 
 namespace batchrt {
 
-/// The strides, in bytes, of a row-major array without gaps.
+/// Returns the strides, in bytes, of a row-major array without gaps.
 inline std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape,
                                          int64_t elementBytes) {
   std::vector<int64_t> strides(shape.size(), elementBytes);
@@ -25,7 +25,7 @@ inline std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape,
   return strides;
 }
 
-/// The same of a tensor's row as the ABI has it, whose last dimension is
+/// Returns the same for a tensor's row in the ABI, whose last dimension is
 /// padded.
 inline std::vector<int64_t> paddedStrides(const std::vector<int64_t> &shape,
                                           DType type) {

@@ -84,7 +84,7 @@ char *TensorText::next(const char *found) {
 }
 
 void TensorText::rangeError(const std::string &digits) const {
-  // The element is counted already.
+  // The element has already been counted.
   std::string where = counts.empty() ? "" : path(counts.size() - 1);
   if (!counts.empty())
     where += concat("[", counts.back() - 1, "]");
@@ -99,7 +99,7 @@ void TensorText::add(double value, const char *digits) {
   if (!isElement())
     mismatch("a number");
   if (!isFloat(type->dtype)) {
-    // The parser makes a double of an integer of more than 64 bits, too.
+    // The parser turns integers of more than 64 bits into doubles, too.
     if (std::string(digits).find_first_of(".eE") != std::string::npos)
       mismatch(digits);
     next(digits);

@@ -14,8 +14,8 @@
 
 namespace batchrt {
 
-/// A NaN or an infinity, for which JSON has no number. Texts have its name, a
-/// string: "NaN", "Infinity" or "-Infinity".
+/// A NaN or an infinity, for which JSON has no number. In texts it is a string:
+/// "NaN", "Infinity" or "-Infinity".
 struct NonFinite {
   double value;
 
@@ -23,31 +23,32 @@ struct NonFinite {
   static std::optional<NonFinite> find(const std::string &name);
 };
 
-/// Takes the elements of one tensor after another as a parser reads them,
-/// brackets and numbers, and puts them where they belong in row-major order.
-/// Errors begin with the indices of the element or array they are about, for
-/// example "[1][3]: ...", and say neither line nor argument.
+/// Collects the elements of one tensor after another from the brackets and
+/// numbers that a parser reads. Stores them in row-major order. Errors begin
+/// with the indices of the element or array, for example "[1][3]: ...", and
+/// contain neither line nor argument.
 class TensorText {
 public:
   explicit TensorText(const Descriptor &descriptor) : descriptor(descriptor) {}
 
   /// Begins a tensor: at its outer bracket, or at its number if it has rank 0.
   void begin(const Type &type);
-  /// A bracket within the tensor.
+  /// Handles an opening bracket within the tensor.
   void open();
-  /// The bracket that ends an array; true if it ends the tensor.
+  /// Handles the bracket that ends an array. Returns true if it ends the
+  /// tensor.
   bool close();
-  /// An element. `digits` is its text, for errors; it is too large for a double
-  /// if `value` is infinite.
+  /// Adds an element. `digits` is its text, for errors. If `value` is infinite,
+  /// the element is too large for a double.
   void add(double value, const char *digits);
   void add(int64_t value);
   void add(bool value);
-  /// An element that is not finite.
+  /// Adds an element that is not finite.
   void add(NonFinite value);
   /// Raises an error for something that is neither a number nor an array.
   [[noreturn]] void mismatch(const std::string &found) const;
 
-  /// Row-major, without padding.
+  /// Returns the elements in row-major order, without padding.
   const char *elements() const { return dense.data(); }
 
   /// Describes the text that begins a tensor of the type.
@@ -55,10 +56,11 @@ public:
 
 private:
   bool isElement() const { return counts.size() == type->shape.size(); }
-  /// A place for the next element; null if there are too many elements, which
-  /// the end of their array reports.
+  /// Returns a place for the next element. Returns null if there are too many
+  /// elements, which the end of their array reports.
   char *next(const char *found);
-  /// The indices of the next value within the first `levels` open arrays.
+  /// Returns the indices of the next value within the first `levels` open
+  /// arrays.
   std::string path(size_t levels) const;
   [[noreturn]] void rangeError(const std::string &digits) const;
 
