@@ -59,7 +59,7 @@ int64_t ValueBuilder::countParts(const Type &type, int64_t cell,
   if (!type.element().holdsNodes())
     return 0;
   int64_t parts = 0;
-  // As deep as the type, not as the data.
+  // The recursion is as deep as the type, not as the data.
   for (int64_t i = 0; i < listLength(cell); ++i)
     parts += countParts(type.element(), lists[listFirst(cell) + i], adt);
   return parts;
@@ -90,7 +90,7 @@ int64_t ValueBuilder::addReference(int64_t scope, int64_t index, int adt,
   return static_cast<int64_t>(nodes.size()) - 1;
 }
 
-/// The node itself, or the node that a reference stands for.
+/// Returns the node itself, or the node that a reference stands for.
 int64_t ValueBuilder::resolve(int64_t number) const {
   const Node &node = nodes[number];
   if (node.variant)
@@ -116,7 +116,7 @@ void ValueBuilder::collectNodes(const Type &type, int64_t cell,
     out.push_back(cell);
   if (type.kind != Type::List || !type.holdsNodes())
     return;
-  // As deep as the type, not as the data.
+  // The recursion is as deep as the type, not as the data.
   for (int64_t i = 0; i < listLength(cell); ++i)
     collectNodes(type.element(), lists[listFirst(cell) + i], out);
 }
@@ -150,7 +150,7 @@ void ValueBuilder::reportShared(int64_t node) const {
         "node");
 }
 
-/// Depth-first from the root; a node is emitted when all its children are.
+/// Visits nodes depth-first from the root, and emits each after its children.
 void ValueBuilder::placeNodes(Forest &forest, int64_t root) {
   if (nodes[root].placed != unplaced)
     return;

@@ -14,34 +14,35 @@
 
 namespace batchrt {
 
-/// Takes the values of one instance in any order, as its text has them, with
-/// references forward and backward, and places them in a forest: children
-/// before parents, in post-order from the root, dropping nodes that no root
-/// reaches. Nothing here recurses over user data.
+/// Takes the values of one instance in any order, as they are in its text, with
+/// forward and backward references. Places them in a forest, children before
+/// parents, in post-order from the root. Drops nodes that no root reaches.
+/// Nothing here recurses over user data.
 class ValueBuilder {
 public:
   explicit ValueBuilder(const Descriptor &descriptor)
       : descriptor(descriptor) {}
 
-  /// Raw cells are as in ABI.h, but name raw nodes, raw list entries, and
-  /// handles of input tensors. `cells` has one for each field. Raises an error
-  /// without a location if the node has more children than its ADT allows.
+  /// Adds a node. Raw cells are as in ABI.h, but refer to raw nodes, raw list
+  /// entries, and handles of input tensors. `cells` has one for each field.
+  /// Raises an error without a location if the node has more children than its
+  /// ADT allows.
   int64_t addNode(const Variant &variant, const int64_t *cells);
-  /// A node whose cells are filled in later, followed by links().
+  /// Adds a node whose cells are filled in later. Then links() must be called.
   int64_t addUnlinked(const Variant &variant, const int64_t *cells);
   int64_t addList(const int64_t *cells, int64_t count);
   int64_t *cells(int64_t node) { return &pool[nodes[node].cells]; }
   void links(int64_t node);
   const Variant &variant(int64_t node) const { return *nodes[node].variant; }
 
-  /// The nodes that {"ref": i} names.
+  /// Opens a scope of nodes, to which {"ref": i} refers.
   int64_t openScope();
   void addToScope(int64_t scope, int64_t node);
   int64_t scopeSize(int64_t scope) const {
     return static_cast<int64_t>(scopes[scope].size());
   }
-  /// A raw node that stands for node `index` of a scope, which must be of the
-  /// given ADT. `where` begins the message if it is not.
+  /// Adds a raw node that stands for node `index` of a scope, which must be of
+  /// the given ADT. `where` begins the message if it is not.
   int64_t addReference(int64_t scope, int64_t index, int adt,
                        std::string where);
 
@@ -76,7 +77,7 @@ private:
   void collectNodes(const Type &type, int64_t cell,
                     std::vector<int64_t> &out) const;
   void checkArity(const Node &node) const;
-  /// The number of values of ADT `adt` that a cell of the type holds.
+  /// Returns the number of values of ADT `adt` that a cell of the type holds.
   int64_t countParts(const Type &type, int64_t cell, int adt) const;
   [[noreturn]] void reportCycle(int64_t node) const;
   [[noreturn]] void reportShared(int64_t node) const;

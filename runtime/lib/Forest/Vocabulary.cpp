@@ -18,7 +18,7 @@ Vocabulary Vocabulary::open(const std::string &path) {
     size_t end = text.find('\n', begin);
     if (end == std::string::npos)
       end = text.size();
-    // A word that comes twice keeps its first number.
+    // A word that occurs twice keeps its first number.
     vocabulary.numbers.emplace(text.substr(begin, end - begin),
                                vocabulary.lines++);
     begin = end + 1;
