@@ -1,4 +1,4 @@
-//===- IndexArrays.cpp - Where the operands of steps lie ------------------===//
+//===- IndexArrays.cpp - Places of the operands of steps ------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,13 +16,13 @@
 
 using namespace batchrt;
 
-/// Entries of an index array are 4 bytes for gathers, 8 for the rest.
+/// Returns the bytes of an entry of an index array: 4 for gathers, else 8.
 static int64_t entryBytes(const OperandInfo &operand) {
   return operand.kind == OperandInfo::Gather ? 4 : 8;
 }
 
-/// For each operand, the first one with the same index array: gathers of one
-/// cell from tables with the same slots.
+/// Returns, for each operand, the first operand with the same index array.
+/// Gathers of one cell from tables with the same slots share an array.
 static std::vector<size_t> findSameRows(const Descriptor &descriptor,
                                         const KernelInfo &kernel) {
   auto isSame = [&](const OperandInfo &a, const OperandInfo &b) {
@@ -78,8 +78,8 @@ void IndexArrays::countRaggedRows(const TaskOrder &order, int64_t number) {
   }
 }
 
-/// For each operand of a kernel: offsets, step by step, if the operand is
-/// ragged, then the rows of all tasks.
+/// Lays out the arrays of each operand of a kernel: offsets, step by step, if
+/// the operand is ragged, then the rows of all tasks.
 void IndexArrays::layOut(const TaskOrder &order) {
   const DepthScheduler &schedule = order.schedule();
   int64_t bytes = 0;
@@ -113,8 +113,8 @@ void IndexArrays::layOut(const TaskOrder &order) {
   memory.reserve(bytes, "operand index arrays");
 }
 
-/// Turns the numbers of rows of the next ragged operand, one of `kernel`, into
-/// places; returns the sum.
+/// Turns the row counts of the next ragged operand, which belongs to `kernel`,
+/// into places. Returns the sum of the counts.
 int64_t IndexArrays::placeRaggedRows(const TaskOrder &order, int64_t kernel) {
   const DepthScheduler &schedule = order.schedule();
   for (int64_t p = 0; p < order.numParts(); ++p)
@@ -139,9 +139,9 @@ int64_t IndexArrays::placeRaggedRows(const TaskOrder &order, int64_t kernel) {
 }
 
 namespace {
-/// Tables::row() for many handles of one type and part. Handles of tasks and of
-/// sources mix unpredictably, so the code does not branch on them. `Slots`
-/// returns the slot of a place in the part.
+/// Computes Tables::row() for many handles of one type and part. Handles of
+/// tasks and of sources mix unpredictably, so the code does not branch on them.
+/// `Slots` returns the slot of a place in the part.
 template <class Slots>
 class RowFinder {
 public:
@@ -189,8 +189,8 @@ public:
     writeRows(kernel, info, rows,
               [&](auto entry) { forEachCell(kernel, info.cell, entry); });
   }
-  /// Writes a ragged operand, and where the tasks' rows end. `where` says where
-  /// the rows of each step begin.
+  /// Writes a ragged operand, and the ends of the tasks' rows. `where` contains
+  /// the beginnings of the rows of each step.
   void write(int64_t kernel, const OperandInfo &info, char *rows,
              int32_t *offsets, const RaggedRows *where) const {
     writeRows(kernel, info, rows, [&](auto entry) {
@@ -232,7 +232,7 @@ void IndexArrays::PartWriter::forEachCell(int64_t kernel, int64_t cell,
   for (int64_t s = part.sorter.kernelSteps(kernel); s < end; ++s) {
     const int32_t *records = part.sorter.order() + steps[s].begin;
     const int64_t first = s, at = places[s].begin;
-    // Take the next steps along, if no other part is between them.
+    // Include the next steps if no other part is between them.
     while (s + 1 < end &&
            places[s + 1].begin - at == steps[s + 1].begin - steps[first].begin)
       ++s;
@@ -254,14 +254,14 @@ void IndexArrays::PartWriter::withSlots(int table, const Body &body) const {
   body([&map](int64_t place) { return map.slot(place); });
 }
 
-/// Writes an operand's index array: the entries that `forEach` calls its
-/// argument for, with their position and cell.
+/// Writes an operand's index array. `forEach` calls its argument with the
+/// position and the cell of each entry.
 template <class ForEach>
 void IndexArrays::PartWriter::writeRows(int64_t kernel, const OperandInfo &info,
                                         char *rows,
                                         const ForEach &forEach) const {
-  // What deferred kernels read, other kernels' tasks may have made: those have
-  // the numbers of another part.
+  // Deferred kernels may read results of other kernels' tasks, which have the
+  // numbers of another part.
   const bool anyPart = descriptor.kernels[kernel].deferred;
   switch (info.kind) {
   case OperandInfo::Scalar: {
@@ -305,7 +305,7 @@ void IndexArrays::PartWriter::writeRows(int64_t kernel, const OperandInfo &info,
 }
 
 /// Calls `entry(i, cell)` for the entries of a ragged operand's lists, in
-/// schedule order, and writes where the tasks' rows end.
+/// schedule order, and writes the ends of the tasks' rows.
 template <class Entry>
 void IndexArrays::PartWriter::forEachEntry(int64_t kernel, int64_t cell,
                                            int32_t *offsets,
@@ -339,7 +339,8 @@ void IndexArrays::PartWriter::forEachEntry(int64_t kernel, int64_t cell,
   }
 }
 
-/// True if an earlier part of the plan has a record of this kernel too.
+/// Returns true if an earlier part of the plan has a record of this kernel,
+/// too.
 static bool hasEarlierRecord(const TaskOrder &order, int64_t part,
                              int64_t kernel) {
   for (int64_t p = order.firstPart(order.planOf(part)); p < part; ++p) {
@@ -401,7 +402,7 @@ void IndexArrays::makeOperand(const TaskOrder &order, const Tables &tables,
     to->base = base;
     to->rows = rows;
     to->offsets = info.ragged ? offsets : nullptr;
-    // The next step of the kernel goes on here.
+    // The next step of the kernel continues here.
     rows += entries * bytes;
     offsets += count + 1;
   }

@@ -1,4 +1,4 @@
-//===- PlanRows.cpp - Which rows of tables the steps of a plan write ------===//
+//===- PlanRows.cpp - Rows that the steps of a plan write -----------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,14 +21,14 @@ using namespace batchrt;
 
 static constexpr int32_t kKept = HeldRows::kept;
 
-/// True if a result is an operand of its table with a slice inserted.
+/// Returns true if a result is an operand of its table with a slice inserted.
 static bool isInserted(const KernelInfo &kernel, const ResultInfo &result) {
   return result.inPlace >= 0 &&
          kernel.operands[result.inPlace].table == result.table &&
          !kernel.operands[result.inPlace].ragged;
 }
 
-/// Stands for the owner of rows that no task may write into.
+/// Value in place of an owner: no task may write into the rows.
 static constexpr int32_t kShared = -2;
 
 PlanRows::PlanRows(const Descriptor &descriptor)
@@ -177,9 +177,9 @@ void PlanRows::keepResults(const TaskOrder &order, Tables &tables,
                      });
 }
 
-/// Keeps the rows in held groups of the tasks that `handles` name. Results of
-/// branches may be other numbers, which keep rows at most; those of deferred
-/// tasks are not there yet.
+/// Keeps the rows in held groups of the tasks that `handles` refer to. Results
+/// of branches may be other numbers, which at worst keep additional rows.
+/// Results of deferred tasks do not exist yet.
 void PlanRows::keep(const std::vector<int64_t> &handles, Tables &tables,
                     int32_t epoch) {
   for (int64_t handle : handles) {
@@ -204,8 +204,8 @@ void PlanRows::keep(const std::vector<int64_t> &handles, Tables &tables,
 // Results in rows of operands
 //===----------------------------------------------------------------------===//
 
-/// The task whose rows a task's results may be written into: nobody else reads
-/// them at that time or later; -1 if there is none.
+/// Returns the task whose rows the results of a task may overwrite: no other
+/// task reads them at that time or later. Returns -1 if there is none.
 int64_t PlanRows::findRow(const TaskOrder &order, int64_t step,
                           const GroupUse &use, const int64_t *record) const {
   const int64_t parts = order.numParts();
@@ -270,7 +270,7 @@ void PlanRows::placeInserts(const TaskOrder &order, Tables &tables) {
           root < 0 ? static_cast<int32_t>(owner - part.begin) : root;
     });
   }
-  // The rows are in use until the last of these tasks has its last reader.
+  // The rows are in use until the last read of the last of these tasks.
   for (auto s = sequence.rbegin(); s != sequence.rend(); ++s)
     forEachInsert(*s, [&](PartReads &part, const GroupUse &use, int64_t task,
                           const int64_t *) {
@@ -280,8 +280,9 @@ void PlanRows::placeInserts(const TaskOrder &order, Tables &tables) {
     });
 }
 
-/// Sorts the tasks of each step by the last epoch that reads their rows in its
-/// first pool; stable, and linear unless few tasks have many different epochs.
+/// Sorts the tasks of each step by the last epoch that reads their rows in the
+/// step's first pool. The sort is stable, and linear unless few tasks have many
+/// different epochs.
 void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
                               int64_t number) {
   TaskOrder::Part &part = order.part(number);
@@ -333,7 +334,7 @@ void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
 //===----------------------------------------------------------------------===//
 
 /// Takes the rows of a step, and sets when each is free again: in this plan, or
-/// when a later one says so.
+/// when a later plan frees it.
 int64_t PlanRows::takeRows(const TaskOrder &order, Tables &tables, int64_t s,
                            const GroupUse &use) {
   const DepthStep &step = order.schedule().steps()[s];
@@ -404,8 +405,8 @@ void PlanRows::fillSlots(const TaskOrder &order, Tables &tables,
     fillStep(order, tables, number, s, /*inserts=*/true);
 }
 
-/// Fills in the slots of a step of a part in the groups where it takes rows or,
-/// after these, those where it inserts.
+/// Fills in the slots of a part's step: in the groups where it takes rows or,
+/// with `inserts`, in those where it inserts. The latter must come second.
 void PlanRows::fillStep(const TaskOrder &order, Tables &tables, int64_t number,
                         int64_t s, bool inserts) const {
   const TaskOrder::Part &part = order.part(number);

@@ -62,7 +62,7 @@ void PlanSteps::makeLists(const TaskOrder &order, const PlanRows &rows,
   }
 }
 
-/// The bytes that a task of a step copies for inserts.
+/// Returns the bytes that a task of a step copies for inserts.
 int64_t PlanSteps::copiedBytes(const KernelInfo &kernel,
                                const BatchStep &step) const {
   int64_t sum = kernel.copiedBytes;
@@ -106,7 +106,8 @@ void PlanSteps::makeSteps(const TaskOrder &order) {
   }
 }
 
-/// Steps of a plan share scratch memory if there is a barrier between them.
+/// Reserves scratch memory. Steps of a plan share it if there is a barrier
+/// between them.
 void PlanSteps::reserveScratch() {
   std::vector<int64_t> &offsets = scratchOffsets;
   offsets.clear();

@@ -16,7 +16,8 @@ RecordedTasks::RecordedTasks(const Descriptor &descriptor)
   graph.numTypes = static_cast<int32_t>(descriptor.kernels.size());
 }
 
-/// Calls `body(part, kernel, task, record)`, tasks as the graph numbers them.
+/// Calls `body(part, kernel, task, record)` for each record, with the number of
+/// its task in the graph.
 template <class Body>
 void RecordedTasks::forEachRecord(const Body &body) const {
   const int64_t parts = static_cast<int64_t>(contexts.size());
@@ -94,7 +95,7 @@ static void writeDepth(int64_t &record, int64_t depth) {
 void RecordedTasks::writeDepths(const Schedule &schedule) {
   batchOf.resize(graph.size());
   depths.resize(schedule.batches.size());
-  // The first batch with the present depth.
+  // The first batch with the current depth.
   int32_t first = 0, depth = 0;
   for (int32_t b = 0; b < static_cast<int32_t>(schedule.batches.size()); ++b) {
     const Batch &batch = schedule.batches[b];

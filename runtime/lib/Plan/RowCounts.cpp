@@ -49,7 +49,7 @@ void RowCounts::look(const RunView &run, const Plan &plan) {
         const ResultInfo &result = kernel.results[r];
         const int64_t handle =
             result.position << 56 | static_cast<uint32_t>(record[0]);
-        // A result in the row of an operand uses it on.
+        // A result in the row of an operand keeps the row in use.
         if (steps->results[r])
           write(run, handle, result.table);
         else
@@ -102,7 +102,7 @@ void RowCounts::countGathers(const RunView &run, const Plan &plan) {
     }
 }
 
-/// A step writes a row: what it held before is not in use any more.
+/// Counts a step that writes a row. The previous contents are no longer in use.
 void RowCounts::write(const RunView &run, int64_t handle, int table) {
   const auto row = static_cast<size_t>(run.tables.slot(handle, table));
   const int64_t bytes = run.descriptor.tables[table].ownBytes;
@@ -114,7 +114,8 @@ void RowCounts::write(const RunView &run, int64_t handle, int table) {
   last[table][row] = step;
 }
 
-/// Steps come in order, so the present one is the last that reads it so far.
+/// Counts the current step as the last reader of a row so far: steps come in
+/// order.
 void RowCounts::read(const RunView &run, int64_t handle, int table) {
   if (handle >= 0 && table >= 0)
     last[table][run.tables.slot(handle, table)] = step;

@@ -1,4 +1,4 @@
-//===- StageRows.cpp - How many rows a device counts ----------------------===//
+//===- StageRows.cpp - Limits of rows on a device -------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,8 @@
 
 using namespace batchrt;
 
-/// The most rows that lie in so many bytes. A value without dimensions may be
-/// one of fewer.
+/// Returns the most rows that `bytes` bytes contain. A value without dimensions
+/// is one row even if it has fewer bytes.
 static int64_t rowsIn(int64_t bytes) {
   return std::max<int64_t>(bytes / 64, 1);
 }
@@ -22,7 +22,7 @@ static int64_t rowsIn(int64_t bytes) {
 static void check(const KernelInfo &kernel, int64_t count, const char *what,
                   int64_t bytes) {
   const int64_t rows = rowsIn(bytes);
-  // The product might be too large for any number.
+  // The product might overflow.
   if (count > mostStageRows / rows)
     raise("a step of kernel '", kernel.name, "' has ", count, " ", what,
           " with up to ", rows, " rows each, but a device counts no more than ",

@@ -1,4 +1,4 @@
-//===- Tables.cpp - The memory of results, and where tasks' rows lie ------===//
+//===- Tables.cpp - Memory of results, rows of tasks ----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TaskOrder.cpp - Which tasks run together, and when -----------------===//
+//===- TaskOrder.cpp - Order in which tasks run ---------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
