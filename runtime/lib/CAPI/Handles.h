@@ -1,4 +1,4 @@
-//===- Handles.h - What the handles of the C API are ------------*- C++ -*-===//
+//===- Handles.h - Handles of the C API -------------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,7 +23,7 @@
 
 namespace batchrt {
 
-/// What the caller gave does not fit the model.
+/// Error for arguments of the caller that do not fit the model.
 class Invalid : public Error {
 public:
   using Error::Error;
@@ -54,7 +54,7 @@ BatchStatus guarded(const Body &body) noexcept {
   }
 }
 
-/// The type of a value in lists, as deep as they go.
+/// Returns the innermost element type of nested lists, or the type itself.
 inline const Type &innermost(const Type &type) {
   const Type *inner = &type;
   while (inner->kind == Type::List)
@@ -66,7 +66,7 @@ BatchElementType elementType(DType type);
 /// Raises Invalid for a number that is no type.
 DType elementType(BatchElementType type);
 
-/// A model, with the fields that the C API shows of it.
+/// A model, with its fields as the C API describes them.
 class Model {
 public:
   explicit Model(CompiledObject object);
@@ -75,7 +75,7 @@ public:
 
   const CompiledObject object;
   std::vector<BatchField> parameters, arguments, outputs;
-  /// By output: the result that it is; -1 if it is ragged.
+  /// By output: the number of its result; -1 if it is ragged.
   std::vector<int> dense;
   std::vector<std::vector<BatchField>> variants; ///< by number
 
@@ -119,13 +119,13 @@ struct BatchSession {
   batchrt::InputTensors tensors;
   batchrt::Forest forest;
   batchrt::Session session;
-  /// Whether instances of a run that ends well may have failed.
+  /// True if instances may have failed in a run that ends well.
   const bool keepsPartial;
   bool hasResults = false;
-  /// Where the rows of all outputs are, once a ragged one is asked for; kept
+  /// Places of the rows of all outputs, once a ragged one is requested. Kept
   /// for its memory.
   std::unique_ptr<batchrt::OutputCollector> found;
-  bool hasFound = false;   ///< those of the last run
+  bool hasFound = false;   ///< `found` is of the last run
   std::string failure;     ///< the last text of batchSessionFailure()
   std::string explanation; ///< of batchSessionExplain()
   std::atomic<bool> isBusy{false};
@@ -133,7 +133,7 @@ struct BatchSession {
 
 namespace batchrt {
 
-/// Keeps other calls out.
+/// Excludes other calls of a session.
 class Use {
 public:
   explicit Use(BatchSession *session) : session(session) {

@@ -50,7 +50,7 @@ private:
   Forest &forest;
   InputTensors &tensors;
   std::vector<int64_t> instanceOf; ///< by node
-  /// By node: a child of a node, or the value of an argument.
+  /// By node: 1 if it is a child of a node, or the value of an argument.
   std::vector<uint8_t> isChild, isRoot;
 
   friend class ValueReader;
@@ -63,17 +63,18 @@ public:
   ValueReader(InputReading &inputs, const Type &type, const BatchValues &values,
               int64_t count, std::string what);
 
-  /// The cell of a value; `place` says where it goes if it is a tensor's.
+  /// Returns the cell of a value. For a tensor, `place` is the cell's place.
   int64_t cell(int64_t number, const NodeUse &use, const TensorCell &place) {
     if (lists == 0)
       return element(address(number), use, place);
     return list(0, number, use);
   }
 
-  /// The cells of all values of an argument.
+  /// Sets the cells of all values of an argument.
   void cells(int64_t column, std::vector<int64_t> &result);
 
-  /// The same of a tensor or a number whose cell has a row.
+  /// Writes a tensor into the row that its cell points to, or a number into its
+  /// cell.
   void write(int64_t number, int64_t &cell) const;
 
 private:
@@ -398,13 +399,13 @@ void InputReading::readFields(int number, const std::vector<int64_t> &nodes) {
       countArity(variant, node);
 }
 
-/// The number of values of ADT `adt` that a cell of the type holds.
+/// Returns the number of values of ADT `adt` that a cell of the type holds.
 int64_t InputReading::countParts(const Type &type, int64_t cell,
                                  int adt) const {
   if (type.kind != Type::List)
     return type.kind == Type::Adt && type.adt == adt;
   int64_t parts = 0;
-  // As deep as the type, not as the data.
+  // The recursion is as deep as the type, not as the data.
   for (int64_t i = 0; type.holdsNodes() && i < listLength(cell); ++i)
     parts +=
         countParts(type.element(), forest.listPool[listFirst(cell) + i], adt);
@@ -429,7 +430,8 @@ void InputReading::readArgument(size_t number) {
   reader.cells(static_cast<int64_t>(number), forest.arguments[number]);
 }
 
-/// What no argument holds would be computed for nothing.
+/// Checks that each node belongs to an argument: others would be computed for
+/// nothing.
 void InputReading::checkUses() const {
   for (int64_t n = 0; n < forest.numNodes; ++n)
     if (!isChild[n] && !isRoot[n])

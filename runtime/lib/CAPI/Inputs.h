@@ -13,13 +13,13 @@
 
 namespace batchrt {
 
-/// Makes `forest` and `tensors`, which lose what they have, the mini-batch that
-/// the arrays describe. Raises Invalid where they do not fit the model.
+/// Replaces the contents of `forest` and `tensors` with the mini-batch that the
+/// arrays describe. Raises Invalid if the arrays do not fit the model.
 void readInputs(const Descriptor &descriptor, const BatchInputs &inputs,
                 Forest &forest, InputTensors &tensors);
 
-/// Writes the arguments of instances into those of `seats`, in which cells of
-/// tensors are addresses of rows.
+/// Writes the arguments of instances into `seats`, where cells of tensors are
+/// addresses of rows.
 void writeArguments(const Descriptor &descriptor, const BatchInputs &inputs,
                     const std::vector<int64_t> &seats, Forest &forest,
                     InputTensors &tensors);

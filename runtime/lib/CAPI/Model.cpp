@@ -37,7 +37,7 @@ int32_t batchAbiVersion(void) { return BATCH_ABI_VERSION; }
 BatchElementType batchrt::elementType(DType type) {
   return static_cast<BatchElementType>(type);
 }
-// The numbers of a C enum are promised, those of DType are not.
+// The numbers of the C enum are guaranteed, those of DType are not.
 static_assert(static_cast<int>(DType::I1) == BATCH_TYPE_I1 &&
               static_cast<int>(DType::I64) == BATCH_TYPE_I64 &&
               static_cast<int>(DType::U8) == BATCH_TYPE_U8 &&
@@ -65,7 +65,7 @@ BatchField Model::makeField(const std::string &name, std::string description,
   return field;
 }
 
-/// "tensor<?x4xf32>", "f32".
+/// Returns a type such as "tensor<?x4xf32>" or "f32".
 static std::string describeTensor(DType type,
                                   const std::vector<int64_t> &shape) {
   if (shape.empty())
@@ -124,7 +124,7 @@ Model::Model(CompiledObject opened) : object(std::move(opened)) {
 // Models
 //===----------------------------------------------------------------------===//
 
-/// Refuses a null pointer, which every function would otherwise crash on.
+/// Rejects a null pointer, on which every function would otherwise crash.
 template <class T>
 static void checkGiven(const T *pointer, const char *what) {
   if (!pointer)
@@ -234,7 +234,7 @@ BatchStatus batchModelVariantField(const BatchModel *model, int64_t variant,
 // Parameters
 //===----------------------------------------------------------------------===//
 
-/// The elements of an array, copied if they lie otherwise in memory.
+/// Returns the elements of an array, copied if the array is not dense.
 static ParameterValue readArray(const ParameterInfo &parameter,
                                 const BatchArray &array) {
   ParameterValue value;

@@ -14,10 +14,10 @@ namespace batchrt {
 
 /// The caller's array for the rows of an output.
 struct Target {
-  /// Raises Invalid if the array does not fit so many rows.
+  /// Raises Invalid if the array does not fit this many rows.
   Target(const BatchField &output, const BatchArray &array, int64_t rows);
 
-  /// Copies rows to the first ones.
+  /// Copies rows to the first rows of the array.
   void copy(const Session &session,
             const std::vector<RowSource> &sources) const {
     copyRows(session, sources, type, rowShape, data, strides.data());
@@ -29,8 +29,8 @@ struct Target {
   std::vector<int64_t> strides;
 };
 
-/// Copies a result of these instances, which is no ragged output, to the first
-/// rows of the target; zeros of those that failed.
+/// Copies a result of these instances to the first rows of the target. The
+/// result is not a ragged output. Instances that failed get zeros.
 void copyDense(const BatchSession &session, int result, const Target &target,
                const std::vector<int64_t> &instances);
 

@@ -58,7 +58,7 @@ BatchStatus batchSessionMake(const BatchModel *model,
 
 void batchSessionFree(BatchSession *session) { delete session; }
 
-/// Loads a mini-batch, and has `run` run it.
+/// Loads a mini-batch, and calls `run` to run it.
 template <class Run>
 static void runInputs(BatchSession *session, const BatchInputs *inputs,
                       const BatchCancellation *cancellation, const Run &run) {
@@ -111,7 +111,7 @@ BatchStatus batchSessionExplain(BatchSession *session,
 // Results
 //===----------------------------------------------------------------------===//
 
-/// Checks that there is such an output of a run.
+/// Checks that the last run has results and that this output exists.
 static void checkOutput(const BatchSession &session, int64_t output) {
   if (!session.hasResults)
     raiseInvalid("there are no results: the session has not run, or its last "

@@ -39,9 +39,9 @@ struct BatchStream {
 
 private:
   void fillSeats();
-  /// Ends the run, and waits for that.
+  /// Ends the run, and waits for its end.
   void stop();
-  /// Raises why the run has ended, which it never does by itself.
+  /// Raises the reason why the run has ended. A run never ends by itself.
   [[noreturn]] void raiseEnd();
   void checkBadIndex();
 
@@ -52,8 +52,8 @@ private:
   InstanceStream stream;
   std::vector<int64_t> numbers; ///< by seat
   int64_t inside = 0;           ///< instances in the stream
-  int64_t count = 0;            ///< that have been in it
-  /// Why an instance has failed that ended after those of the last take.
+  int64_t count = 0;            ///< instances that have been in it
+  /// Failure of an instance that ended after those of the last take.
   std::string failure;
   std::string end; ///< why the run has ended
   Cancellation cancellation;
@@ -88,7 +88,7 @@ BatchStream::BatchStream(BatchSession *owner, int64_t seats)
   });
 }
 
-/// Instances of zeros, one for each seat.
+/// Fills each seat with an instance of zeros.
 void BatchStream::fillSeats() {
   const Model &model = *session.model;
   const std::vector<int64_t> noStrides(64, 0);
@@ -232,8 +232,8 @@ BatchStatus batchStreamOpen(BatchSession *session, int64_t seats,
 }
 
 void batchStreamFree(BatchStream *stream) {
-  // In a forked process there is no thread that runs it, and what it held stays
-  // as it was.
+  // In a forked process, no thread runs the stream. It is leaked, and its state
+  // stays as it was.
   static std::atomic<BatchStream *> lost;
   if (stream && !stream->isOfThisProcess())
     lost = stream;
