@@ -1,12 +1,12 @@
-//===- CudaApi.h - The part of the CUDA driver's interface in use -*- C++ -*-=//
+//===- CudaApi.h - Declarations of the CUDA driver --------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Declared here because the toolkit need not be there when the runtime is
-// built. Names and values are those of the driver's documented interface.
+// Declared here because the CUDA toolkit need not be installed when the runtime
+// is built. Names and values are those of the driver's documented interface.
 //
 //===----------------------------------------------------------------------===//
 

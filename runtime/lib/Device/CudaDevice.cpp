@@ -1,4 +1,4 @@
-//===- CudaDevice.cpp - NVIDIA GPUs by the driver's interface -------------===//
+//===- CudaDevice.cpp - NVIDIA GPUs through the CUDA driver ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -63,7 +63,7 @@ private:
   CUmodule loadModule(const DeviceCode &code);
   void reserveShared(CUfunction function, const LaunchShape &shape);
 
-  /// The context is a property of the calling thread.
+  /// Makes the context current on the calling thread.
   void enter() const {
     driver.check(driver.ctxSetCurrent(context), "choosing the GPU");
   }
@@ -89,7 +89,7 @@ private:
   CUstream ownStream = nullptr, peekStream = nullptr;
   char *peekMemory = nullptr;
   std::atomic<bool> lost{false};
-  std::mutex mutex;                        ///< of all below, and of peekStream
+  std::mutex mutex;                        ///< for all below, and peekStream
   std::map<std::string, CUmodule> modules; ///< by their code
   /// Kernels with dynamic shared memory, and the bytes that they may use.
   std::map<CUfunction, int64_t> shared;
@@ -121,10 +121,10 @@ CudaDevice::CudaDevice(int ordinal) {
                  "creating a stream");
     driver.check(driver.streamCreate(&peekStream, CU_STREAM_NON_BLOCKING),
                  "creating a stream");
-    // Not later: allocating waits for kernels.
+    // Allocated now, since later allocations would wait for kernels.
     peekMemory = allocateStaging(peekBytes, "control words");
   } catch (...) {
-    driver.primaryCtxRelease(device); // takes the streams with it
+    driver.primaryCtxRelease(device); // destroys the streams, too
     throw;
   }
 }
@@ -165,7 +165,7 @@ void CudaDevice::readFacts() {
       attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   facts.maxThreadsPerBlock =
       attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-  // Drivers from before there were clusters do not know the attribute.
+  // Drivers that are older than clusters do not know the attribute.
   int clusters = 0;
   facts.hasClusters =
       driver.deviceGetAttribute(&clusters, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH,
@@ -276,7 +276,7 @@ bool CudaDevice::peek(void *to, uint64_t from, size_t bytes) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Whether the code is text, neither a cubin nor a fatbin.
+/// Returns true if the code is text, neither a cubin nor a fatbin.
 static bool isPtx(const std::string &code) {
   return code.rfind("\177ELF", 0) != 0 &&
          code.rfind("\x50\xed\x55\xba", 0) != 0;
@@ -352,7 +352,8 @@ DeviceKernel CudaDevice::load(const DeviceCode &code) {
   return number(function);
 }
 
-/// Blocks may use more than 48 KiB of shared memory only if asked for.
+/// Reserves the shared memory of blocks, which may use more than 48 KiB only on
+/// request.
 void CudaDevice::reserveShared(CUfunction function, const LaunchShape &shape) {
   std::lock_guard<std::mutex> lock(mutex);
   int64_t &reserved = shared[function];
@@ -427,12 +428,12 @@ int64_t CudaDevice::maxClusterSize(DeviceKernel kernel,
   enter();
   CUfunction function = functionOf(kernel);
   reserveShared(function, shape);
-  // More than 8 blocks in a cluster only if asked for.
+  // A cluster may have more than 8 blocks only on request.
   driver.check(
       driver.funcSetAttribute(
           function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
       "allowing large clusters");
-  // A kernel that was compiled for clusters has whole ones in any grid.
+  // A kernel that was compiled for clusters has whole clusters in any grid.
   CUlaunchConfig config = configFor(shape, shape.clusterSize);
   int size = 1;
   driver.check(driver.maxPotentialClusterSize(&size, function, &config),
@@ -452,8 +453,8 @@ void CudaDevice::launch(DeviceKernel kernel, const LaunchShape &shape,
   reserveShared(function, shape);
   CUlaunchConfig config = configFor(shape, shape.blocks);
   config.hStream = streamOf(stream);
-  // Blocks that wait for each other must all be there: the driver refuses the
-  // launch if they do not fit.
+  // Blocks that wait for each other must all be resident. The driver rejects
+  // the launch if they do not fit.
   CUlaunchAttribute attributes[] = {cooperative(), clusterOf(shape)};
   config.attrs = attributes;
   config.numAttrs = shape.clusterSize > 1 ? 2 : 1;

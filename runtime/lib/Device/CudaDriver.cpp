@@ -16,7 +16,7 @@ using namespace batchrt::cuda;
 
 static const char *const otherDevices = "use --device=cpu or --device=emulator";
 
-/// 11080 is version 11.8.
+/// Returns the name of a version: 11080 is "11.8".
 static std::string versionName(int version) {
   return concat(version / 1000, ".", version % 1000 / 10);
 }

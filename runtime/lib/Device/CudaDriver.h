@@ -15,8 +15,8 @@
 namespace batchrt {
 namespace cuda {
 
-/// The library and its functions, all of which exist. It is never unloaded: it
-/// has threads of its own.
+/// The driver library and its functions, all of which exist. The library is
+/// never unloaded: it has threads of its own.
 class CudaDriver {
 public:
   /// Loads and initializes the driver.
@@ -35,9 +35,9 @@ public:
   }
   [[noreturn]] void fail(CUresult result, const std::string &doing) const;
 
-  /// "CUDA_ERROR_UNKNOWN: unknown error".
+  /// Returns a text such as "CUDA_ERROR_UNKNOWN: unknown error".
   std::string describe(CUresult result) const;
-  /// The version of CUDA that the driver is for: "12.4".
+  /// Returns the version of CUDA that the driver is for: "12.4".
   std::string version() const;
 
 private:

@@ -1,4 +1,4 @@
-//===- Device.cpp - What all devices share --------------------------------===//
+//===- Device.cpp - Common code of all devices ----------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

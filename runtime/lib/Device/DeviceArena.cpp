@@ -19,7 +19,7 @@ DeviceArena::~DeviceArena() {
     device.releaseStaging(stagingBase);
 }
 
-/// The size to grow to: half as much again, so that growing gets rare.
+/// Returns the size to grow to: half as much again, so that growing is rare.
 static size_t grown(size_t size, size_t wanted) {
   return (std::max(wanted, size + size / 2) + 255) / 256 * 256;
 }

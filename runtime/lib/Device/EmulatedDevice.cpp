@@ -18,8 +18,8 @@
 using namespace batchrt;
 
 namespace {
-/// Everything is done when a call returns: threads use the device in turn. All
-/// streams are the same.
+/// The emulator as a device. Calls return when their work is done: threads use
+/// the device in turn. All streams are the same.
 class EmulatedDevice : public Device {
 public:
   explicit EmulatedDevice(const EmulatorOptions &given) : options(given) {
@@ -166,7 +166,7 @@ private:
   }
 
   EmulatorOptions options;
-  std::mutex mutex; ///< of all below
+  std::mutex mutex; ///< for all below
   Emulator emulator;
   std::map<uint64_t, Allocation> memory;
   std::vector<DeviceCode> kernels;

@@ -76,8 +76,9 @@ public:
         raise("two regions of the device image overlap");
   }
 
-  /// The device address of `bytes` bytes at a host address, 0 if they are not
-  /// all in one region. With `copiedIn`, the region must be of this kind.
+  /// Returns the device address of `bytes` bytes at a host address, or 0 if
+  /// they are not all in one region. With `copiedIn`, the region must be of
+  /// this kind.
   uint64_t find(const void *address, size_t bytes, bool copiedIn = false) {
     uint64_t host = reinterpret_cast<uint64_t>(address);
     if (!last.has(host) && !lookUp(host))
@@ -87,8 +88,8 @@ public:
     return host + last.distance;
   }
 
-  /// Finds many rows; false if one is in no region. Rows of a table and of a
-  /// source mix unpredictably, so the code does not branch on them.
+  /// Finds many rows. Returns false if one is in no region. Rows of a table and
+  /// of a source mix unpredictably, so the code does not branch on them.
   bool findRows(const void *const *rows, int64_t count, uint64_t *out) {
     for (int64_t done = 0;;) {
       done += findInLast(rows + done, count - done, out + done);
@@ -102,13 +103,14 @@ public:
 private:
   struct Entry {
     uint64_t host = 0, bytes = 0;
-    uint64_t distance = 0; ///< from an address of the host to the device's
+    uint64_t distance = 0; ///< from a host address to the device address
     bool copiedIn = false;
 
     bool has(uint64_t address) const { return address - host < bytes; }
   };
 
-  /// Stops at the first row that is in neither of the last two regions.
+  /// Finds rows up to the first one that is in neither of the last two regions.
+  /// Returns their number.
   int64_t findInLast(const void *const *rows, int64_t count,
                      uint64_t *out) const {
     const Entry a = last, b = before; // the stores might alias the members
@@ -124,7 +126,8 @@ private:
     return i;
   }
 
-  /// Makes the region of an address the last one, if there is one.
+  /// Makes the region of an address the last one. Returns false if there is
+  /// none.
   bool lookUp(uint64_t host) {
     auto next = std::upper_bound(
         list.begin(), list.end(), host,
@@ -166,8 +169,8 @@ private:
   void writeStep(const BatchStep &from, BatchStep &to);
   void writeOperand(const BatchStep &step, const BatchOperand &from,
                     const OperandInfo &info);
-  /// The device address of `bytes` bytes, which messages call `what`; null
-  /// stays null.
+  /// Returns the device address of `bytes` bytes, which messages call `what`.
+  /// Null stays null.
   uint64_t translate(const void *address, size_t bytes, const char *what,
                      bool copiedIn = false);
   uint64_t translateScratch(const char *scratch);
@@ -211,7 +214,7 @@ void ImageWriter::writeStep(const BatchStep &from, BatchStep &to) {
   for (size_t o = 0; o < kernel->operands.size(); ++o)
     writeOperand(from, from.operands[o], kernel->operands[o]);
   for (size_t r = 0; r < kernel->results.size(); ++r)
-    // Null: in the row of an operand.
+    // A null result is in the row of an operand.
     *result++ = from.results[r]
                     ? translate(from.results[r], 0, "a table of results")
                     : 0;
@@ -252,7 +255,8 @@ uint64_t ImageWriter::translate(const void *address, size_t bytes,
   return found;
 }
 
-/// Steps that need none may point to the end of a region.
+/// Returns the device address of scratch memory. Steps that need none may point
+/// to the end of a region.
 uint64_t ImageWriter::translateScratch(const char *scratch) {
   if (scratch)
     if (uint64_t before = regions.find(scratch - 1, 1))

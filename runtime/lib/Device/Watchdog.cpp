@@ -7,10 +7,10 @@
 //
 // Blocks write their progress to the control words: each at every step that it
 // begins, and at every barrier of all blocks that it reaches. A block that
-// waits too long at such a barrier reports this, and all leave the kernel. No
-// other wait in a kernel can look at a clock: threads of a block and blocks of
-// a cluster wait in hardware. There the host gives up once no word has changed
-// for too long.
+// waits too long at such a barrier reports this, and all blocks leave the
+// kernel. No other wait in a kernel can check a clock: threads of a block and
+// blocks of a cluster wait in hardware. In these cases, the host gives up once
+// no word has changed for too long.
 //
 //===----------------------------------------------------------------------===//
 
@@ -88,15 +88,16 @@ public:
       most = std::max(most, block.arrivals);
     return most;
   }
-  /// True if a block has begun and not ended.
+  /// Returns true if a block has begun, and this or another one has not ended.
   bool isUnderWay() const;
   bool operator!=(const Sight &other) const;
 
   using Predicate = std::function<bool(const BatchBlockControl &)>;
-  /// "block 3" or "blocks 3, 7-9" for the blocks for which this holds; empty if
-  /// there are none.
+  /// Returns "block 3" or "blocks 3, 7-9" for the blocks for which `holds` is
+  /// true; empty if there are none.
   std::string list(const Predicate &holds) const;
-  /// "block 3 is in step 2 (…), blocks 5-6 are in step 4 (…)" for these.
+  /// Returns "block 3 is in step 2 (…); blocks 5-6 are in step 4 (…)" for
+  /// these.
   std::string listPlaces(const Predicate &holds) const;
 
 private:
@@ -199,7 +200,7 @@ static std::string describeStandstill(const Sight &sight) {
   return concat(": ", text, sight.listPlaces(matters));
 }
 
-/// "executor block: ", or nothing.
+/// Returns "executor block: ", or an empty string.
 static std::string describeExecutor(const Watchdog &watchdog) {
   return watchdog.executor.empty()
              ? ""
@@ -245,7 +246,7 @@ int64_t batchrt::lastProgress(const std::vector<BatchPlan> &plans,
   return last;
 }
 
-/// "2.5", or "2" for any low half.
+/// Returns "2.5", or "2" for any low half.
 static std::string write(int64_t progress) {
   std::string high = std::to_string(highOf(progress));
   return lowOf(progress) == anyLow ? high : concat(high, ".", lowOf(progress));
@@ -297,8 +298,8 @@ void Device::wait(const Watchdog &watchdog, DeviceStream stream) {
     if (secondsSince(looked) < limit / 4)
       continue;
 
-    // A run may take as long as it likes to begin, behind other work of its
-    // stream and of the GPU, and while any of its words changes.
+    // A run may take any time to begin, behind other work of its stream and of
+    // the GPU, and any time while one of its words changes.
     looked = Clock::now();
     bool waits = watchdog.begin && !hasHappened(*watchdog.begin);
     if (!waits && watchdog.control &&
