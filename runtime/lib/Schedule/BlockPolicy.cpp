@@ -44,7 +44,7 @@ std::vector<int64_t> batchrt::makeStateTable(const StateMachine &stateMachine) {
 }
 
 namespace {
-/// Lanes on their way.
+/// A run in progress: the lanes that wait for each block.
 class Run {
 public:
   Run(const LanePaths &program, int64_t lanes)
@@ -54,8 +54,8 @@ public:
       takeInstance();
   }
 
-  /// Runs the blocks of low cost that lanes wait for, until none is left. False
-  /// if that was the end.
+  /// Runs the blocks of low cost that lanes wait for, until none is left.
+  /// Returns false if the run has ended.
   bool reachState() {
     for (;;) {
       state.clear();
@@ -82,12 +82,13 @@ public:
     return true;
   }
 
-  /// The blocks that are not of low cost, and the one with the most lanes.
+  /// Returns the state: the blocks that are not of low cost, and the one with
+  /// the most lanes.
   const State &present() const { return state; }
   int64_t count(int32_t block) const {
     return static_cast<int64_t>(waiting[block].size());
   }
-  /// The block of the state that has cost least so far.
+  /// Returns the block of the state that has cost least so far.
   int32_t leastWork() const {
     int32_t least = state.front();
     for (uint16_t block : state)
@@ -188,8 +189,8 @@ private:
     return best;
   }
 
-  /// One trial. A step costs what it wastes: useful work is the same in all
-  /// runs.
+  /// Runs one trial. The cost of a step is its waste: useful work is the same
+  /// in all runs.
   void learnFrom(int64_t number, double explore) {
     struct Step {
       int32_t state, block;
@@ -210,7 +211,7 @@ private:
       steps.push_back({state, block, -waste * program.costs[block] / highest});
       run.run(block);
     }
-    // The last step comes first, so that earlier ones know its reward.
+    // The last step comes first, so that earlier ones use its reward.
     const int64_t count = static_cast<int64_t>(steps.size());
     for (int64_t i = count; i-- > 0;) {
       int64_t end = std::min<int64_t>(i + options.steps, count);

@@ -13,7 +13,8 @@
 
 using namespace batchrt;
 
-/// Only grows, so that runs after the first allocate nothing.
+/// Grows a vector to at least `size` elements. It never shrinks, so that runs
+/// after the first allocate nothing.
 template <class T>
 static T *room(std::vector<T> &vector, int64_t size) {
   if (vector.size() < static_cast<size_t>(size))
@@ -21,8 +22,8 @@ static T *room(std::vector<T> &vector, int64_t size) {
   return vector.data();
 }
 
-/// One more element, to be filled in where it lies: that of push_back() would
-/// be written in words and read in vectors at once, which stalls.
+/// Adds an element, which the caller fills in place. An element of push_back()
+/// would be written in words and immediately read in vectors, which stalls.
 template <class T>
 static T &addTo(std::vector<T> &vector) {
   vector.emplace_back();
@@ -72,16 +73,16 @@ void DepthSorter::run(const TaskQueue *queues, int64_t numKernels) {
   stepBegins[numKernels] = stepList.size();
 }
 
-/// The usual case, with one pass less: no depth reaches `shallow`. Returns
+/// Sorts the usual case in one fewer pass: no depth reaches `shallow`. Returns
 /// false if one does.
 bool DepthSorter::sortShallow(const TaskQueue &queue, int64_t kernel,
                               int32_t *order, int64_t begin) {
   constexpr uint64_t shallow = 512;
-  // All zero between calls: most have few depths to clear.
+  // Zero between calls: most calls have few depths to clear.
   if (depthCounts.empty())
     depthCounts.resize(shallow);
   int32_t *next = depthCounts.data();
-  // Copies: the stores must not make the loops read them again.
+  // Copies, so that the stores do not make the loops read them again.
   const int64_t *records = queue.records;
   const int64_t count = queue.count, recordCells = queue.recordCells;
   auto depthOf = [=](int64_t i) {
@@ -152,8 +153,8 @@ void DepthSorter::sortKernel(const TaskQueue &queue, int64_t kernel,
     order[next[queue.depth(i) - least]++] = static_cast<int32_t>(i);
 }
 
-/// Few tasks over a wide range of depths: a radix sort in two passes of 12
-/// bits.
+/// Sorts few tasks over a wide range of depths: a radix sort in two passes of
+/// 12 bits.
 void DepthSorter::sortSparse(const TaskQueue &queue, int64_t kernel,
                              int32_t *order, int64_t begin) {
   constexpr int64_t buckets = 1 << 12;
@@ -176,7 +177,7 @@ void DepthSorter::sortSparse(const TaskQueue &queue, int64_t kernel,
       to[next[(queue.depth(from[i]) >> shift) & (buckets - 1)]++] = from[i];
     std::swap(from, to);
   }
-  // Two passes: the result lies in `order` again.
+  // After two passes, the result is in `order` again.
   for (int64_t i = 0, first = 0; i < queue.count; ++i)
     if (i + 1 == queue.count ||
         queue.depth(order[i + 1]) != queue.depth(order[first])) {
@@ -223,8 +224,8 @@ void DepthScheduler::run(const TaskQueue *queues, int64_t numKernels,
   planBegins[numPlans] = runOrder.size();
 }
 
-/// Merges the steps of a kernel, which the parts of a plan have in the order of
-/// depths. Its tasks are numbered from `begin` on; returns where they end.
+/// Merges the steps of a kernel, which are ordered by depth in the parts of a
+/// plan. Numbers the kernel's tasks from `begin` on, and returns their end.
 int64_t DepthScheduler::joinKernel(bool constant, int64_t kernel, int64_t plan,
                                    int64_t begin,
                                    const DepthSorter *const *parts,
@@ -243,7 +244,7 @@ int64_t DepthScheduler::joinKernel(bool constant, int64_t kernel, int64_t plan,
     }
     return begin;
   }
-  // The places of a part tell its progress.
+  // The number of places of a part is its progress.
   auto next = [&](int64_t part) -> const DepthStep * {
     size_t step = placesOf[part].size();
     return static_cast<int64_t>(step) < parts[part]->kernelSteps(kernel + 1)

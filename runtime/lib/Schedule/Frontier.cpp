@@ -41,7 +41,8 @@ void FrontierPlan::findNodes() {
   nodes.resize(size);
   independent.assign(tasks->numTypes, 0);
   consumers.resize(tasks->operands.size());
-  // Counted one further on, so that filling in leaves each at its begin.
+  // Counts are stored one entry later, so that `consumerBegin` has the
+  // beginnings after filling in.
   consumerBegin.assign(size + 2, 0);
   int32_t *next = consumerBegin.data() + 1;
   for (int32_t o = 0, end = begin[size]; o < end; ++o)
@@ -60,12 +61,13 @@ void FrontierPlan::findNodes() {
   }
 }
 
-/// The bit of a type in sets of types on a cycle; 0 from 64 on.
+/// Returns the bit of a type in sets of types on a cycle; 0 for types from 64
+/// on.
 static uint64_t bitOf(int32_t type) {
   return type < 64 ? uint64_t(1) << type : 0;
 }
 
-/// Reachability between types, as if all tasks of a type were one.
+/// Computes reachability between types, as if all tasks of a type were one.
 void FrontierPlan::findTypesOnCycles() {
   const int32_t numTypes = std::min(tasks->numTypes, 64);
   const uint16_t *types = tasks->types.data();
@@ -150,8 +152,8 @@ void FrontierPlan::findDepths() {
 }
 
 void FrontierPlan::findUrgencies() {
-  // The sum of as many tasks as there may be is a number. Tasks so far from the
-  // end that they would be more urgent all are as urgent.
+  // The sum over the largest possible number of tasks is finite. Tasks farther
+  // from the end are all equally urgent.
   constexpr double most = 1e290;
   const int32_t *begin = tasks->operandBegin.data();
   const int32_t *operands = tasks->operands.data();
@@ -173,8 +175,8 @@ void FrontierPlan::findUrgencies() {
 void FrontierPlan::findChains() {
   const int32_t size = tasks->size(), numTypes = tasks->numTypes;
   chain.resize(size);
-  // For each task, the longest chain of every type below it. Rows are of whole
-  // vectors.
+  // For each task, the longest chain of every type below it. Rows consist of
+  // whole vectors.
   const int32_t width = (numTypes + 3) / 4 * 4;
   rows.assign(static_cast<size_t>(size) * width, 0);
   chainBegin.assign(numTypes + 1, 0);
@@ -254,7 +256,7 @@ void Frontier::makeReady(int32_t task) {
     ++chainReady[plan->chainBegin[type] + plan->chain[task]];
 }
 
-/// Counts a task that became ready, and those that now wait for its type only.
+/// Counts a task that became ready, and those that now wait only for its type.
 inline void Frontier::addUrgency(int32_t task) {
   const int32_t *consumers = plan->consumers.data();
   FrontierPlan::Node *const all = nodes.data();
@@ -272,8 +274,8 @@ inline void Frontier::addUrgency(int32_t task) {
   }
 }
 
-/// All operands of a task ran or are ready, and one operand of a type ran just
-/// now: the others may all be of one other type.
+/// Checks a task whose operands have all run or are ready, after an operand of
+/// a type has run: the others may all be of one other type.
 inline void Frontier::checkSuccessor(int32_t task, int32_t type) {
   const uint64_t waitsFor = urgencyNodes[task].waitsFor;
   const uint32_t count = nodes[task].pending;
@@ -284,7 +286,7 @@ inline void Frontier::checkSuccessor(int32_t task, int32_t type) {
     addSuccessor(task, other);
 }
 
-/// A task waits for ready tasks of a type and for nothing else.
+/// Counts a task that waits only for ready tasks of a type.
 inline void Frontier::addSuccessor(int32_t task, int32_t type) {
   const int32_t own = nodes[task].type;
   if (own < successorTypes && type < successorTypes)
@@ -294,7 +296,7 @@ inline void Frontier::addSuccessor(int32_t task, int32_t type) {
 double Frontier::urgency(int32_t type) const {
   double after = 0;
   for (int32_t next = 0; next < numTypes(); ++next) {
-    // Its own batch ran all that are ready.
+    // The batch of the type itself has run all its ready tasks.
     double sum = next == type ? 0 : urgencies[next];
     if (type < successorTypes && next < successorTypes)
       sum += successors[type * successorTypes + next];
@@ -306,7 +308,7 @@ double Frontier::urgency(int32_t type) const {
 Batch Frontier::commit(int32_t type, int32_t end) {
   Batch batch{type, head[type], end - head[type]};
   left -= batch.count;
-  // All that were ready run, and those that become ready count anew.
+  // All ready tasks run, and those that become ready are counted anew.
   if (facts & Urgencies) {
     urgencies[type] = 0;
     if (type < successorTypes)
@@ -346,7 +348,7 @@ Batch Frontier::commit(int32_t type, int32_t end) {
   return batch;
 }
 
-/// A task no longer waits for a type; tells those that read it.
+/// Updates the readers of a task that no longer waits for a type.
 void Frontier::stopWaiting(int32_t task, int32_t type) {
   work.clear();
   for (;;) {
@@ -370,7 +372,7 @@ void Frontier::stopWaiting(int32_t task, int32_t type) {
 
 template <unsigned facts>
 void Frontier::commitTasks(int32_t type, int32_t end) {
-  // Copies: the stores must not make the loops read them again.
+  // Copies, so that the stores do not make the loops read them again.
   const int32_t *consumerBegin = plan->consumerBegin.data();
   const int32_t *consumers = plan->consumers.data();
   const int32_t *chain = plan->chain.data();

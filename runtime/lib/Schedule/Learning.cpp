@@ -15,9 +15,9 @@
 using namespace batchrt;
 
 namespace {
-/// True if a policy has fewer batches than another one, and by more than
-/// chance: its batches beyond the bound vary from graph to graph by about their
-/// square root.
+/// Returns true if a policy has fewer batches than another one, and by more
+/// than chance. Batches beyond the bound vary from graph to graph by about
+/// their square root.
 bool isBetter(int64_t batches, int64_t others, int64_t bound,
               const LearningOptions &options) {
   const double saved = static_cast<double>(others - batches);
@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  /// The number of a frontier's state, which is added if it is unknown.
+  /// Returns the number of a frontier's state, which is added if it is unknown.
   int32_t findState(const Frontier &frontier) {
     encode(frontier, untrained.encoding(), state);
     int32_t number = states.add(state);
@@ -72,7 +72,7 @@ private:
   double &value(int32_t number, int32_t type) {
     return values[static_cast<size_t>(number) * numTypes + type];
   }
-  /// The ready type of the greatest value, the first of equals.
+  /// Returns the ready type of the greatest value, the first of equals.
   int32_t bestType(int32_t number) {
     int32_t best = ready[number][0];
     for (int32_t type : ready[number])
@@ -81,7 +81,7 @@ private:
     return best;
   }
 
-  /// One trial: runs the graph once, then learns from it.
+  /// Runs one trial: runs the graph once, then learns from it.
   void learnFrom(const FrontierPlan &plan, double explore) {
     struct Step {
       int32_t number, type;
@@ -107,7 +107,7 @@ private:
       steps.push_back({number, type, -1 + options.ratioWeight * ratio});
       frontier.commit(type);
     }
-    // The last step comes first, so that earlier ones know its reward.
+    // The last step comes first, so that earlier ones use its reward.
     const int64_t count = static_cast<int64_t>(steps.size());
     for (int64_t i = count; i-- > 0;) {
       int64_t end = std::min<int64_t>(i + options.steps, count);
@@ -121,8 +121,8 @@ private:
     }
   }
 
-  /// Before anything is learnt, the type that a state names or begins with
-  /// runs.
+  /// Returns the policy before anything is learnt: in each state, the type that
+  /// it names or begins with runs.
   StateMachine startStateMachine() {
     StateMachine stateMachine = untrained;
     for (const FrontierPlan &plan : plans) {
@@ -141,7 +141,7 @@ private:
     return stateMachine;
   }
 
-  /// The policy learnt so far.
+  /// Returns the policy learnt so far.
   StateMachine bestStateMachine() {
     StateMachine stateMachine = untrained;
     for (int32_t number = 0; number < states.size(); ++number)
@@ -149,7 +149,7 @@ private:
     return stateMachine;
   }
 
-  /// Batches of all graphs together.
+  /// Returns the number of batches of all graphs together.
   int64_t count(const StateMachine &stateMachine) {
     int64_t batches = 0;
     for (const TaskGraph &graph : graphs)

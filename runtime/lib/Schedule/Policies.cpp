@@ -1,4 +1,4 @@
-//===- Policies.cpp - What picks the next batch ---------------------------===//
+//===- Policies.cpp - Policies that pick the next batch -------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -16,7 +16,7 @@
 using namespace batchrt;
 
 namespace {
-/// A random number for each task; sums of them tell sets of tasks apart.
+/// A random number for each task. Sums of them distinguish sets of tasks.
 class TaskHashes {
 public:
   explicit TaskHashes(int32_t tasks) {
@@ -24,7 +24,7 @@ public:
       hashes.push_back(mixBits((task + 1) * goldenRatio));
   }
 
-  /// Of the ready tasks of a type.
+  /// Returns the hash of the ready tasks of a type.
   uint64_t ready(const Frontier &frontier, int32_t type) const {
     uint64_t sum = 0;
     int32_t end = frontier.readyEnd(type);
@@ -38,8 +38,8 @@ private:
 };
 } // namespace
 
-/// The types worth trying: one alone if it satisfies the sufficient condition,
-/// after which no other first batch is better.
+/// Finds the types worth trying: only one if it satisfies the sufficient
+/// condition, after which no other first batch is better.
 static void findChoices(const Frontier &frontier, std::vector<int32_t> &types) {
   types.clear();
   for (int32_t type = 0; type < frontier.numTypes(); ++type) {
@@ -137,7 +137,7 @@ Found batchrt::searchExact(const TaskGraph &graph, int64_t most) {
   std::unordered_map<std::vector<bool>, size_t> reached;
   auto enter = [&](Level &level) {
     findChoices(level.frontier, level.choices);
-    // The last is tried first: those that lower the bound.
+    // The last choices are tried first: those that lower the bound.
     std::stable_partition(
         level.choices.begin(), level.choices.end(),
         [&](int32_t type) { return !level.frontier.lowersBound(type); });
@@ -148,7 +148,7 @@ Found batchrt::searchExact(const TaskGraph &graph, int64_t most) {
   size_t depth = 0;
   for (;;) {
     Level &level = levels[depth];
-    // Nothing better below, or nothing left to try.
+    // There is nothing better below, or nothing left to try.
     if (level.choices.empty() ||
         depth + level.frontier.bound() >= best.types.size()) {
       if (depth == 0)

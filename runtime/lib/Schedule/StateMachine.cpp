@@ -23,8 +23,8 @@ unsigned batchrt::neededFacts(Encoding encoding) {
   return encoding == Encoding::Urgency ? Ratios | Urgencies : Ratios;
 }
 
-/// Sorts the types of a state by falling keys, equal ones by type. There are
-/// few.
+/// Sorts the types of a state by descending keys, equal keys by type. A state
+/// has few types.
 template <class Key>
 static void sortTypes(State &state, Key key) {
   for (size_t i = 1; i < state.size(); ++i) {
@@ -37,7 +37,7 @@ static void sortTypes(State &state, Key key) {
   }
 }
 
-/// The type of a state with the greatest key, the lowest of equals.
+/// Returns the type of a state with the greatest key, the lowest of equals.
 template <class Key>
 static uint16_t greatest(const State &state, Key key) {
   uint16_t best = state[0];
@@ -80,7 +80,7 @@ void batchrt::encode(const Frontier &frontier, Encoding encoding,
   }
 }
 
-/// The slot of a state, or the empty one where it would be.
+/// Returns the slot of a state, or the empty slot where it would be.
 size_t StateIndex::place(const State &state) const {
   uint64_t hash = state.size();
   for (uint16_t item : state)
@@ -124,7 +124,8 @@ void StateMachine::set(const State &state, int32_t type) {
     actions[number] = type;
 }
 
-/// Whether the ready types of a state are in the order of their numbers.
+/// Returns true if the ready types of a state are in the order of their
+/// numbers.
 static bool isAscending(Encoding encoding) {
   return encoding == Encoding::Base || namesOne(encoding);
 }

@@ -1,4 +1,4 @@
-//===- TaskGraph.cpp - Tasks, what they read, their batches ---------------===//
+//===- TaskGraph.cpp - Tasks, their operands, their batches ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

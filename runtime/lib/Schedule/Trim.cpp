@@ -1,4 +1,4 @@
-//===- Trim.cpp - Batches that a schedule can do without ------------------===//
+//===- Trim.cpp - Drops batches that are not needed -----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,8 +35,8 @@ void Trimmer::run(const FrontierPlan &plan, Schedule &schedule) {
   for (int32_t b = static_cast<int32_t>(schedule.batches.size()); b-- > 0;) {
     if (dueCounts[b] == 0)
       continue;
-    // All tasks whose readers run later. Tasks that are due are among them:
-    // their readers are due later, and ran.
+    // The batch runs all tasks whose readers run later. Tasks that are due are
+    // among them: their readers are due later, and have run in this sweep.
     const int32_t type = schedule.batches[b].type, begin = next[type];
     kept.push_back({type, begin, ran[type] - begin});
     for (int32_t i = ran[type]; i-- > begin;) {
