@@ -29,7 +29,7 @@ Region &Grid::locate(Thread &thread, uintptr_t address, int64_t bytes,
     return concat(verb(access), " ", bytes, " bytes at ",
                   reinterpret_cast<void *>(address));
   };
-  // The blocks' shared memories lie one after the other, with gaps.
+  // The shared memories of blocks follow each other, with gaps.
   uint64_t offset = address - reinterpret_cast<uintptr_t>(shared);
   bool isShared = launch.sharedBytes && offset < blocks.size() * sharedStride;
   if (space == BATCH_SPACE_GENERIC)
@@ -139,8 +139,8 @@ void Grid::access(Thread &thread, uintptr_t address, int64_t bytes,
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// A copy may be done at any time until it is waited for: nobody may still read
-/// what was there, and nobody write what it copies.
+/// Begins a copy, which may happen at any time until it is waited for. Until
+/// then, no thread may read the old contents of the target or write the source.
 void Grid::copyAsync(Thread &thread, void *to, const void *from, int64_t bytes,
                      const char *where) {
   access(thread, reinterpret_cast<uintptr_t>(from), bytes, bytes,
@@ -160,7 +160,8 @@ void Grid::commitCopies(Thread &thread, const char *where) {
   thread.copies.clear();
 }
 
-/// No thread sees a copy earlier than that, so that a missing wait is found.
+/// Waits for copies. No thread sees a copy earlier, so that a missing wait is
+/// found.
 void Grid::waitCopies(Thread &thread, int64_t groups, const char *where) {
   thread.where = where;
   for (; static_cast<int64_t>(thread.copyGroups.size()) > groups;
@@ -245,7 +246,7 @@ uint64_t Grid::beginAtomic(Thread &thread, const void *address, int64_t bytes,
   return access.reads ? loadBits(address, bytes) : 0;
 }
 
-/// True if threads of the two blocks are in a common scope.
+/// Returns true if threads of the two blocks are in a common scope.
 static bool reaches(int64_t scope, const Block &a, const Block &b) {
   return scope == BATCH_SCOPE_DEVICE || &a == &b ||
          (scope == BATCH_SCOPE_CLUSTER && a.cluster == b.cluster);

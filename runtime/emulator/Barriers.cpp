@@ -17,7 +17,7 @@ using namespace batchrt::emulator;
 // Barriers
 //===----------------------------------------------------------------------===//
 
-/// Lanes of a warp do an operation together, so it must be the same one.
+/// Checks that lanes of a warp do the same operation, which they do together.
 void Grid::checkTogether(Thread *lanes, int64_t size) {
   for (int64_t i = 1; i < size; ++i)
     if (lanes[i].where != lanes[0].where &&
@@ -32,14 +32,14 @@ void Grid::barrier(Thread &thread, const char *where) {
   progress();
   Block &block = *thread.inBlock;
   thread.where = where;
-  // An ended thread never comes: the others wait for ever.
+  // An ended thread never arrives, so the others wait forever.
   if (++block.waiting < block.numThreads)
     return wait(thread, ThreadState::AtBarrier, where);
   block.waiting = 0;
   ++counters.blockBarriers;
   for (int64_t first = 0; first < block.numThreads; first += warpSize)
     checkTogether(block.threads + first, block.warps[first / warpSize].size);
-  // All threads now know what any of them has acquired.
+  // All threads now have the clocks that any of them has acquired.
   SharedClock last;
   for (int64_t t = 0; t < block.numThreads; ++t)
     for (const SharedClock &clock : block.threads[t].clock.learned())
@@ -54,8 +54,9 @@ void Grid::barrier(Thread &thread, const char *where) {
   yield(thread);
 }
 
-// The first thread of a block that arrives splits the block's time: accesses up
-// to then are before the barrier, and those of threads that have arrived later.
+// The first thread of a block that arrives splits the block's time. Accesses up
+// to then are before the barrier, and accesses of threads that have arrived are
+// later.
 
 void Grid::clusterArrive(Thread &thread, const char *where) {
   thread.where = where;
@@ -120,8 +121,8 @@ void Grid::clusterWait(Thread &thread, const char *where) {
 // Warp operations
 //===----------------------------------------------------------------------===//
 
-// They make the lanes wait for each other, but order no accesses to memory: PTX
-// promises that for bar.warp.sync only.
+// Warp operations make the lanes wait for each other, but do not order memory
+// accesses: PTX guarantees this only for bar.warp.sync.
 
 template <class Operation>
 void Grid::runWarp(Thread &thread, const char *where, Operation operation) {
@@ -176,8 +177,8 @@ int64_t Grid::shuffle(Thread &thread, int64_t mode, int64_t value,
   return thread.lane[0];
 }
 
-/// Element `index` of a register of a fragment as the hardware reads it: bf16,
-/// or tf32, of which it ignores the last 13 bits.
+/// Returns element `index` of a fragment's register as the hardware reads it:
+/// bf16, or tf32, of which it ignores the last 13 bits.
 static float element(uint32_t bits, int64_t elementBits, int64_t index) {
   bits = elementBits == 32 ? bits & 0xffffe000u
          : index == 0      ? bits << 16
@@ -204,8 +205,7 @@ void Grid::multiply(Thread &thread, int64_t elementBits, int64_t k,
     if (size != warpSize)
       fail(thread, where, concat("a warp of ", size, " threads multiplies"));
     int64_t perRegister = 32 / elementBits;
-    int64_t columns =
-        4 * perRegister; // of k that a register of all lanes holds
+    int64_t columns = 4 * perRegister; // of k in a register of all lanes
     float left[16][16], right[16][8];
     for (int64_t lane = 0; lane < warpSize; ++lane) {
       int64_t g = lane / 4, t = lane % 4;

@@ -1,4 +1,4 @@
-//===- Clock.cpp - What has happened before what --------------------------===//
+//===- Clock.cpp - Clocks of emulated threads -----------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Clock.h - What has happened before what ------------------*- C++ -*-===//
+//===- Clock.h - Clocks of emulated threads ---------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,10 +7,11 @@
 //
 // Vector clocks for many threads that mostly synchronize in blocks. Every block
 // counts time, which advances at a barrier of all its threads, or when one of
-// them publishes what it has done. An access carries its thread and the time
-// then. So "all that the threads of a block have done up to time t" is one
-// number, and a clock needs one per block, and entries of their own only for
-// threads that have published something since the last barrier of their block.
+// them publishes its accesses. The stamp of an access contains its thread and
+// the time. One number therefore represents all accesses of a block's threads
+// up to a time. A clock needs one number per block, and separate entries only
+// for threads that have published something since the last barrier of their
+// block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +31,7 @@ public:
   ThreadId() = default;
   ThreadId(int64_t block, int64_t thread)
       : bits(static_cast<uint32_t>(block << 11 | thread)) {}
-  /// Several threads of a block.
+  /// Returns the identifier of several threads of a block.
   static ThreadId several(int64_t block) { return ThreadId(block, 0x7ff); }
 
   int64_t block() const { return bits >> 11; }
@@ -46,8 +47,8 @@ private:
   uint32_t bits = 0;
 };
 
-/// Who has accessed something and when; false: nobody. All accesses before a
-/// launch have the same stamp.
+/// The thread and the time of an access; false: no access. All accesses before
+/// a launch have the same stamp.
 class Stamp {
 public:
   Stamp() = default;
@@ -64,7 +65,7 @@ public:
   explicit operator bool() const { return bits != 0; }
   bool operator==(Stamp other) const { return bits == other.bits; }
 
-  /// A word that is neither a stamp nor nobody.
+  /// Returns a word that is neither a stamp nor the word for no access.
   static Stamp mark() {
     Stamp stamp;
     stamp.bits = ~uint64_t(0);
@@ -81,7 +82,7 @@ public:
   Clock() = default;
   Clock(size_t blocks, uint32_t time) : blocks(blocks, time) {}
 
-  /// True if it includes an access with this stamp.
+  /// Returns true if the clock includes an access with this stamp.
   bool covers(Stamp stamp) const {
     return stamp.time() <= blocks[stamp.id().block()] ||
            (!threads.empty() && coversThread(stamp));
@@ -100,13 +101,14 @@ private:
 
 using SharedClock = std::shared_ptr<const Clock>;
 
-/// The time of a block, and what all its threads know.
+/// The time of a block, and the accesses that are known to all its threads.
 struct BlockClock {
   Clock known;
   uint32_t time;
 };
 
-/// What one thread knows: what its block does, and what it has acquired itself.
+/// The accesses that are known to one thread: those known to its block, and
+/// those that it has acquired itself.
 class ThreadClock {
 public:
   void start(ThreadId thread, BlockClock &clock) {
@@ -117,20 +119,22 @@ public:
   Stamp stamp(bool atomic) const { return Stamp(id, now, atomic); }
   ThreadId thread() const { return id; }
   uint32_t time() const { return now; }
-  /// True if the access is known to have happened before.
+  /// Returns true if the access is known to have happened before.
   bool covers(Stamp stamp) const {
     return stamp.id() == id || block->known.covers(stamp) ||
            (!acquired.empty() && coversAcquired(stamp));
   }
-  /// Acquires what another thread has published.
+  /// Acquires the clock that another thread has published.
   void acquire(const SharedClock &clock);
-  /// Publishes what the thread knows and has done.
+  /// Publishes the accesses that are known to the thread, and its own.
   SharedClock release();
-  /// The clocks that the thread has acquired since its block's last barrier.
+  /// Returns the clocks that the thread has acquired since its block's last
+  /// barrier.
   const std::vector<SharedClock> &learned() const { return acquired; }
-  /// Called at a barrier of the block: it knows what its threads have acquired.
+  /// Called at a barrier of the block, which then has its threads' acquired
+  /// clocks.
   void passBarrier() { acquired.clear(), now = block->time; }
-  /// Goes on at a later time of its block.
+  /// Continues at a later time of its block.
   void advance(uint32_t time) { now = time; }
 
 private:

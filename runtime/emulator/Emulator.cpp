@@ -62,7 +62,8 @@ void Emulator::launch(const EmulatedLaunch &launch) {
         " threads in a block");
   check(launch.blocks >= 1 && launch.blocks <= ThreadId::maxBlocks,
         launch.blocks, " blocks");
-  // Each takes a stack and its guard page of the 65530 mappings of a process.
+  // Each thread takes two of the 65530 mappings of a process: a stack and its
+  // guard page.
   check(launch.blocks * launch.threads <= 32000, launch.blocks, " blocks of ",
         launch.threads, " threads are more than 32000 threads");
   check(launch.clusterBlocks >= 1 && launch.blocks % launch.clusterBlocks == 0,
@@ -80,7 +81,8 @@ void Emulator::launch(const EmulatedLaunch &launch) {
          static_cast<size_t>(launch.blocks * launch.threads))
     state->stacks.push_back(std::make_unique<FiberStack>(0));
   state->blocks = std::max<size_t>(state->blocks, launch.blocks);
-  // A gap after each block's memory: an access beyond the end hits no other.
+  // A gap follows each block's memory, so that an access beyond the end hits no
+  // other memory.
   size_t stride = (launch.sharedBytes + 1024 + 127) / 128 * 128;
   char *shared = state->shared.reserve(launch.blocks * stride,
                                        "the emulator's shared memory");

@@ -14,11 +14,11 @@ using namespace batchrt::emulator;
 
 /// The virtual time that a switch takes.
 static constexpr uint64_t switchTime = 10;
-/// A kernel whose threads all wait for this much virtual time waits for ever.
+/// Virtual time after which a kernel is deadlocked if all its threads wait.
 static constexpr uint64_t longTime = uint64_t(3600) * 1'000'000'000;
-/// A thread that has returned to the same atomic load this often polls.
-/// Barriers of all blocks look at the clock at every 16th turn, which is among
-/// these.
+/// Number of returns to the same atomic load after which a thread polls.
+/// Barriers of all blocks read the clock at every 16th turn, which is one of
+/// these returns.
 static constexpr int returnsOfPoll = 16;
 
 Grid::Grid(GlobalMemory &memory, EmulatorCounters &counters,
@@ -126,7 +126,7 @@ void Grid::resume(size_t position) {
   if (returned)
     ended(thread);
   if (thread.state != ThreadState::Ready) {
-    // Others may have become ready, at the end.
+    // Other threads may have become ready; they are at the end.
     ready[position] = ready.back();
     ready.pop_back();
   }
@@ -166,10 +166,10 @@ uint32_t Grid::endTime() const {
 //===----------------------------------------------------------------------===//
 
 // A thread polls if it has returned to an atomic load several times while
-// nothing changed: no memory was written, no thread has come to a barrier or
-// ended. Once all runnable threads poll, nothing will ever change. The load to
-// wait for is chosen anew after 1, 2, 4, ... loads, so that it is eventually
-// one of the loop's (Brent's cycle detection).
+// nothing changed: no memory was written, and no thread has reached a barrier
+// or ended. Once all runnable threads poll, nothing will ever change. The load
+// to wait for is chosen anew after 1, 2, 4, ... loads, so that it is eventually
+// a load of the loop (Brent's cycle detection).
 
 void Grid::poll(Thread &thread, const void *address, const char *where) {
   if (thread.polledAt != changes) {
@@ -204,7 +204,7 @@ void Grid::passTime() {
     failure = "deadlock: " + describeThreads();
     return;
   }
-  // Twice as long each time, until the kernel's own limit has passed.
+  // The steps double until the kernel's own limit has passed.
   clock += std::max<uint64_t>(1000, clock - changedAt);
   ++changes;
   spinning = 0;

@@ -47,10 +47,10 @@ struct Copy {
   const void *from;
   int64_t bytes;
   const char *where;
-  std::array<char, 16> before; ///< what was there when it began
+  std::array<char, 16> before; ///< the source when the copy began
 };
 
-/// A thread's way through the cluster barrier.
+/// Progress of a thread through the cluster barrier.
 enum class Arrival { None, Arrived, Complete };
 
 /// One GPU thread: a fiber.
@@ -65,8 +65,8 @@ struct Thread : BatchEmulatorThread {
   const char *where = "the start"; ///< of its last operation
   ThreadClock clock;
   Region *region = nullptr; ///< of its last global access
-  // A relaxed store publishes what was known at the last release fence; an
-  // acquire fence learns what relaxed loads have seen.
+  // A relaxed store publishes the clock of the last release fence. An acquire
+  // fence acquires the clocks that relaxed loads have seen.
   Publication fenced;
   std::vector<Publication> seen;
   Arrival arrival = Arrival::None;
@@ -76,11 +76,11 @@ struct Thread : BatchEmulatorThread {
   const uint32_t *fragments[2];
   const float *addend;
   float *product;
-  // Copies that are under way: in groups that end, and those of the next one.
+  // Copies in progress: in committed groups, and in the next group.
   std::deque<std::vector<Copy>> copyGroups;
   std::vector<Copy> copies;
-  // Polling: how often it has looked at something since `polledAt`, and how
-  // often it was back at one of these loads. See Grid::poll().
+  // Polling: the number of loads since `polledAt`, and the number of returns to
+  // one of these loads. See Grid::poll().
   uint64_t polledAt = 0, spinsAt = 0;
   uint64_t polls = 0;
   const void *polled = nullptr;
@@ -103,7 +103,7 @@ struct Block {
   BlockClock clock;
   int64_t waiting = 0; ///< at the barrier
   int64_t live;
-  // The present phase of the cluster barrier.
+  // The current phase of the cluster barrier.
   bool arrived = false;
   uint32_t arrivalTime = 0; ///< threads that have arrived are later
 };
@@ -124,7 +124,7 @@ public:
 
   /// Throws an Error if the kernel does something wrong.
   void run();
-  /// The time at which the last block has ended.
+  /// Returns the time at which the last block has ended.
   uint32_t endTime() const;
 
   // Functions that the kernel calls.
@@ -174,10 +174,10 @@ private:
   void drawQuantum();
   /// Called when something has changed that a thread may be waiting for.
   void progress() { ++changes, spinning = 0, changedAt = clock; }
-  /// Called when the thread has looked at something and nothing has changed.
+  /// Called when the thread has loaded something and nothing has changed.
   void poll(Thread &thread, const void *address, const char *where);
   void stopPolling(Thread &thread);
-  /// Called when all threads poll: lets the clock run if some of them read it.
+  /// Called when all threads poll: advances the clock if some of them read it.
   void passTime();
 
   // Memory.
@@ -214,7 +214,8 @@ private:
   char *shared;
   size_t sharedStride;
 
-  // Threads point at one another; neither vector grows.
+  // Threads, blocks and clusters point to one another: these vectors do not
+  // grow.
   std::vector<Thread> threads;
   std::vector<Block> blocks;
   std::vector<Cluster> clusters;

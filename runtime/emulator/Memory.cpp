@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // After FastTrack (Flanagan and Freund, PLDI 2009): the last write of a word
-// and one read are enough while accesses are ordered; only concurrent reads
-// need more, and those of one block are one entry.
+// and one read are enough while accesses are ordered. Only concurrent reads
+// need more entries, and those of one block share an entry.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 using namespace batchrt;
 using namespace batchrt::emulator;
 
-/// The stamp of the host's writes: before every launch.
+/// Returns the stamp of the host's writes, which is before every launch.
 static Stamp hostStamp() { return Stamp(ThreadId(0, 0), 1, false); }
 
 Region::Region(uintptr_t base, size_t bytes, std::string name, RegionUse use)
@@ -39,7 +39,7 @@ void Region::reset() {
     raise("no memory for the shadow of ", bytes, " bytes of '", name, "'");
 }
 
-/// One entry for two reads of threads of a block.
+/// Returns one stamp for two reads by threads of a block.
 static Stamp joinReads(const ThreadClock &thread, Stamp old, Stamp added) {
   if (thread.covers(old))
     return added;

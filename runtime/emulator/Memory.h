@@ -33,8 +33,8 @@ struct Finding {
   const char *otherWhere = nullptr;
 };
 
-/// A range of memory and, for every word of four bytes, who has last written
-/// and read it. Words that are used bytewise have this for every byte.
+/// A range of memory and, for every word of four bytes, its last write and
+/// reads. Words that are accessed by bytes have these for every byte.
 class Region {
 public:
   Region(uintptr_t base, size_t bytes, std::string name, RegionUse use);
@@ -46,14 +46,14 @@ public:
     return address - base < bytes && length <= bytes - (address - base);
   }
 
-  /// Checks an access to the region, and notes it.
+  /// Checks an access to the region, and records it.
   Finding note(const ThreadClock &thread, uintptr_t address, size_t length,
                const Access &access);
 
   void markWritten(uintptr_t address, size_t length);
-  /// What was there is not to be read any more.
+  /// Marks bytes whose contents must no longer be read.
   void markUnwritten(uintptr_t address, size_t length);
-  /// The offset of the first byte that was never written, or -1.
+  /// Returns the offset of the first byte that was never written, or -1.
   int64_t findUnwritten(uintptr_t address, size_t length) const;
   /// Forgets everything.
   void reset();
@@ -79,7 +79,7 @@ private:
     void operator()(void *memory) const { std::free(memory); }
   };
 
-  // For one cell; false if there is a finding.
+  // The same for one cell. Return false if there is a finding.
   bool noteCell(const ThreadClock &thread, Cell &cell, const Access &access,
                 Finding &finding);
   bool checkReaders(const ThreadClock &thread, const Cell &cell,
@@ -95,8 +95,8 @@ private:
   size_t bytes;
   std::string name;
   bool readOnly;
-  bool written = false; ///< also where no cell says so
-  /// Zeros: pages that nobody touches take no memory.
+  bool written = false; ///< also where no cell has a write
+  /// Allocated as zeros: untouched pages take no memory.
   std::unique_ptr<Cell[], Free> cells;
   std::vector<std::array<Cell, 4>> splits;
   /// The readers of a cell in several blocks, one entry per block.
@@ -109,9 +109,10 @@ class GlobalMemory {
 public:
   void add(uintptr_t base, size_t bytes, std::string name, RegionUse use);
   void remove(uintptr_t base);
-  /// The region at or before an address, or null.
+  /// Returns the region at or before an address, or null.
   Region *find(uintptr_t address);
-  /// The region with all of these bytes; an Error if there is none.
+  /// Returns the region with all of these bytes. Raises an Error if there is
+  /// none.
   Region &get(const void *address, size_t bytes);
 
 private:
