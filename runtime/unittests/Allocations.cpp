@@ -19,7 +19,7 @@ int64_t countAllocations() { return allocations; }
 
 void failBuffers(int64_t good) { buffersLeft = good; }
 
-// What buffers call.
+// Buffers call this function.
 extern "C" int posix_memalign(void **memory, size_t alignment,
                               size_t bytes) noexcept {
   int64_t left = buffersLeft;
@@ -36,7 +36,7 @@ __attribute__((noinline)) void *operator new(size_t bytes) {
     return memory;
   throw std::bad_alloc();
 }
-// std::stable_sort's, which the sanitizer would have of its own.
+// std::stable_sort() calls this one; the sanitizer would use its own.
 __attribute__((noinline)) void *operator new(size_t bytes,
                                              const std::nothrow_t &) noexcept {
   ++allocations;

@@ -10,11 +10,11 @@
 
 #include <cstdint>
 
-/// Calls of operator new so far, of the whole process.
+/// Returns the number of calls of operator new in the process so far.
 int64_t countAllocations();
 
-/// Gives buffers memory `good` more times, and none after that; always again if
-/// `good` is negative.
+/// Lets the next `good` allocations of buffers succeed, and later ones fail. If
+/// `good` is negative, all succeed again.
 void failBuffers(int64_t good);
 
 #endif // BATCH_RUNTIME_UNITTESTS_ALLOCATIONS_H

@@ -14,7 +14,8 @@ using namespace batchrt;
 
 namespace {
 
-/// A loop of a block of low cost and one of three of high cost, by chance.
+/// Makes a loop of a block of low cost and a random one of three blocks of high
+/// cost.
 LanePaths makeProgram(uint64_t seed, int instances) {
   LanePaths program;
   program.blocks = {"loop", "small", "large", "middle"};
@@ -41,7 +42,7 @@ TEST(BlockPolicy, RunsCostWhatTheirStepsDo) {
 }
 
 TEST(BlockPolicy, BlocksOfLowCostGoFirst) {
-  // Without that the second lane would run the block of high cost by itself.
+  // Otherwise the second lane would run the block of high cost by itself.
   LanePaths program{{"a", "b"}, {1, 100}, {{1}, {0, 0, 0, 1}}};
   EXPECT_EQ(lowCostBelow(program.costs), 1);
   program.costs[1] = 200;
@@ -83,7 +84,7 @@ TEST(BlockPolicy, TablesHaveAllStates) {
   for (const State &state : states)
     EXPECT_EQ(find(state), stateMachine.next(state));
   EXPECT_EQ(find({0, 1, 2, 2}), -1);
-  // Of no state machine at all too.
+  // A table of no state machine works, too.
   EXPECT_EQ(makeStateTable({}), std::vector<int64_t>({0, -1, 0, -1}));
 }
 
@@ -108,7 +109,7 @@ TEST(BlockPolicy, LearnsTheSameFromTheSame) {
 }
 
 TEST(BlockPolicy, LearnsNothingWhereNothingCanBeBetter) {
-  // All lanes go together: every step is full.
+  // All lanes run together: every step is full.
   LanePaths program{{"a", "b"}, {1, 100}, {8, {0, 1, 0, 1}}};
   LearnedBlocks learned = learnBlocks(program, {8, 4});
   EXPECT_EQ(learned.cost, learned.costWithout);

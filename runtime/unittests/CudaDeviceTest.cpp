@@ -34,13 +34,13 @@ protected:
 
 /// Control words of a run, as the kernel leaves them.
 struct Control {
-  /// Of blocks that are all at the same step.
+  /// Makes the words of blocks that are all at the same step.
   explicit Control(const std::vector<uint32_t> &arrivals)
       : words(controlBytes(arrivals.size()) / 8, 0), blocks(arrivals.size()) {
     for (size_t b = 0; b < arrivals.size(); ++b)
       ofBlock(b) = {arrivals[b], 0, makeProgress(1, 4)};
   }
-  /// Of blocks that have not begun.
+  /// Makes the words of blocks that have not begun.
   static Control idle(int64_t blocks) {
     Control control(std::vector<uint32_t>(blocks, 0));
     for (int64_t b = 0; b < blocks; ++b)
@@ -75,7 +75,8 @@ struct Control {
     batchrt::checkEnded(reinterpret_cast<const char *>(words.data()), blocks,
                         [&](int64_t) { return wanted; });
   }
-  /// A watchdog with very little patience, and these words on the device.
+  /// Returns a watchdog with very short limits, and puts these words on the
+  /// device.
   Watchdog on(Device &device) const {
     Watchdog watchdog;
     watchdog.seconds = watchdog.margin = 0.001;
@@ -84,7 +85,7 @@ struct Control {
     device.copyIn(watchdog.control, words.data(), words.size() * 8);
     return watchdog;
   }
-  /// The words of a block of a device.
+  /// Returns the words of a block on the device.
   static BatchBlockControl &there(const Watchdog &watchdog, int64_t block) {
     return reinterpret_cast<BatchDeviceControl *>(watchdog.control)
         ->ofBlocks[block];
@@ -363,7 +364,7 @@ TEST_F(Cuda, SharedMemoryOnRequest) {
   EXPECT_EQ(
       cuda.functionAttributes[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES],
       200000);
-  shape.sharedBytes = 100000; // what is reserved is enough
+  shape.sharedBytes = 100000; // the reserved memory is enough
   device->launch(kernel, shape, arguments);
   EXPECT_EQ(cuda.count("cuFuncSetAttribute"), 1);
   EXPECT_EQ(cuda.launches.back().sharedBytes, 100000U);
@@ -392,7 +393,7 @@ TEST_F(Cuda, LargestCluster) {
   EXPECT_EQ(cuda.functionAttributes
                 [CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED],
             1);
-  // NVIDIA's driver asks for whole clusters where the kernel says its own.
+  // NVIDIA's driver requires whole clusters if the kernel specifies its own.
   cuda.kernelCluster = 8;
   LaunchShape shape;
   shape.clusterSize = 8;
@@ -511,7 +512,7 @@ TEST_F(Cuda, GivesUpOnAKernel) {
   EXPECT_MESSAGE("the kernel on Fake GPU did not end, and made no progress for "
                  "0.02 s; --device=emulator finds the cause",
                  device->wait(watchdog));
-  // Nothing waits for it any more.
+  // Nothing waits for the kernel any more.
   cuda.calls.clear();
   device->release(memory);
   device.reset();
@@ -559,7 +560,7 @@ TEST_F(Cuda, NamesTheStepsThatBlocksAreIn) {
       "--device=emulator finds the cause, or give a longer --watchdog",
       device->wait(watchdog));
 
-  // Not all of many.
+  // Messages list only some of many blocks.
   open();
   Control many = Control::idle(9);
   for (int64_t block = 0; block < 9; ++block)
@@ -589,7 +590,8 @@ TEST_F(Cuda, AnyWordIsProgress) {
       int looks = cuda.count("cuMemcpyDtoHAsync_v2");
       if (looks > last)
         change(Control::there(watchdog, 1), last = looks);
-      // Many times as long as the limit: it looks four times within that.
+      // This is much longer than the limit, within which wait() looks four
+      // times.
       if (looks == 40)
         cuda.busy = 0;
     };
@@ -599,8 +601,8 @@ TEST_F(Cuda, AnyWordIsProgress) {
   }
 }
 
-// Others may have the GPU, and what a stream has to do before and after the
-// kernel is not the kernel's.
+// Other processes may use the GPU. Work of the stream before and after the
+// kernel does not count as the kernel's.
 TEST_F(Cuda, WaitsForItsTurn) {
   const Control idle = Control::idle(2);
   const Control done = Control({3, 3}).ended(0).ended(1);
@@ -618,7 +620,7 @@ TEST_F(Cuda, WaitsForItsTurn) {
     cuda.whenAsked = nullptr;
   }
 
-  // What lies there before the copy of the words is of an earlier run.
+  // Before the words are copied, their memory has those of an earlier run.
   open();
   Watchdog watchdog = Control({3, 2}).on(*device);
   DeviceEvent begin = device->createEvent();
@@ -636,7 +638,7 @@ TEST_F(Cuda, WaitsForItsTurn) {
   cuda.whenAsked = nullptr;
 }
 
-// A look that fails is no progress, and no standstill.
+// A look that fails is neither progress nor a standstill.
 TEST_F(Cuda, MayBeUnableToLook) {
   open();
   Watchdog watchdog = Control({3, 2}).on(*device);
@@ -679,7 +681,7 @@ TEST(Control, NamesOneBlockOrAFewOfMany) {
   EXPECT_MESSAGE("blocks 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22 and 38 more "
                  "of 100 did not arrive",
                  Control(arrivals).record(2, 0, 1).check());
-  // A record that makes no sense is no crash.
+  // A record that makes no sense does not crash.
   EXPECT_MESSAGE("block 77 waited", Control({1}).record(2, 0, 77).check());
 }
 
@@ -692,7 +694,7 @@ TEST(Control, DescribesSteps) {
   const std::vector<BatchPlan> plans{{steps, 1}, {steps, 2}};
   EXPECT_EQ(describeStep(plans, kernels, makeProgress(2, 1)),
             "step 1 (kernel 'cell', 340 tasks)");
-  // Words that make no sense are no crash.
+  // Words that make no sense do not crash.
   EXPECT_EQ(describeStep(plans, kernels, makeProgress(1, 1)), "step 1");
   EXPECT_EQ(describeStep(plans, kernels, makeProgress(3, 5)), "step 5");
   EXPECT_EQ(describeStep(plans, kernels, 6), "step 6");

@@ -30,8 +30,8 @@ public:
     kernel = device->load(code);
   }
 
-  /// Starts over and copies the first bytes in, to these regions if there are
-  /// any.
+  /// Starts over, and copies the first bytes to the device. `regions` divides
+  /// the arena, if it has any.
   void copy(size_t bytes, const std::vector<DeviceRegion> &regions = {}) {
     arena.reset(1024, 1024);
     arena.allocate(1024);
@@ -55,7 +55,7 @@ private:
   DeviceKernel kernel;
 };
 
-// What a run has left in an arena is not written for the next one.
+// The contents that a run leaves in an arena are unwritten for the next run.
 TEST(EmulatedArena, StartsOver) {
   EmulatedArena arena;
   arena.copy(1024);
@@ -64,8 +64,8 @@ TEST(EmulatedArena, StartsOver) {
   EXPECT_THROW(arena.read(512), Error);
 }
 
-// Between the regions of an arena there is nothing, also where a copy went over
-// it.
+// Gaps between the regions of an arena are not accessible, even if a copy
+// covered them.
 TEST(EmulatedArena, HasParts) {
   EmulatedArena arena;
   arena.copy(512, {{0, 100, "steps"}, {256, 512, "rows"}});

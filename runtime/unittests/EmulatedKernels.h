@@ -1,11 +1,11 @@
-//===- EmulatedKernels.h - What tests of the emulator share -----*- C++ -*-===//
+//===- EmulatedKernels.h - Common code of emulator tests --------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels written by hand, most of them with a fault that has to be found.
+// Handwritten kernels, most of them with a fault that the emulator must find.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@
 
 namespace batchrt::test {
 
-/// What a kernel does, in short.
+/// Abbreviations for the operations of kernels.
 struct Gpu {
   BatchEmulatorThread *self;
 
@@ -87,7 +87,7 @@ inline void runKernel(BatchEmulatorThread *thread, void *const *arguments) {
 
 class EmulatorTest : public testing::Test {
 protected:
-  /// Global memory of int32, with values if there are any.
+  /// Declares global memory of int32, which has values if `written` is set.
   template <size_t size>
   void region(int32_t (&memory)[size], const char *name, bool written = true,
               RegionUse use = RegionUse::ReadWrite) {
@@ -113,7 +113,7 @@ protected:
     emulator.launch(settings);
   }
 
-  /// The message of the error that a kernel makes with every seed.
+  /// Checks the message of the error that a kernel makes with every seed.
   void expectError(int64_t blocks, int64_t threads, const Kernel &kernel,
                    const std::vector<std::string> &parts) {
     for (uint64_t seed = 0; seed < 5; ++seed) {

@@ -60,8 +60,8 @@ TEST_F(EmulatorTest, CountsAccesses) {
   region(out, "out", false);
   settings.sharedBytes = 512;
   AccessCounts counts;
-  // All but the first word: thread 0 writes it at the beginning and in the
-  // end, six times in all.
+  // All words except the first one count. Thread 0 writes that one once at the
+  // beginning, and then six sums.
   counts.begin = 4;
   counts.end = 512;
   settings.counts = &counts;
@@ -107,7 +107,7 @@ TEST_F(EmulatorTest, AsyncCopies) {
               {"reads 'shared memory of block 0' + ", "never written"});
   expectError(1, 64, [&](Gpu gpu) { copyAndRead(gpu, in, true, false); },
               {"'shared memory of block 0' + "});
-  // The second group was not waited for; nor were copies that no group has.
+  // The second group was not waited for; nor were copies without a group.
   expectError(1, 64,
               [&](Gpu gpu) {
                 copyAndRead(gpu, in, true, true);
@@ -130,12 +130,12 @@ TEST_F(EmulatorTest, AsyncCopies) {
               {"writes 16 bytes"});
 }
 
-/// Between its beginning and the wait, a copy owns both ends.
+/// Between its beginning and the wait, a copy owns its source and its target.
 TEST_F(EmulatorTest, AsyncCopiesThatBeginTooEarly) {
   int32_t in[64] = {};
   region(in, "in");
   settings.sharedBytes = 256;
-  // Others still read what is overwritten.
+  // Other threads still read the target.
   auto readBeforeTheWait = [&](Gpu gpu) {
     int64_t t = gpu.thread();
     gpu.storeShared(t, 1, "old");
@@ -149,7 +149,7 @@ TEST_F(EmulatorTest, AsyncCopiesThatBeginTooEarly) {
   };
   expectError(1, 64, readBeforeTheWait,
               {"reads 'shared memory of block 0' + ", "never written"});
-  // What is copied is written meanwhile.
+  // The source is written in the meantime.
   auto writeBeforeTheWait = [&](Gpu gpu) {
     int64_t t = gpu.thread();
     gpu.call().copyAsync(gpu.self, gpu.shared(t), in + t, 4, "copy");
@@ -292,7 +292,7 @@ TEST_F(EmulatorTest, ShufflesOrderNothing) {
               {"race: "});
 }
 
-/// Multiplies matrices of small integers: exact in all types.
+/// Multiplies matrices of small integers, which are exact in all types.
 void multiplyMatrices(Gpu gpu, int64_t elementBits, int64_t k) {
   auto left = [](int64_t i, int64_t j) {
     return float((3 * i + 5 * j) % 7 - 3);
@@ -301,7 +301,7 @@ void multiplyMatrices(Gpu gpu, int64_t elementBits, int64_t k) {
   auto bits = [&](float value) {
     uint32_t bits;
     std::memcpy(&bits, &value, 4);
-    // The hardware ignores what tf32 does not have.
+    // The hardware ignores bits that tf32 does not have.
     return elementBits == 32 ? bits | 0x1000 : bits >> 16;
   };
   int64_t g = gpu.thread() % 32 / 4, t = gpu.thread() % 4;

@@ -20,8 +20,8 @@ namespace {
 
 enum class Fault { None, TooMany, Relaxed, BlockFence };
 
-/// The barrier of a device, as compiled kernels have it. The first word counts
-/// arrivals, and each block has one more.
+/// Waits at a barrier of the device, as compiled kernels do. The first word
+/// counts arrivals, and each block has one more word.
 void arriveAndWait(Gpu gpu, int32_t *words, Fault fault) {
   int32_t *own = words + 1 + gpu.block(), before = 0;
   if (gpu.thread() == 0)
@@ -44,7 +44,7 @@ void arriveAndWait(Gpu gpu, int32_t *words, Fault fault) {
   gpu.barrier("after");
 }
 
-/// Every block writes what the next one reads.
+/// Writes data in each block, and reads the data of the next block.
 void pass(Gpu gpu, int32_t *data, int32_t *words, Fault fault) {
   int64_t blocks = gpu.self->blocks, threads = gpu.self->threads;
   for (int32_t round = 0; round < 3; ++round) {
@@ -207,7 +207,7 @@ TEST_F(ClusterTest, NoBarrierIsRace) {
               [](Gpu gpu) {
                 gpu.storeShared(gpu.thread(), 0, "w");
                 gpu.call().clusterArrive(gpu.self, "arrive");
-                // Between the two nothing is ordered yet.
+                // Between the two calls, nothing is ordered yet.
                 gpu.storeShared(gpu.thread(), 1, "w2");
                 gpu.call().clusterWait(gpu.self, "wait");
                 readNeighbour(gpu, gpu.thread(), 1 - gpu.self->clusterBlock);
@@ -225,7 +225,7 @@ TEST_F(ClusterTest, WrongNeighbours) {
               [](Gpu gpu) {
                 gpu.storeShared(0, 0, "w");
                 clusterWait(gpu);
-                // Not mapped: the stride is not for the kernel to know.
+                // Not mapped: kernels must not rely on the stride.
                 int32_t *other = gpu.shared(0) + (gpu.block() % 2 ? -320 : 320);
                 gpu.load(other, "direct", BATCH_SPACE_SHARED);
               },

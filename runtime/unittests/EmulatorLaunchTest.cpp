@@ -66,7 +66,7 @@ TEST_F(EmulatorTest, SeedDecides) {
   EXPECT_EQ(orders.size(), 10u);
 }
 
-// What one launch has written, another grid's threads may read and write.
+// Threads of another grid may read and write the data of an earlier launch.
 TEST_F(EmulatorTest, LaunchesAreOrdered) {
   int32_t data[256];
   region(data, "data", false);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// With OLD_DRIVER it lacks what came with CUDA 11.8.
+// With OLD_DRIVER, it lacks the functions that CUDA 11.8 added.
 //
 //===----------------------------------------------------------------------===//
 
@@ -178,7 +178,8 @@ EXPORT CUresult cuMemFreeHost(void *memory) {
   return CUDA_SUCCESS;
 }
 
-/// Like the driver, refuses what is not wholly in an allocation.
+/// Returns true if bytes are completely in an allocation. Like the driver,
+/// functions reject others.
 static bool isAllocated(CUdeviceptr address, size_t bytes) {
   auto next = state.allocations.upper_bound(address);
   if (next == state.allocations.begin())
@@ -262,7 +263,7 @@ EXPORT CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
                                    unsigned count, CUjit_option *options,
                                    void **values) {
   {
-    // The log is there also, and in particular, if the call fails.
+    // The log also exists, and in particular, if the call fails.
     char *buffer = nullptr;
     size_t size = 0;
     for (unsigned i = 0; i < count; ++i)

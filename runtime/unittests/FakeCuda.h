@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A library that runs "kernels" which are host functions, over host memory,
-// when they are launched. It exports `fakeCuda`, which gives tests this struct.
+// A library whose "kernels" are host functions that run over host memory when
+// they are launched. It exports `fakeCuda`, which returns this struct to tests.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,25 +29,25 @@ struct FakeLaunch {
 };
 
 struct FakeCuda {
-  // What the host has.
+  // Properties of the host.
   int version = 12040, devices = 1, major = 9, minor = 0, multiprocessors = 132;
   int sharedOptIn = 232448, cooperative = 1, clusters = 1;
   size_t memory = size_t(1) << 30, hostMemory = size_t(1) << 30;
 
-  // What the module is.
+  // Properties of the module.
   std::string kernelName = "main.execute", jitLog;
   int staticShared = 1024, blocksPerMultiprocessor = 2, maxCluster = 16;
-  int kernelCluster = 1; ///< what the kernel was compiled for
+  int kernelCluster = 1; ///< that the kernel was compiled for
   int numArguments = 5;
   std::function<void(const FakeLaunch &)> kernel;
 
-  // What goes wrong: the result of a function, by name; how often a launched
-  // kernel's stream says that it is busy (-1: for ever).
+  // Failures: the result of a function, by name; how often the stream of a
+  // launched kernel reports that it is busy (-1: forever).
   std::map<std::string, int> results;
   int busy = 0;
   std::function<void()> whenAsked; ///< called by each query of such a stream
 
-  // What happened.
+  // Records of events.
   std::vector<std::string> calls;
   std::vector<FakeLaunch> launches;
   std::vector<void *> workStreams; ///< of copies, launches, events, waits

@@ -14,7 +14,7 @@
 
 #include <dlfcn.h>
 
-/// A host with the fake driver, as new for each test.
+/// A host with the fake driver, reset for each test.
 class FakeDriver {
 public:
   FakeDriver() {
@@ -25,7 +25,7 @@ public:
     *cuda = FakeCuda();
   }
   ~FakeDriver() {
-    // What a device that hangs has left behind.
+    // A device that hangs leaves its memory behind.
     for (auto &entry : cuda->allocations)
       free(reinterpret_cast<void *>(entry.first));
     for (auto &entry : cuda->hostAllocations)

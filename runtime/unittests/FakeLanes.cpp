@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What batch-compile would make of a recursion, written by hand against ABI.h:
+// The object that batch-compile would make of a recursion, written by hand
+// against ABI.h:
 //
 //   sum(n) = n > 0 ? n + sum(n - 1) : 0;  row(n) = [sum(n), 2 sum(n), 0]
 //
-// Before it runs, it looks at the memory that it was given. Where that is not
-// as ABI.h says, all instances end with a code that no program has.
+// Before it runs, the program checks its memory. If that does not match ABI.h,
+// all instances end with a code that no program has.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +37,7 @@ constexpr int64_t rowBytes = 64, numBlocks = 2;
 constexpr int64_t wrongMemory = int64_t(3) << 32;
 enum { Descend, Double };
 enum { N, Sum };
-/// What a run leaves behind in tops, and in memory that is no top.
+/// Values that a run leaves behind in tops, and in memory that is not a top.
 enum : int32_t { TopMark = 77, OtherMark = 99 };
 
 const char descriptor[] = R"({
@@ -88,8 +89,9 @@ public:
       add(unit.variables[v].tops, lanes * rowBytes);
   }
 
-  /// Each begins on a cache line of its own. Behind it is room for a vector. On
-  /// the host, all of a unit lies together.
+  /// Returns true if each array begins on a cache line of its own and is
+  /// followed by room for a vector. On the host, the arrays of a unit must be
+  /// together.
   bool isApart() {
     std::sort(list.begin(), list.begin() + count,
               [](const Array &a, const Array &b) { return a.begin < b.begin; });
@@ -131,7 +133,7 @@ bool layoutIsRight(BatchLanes *const *units, int64_t count) {
   return arrays.isApart();
 }
 
-/// Whether the unit may begin.
+/// Returns true if the unit may begin.
 bool beginsRight(const BatchLanes &unit) {
   int64_t counts =
       unit.now | unit.longestWait | unit.frame | unit.unknownStates;
@@ -178,7 +180,7 @@ void runBlock(BatchContext &context, BatchLanes &unit, int64_t block) {
   ++unit.now;
 }
 
-/// False if the stack has no room.
+/// Runs the first block on a lane. Returns false if the stack has no room.
 bool descend(BatchContext &context, BatchLanes &unit, int64_t lane) {
   BatchVariable &n = unit.variables[N];
   int64_t instance = unit.instances[lane], depth = 0;
@@ -207,7 +209,7 @@ void runKernel(const BatchStep &step, int64_t count) {
   std::memset(step.scratch, OtherMark, count * 64);
 }
 
-/// All lanes that have an instance go through both blocks.
+/// Runs both blocks on all lanes that have an instance.
 void runLanes(BatchContext &context, BatchLanes &unit) {
   unit.count = 0;
   for (int64_t lane = 0; lane < unit.lanes; ++lane)
@@ -243,7 +245,7 @@ void runLanes(BatchContext &context, BatchLanes &unit) {
   }
 }
 
-/// Fills what the next run may not rely on.
+/// Fills memory that the next run must not rely on.
 void leave(BatchLanes &unit) {
   const int64_t lanes = unit.lanes, entries = unit.stackDepth + 1;
   for (int v : {N, Sum})
@@ -275,7 +277,7 @@ void execute(BatchContext *context, int64_t worker, int64_t workers) {
   runUnit(*context, *context->lanes[worker], right);
 }
 
-/// The first thread of a block does all that the block has to.
+/// Does all the work of a block in its first thread.
 void emulate(BatchEmulatorThread *thread, void *const *arguments) {
   if (thread->thread)
     return;

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What batch-compile would make of a model that sums the rows of the leaves of
-// a tree, written by hand against ABI.h: views of parameter rows, ragged
-// operands, constant kernels, several results in one table, ADT results.
+// The object that batch-compile would make of a model that sums the rows of the
+// leaves of a tree. It is written by hand against ABI.h: views of parameter
+// rows, ragged operands, constant kernels, several results in one table, ADT
+// results.
 //
 //   h(leaf w) = E[w];  h(node l r) = h(l) + h(r);  h(many kids) = sum of h(kid)
 //   out = W h(root) + count * 2b (+ x), root = 2 out + 3 out
@@ -22,7 +23,7 @@
 #include <cstring>
 #include <string>
 
-// Which of them it is.
+// Configuration of the object.
 #ifdef WITH_X
 static constexpr bool withX = true;
 #else
@@ -42,7 +43,7 @@ static constexpr bool tells = true;
 #define CLUSTER_SIZE 1
 #endif
 
-/// Groups of blocks that an emulated launch gave work, of all launches.
+/// Groups of blocks that had work, over all emulated launches.
 extern "C" {
 __attribute__((visibility("default"))) int64_t fakeGroups = 0;
 }
@@ -120,7 +121,8 @@ const char descriptor[] = R"({
   "has": {"inspect": true, "execute": true, "unbatched": true}
 })";
 
-/// The descriptor with or without the input tensor, for a device or the CPU.
+/// Returns the descriptor with or without the input tensor, for a device or the
+/// CPU.
 const char *makeDescriptor() {
   static std::string text = descriptor;
   for (size_t at; (at = text.find("#x")) != std::string::npos;)
@@ -327,8 +329,8 @@ void execute(BatchContext *context, int64_t worker, int64_t workers) {
   }
 }
 
-/// The first block of a group does all that the group has to, the first thread
-/// of any block says how far it is.
+/// Does all the work of a group in its first block. The first thread of any
+/// block reports its progress.
 [[maybe_unused]] void emulate(BatchEmulatorThread *thread,
                               void *const *arguments) {
   auto argument = [&](int number) {
@@ -445,7 +447,7 @@ void unbatched(BatchContext *context, int64_t instance) {
   context->results[2][instance] = tree.size;
 }
 
-// What a device runs.
+// Code for a device.
 #ifdef PTX
 constexpr const char *deviceCode = PTX;
 constexpr int64_t deviceBytes = sizeof(PTX);

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What batch-compile would make of a loop that divides a row by four until its
-// first element is at most 1, written by hand against ABI.h. The next row is
-// computed before control knows whether it is needed, and no wait depends on
-// the output.
+// The object that batch-compile would make of a loop that divides a row by four
+// until its first element is at most 1, written by hand against ABI.h. The next
+// row is computed before control knows whether it is needed, and no wait
+// depends on the output.
 //
 //   h = start(x);
 //   while (probe(h)[0] > 1) h = halve(halve(h));
@@ -52,7 +52,7 @@ int64_t record(BatchContext *context, int64_t kernel, int64_t cell) {
   BatchQueue &queue = context->queues[kernel];
   if (queue.end == queue.limit)
     context->runtime->growQueue(context, kernel, 16);
-  // What has run is an input to what follows.
+  // Results of tasks that have run are inputs to the following tasks.
   const bool isInput =
       kernel == Start || (cell & 0xffffffff) < context->flushedTasks;
   const int64_t depth = isInput ? 0 : cell >> 32;

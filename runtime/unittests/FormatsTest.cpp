@@ -144,7 +144,7 @@ TEST(DTypes, ElementLayout) {
 }
 
 TEST(DTypes, StoresWhatItLoads) {
-  // All numbers of 16 bits come back as they were.
+  // All numbers of 16 bits are stored as they were loaded.
   for (DType type : {DType::F16, DType::BF16})
     for (int bits = 0; bits < 1 << 16; ++bits) {
       auto word = static_cast<uint16_t>(bits);

@@ -1,4 +1,4 @@
-//===- FrontierTest.cpp - Tests of what a frontier keeps ------------------===//
+//===- FrontierTest.cpp - Tests of frontiers ------------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@ using namespace batchrt;
 using namespace batchrt::test;
 
 namespace {
-/// What a frontier keeps, computed anew from the set of tasks that ran.
+/// Facts of a frontier, computed anew from the set of tasks that have run.
 struct Recomputed {
   std::vector<int32_t> ready, remaining, independent, longestChain;
   std::vector<int64_t> depthSum;
@@ -53,7 +53,7 @@ struct Recomputed {
       depthSum[type] += depths[task];
     }
     for (int32_t type = 0; type < graph.numTypes; ++type) {
-      // The longest chain from each task, tasks of other types between.
+      // The longest chain from each task, with tasks of other types in between.
       std::vector<int32_t> chains(graph.size(), 0);
       for (int32_t task = graph.size(); task-- > 0;) {
         chains[task] += graph.types[task] == type;
@@ -81,7 +81,8 @@ struct Recomputed {
         urgencies[graph.operands[o]] =
             std::max(urgencies[graph.operands[o]], 4.0 / 3 * urgencies[task]);
     for (int32_t type = 0; type < graph.numTypes; ++type) {
-      // Of what is ready when all ready tasks of the type ran.
+      // Urgencies of tasks that are ready when all ready tasks of the type have
+      // run.
       std::vector<double> after(graph.numTypes, 0);
       for (int32_t task = 0; task < graph.size(); ++task) {
         if (isReady[task] && graph.types[task] == type) {
@@ -182,7 +183,7 @@ TEST(Frontier, DirectRatios) {
   }
 }
 
-// So far from the end that powers are no numbers any more.
+// Paths are so long that powers overflow.
 TEST(Frontier, UrgencyOfLongPaths) {
   TaskGraph graph;
   graph.numTypes = 2;

@@ -64,7 +64,7 @@ struct Reader {
   }
 };
 
-/// The tree of an instance as text, without sharing.
+/// Returns the tree of an instance as text, without sharing.
 std::string show(const Reader &reader, const Forest &forest, int64_t node) {
   const Variant &variant =
       *reader.descriptor.variantByNumber(forest.variants[node]);
@@ -272,7 +272,7 @@ TEST(JsonInputs, AllTypes) {
   EXPECT_INPUT_ERROR(reader, good, "add --input-tensors");
 }
 
-/// A model with one argument 'x', a tensor.
+/// Returns a model with one argument 'x', a tensor.
 std::string tensorModel(const std::string &shape, const std::string &dtype) {
   return R"({"adts": [], "cellColumns": 0, "sources": [null, {"input": )" +
          shape + R"(, "dtype": ")" + dtype +
@@ -280,7 +280,7 @@ std::string tensorModel(const std::string &shape, const std::string &dtype) {
          R"(, "dtype": ")" + dtype + R"(", "source": 1}}]})";
 }
 
-/// The elements of the tensors of a mini-batch of that model, in order.
+/// Returns the elements of the tensors of a mini-batch of that model, in order.
 std::vector<double> elements(const Reader &reader) {
   const Type &type = reader.descriptor.arguments[0].type;
   RowLayout layout(type.shape, type.dtype);

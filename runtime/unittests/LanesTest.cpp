@@ -11,7 +11,7 @@
 using namespace batchrt;
 using namespace batchrt::test;
 
-/// Instances i = 0, 1, ... with n = i mod 7.
+/// Returns instances i = 0, 1, ... with n = i mod 7.
 static std::string lines(int64_t count) {
   std::string text;
   for (int64_t i = 0; i < count; ++i)
@@ -48,8 +48,8 @@ static void checkResults(const Trial &trial, const Session &session) {
   }
 }
 
-// The program looks at its memory before it runs: host and devices have the
-// same description of it.
+// The program checks its memory before it runs: host and devices have the same
+// description of it.
 TEST(Lanes, MemoryIsAsUnitsExpect) {
   for (const char *kind : {"lanes", "lanes_device"}) {
     Trial trial(kind, lines(23));
@@ -68,8 +68,8 @@ TEST(Lanes, MemoryIsAsUnitsExpect) {
   }
 }
 
-// Lanes move when their number changes, or that of instances grows. What lay
-// there before is no value of a variable.
+// Lanes move when their number changes, or when the number of instances grows.
+// Old contents of memory are not values of variables.
 TEST(Lanes, MiniBatchesOfAllSizes) {
   for (const char *kind : {"lanes", "lanes_device"})
     for (int64_t lanes : {0, 4}) {
@@ -107,7 +107,8 @@ TEST(Lanes, LaterRunsAllocateNothing) {
     }
 }
 
-// On the host, fewer instances on as many lanes leave these where they are.
+// On the host, fewer instances on the same number of lanes do not move the
+// lanes.
 TEST(Lanes, MemoryStaysWhereTheNumberOfLanesDoes) {
   Trial trial("lanes", lines(25), 1, size_t(16) << 20, 10);
   auto session = makeSession(trial, 4);
@@ -147,7 +148,7 @@ TEST(Lanes, EndsOfInstances) {
   }
 }
 
-// A run that ended in an error has left nothing that is worth a copy.
+// A run that ended in an error has no results to copy.
 TEST(Lanes, FailedRunsAreNotCollected) {
   Trial trial("lanes_device", lines(5));
   LockstepOptions options;
@@ -179,7 +180,7 @@ TEST(Lanes, TooMuchMemoryIsAnError) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers end the program";
 #endif
-  // More than there are addresses.
+  // The stacks need more addresses than there are.
   Trial trial("lanes", lines(2000));
   LockstepOptions options;
   options.stackDepth = INT32_MAX;

@@ -27,9 +27,9 @@ TEST(Learning, Workloads) {
     for (int32_t size : learntBatches)
       for (int32_t first = 0; first < learntInstances; first += size)
         graphs.push_back(workloads::make(workload, structures, first, size, 1));
-    // Learnt from 32 instances, followed on others. What is promised of
-    // schedules holds before anything is learnt: the heuristic keeps it, not
-    // learning.
+    // Policies are learnt from 32 instances, and followed on others. The bounds
+    // on schedules hold before anything is learnt: the heuristic keeps them,
+    // not learning.
     LearningOptions noTrials;
     noTrials.trials = 0;
     const StateMachine stateMachines[] = {
@@ -49,7 +49,7 @@ TEST(Learning, Workloads) {
         EXPECT_EQ(schedule.verify(graph), "");
         double batches = static_cast<double>(schedule.batches.size());
         std::string kind = workload.kind;
-        // Of these lattices the beam's share is up to 1.15.
+        // On these lattices, the beam search needs up to 1.15 times the bound.
         double factor = kind == "lattices" ? 1.2
                         : kind == "2type"  ? 1.25
                         : kind == "2cells" ? 1.4
@@ -82,9 +82,9 @@ TEST(Learning, SameSeedSameStateMachine) {
   }
 }
 
-// What is learnt replaces the first table only where it saves more than chance
-// would: without that condition it makes fewer batches of the graphs that it
-// knows.
+// A learnt table replaces the first one only if it saves more than chance
+// would. Without that condition, it makes fewer batches of the graphs that it
+// was learnt from.
 TEST(Learning, DoubtsChance) {
   workloads::Structures structures;
   workloads::fillIn(structures, 3, 32);

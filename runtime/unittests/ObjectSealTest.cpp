@@ -92,7 +92,7 @@ TEST(ObjectSeal, OtherFilesAreErrors) {
                  CompiledObject::open(folder.write("text.so", "hello")));
   EXPECT_MESSAGE("it is not a regular file",
                  CompiledObject::open(folder.file("")));
-  // The seal says nothing about the contents.
+  // The seal does not describe the contents.
   EXPECT_MESSAGE("cannot load", CompiledObject::open(folder.write(
                                     "text.so", "hello" + sealOf("hello", 5))));
 }

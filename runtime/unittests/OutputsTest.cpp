@@ -99,8 +99,8 @@ TEST(Session, CollectsAgain) {
   }
 }
 
-// Rows that are found, and copied from where they are to any place, are those
-// that are collected; nothing else holds them.
+// Rows that are found, and copied from their places to any other, equal those
+// that are collected. Nothing else stores them.
 TEST(Session, FindsRows) {
   Trial run("plain", "(1 (2 a) (3 b))\n(1 a)");
   OutputCollector found(run.object.descriptor()),

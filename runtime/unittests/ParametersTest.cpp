@@ -89,7 +89,7 @@ TEST(Parameters, Stacked) {
 
 TEST(Parameters, Groups) {
   Files files;
-  // W[h][n][k], of which each h is a matrix: panels of two columns.
+  // W[h][n][k] with a matrix for each h, in panels of two columns.
   Descriptor descriptor(R"({
     "parameters": [{"name": "W", "shape": [2, 3, 1], "dtype": "f32"},
                    {"name": "F", "shape": [1, 2, 3], "dtype": "f32"}],
@@ -155,7 +155,7 @@ TEST(Parameters, Random) {
   BoundParameters other(descriptor, {"random:2", 9});
   EXPECT_EQ(small.rows(0), 5);
   EXPECT_EQ(large.rows(0), 10);
-  // A row does not depend on how many there are.
+  // A row does not depend on the number of rows.
   for (int i = 0; i < 5; ++i)
     for (int j = 0; j < 3; ++j) {
       EXPECT_EQ(floatsOf(small, 0)[i * 16 + j], floatsOf(large, 0)[i * 16 + j]);

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // An interpreter runs the same plan with host addresses and with those of the
-// image, whose "device" is memory of the host elsewhere.
+// image, whose "device" is other memory of the host.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ using namespace batchrt;
 namespace {
 constexpr int64_t rowBytes = 64, rowFloats = 16;
 
-/// The sum of all operands' rows and scalars, for all rows of a ragged one.
+/// Sums the rows and scalars of all operands, over all rows of ragged ones.
 void runStep(const BatchStep &step, const KernelInfo &kernel) {
   for (int64_t t = 0; t < step.count; ++t) {
     float sums[rowFloats] = {};
@@ -66,7 +66,7 @@ void runPlan(const BatchStep *steps, int64_t numSteps,
     runStep(steps[s], kernels[steps[s].kernel]);
 }
 
-/// What a persistent kernel does with the image.
+/// Runs the plans of an image as a persistent kernel does.
 void runImage(uint64_t plans, int64_t numPlans,
               const std::vector<KernelInfo> &kernels) {
   auto *plan = reinterpret_cast<const BatchPlan *>(plans);
@@ -125,7 +125,7 @@ public:
       runPlan(plan.steps, plan.numSteps, kernels);
   }
 
-  /// The bytes of the tables that are copied out.
+  /// Returns the bytes of the tables that are copied out.
   std::string outputs() const {
     return std::string(tables[0], 4000 * rowBytes) +
            std::string(tables[2], 4000 * rowBytes);
@@ -135,7 +135,7 @@ public:
       std::memset(table, 0, 4000 * rowBytes);
   }
 
-  /// All that a run with the image must not read.
+  /// Overwrites all memory that a run with the image must not read.
   void spoil() {
     for (auto &list : operands)
       std::fill(list.begin(), list.end(),
@@ -175,7 +175,7 @@ private:
   }
   int64_t pick(int64_t limit) { return int64_t(random() % uint64_t(limit)); }
 
-  /// A row that an earlier step, a parameter or an input gives.
+  /// Returns a row of an earlier step, a parameter or an input.
   char *anyRow() {
     switch (pick(3)) {
     case 0:
@@ -261,7 +261,7 @@ struct Copied {
     char *memory = device.reserve(layout.bytes, "a test");
     std::memset(in, 0x55, layout.outEnd);
     std::memset(memory, 0x55, layout.bytes);
-    // Resident rows lie anywhere.
+    // Resident rows may be anywhere.
     for (ImageRegion &region : model.input.regions)
       if (region.kind == ImageRegion::Resident) {
         char *to = resident.reserve(region.bytes, "a test");
@@ -307,7 +307,8 @@ TEST(PlanImage, Layout) {
   model.addPlan(30);
   layOutImage(model.input, model.layout);
   const ImageLayout &layout = model.layout;
-  // Nothing overlaps, in this order: structs, in, control, out, device only.
+  // Regions do not overlap. Their order: structs, in, control, out, device
+  // only.
   EXPECT_EQ(layout.plans, 0U);
   EXPECT_EQ(layout.steps, 256U);
   EXPECT_GE(layout.operands, layout.steps + 30 * sizeof(BatchStep));
@@ -323,7 +324,7 @@ TEST(PlanImage, Layout) {
         EXPECT_EQ(kind == ImageRegion::CopiedIn, end <= layout.control);
         EXPECT_EQ(kind == ImageRegion::DeviceOnly, end > layout.outEnd);
       }
-  // There is a gap behind each part.
+  // There is a gap after each region.
   ASSERT_EQ(layout.deviceRegions.size(), 5 + layout.regions.size() - 1);
   for (size_t i = 0; i < layout.deviceRegions.size(); ++i) {
     size_t next = i + 1 < layout.deviceRegions.size()
@@ -359,7 +360,7 @@ TEST(PlanImage, KeepsWhatIsNoAddress) {
 }
 
 // Operands without rows, and steps without scratch memory, may point past the
-// end of what the image has.
+// end of the image's memory.
 TEST(PlanImage, EmptyOperands) {
   Model model(4);
   char *end = model.index + model.indexCapacity;
@@ -411,7 +412,7 @@ TEST(PlanImage, AddressesOutside) {
   std::memcpy(rows, &null, 8);
   EXPECT_EQ(message().substr(0, 35), "step 0 (kernel 'node'): a row lies ");
   std::memcpy(rows, &model.inputs, 8);
-  // Index arrays have to be copied in, all of them.
+  // Index arrays must be copied in completely.
   operands[2].rows = model.tables[0];
   EXPECT_EQ(message().substr(0, 38), "step 0 (kernel 'node'): an index array");
   operands[2].rows = model.index + model.indexCapacity - 2;

@@ -18,7 +18,7 @@ using namespace batchrt;
 namespace {
 // zero: a row of zeros, one for all parts. start: a row of a number. sum: a row
 // and another one. put: a row with a number inserted. pair: two rows of a
-// number, beside each other. both: two such rows, a number inserted into each.
+// number, next to each other. both: two such rows, a number inserted into each.
 const char description[] = R"({
   "abi": 9, "name": "rows", "target": {"cpu": "generic", "features": []},
   "parameters": [], "packings": [], "adts": [], "cellColumns": 0, "memo": 0,
@@ -55,11 +55,11 @@ using Row = std::array<double, 8>;
 
 int64_t second(int64_t task) { return int64_t(1) << 56 | task; }
 
-/// Where an insert writes, and what.
+/// Inserts a number into a row, as inserts do.
 void insert(Row &row, int64_t number) { row[number % 8] = number; }
 
-/// Records tasks by hand, as the inspectors of one part do, and computes what
-/// they have to.
+/// Records tasks by hand, as the inspectors of one part do, and computes their
+/// expected values.
 struct Recorder {
   explicit Recorder(int64_t firstTask) {
     context.numTasks = firstTask;
@@ -175,8 +175,9 @@ void runTask(const BatchStep &step, int64_t t, double &sum) {
   }
 }
 
-/// Runs all steps, those without a barrier between them backwards too: they may
-/// run in any order. Returns the sum of what sums and inserts make.
+/// Runs all steps. With `backwards`, those without a barrier between them run
+/// backwards: they may run in any order. Returns the sum of the results of sums
+/// and inserts.
 double runSteps(const BatchContext &context, bool backwards) {
   double sum = 0;
   for (int64_t begin = 0; begin < context.numSteps;) {
@@ -194,7 +195,8 @@ double runSteps(const BatchContext &context, bool backwards) {
   return sum;
 }
 
-/// Steps, by kernel, that write into rows of operands, and all.
+/// Counts, by kernel, the steps that write into rows of operands, and all
+/// steps.
 std::map<int64_t, std::pair<int, int>> countSteps(const BatchContext &context) {
   std::map<int64_t, std::pair<int, int>> counts;
   for (int64_t s = 0; s < context.numSteps; ++s) {
@@ -244,7 +246,7 @@ TEST_F(Inserts, StayInARow) {
             recorder.values[second(pair)]);
 }
 
-// An earlier plan than the last one does not know who reads its rows later.
+// A plan before the last one does not know the later readers of its rows.
 TEST_F(Inserts, CopyForLaterPlans) {
   Recorder recorder(0);
   recorder.record(Put, {recorder.record(Start, {7}), 1});
@@ -253,7 +255,7 @@ TEST_F(Inserts, CopyForLaterPlans) {
   EXPECT_EQ(plan.steps().copiedBytes(), 64);
 }
 
-// A row that somebody else reads, at the same time or later, stays as it is.
+// A row that another task reads, at the same time or later, does not change.
 TEST_F(Inserts, CopyWhatOthersRead) {
   const auto count = [&](auto record) {
     Recorder recorder(0);
@@ -288,15 +290,15 @@ TEST_F(Inserts, CopyWhatOthersRead) {
               recorder.record(Put, {recorder.record(Sum, {sum, other}), 1});
             }),
             std::make_pair(1, 1));
-  // A constant row belongs to all.
+  // A constant row belongs to all parts.
   EXPECT_EQ(count([](Recorder &recorder, int64_t) {
               recorder.record(Put, {recorder.record(Zero, {}), 1});
             }),
             std::make_pair(0, 1));
 }
 
-// Random graphs of such tasks: whatever is in place, all values are right, also
-// if steps that may run at the same time run backwards.
+// In random graphs of such tasks, all values are right, whichever results are
+// in place, even if steps that may run at the same time run backwards.
 TEST(PlanInserts, RandomGraphs) {
   const Descriptor descriptor(description);
   WorkerPool workers(2);
@@ -318,7 +320,7 @@ TEST(PlanInserts, RandomGraphs) {
       recorders.push_back(std::make_unique<Recorder>(firstTaskOf(p, parts)));
       Recorder &recorder = *recorders.back();
       recorder.record(Zero, {});
-      // Few recent tasks are read: then many rows have one reader.
+      // Only a few recent tasks are read, so that many rows have one reader.
       auto any = [&](const std::vector<int64_t> &tasks) {
         return tasks[tasks.size() - 1 -
                      below(std::min<size_t>(tasks.size(), 3))];
@@ -361,7 +363,7 @@ TEST(PlanInserts, RandomGraphs) {
                   1e-9 * std::abs(expected))
           << "run " << run << (backwards ? ", backwards" : "");
   }
-  // Both happen.
+  // Both cases occur.
   EXPECT_GT(inPlace, 500);
   EXPECT_GT(copying, 500);
 }

@@ -37,8 +37,8 @@ const char description[] = R"({
 })";
 enum { Start, Sum, Twice };
 
-/// Records tasks by hand, as the inspectors of one part do, and computes what
-/// they have to.
+/// Records tasks by hand, as the inspectors of one part do, and computes their
+/// expected values.
 struct Recorder {
   explicit Recorder(int64_t firstTask) {
     context.numTasks = firstTask;
@@ -68,7 +68,7 @@ struct Recorder {
     planSum += value;
     (kernel == Twice ? doubled : numbers).push_back(task);
   }
-  /// What has been recorded so far is run; what follows is of the next plan.
+  /// Begins a plan: the tasks recorded so far have run.
   void startPlan() {
     planBegin = context.numTasks;
     planSum = 0;
@@ -122,8 +122,8 @@ double runSteps(const BatchStep *steps, int64_t numSteps) {
 }
 } // namespace
 
-// A plan reads rows that plans before it have written, in tables that have
-// grown since, whatever the policy, and whether or not rows are used again.
+// A plan reads rows that earlier plans have written, in tables that have grown
+// since, with any policy, and whether or not rows are reused.
 TEST(Plan, PlansReadRowsOfEarlierOnes) {
   const Descriptor descriptor(description);
   WorkerPool workers(2);
@@ -196,8 +196,8 @@ TEST(Plan, PlansReadRowsOfEarlierOnes) {
       }
 }
 
-// Of tables that are not transient only the last plan of a run frees rows: the
-// ones that nobody reads after it.
+// In tables that are not transient, only the last plan of a run frees rows:
+// those that nothing reads after it.
 TEST(Plan, RowsAreKeptForLaterPlans) {
   const Descriptor descriptor(description);
   WorkerPool workers(1);
@@ -220,7 +220,7 @@ TEST(Plan, RowsAreKeptForLaterPlans) {
   EXPECT_LT(slots(/*last=*/true), 10);
 }
 
-/// The same program, whose control waits and keeps what it needs.
+/// Describes the same program, whose control waits and keeps the rows it needs.
 static std::string describeTransient() {
   std::string text = description;
   for (size_t at = 0; (at = text.find("\"group\"", at)) != text.npos; at += 30)
@@ -229,8 +229,8 @@ static std::string describeTransient() {
   return text;
 }
 
-// Rows of transient tables are free when no plan reads them and nobody keeps
-// them; kept ones are there for the next plan, pinned ones to the end.
+// Rows of transient tables are free when no plan reads them and nothing keeps
+// them. Kept rows remain for the next plan, pinned rows until the end.
 TEST(Plan, RowsOfTransientTablesAreReused) {
   const std::string text = describeTransient();
   const Descriptor descriptor(text.c_str());
@@ -268,7 +268,7 @@ TEST(Plan, RowsOfTransientTablesAreReused) {
               else
                 recorder.record(Twice, {any()});
             }
-            // What is left of all numbers is what later tasks read.
+            // Later tasks read only the numbers that are left.
             std::vector<int64_t> &tasks = recorder.numbers;
             std::shuffle(tasks.begin(), tasks.end(), generator);
             if (number % 10 == 0 && !tasks.empty()) {
@@ -383,8 +383,8 @@ TEST(Plan, TooManyTasksAreAnError) {
                  plan.build({recorder.finish()}, 0, tables, workers, {}));
 }
 
-// The depths that the scheduler finds are those that inspectors record: from
-// the tasks of the plan, and of the phase, that a task reads.
+// The scheduler finds the depths that inspectors record: they follow from the
+// tasks of the same plan and phase that a task reads.
 TEST(Plan, DepthsFollowFromRecords) {
   WorkerPool workers(1);
   for (bool hasPhases : {false, true}) {

@@ -27,7 +27,7 @@ TEST(Policies, SchedulesAreLegal) {
   }
 }
 
-// Only 64 types are looked for through others.
+// Waits through other types are found for only 64 types.
 TEST(Policies, ManyTypes) {
   std::mt19937_64 random(5);
   TaskGraph graph = workloads::randomGraph(random, 2000, 100, 2);
@@ -35,7 +35,7 @@ TEST(Policies, ManyTypes) {
     EXPECT_EQ(schedule.verify(graph), "") << name;
 }
 
-// Trimming twice saves nothing more than trimming once, mostly: it never adds.
+// Trimming never adds batches. Trimming a second time mostly saves nothing.
 TEST(Policies, Trim) {
   PolicyScheduler scheduler;
   for (int seed = 0; seed < 60; ++seed) {
@@ -106,7 +106,7 @@ TEST(Policies, FigureOne) {
 }
 
 /// Fig. 8: words over a chain of characters. Running each word as soon as it is
-/// ready takes a batch for each of the different places.
+/// ready takes one batch for each of the different places.
 TEST(Policies, WordsOverCharacters) {
   TaskGraph graph;
   graph.numTypes = 2;
@@ -129,8 +129,8 @@ TEST(Policies, WordsOverCharacters) {
   EXPECT_EQ(learned.batches, 9);
 }
 
-/// Two chains of the shortest-common-supersequence kind: no policy that sees
-/// only counts can tell which type to begin with, the search can.
+/// Two chains of the shortest-common-supersequence problem. A policy that sees
+/// only counts cannot determine the type to begin with; the search can.
 TEST(Policies, ShortestCommonSupersequence) {
   TaskGraph graph;
   graph.numTypes = 3;
@@ -147,8 +147,9 @@ TEST(Policies, ShortestCommonSupersequence) {
   EXPECT_EQ(lowerBound(graph), 5);
 }
 
-/// A.4: after one tree network another with the parts of two types swapped. The
-/// set of ready types does not tell the two apart, the share that ran does.
+/// A.4: a tree network, followed by another one with the roles of two types
+/// swapped. The set of ready types does not distinguish the two; the share of
+/// tasks that have run does.
 TEST(Policies, ShareOfTasksThatRan) {
   TaskGraph graph;
   graph.numTypes = 4;
@@ -204,7 +205,8 @@ TEST(PolicyScheduler, NoAllocationsAfterTheFirstRun) {
   }
 }
 
-// A state that the table does not have: the greedy rule decides, counted.
+// In a state that the table lacks, the greedy rule decides, and this is
+// counted.
 TEST(PolicyScheduler, UnknownStates) {
   std::mt19937_64 random(7);
   TaskGraph graph = workloads::randomGraph(random, 200, 4, 2);

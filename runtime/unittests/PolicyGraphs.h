@@ -21,7 +21,7 @@
 
 namespace batchrt::test {
 
-/// Graphs of 0 to 300 tasks of 1 to 9 types.
+/// Returns a graph of 0 to 300 tasks of 1 to 9 types.
 inline TaskGraph someGraph(int seed) {
   std::mt19937_64 random(seed);
   int32_t tasks = workloads::below(random, seed % 4 == 0 ? 12 : 300);
@@ -36,8 +36,8 @@ inline std::vector<std::string> namesOf(const TaskGraph &graph) {
   return names;
 }
 
-/// By every policy: heuristics, state machines of every encoding, one that
-/// knows no state.
+/// Returns schedules by every policy: heuristics, state machines of every
+/// encoding, and one that knows no state.
 inline std::vector<std::pair<std::string, Schedule>>
 everySchedule(const TaskGraph &graph) {
   PolicyScheduler scheduler;
@@ -64,8 +64,9 @@ everySchedule(const TaskGraph &graph) {
   return schedules;
 }
 
-/// The tree of Fig. 1 of ED-Batch: four words, every inner node has a word on
-/// its right. Types: inner nodes and words I, outputs O, a reduction R.
+/// Returns the tree of Fig. 1 of ED-Batch: four words, and every inner node has
+/// a word on its right. Types: inner nodes and words I, outputs O, a reduction
+/// R.
 inline TaskGraph figureOne() {
   TaskGraph graph;
   graph.numTypes = 3;

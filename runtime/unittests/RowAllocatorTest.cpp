@@ -21,7 +21,7 @@ TEST(RowAllocator, TakesTheShortestRangeThatIsLongEnough) {
   EXPECT_EQ(rows.take(3), 14);
   rows.release(0, 6, 1);
   rows.release(10, 3, 1);
-  // Not before its epoch.
+  // Rows are not free before their epoch.
   EXPECT_EQ(rows.take(1), 17);
   rows.enter(1);
   EXPECT_EQ(rows.take(2), 10);
@@ -39,7 +39,7 @@ TEST(RowAllocator, JoinsNeighboursAndTheEnd) {
   rows.release(0, 3, 2);
   rows.release(3, 3, 4);
   rows.enter(3);
-  // What is free at the end is lengthened.
+  // A free range at the end is extended.
   EXPECT_EQ(rows.take(5), 6);
   EXPECT_EQ(rows.rows(), 11);
   rows.enter(7);
@@ -51,7 +51,7 @@ TEST(RowAllocator, JoinsNeighboursAndTheEnd) {
   EXPECT_EQ(rows.rows(), 1);
 }
 
-// Rows of another plan are in use, whatever its epochs say.
+// Rows of another plan are in use, regardless of its epochs.
 TEST(RowAllocator, PlansHaveRowsOfTheirOwn) {
   RowAllocator rows;
   rows.enter(0);
@@ -80,7 +80,7 @@ TEST(RowAllocator, EarlierPlansHaveRun) {
   EXPECT_EQ(rows.take(2), 4);
   EXPECT_EQ(rows.take(1), 1);
   EXPECT_EQ(rows.take(1), 6);
-  // From its first epoch on.
+  // Rows may be free from the first epoch of a plan on.
   rows.continueRun();
   rows.release(2, 2, 0);
   rows.enter(0);
@@ -88,7 +88,7 @@ TEST(RowAllocator, EarlierPlansHaveRun) {
   EXPECT_EQ(rows.rows(), 7);
 }
 
-/// Against rows that are marked one by one.
+/// Compares the allocator with rows that are marked one by one.
 TEST(RowAllocator, NoRowHasTwoOwners) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 50; ++trial) {

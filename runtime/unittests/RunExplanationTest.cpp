@@ -1,4 +1,4 @@
-//===- RunExplanationTest.cpp - Tests of what runs say of themselves ------===//
+//===- RunExplanationTest.cpp - Tests of explanations of runs -------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,7 +29,7 @@ const RunExplanation::Block &find(const RunExplanation &explanation,
   throw Error("there is no such block");
 }
 
-/// A step of a kernel, or with -1 a barrier, that takes a microsecond.
+/// Returns a step of a kernel, or with -1 a barrier, that takes a microsecond.
 StepTime step(int64_t kernel, int64_t count, int64_t room) {
   StepTime time = {kernel, count, 0, 1};
   time.room = room;
@@ -86,7 +86,7 @@ TEST(RunExplanation, LanesOfWorkers) {
   EXPECT_TRUE(session->blockPath().empty());
 }
 
-// Of plans, a batch may have several tasks of an instance: there is no room.
+// In plans, a batch may have several tasks of an instance: it has no room.
 TEST(RunExplanation, Plans) {
   Trial trial("lanes", "0\n1\n");
   const Descriptor &descriptor = trial.object.descriptor();
@@ -98,7 +98,7 @@ TEST(RunExplanation, Plans) {
   EXPECT_TRUE(contains(full.json(), "\"room\":null"));
 }
 
-// What all workers have a share in counts once, as do barriers.
+// Steps that all workers share count once, as do barriers.
 TEST(RunExplanation, StepsTogether) {
   Trial trial("lanes", "0\n1\n");
   std::vector<StepTime> steps;

@@ -22,7 +22,7 @@ struct RandomTasks {
   std::vector<std::vector<int64_t>> records;
   std::vector<TaskQueue> queues;
   std::vector<int64_t> operandBegin{0}, operands;
-  /// What brute force says: (phase, depth, kernel) -> tasks in recorded order.
+  /// Result of brute force: (phase, depth, kernel) -> tasks in recorded order.
   std::map<std::tuple<int64_t, int64_t, int64_t>, std::vector<uint32_t>> steps;
 
   RandomTasks(int seed, int64_t tasks, int64_t kernels, int64_t numDepths) {
@@ -59,7 +59,7 @@ struct RandomTasks {
   }
 };
 
-/// What a session keeps for all its runs.
+/// State that a session keeps for all its runs.
 struct Scheduling {
   std::vector<DepthSorter> sorters{3};
   DepthScheduler scheduler;
@@ -119,7 +119,7 @@ void compareWhole(const RandomTasks &tasks, Scheduling &scheduling) {
             "");
 }
 
-/// Cuts the queues in three parts, one of which may be empty.
+/// Splits the queues into three parts, one of which may be empty.
 std::vector<std::vector<TaskQueue>> cutInParts(const RandomTasks &tasks) {
   std::vector<std::vector<TaskQueue>> parts(3, tasks.queues);
   for (size_t k = 0; k < tasks.queues.size(); ++k) {
@@ -136,8 +136,8 @@ std::vector<std::vector<TaskQueue>> cutInParts(const RandomTasks &tasks) {
   return parts;
 }
 
-/// Each part in a plan of its own has the schedule that it has alone; the plans
-/// share out the numbers of a kernel's tasks.
+/// Checks that each part in a plan of its own has the same schedule as by
+/// itself. The plans divide the numbers of a kernel's tasks.
 void comparePlans(const RandomTasks &tasks, Scheduling &scheduling) {
   std::vector<std::vector<TaskQueue>> parts = cutInParts(tasks);
   scheduling.run(parts, /*plans=*/3);

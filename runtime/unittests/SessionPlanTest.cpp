@@ -1,4 +1,4 @@
-//===- SessionPlanTest.cpp - Tests of what a session's plans do -----------===//
+//===- SessionPlanTest.cpp - Tests of the plans of sessions ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,7 +30,7 @@ struct Graph : RunWatcher {
 };
 } // namespace
 
-// No policy changes a bit of the results, however many workers inspect.
+// No policy changes a bit of the results, for any number of inspecting workers.
 TEST(Session, PoliciesComputeTheSame) {
   const CompiledObject object = CompiledObject::open(fake("plain"));
   std::vector<std::string> kernels;
@@ -77,7 +77,7 @@ TEST(Session, PolicyOfAnotherProgram) {
   }
 }
 
-/// The tasks of the last run step by step, named by their places.
+/// Describes the tasks of the last run step by step, named by their places.
 static std::string describeTasks(const Session &session) {
   const TaskOrder &order = session.plan()->order();
   const DepthScheduler &schedule = order.schedule();
@@ -91,7 +91,7 @@ static std::string describeTasks(const Session &session) {
   for (int32_t s : schedule.sequence()) {
     const DepthStep &step = schedule.steps()[s];
     text += concat("\nkernel ", step.kernel, " depth ", step.depth, ":");
-    std::map<int64_t, std::string> tasks; // a constant one comes several times
+    std::map<int64_t, std::string> tasks; // a constant one occurs several times
     order.forEachTask(s, [&](int64_t place, const int64_t *record) {
       std::string task = concat(" ", place);
       for (const OperandInfo &operand :
@@ -126,7 +126,7 @@ TEST(Session, AnyNumberOfWorkersInspects) {
     std::string expected = run(1, 1, 1);
     for (int threads : {2, 3, 5})
       EXPECT_EQ(run(threads, 20, threads), expected);
-    // Too few nodes for several.
+    // There are too few nodes for several workers.
     EXPECT_EQ(run(3, int64_t(1) << 20, 1), expected);
   }
 }
@@ -160,7 +160,8 @@ TEST(Session, CountsTheRowsThatOperandsRead) {
     }
 }
 
-/// Plans run at the same time: none may write rows of another.
+/// Finds rows that several plans write. Plans run at the same time, so none may
+/// write rows of another.
 static std::string findSharedRows(const Session &session) {
   std::map<char *, size_t> writers;
   const std::vector<BatchPlan> &plans = session.plan()->plans();
@@ -183,7 +184,7 @@ static std::string findSharedRows(const Session &session) {
   return "";
 }
 
-// A group of blocks has a plan of its own, which are run by one launch.
+// Each group of blocks has a plan of its own; one launch runs all plans.
 TEST(Session, PlansOfGroups) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer keeps memory of every fiber that there was, "
@@ -218,7 +219,7 @@ TEST(Session, PlansOfGroups) {
   }
 }
 
-// Each plan has an instance at least, and the large ones do not pile up.
+// Each plan has at least one instance, and large ones are in different plans.
 TEST(Session, PlansAreBalanced) {
   std::string large = R"(["leaf", 0])", text;
   for (int i = 0; i < 50; ++i)

@@ -74,7 +74,7 @@ TEST(Session, ListsGrowInProportion) {
   EXPECT_LE(moves, count * 10);
 }
 
-// Of several appends to one list the first extends it in place; no list
+// The first of several appends to one list extends it in place. No list
 // changes.
 TEST(Session, ListsBranch) {
   Trial run("plain", R"(["many", [["leaf", 1], ["leaf", 0]]])");
@@ -151,14 +151,14 @@ TEST(Session, GpusRunInTheCallersStream) {
     EXPECT_EQ(driver.cuda->count("cuMemcpyDtoHAsync_v2"), 1);
     EXPECT_EQ(session.counters().launches, 1);
     EXPECT_EQ(session.counters().copies, 2);
-    // Two events, too; and that stream is the one that says whether it is busy.
+    // Two events, too. That stream also reports whether it is busy.
     EXPECT_EQ(driver.cuda->workStreams,
               std::vector<void *>(5, reinterpret_cast<void *>(0x1230)));
     EXPECT_EQ(driver.cuda->busy, 0);
   }
 }
 
-// Results that nobody asks for stay on the device, the others are copied once.
+// Results that are not requested stay on the device; others are copied once.
 TEST(Session, ResultsAreCopiedWhenCollected) {
   for (const char *kind : {"device", "cluster"}) {
     Trial trial(kind, "random:3,4", 1, size_t(16) << 20, 0, "random:1", "",
@@ -181,7 +181,7 @@ TEST(Session, ResultsAreCopiedWhenCollected) {
       late.collect(session, i);
     EXPECT_EQ(session.counters().copies, 3);
     EXPECT_FALSE(compareOutputs(late.outputs(), expected, std::nullopt).first);
-    // Results of unbatched code are not written over by those of a run before.
+    // Results of an earlier run do not overwrite those of unbatched code.
     run(ResultCopies::WhenCollected);
     EXPECT_EQ(trial.difference(), "");
   }
@@ -222,7 +222,6 @@ TEST(Session, SessionsShareWhatIsOnTheDevice) {
   EXPECT_TRUE(driver.cuda->allocations.empty());
 }
 
-// Sessions of several threads take turns on one emulated device.
 /// Runs the trial's inputs in four sessions at once, each in a thread of its
 /// own with mini-batches of its own size; 0: all instances together.
 static void runInThreads(Trial &trial, const char *inputsText,
@@ -254,6 +253,7 @@ static void runInThreads(Trial &trial, const char *inputsText,
     EXPECT_EQ(difference, "");
 }
 
+// Sessions of several threads take turns on one emulated device.
 TEST(Session, ThreadsShareADevice) {
   Trial trial("device", "random:3,40");
   runInThreads(trial, "random:3,40", {0, 0, 0, 0});
@@ -281,7 +281,7 @@ TEST(Session, GpusHaveAWatchdog) {
   }
 }
 
-// The emulator tests that a watchdog would see kernels get on.
+// The emulator checks that a watchdog would see the progress of kernels.
 TEST(Session, EmulatedKernelsSayHowFarTheyAre) {
   Trial trial("silent", "random:3,4", 1, size_t(16) << 20, 0, "random:1", "",
               1024, 1024, 2);
@@ -309,7 +309,7 @@ TEST(Session, LaterRunsAllocateNothing) {
   }
 }
 
-/// A file of parameters with three words.
+/// Writes a file of parameters with three words.
 static std::string writeParameters(const TemporaryFolder &folder) {
   std::vector<float> values(3 * 20 + 20 + 400, 0.25f);
   const char *data = reinterpret_cast<char *>(values.data());
@@ -329,7 +329,7 @@ TEST(Session, ErrorOfTheFirstInstance) {
   const std::string path = writeParameters(folder);
   for (int threads : {1, 2, 4}) {
     Trial run("plain", text, threads, size_t(1) << 20, 0, path, "", 1);
-    // The session goes on.
+    // The session stays usable.
     for (int i = 0; i < 2; ++i)
       EXPECT_MESSAGE("instance 13: index 113 is out of range for parameter 'E' "
                      "with 3 rows (line 14: leaf.word)",
@@ -377,7 +377,7 @@ TEST(Session, StackOverflow) {
       "instance 0: the recursion is deeper than the stack of 1048576 "
       "bytes allows; give a larger one with --stack-size",
       run.unbatched());
-  // The session goes on.
+  // The session stays usable.
   run.session->runUnbatched(1);
   EXPECT_EQ(named(run.batched(), "h").rows(), 2 * depth + 2);
 }

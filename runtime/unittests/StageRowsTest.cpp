@@ -1,4 +1,4 @@
-//===- StageRowsTest.cpp - Tests of how many rows a device counts ---------===//
+//===- StageRowsTest.cpp - Tests of limits of rows on a device ------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- StreamTest.cpp - Tests of instances that come while others run -----===//
+//===- StreamTest.cpp - Tests of streams of instances ---------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,7 @@
 using namespace batchrt;
 
 namespace {
-/// A session of the program with lanes that is written by hand.
+/// A session of the handwritten program with lanes.
 struct Lanes {
   explicit Lanes(int64_t lanes, int32_t threads = 1, int64_t stackDepth = 64,
                  const char *kind = "lanes") {
@@ -85,8 +85,8 @@ struct Lanes {
 };
 } // namespace
 
-// Instances come one by one, and several at once, to as many lanes and workers
-// as there are, or fewer; each has its own results.
+// Instances arrive one by one and several at once, for different numbers of
+// lanes and workers. Each has its own results.
 TEST(Stream, EveryInstanceRunsOnce) {
   for (int64_t lanes : {1, 3, 8})
     for (int32_t threads : {1, 2, 4})
@@ -119,7 +119,7 @@ TEST(Stream, EveryInstanceRunsOnce) {
       }
 }
 
-// A session that had a stream runs mini-batches, and has streams again.
+// A session that had a stream can run mini-batches, and have other streams.
 TEST(Stream, TheSessionGoesOn) {
   Lanes trial(2, 2);
   const int64_t n = 4, count = 1;
@@ -150,8 +150,8 @@ TEST(Stream, TheSessionGoesOn) {
   }
 }
 
-// An instance that fails is one error; the others have their results, and its
-// seat serves again.
+// An instance that fails causes one error. The others have their results, and
+// its seat is reused.
 TEST(Stream, InstancesFailAlone) {
   Lanes trial(2, 1, /*stackDepth=*/5);
   ASSERT_EQ(trial.open(4), BATCH_STATUS_OK);
@@ -198,14 +198,14 @@ TEST(Stream, WhatDoesNotFit) {
   EXPECT_EQ(trial.take({1, 2}, taken, 0), BATCH_STATUS_INVALID);
   while (taken.size() < 2)
     ASSERT_EQ(trial.take({1, 2}, taken), BATCH_STATUS_OK);
-  // Plans of tasks have no lanes.
+  // Lanes on a device do not run streams.
   Lanes plans(2, 1, 64, "lanes_device");
   EXPECT_EQ(plans.open(2), BATCH_STATUS_FAILED);
   EXPECT_NE(std::string(batchLastError()).find("--strategy=lockstep"),
             std::string::npos);
 }
 
-// Another thread ends the wait for an instance that runs for ever. The stream
+// Another thread ends the wait for an instance that runs forever. The stream
 // stays usable, and takes more instances.
 TEST(Stream, Woken) {
   InstanceStream stream(2);
@@ -235,8 +235,7 @@ TEST(Stream, Woken) {
   batchStreamWake(nullptr);
 }
 
-// A request to end ends the wait, not the stream; in a forked process there is
-// no stream.
+// A cancellation ends the wait, not the stream. A forked process has no stream.
 TEST(Stream, CancelledAndForked) {
   InstanceStream stream(1);
   Cancellation cancellation;

@@ -1,4 +1,4 @@
-//===- Support.h - What the tests share -------------------------*- C++ -*-===//
+//===- Support.h - Common code of tests -------------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@
 #include <string>
 #include <unistd.h>
 
-/// A folder that goes away with the test.
+/// A folder that is removed at the end of the test.
 class TemporaryFolder {
 public:
   TemporaryFolder() {
@@ -40,7 +40,7 @@ private:
   std::string path;
 };
 
-/// The message of the batchrt::Error that `body` raises, or "no error".
+/// Returns the message of the batchrt::Error that `body` raises, or "no error".
 template <class Body>
 std::string messageOf(Body body) {
   try {

@@ -64,7 +64,7 @@ TEST(Workers, WaitAtBarriers) {
   }
 }
 
-// A worker alone passes barriers, which are none then.
+// A single worker passes barriers, which do not count.
 TEST(Workers, OneMayBeAlone) {
   WorkerPool pool(3);
   for (int run = 0; run < 3; ++run) {
@@ -84,7 +84,7 @@ TEST(Workers, OneMayBeAlone) {
 TEST(Workers, SleepAndWake) {
   WorkerPool pool(2);
   for (int run = 0; run < 3; ++run) {
-    // Longer than they spin.
+    // Longer than workers spin.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     BarrierJob job{&pool, std::vector<int64_t>(2), 3};
     pool.run(BarrierJob::run, &job);
@@ -165,7 +165,7 @@ TEST(Fiber, TakeTurns) {
     EXPECT_EQ(b.turns, i + 2);
   }
   EXPECT_TRUE(a.fiber.resume());
-  // The other is abandoned, and its stack used again.
+  // The other fiber is abandoned, and its stack is reused.
   EXPECT_FALSE(b.fiber.run(Turns::run, &b));
   EXPECT_EQ(b.turns, 4);
 }
@@ -174,8 +174,8 @@ TEST(Fiber, ImpossibleStack) {
   EXPECT_MESSAGE("--stack-size", FiberStack stack(SIZE_MAX / 4));
 }
 
-// What a session does not need, another takes: no more stacks are reserved than
-// run at the same time.
+// A session takes stacks that another one does not need: no more stacks are
+// reserved than run at the same time.
 TEST(Fiber, BorrowedStacks) {
   BorrowedStack::freeOthers();
   const FiberStack *first, *second;
@@ -188,7 +188,7 @@ TEST(Fiber, BorrowedStacks) {
   {
     const BorrowedStack again(1 << 20), other(2 << 20), last(1 << 20);
     EXPECT_TRUE(&*again == first || &*again == second);
-    // A stack of another size goes when it is in the way.
+    // A stack of another size is freed when it is in the way.
     EXPECT_NE((*other).size(), (*again).size());
     EXPECT_GE((*other).size(), size_t(2) << 20);
     EXPECT_NE(&*last, &*again);
@@ -239,7 +239,7 @@ TEST(Memo, AgreesWithMap) {
   }
 }
 
-// Far more than there is memory, of which little is written.
+// Far more addresses than there is memory; few are written.
 TEST(Buffer, Addresses) {
 #ifdef __SANITIZE_THREAD__ // has fewer addresses itself
   constexpr size_t bytes = size_t(1) << 36;
@@ -257,7 +257,7 @@ TEST(Buffer, Addresses) {
   other.release();
   EXPECT_EQ(other.capacity(), 0u);
   for (int round = 0; round < 1000; ++round)
-    Buffer().reserveAddresses(bytes, "a test"); // which is given back
+    Buffer().reserveAddresses(bytes, "a test"); // freed at once
   EXPECT_MESSAGE(
       "out of memory: 9223372036854775808 bytes for result tables; a "
       "smaller batch (--batch) or fewer workers (--threads) need less",
@@ -340,7 +340,7 @@ TEST(Arena, KeepsRows) {
   for (int round = 0; round < 200; ++round) {
     for (int i = 0; i < 30; ++i)
       take(64 * (1 + (round * 31 + i * 7) % 1600), 9);
-    // They change places: either may lie where the other goes.
+    // The rows change places: either may be where the other goes.
     rows[0] = take(64, static_cast<char>(round));
     if (round % 3 == 0)
       rows[2] = take(1 << 20, 3);
@@ -353,7 +353,7 @@ TEST(Arena, KeepsRows) {
       capacity = arena.capacity();
   }
   EXPECT_EQ(arena.capacity(), capacity);
-  // Before anything was taken: an argument, which is handed back.
+  // Nothing has been taken: the row is an argument, which is returned as it is.
   BumpArena fresh;
   fresh.reset(context);
   char argument[64];

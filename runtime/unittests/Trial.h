@@ -21,7 +21,7 @@ inline std::string fake(const char *kind) {
   return std::string(FAKE_FOLDER) + "/fake_" + kind + ".so";
 }
 
-/// An object at work on inputs given as text.
+/// An object that runs on inputs given as text.
 struct Trial {
   TemporaryFolder folder;
   CompiledObject object;

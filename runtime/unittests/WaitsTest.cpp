@@ -16,7 +16,7 @@ using namespace batchrt;
 using namespace batchrt::test;
 
 namespace {
-/// A session with the object that waits, and what its instances are.
+/// A session of the object that waits, with its instances.
 struct Waiting : Trial {
   explicit Waiting(const std::string &text, int threads = 1)
       : Trial("waits", text, threads) {}
@@ -151,9 +151,9 @@ TEST(Waits, EachPlanIsWatched) {
   EXPECT_EQ(log.text, "");
 }
 
-// Rows of 64 bytes. An instance that ends has its row from the last flush, what
-// control reads when the flush has run, and two rows that nobody needs, one of
-// which has just been read.
+// Rows have 64 bytes. An instance that ends has its row from the last flush,
+// the row that control reads after the flush, and two rows that nothing needs,
+// one of which has just been read.
 TEST(Waits, RowsAreCountedOverFlushes) {
   Waiting one("5\n");
   RowCounts counts;
@@ -197,7 +197,7 @@ TEST(Waits, PictureHasAClusterForEachFlush) {
   }
 }
 
-// Instances that run into a limit end; what the others do is counted.
+// Instances that reach a limit end; the work of the others is counted.
 TEST(Waits, LimitsOfInstances) {
   Waiting trial("1\n1000000\n5\n");
   SessionOptions options;
@@ -228,8 +228,8 @@ TEST(Waits, LimitsOfInstances) {
   EXPECT_NE(log.text.find("deferred: 2 tasks"), std::string::npos);
 }
 
-// Whichever buffer gets no memory, the run ends with an error that says so, and
-// the next one is good.
+// Whichever buffer gets no memory, the run ends with an error that reports
+// this, and the next run succeeds.
 TEST(Waits, OutOfMemory) {
   for (int threads : {1, 3}) {
     std::string message;
@@ -249,7 +249,7 @@ TEST(Waits, OutOfMemory) {
   }
 }
 
-// As a server does: sessions of several threads share an object.
+// As in a server, sessions of several threads share an object.
 TEST(Waits, ThreadsShareAnObject) {
   Waiting trial(three);
   std::vector<std::string> texts(4);

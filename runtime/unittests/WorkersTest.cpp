@@ -15,7 +15,7 @@
 using namespace batchrt;
 
 namespace {
-/// Workers that go on, as often as they should.
+/// Workers that pass two barriers in each round.
 struct BarrierJob {
   WorkerPool *pool;
   std::vector<int64_t> values;
@@ -35,12 +35,12 @@ struct BarrierJob {
   }
 };
 
-/// Workers wait for each other until one says that all leave: at a barrier, or
-/// some of them by themselves in between.
+/// Workers wait for each other until one requests that all leave: at a barrier,
+/// or some of them by themselves in between.
 struct LeavingJob {
   WorkerPool *pool;
   Cancellation *cancellation;
-  int asker, round; ///< who asks, and when
+  int asker, round; ///< the worker that requests this, and when
   bool atBarriersOnly;
   std::atomic<int> left{0};
 
@@ -80,7 +80,7 @@ TEST(Workers, LeaveEarly) {
   }
 }
 
-// One worker alone leaves at a barrier, too.
+// A single worker leaves at a barrier, too.
 TEST(Workers, LeaveAlone) {
   WorkerPool pool(3);
   Cancellation cancellation;
@@ -90,7 +90,7 @@ TEST(Workers, LeaveAlone) {
   EXPECT_EQ(job.left, 1);
 }
 
-// What a forked process has of the pool are its threads' names only.
+// A forked process has only the handles of the pool's threads.
 TEST(Workers, StartAgainInForkedProcesses) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer knows no threads of forked processes";
