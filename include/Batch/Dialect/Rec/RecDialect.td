@@ -15,13 +15,14 @@ def Rec_Dialect : Dialect {
   let cppNamespace = "::mlir::rec";
   let summary = "Recursion over algebraic data types";
   let description = [{
-    What upstream lacks to write a recursive function over a tree, a list or a
-    graph for one input: declarations of algebraic data types, construction and
-    exhaustive matching of their values, and maps and folds over lists.
-    Recursion itself is `func.call`. Every op is pure.
+    Provides what upstream MLIR lacks for a recursive function over a tree, a
+    list or a graph, written for one input: declarations of algebraic data
+    types, construction and exhaustive matching of their values, and maps and
+    folds over lists. Recursion itself is `func.call`. Only `rec.phase` has a
+    side effect of its own.
 
-    The unit attribute `rec.backedge` may be on any op: with what depends on it,
-    `rec-refactor` moves it to the callers of the function.
+    Any op may have the unit attribute `rec.backedge`. `rec-refactor` moves such
+    an op, with all ops that depend on it, to the callers of the function.
   }];
   let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;

@@ -14,28 +14,31 @@ def Rec_TensorStandInTypeInterface
     : TypeInterface<"TensorStandInTypeInterface"> {
   let cppNamespace = "::mlir::rec";
   let description = [{
-    Marks a type whose values stand for tensors in code that only decides, an
-    inspector. Where the declaration of an ADT says tensor, `rec.construct` and
-    `rec.match` also accept a value of such a type, and lists of them where it
-    says list of tensors. `!batch.handle` is one.
+    Marks a type whose values stand for tensors in an inspector: code that
+    computes control but no tensors. If a field of an ADT is declared as a
+    tensor, `rec.construct` and `rec.match` also accept a value of such a type.
+    If it is declared as a list of tensors, they accept a list of such values.
+    `!batch.handle` is such a type.
   }];
 }
 
 def Rec_ValueFlowOpInterface : OpInterface<"ValueFlowOpInterface"> {
   let cppNamespace = "::mlir::rec";
   let description = [{
-    Implemented by an op that hands values on in a way that no other interface
-    says: it puts them in lists and values of ADTs or takes them out. Analyses
-    of values know nothing else of such an op. Regions and the values that
-    control flow hands to them are the matter of `RegionBranchOpInterface`. An
-    op without both interfaces is pure, and computes tensors and scalars.
+    Implemented by an op that forwards values in a way that no other interface
+    describes: it puts them into lists and values of ADTs, or takes them out.
+    Analyses of values use only this interface for such an op.
+    `RegionBranchOpInterface` describes regions and the values that control
+    flow forwards to them. An op with neither interface is pure, and computes
+    tensors and scalars.
   }];
   let methods = [
     InterfaceMethod<[{
-        Appends the ways on which values go through the op, in the order of its
-        operands, less those that `RegionBranchOpInterface` says. An operand that
-        is on no way influences no result; a result that is on none depends on no
-        operand, or only on what is known without running tensor code.
+        Appends the edges along which values flow through the op, in the order
+        of its operands, except those that `RegionBranchOpInterface` describes.
+        An operand without an edge influences no result. A result without an
+        edge depends on no operand, or only on values that are known without
+        running tensor code.
       }],
       "void", "getValueFlow",
       (ins "::mlir::SymbolTableCollection &":$symbolTables,

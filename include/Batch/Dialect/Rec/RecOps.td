@@ -36,18 +36,19 @@ def AdtOp : Rec_Op<"adt", [
   let summary = "Declares an algebraic data type";
   let description = [{
     A value of the type is one of the variants, which are declared inside. The
-    order of declarations counts: the variants of all ADTs of a module are
-    numbered in it.
+    variants of all ADTs of a module are numbered in the order of their
+    declarations, so this order matters.
 
-    The symbol is never discarded for want of uses: types of values refer to
-    it, and symbol uses in types are invisible to upstream's symbol passes.
+    The symbol is never discarded, even if it has no uses: types of values refer
+    to it, and upstream's symbol passes do not see symbol uses in types.
 
-    A kind says which shapes the values given to a program have: in a `tree` no
-    node is a child of two nodes, in a `sequence` a node also has at most one
-    child of its own ADT; a `dag` may share nodes, as may an ADT without a kind.
-    The arity is the largest number of children of its own ADT that a node has,
-    the entries of lists included. Inputs that are not of the kind or exceed the
-    arity are refused when they are read. Results need not keep to either.
+    The kind restricts the shapes of the values that are given to a program. In
+    a `tree`, no node is a child of two nodes. In a `sequence`, a node also has
+    at most one child of its own ADT. Values of a `dag`, or of an ADT without a
+    kind, may share nodes. The arity is the largest number of children of its
+    own ADT that a node has, including the entries of lists. Inputs that are not
+    of the kind or exceed the arity are rejected when they are read. Results
+    need not satisfy either.
 
     Example:
 
@@ -70,9 +71,9 @@ def AdtOp : Rec_Op<"adt", [
     auto getVariants() { return getBody().front().getOps<VariantOp>(); }
     /// Returns the variant of that name or null.
     VariantOp getVariant(::mlir::StringAttr name);
-    /// The type of the values that this declares.
+    /// The type of the values that this op declares.
     AdtType getType();
-    /// True if the kind says that no node is a child of two nodes.
+    /// Returns true if, by the kind, no node is a child of two nodes.
     bool isUnshared() { return getKind() && *getKind() != Kind::Dag; }
 
     bool canDiscardOnUseEmpty() { return false; }
@@ -85,10 +86,10 @@ def VariantOp : Rec_Op<"variant", [
   let summary = "Declares a variant of an algebraic data type";
   let description = [{
     A variant has named fields. A field is an index, a signless integer or a
-    float of at most 64 bits, a static tensor of these, an ADT, or a list of
-    any of these. Two fields of a variant have different names, and the ADTs
-    that fields name are declared in the module. Where the ADT has an arity, no
-    variant has more fields of the ADT itself.
+    float of at most 64 bits, a static tensor of these, an ADT, or a list of any
+    of these. The fields of a variant have different names, and the ADTs of its
+    fields are declared in the module. If the ADT has an arity, no variant has
+    more fields of the ADT itself than that. Fields that are lists do not count.
 
     Example:
 
@@ -124,7 +125,7 @@ def ConstructOp : Rec_Op<"construct", [
   let description = [{
     Takes one operand per field of the variant, in declared order. Two values
     built from equal fields are indistinguishable. An operand has the type of
-    its field; for a tensor or a list of tensors it may have any type that
+    its field. For a tensor or a list of tensors, it may have any type that
     stands for these (see `rec.match`). The result is of the variant's ADT.
 
     Example:
@@ -150,15 +151,15 @@ def MatchOp : Rec_Op<"match", [
                               ["getRegionInvocationBounds"]>,
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Takes a value of an algebraic data type apart";
+  let summary = "Branches on the variant of a value of an algebraic data type";
   let description = [{
-    Runs the case of the variant that the value is, with the value's fields as
-    arguments. Every variant has exactly one case. What the case yields are the
-    results of the match, so all cases yield the same types.
+    Runs the case of the value's variant, with the value's fields as arguments.
+    Every variant has exactly one case. The results of the match are the values
+    that the case yields, so all cases yield the same types.
 
-    An argument has the type of its field. Where that is a list of tensors, it
-    may also be the ragged tensor of them; and where it is a tensor, a type that
-    stands for tensors, such as `!batch.handle` in an inspector.
+    An argument has the type of its field. For a list of tensors, it may also be
+    the ragged tensor of them. For a tensor, it may also have a type that stands
+    for tensors, such as `!batch.handle` in an inspector.
 
     Example:
 
@@ -187,9 +188,9 @@ def MatchOp : Rec_Op<"match", [
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
-    /// The region of the case for that variant, or null.
+    /// Returns the region of the case for that variant, or null.
     ::mlir::Region *getCase(::mlir::StringAttr variant);
-    /// The variant that the case with that number is for.
+    /// Returns the variant of the case with that number.
     ::mlir::FlatSymbolRefAttr getCaseName(unsigned number);
     YieldOp getYield(unsigned number);
   }];
@@ -201,10 +202,10 @@ def YieldOp : Rec_Op<"yield", [
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "Ends a region of match, map or fold with its results";
   let description = [{
-    In a case of `rec.match` the operands are the results of the match; in the
-    body of `rec.map`, one element of each result; in the body of `rec.fold`,
-    the accumulators for the next element. The op around it checks their number
-    and types.
+    In a case of `rec.match`, the operands are the results of the match. In the
+    body of `rec.map`, they are one element of each result. In the body of
+    `rec.fold`, they are the accumulators for the next element. The enclosing op
+    checks their number and types.
 
     Example:
 
@@ -240,15 +241,16 @@ def MapOp : Rec_LoopOp<"map", [
   let summary = "Runs its body for every element of a list, independently";
   let description = [{
     The body's arguments are the elements of the lists at one position. Several
-    lists are walked together and have equal lengths, which is checked when the
-    program runs. A ragged tensor is walked row by row, a value of a list-shaped
-    ADT (see `rec.elements`) element by element; its type does not say what its
-    elements are, so their argument does.
+    lists are walked together and have equal lengths, which is checked at run
+    time. A ragged tensor is walked row by row, and a value of a list-shaped ADT
+    (see `rec.elements`) element by element. The type of such a value does not
+    determine the type of its elements, so the argument for them is written with
+    its type.
 
-    What the body yields is gathered in a list per yielded value, in order; a
-    static tensor may also be gathered in a ragged tensor. The runs of the body
-    do not depend on each other. There is at least one list, and a result for
-    each value that the body yields.
+    For each value that the body yields, there is one result: the list of these
+    values, in order. For static tensors, the result may also be a ragged
+    tensor. The runs of the body do not depend on each other. There is at least
+    one list.
 
     Example:
 
@@ -294,12 +296,12 @@ def FoldOp : Rec_LoopOp<"fold", [
                               ["getEntrySuccessorOperands"]>]> {
   let summary = "Runs its body for every element of a list, in order";
   let description = [{
-    The body's arguments are the accumulators, then the elements of the lists
-    at one position. The body yields the accumulators for the next position;
-    the results are those after the last one, or the initial values where the
-    lists are empty. Lists are walked as in `rec.map`. An accumulator has one
-    type: that of its initial value, of the argument, of what the body yields
-    for it, and of the result.
+    The body's arguments are the accumulators, followed by the elements of the
+    lists at one position. The body yields the accumulators for the next
+    position. The results are the accumulators after the last position, or the
+    initial values if the lists are empty. Lists are walked as in `rec.map`. An
+    accumulator, its initial value, the value that the body yields for it and
+    its result have the same type.
 
     Example:
 
@@ -328,14 +330,14 @@ def FoldOp : Rec_LoopOp<"fold", [
 def ElementsOp : Rec_Op<"elements", [
     Pure, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "The elements of a value of a list-shaped ADT, in order";
+  let summary = "Lists the elements of a value of a list-shaped ADT, in order";
   let description = [{
-    A list-shaped ADT has two variants: one has no field of the ADT's own type
-    and ends a list, the other has two fields, of which exactly one, the rest of
+    A list-shaped ADT has two variants. One has no field of the ADT's own type
+    and ends a list. The other has two fields, of which exactly one, the rest of
     the list, has the ADT's own type. The other field is the element.
 
-    The result is the list of the elements from first to last, as a list or, for
-    static tensors, as a ragged tensor.
+    The result has the elements from first to last, as a list or, for static
+    tensors, as a ragged tensor.
 
     Example:
 
@@ -359,9 +361,9 @@ def ElementsOp : Rec_Op<"elements", [
 
 def EmptyOp : Rec_Op<"empty", [
     Pure, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "The list without elements";
+  let summary = "Creates an empty list";
   let description = [{
-    Lists that a loop makes begin with it (see `rec.append`).
+    A loop that builds a list starts with this op (see `rec.append`).
 
     Example:
 
@@ -378,15 +380,15 @@ def AppendOp : Rec_Op<"append", [
     TypesMatchWith<"the element has the type of the list's elements", "list",
                    "element", "::mlir::rec::getSequenceElementType($_self)">,
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "The list with one more element behind it";
+  let summary = "Appends an element to a list";
   let description = [{
-    The elements of the list, then `element`. The list itself stays as it is:
-    two appends to one list make two lists. To a ragged tensor a row is
-    appended.
+    The result has the elements of the list, followed by `element`. The list
+    itself does not change: two appends to one list make two lists. A row is
+    appended to a ragged tensor.
 
-    A list that grows by n appends, each to the result of the one before, takes
-    time and memory proportional to n. Only the first append to a list extends
-    it in place; each further one copies it.
+    Together, n appends, each to the result of the previous one, take time and
+    memory proportional to n. Only the first append to a list extends it in
+    place; each further one copies it.
 
     Example:
 
@@ -411,10 +413,11 @@ def AppendOp : Rec_Op<"append", [
 
 def LengthOp : Rec_Op<"length", [
     Pure, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "The number of elements of a list or rows of a ragged tensor";
+  let summary = "Returns the length of a list or ragged tensor";
   let description = [{
-    The result is 0 for an empty list. A value of a list-shaped ADT has no
-    length before `rec.elements` makes a list of it.
+    The length of a ragged tensor is its number of rows. The result is 0 for an
+    empty list. A value of a list-shaped ADT has no length; `rec.elements` makes
+    a list of it first.
 
     Example:
 
@@ -430,10 +433,10 @@ def LengthOp : Rec_Op<"length", [
 
 def ElementOp : Rec_Op<"element", [
     NoMemoryEffect, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "One element of a list, or row of a ragged tensor";
+  let summary = "Returns an element of a list, or a row of a ragged tensor";
   let description = [{
-    Positions count from 0. One that is not below the length is an error when
-    the program runs.
+    Positions start at 0. A position that is not less than the length is a
+    run-time error.
 
     Example:
 
@@ -460,9 +463,11 @@ def PhaseOp : Rec_Op<"phase", [
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
   let summary = "Marks the start of a program phase";
   let description = [{
-    What follows in the block belongs to a new phase: all tensor work before
-    the mark runs before any after it. It changes the schedule, never a
-    result. Its effect on a resource of its own keeps it in place.
+    The ops that follow in the block belong to a new phase: all tensor work
+    before the mark runs before any tensor work after it. Tasks of a kernel that
+    runs on both sides of the mark are not ordered. The mark changes the
+    schedule, never a result. It writes to a resource of its own, which keeps it
+    in place.
 
     Example:
 

@@ -36,10 +36,10 @@ def Rec_AdtType : Rec_Type<"Adt", "adt"> {
 def Rec_ListType : Rec_Type<"List", "list"> {
   let summary = "An immutable list";
   let description = [{
-    A list of any length whose elements all have one type. Where the elements
-    are static tensors, the ragged tensor type (`tensor<?x256xf32>` for a list
-    of `tensor<256xf32>`) says the same. Fields are declared with the list
-    type; their values may have either.
+    A list of any length whose elements all have one type. If the elements are
+    static tensors, the ragged tensor type is equivalent: `tensor<?x256xf32>`
+    for a list of `tensor<256xf32>`. Fields are declared with the list type;
+    their values may have either type.
 
     Example:
 
@@ -60,7 +60,8 @@ def Rec_Sequence
     : Type<CPred<"::mlir::rec::getSequenceElementType($_self)">,
            "list or tensor whose first dimension alone is dynamic">;
 
-/// What maps and folds walk. That an ADT is list-shaped is in its declaration.
+/// Values that maps and folds walk. The declaration of an ADT determines
+/// whether the ADT is list-shaped.
 def Rec_Walkable : AnyTypeOf<[Rec_Sequence, Rec_AdtType],
                              "list, tensor whose first dimension alone is "
                              "dynamic, or value of a list-shaped ADT">;
