@@ -21,7 +21,7 @@ class UProg_Attr<string name, string attrMnemonic>
 // Operands and results of operators
 //===----------------------------------------------------------------------===//
 
-def UProg_OperandKind : I32EnumAttr<"OperandKind", "what an operand holds", [
+def UProg_OperandKind : I32EnumAttr<"OperandKind", "access to an operand", [
       I32EnumAttrCase<"Gather", 0, "gather">,
       I32EnumAttrCase<"Rows", 1, "rows">,
       I32EnumAttrCase<"Scalar", 2, "scalar">,
@@ -34,7 +34,7 @@ def UProg_OperandKind : I32EnumAttr<"OperandKind", "what an operand holds", [
 def UProg_OperandAttr : UProg_Attr<"Operand", "operand"> {
   let summary = "how an operator reads an operand";
   let description = [{
-    | kind | is |
+    | kind | the operand |
     |---|---|
     | `gather` | a row per task, by its number in one table or source |
     | `rows` | a row per task, by its address |
@@ -42,10 +42,10 @@ def UProg_OperandAttr : UProg_Attr<"Operand", "operand"> {
     | `shared(p)` | parameter `p` of the entry, for all tasks |
     | `offsets(d)` | where the tasks' rows of ragged domain `d` begin and end |
 
-    Rows of domain `ragged` are concatenated, those of a task beside each other. Rows
-    of a table that is not in row-major order have its `layout`, as `batch.table`
-    has it; where other values lie between them, `block_bytes` is the distance of
-    two blocks of slots.
+    The rows of ragged domain `ragged` are concatenated; the rows of one task
+    are next to each other. If a table is not in row-major order, `layout` is
+    its layout, as in `batch.table`. If other values are stored between the
+    rows, `block_bytes` is the distance in bytes between two blocks of slots.
 
     ```mlir
     #uprog.operand<gather>
@@ -68,10 +68,10 @@ def UProg_OperandAttr : UProg_Attr<"Operand", "operand"> {
 def UProg_ResultAttr : UProg_Attr<"Result", "result"> {
   let summary = "where an operator writes a result";
   let description = [{
-    A task writes `siblings` rows beside each other into the result's table; this
-    one is number `position` of them. `layout` and `block_bytes` are as in
-    `#uprog.operand`. With `rows` there is no such table: the step has the address of
-    each task's row.
+    A task writes `siblings` adjacent rows into the result's table; this result
+    is number `position` of them. `layout` and `block_bytes` are as in
+    `#uprog.operand`. With `rows` there is no such table: the step has the
+    address of each task's row.
 
     ```mlir
     #uprog.result<siblings = 2, position = 1>
@@ -89,18 +89,20 @@ def UProg_ResultAttr : UProg_Attr<"Result", "result"> {
 }
 
 //===----------------------------------------------------------------------===//
-// What an operator's code needs
+// Requirements of an operator's code
 //===----------------------------------------------------------------------===//
 
 def UProg_WorkersAttr : UProg_Attr<"Workers", "workers"> {
   let summary = "how the workers of a pool run an operator's code";
   let description = [{
-    For `n` tasks a worker needs min(`fixed_scratch` + `n` * `task_scratch`,
-    `most_scratch`) bytes of its own. Launches of at least `row_split` tasks per
-    worker are shared by rows, all stages on `stage_rows` at a time (0: on all),
-    smaller ones stage by stage; those of fewer than `share_tasks` are not worth
-    sharing. Workers that share a launch of fewer tasks, column by column or row by
-    row as the stages say, wait for each other before the stages of `barriers`.
+    For `n` tasks, a worker needs min(`fixed_scratch` + `n` * `task_scratch`,
+    `most_scratch`) bytes of its own.
+
+    A launch with at least `row_split` tasks per worker is shared by rows. Each
+    worker then runs all stages on `stage_rows` tasks at a time (0: on all of
+    its tasks). A smaller launch is shared stage by stage, by columns or by rows
+    as the stage specifies. Its workers wait for each other before the stages in
+    `barriers`. A launch of fewer than `share_tasks` tasks is not worth sharing.
 
     ```mlir
     #uprog.workers<fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096,
@@ -122,10 +124,10 @@ def UProg_WorkersAttr : UProg_Attr<"Workers", "workers"> {
 }
 
 def UProg_CodeAttr : UProg_Attr<"Code", "code"> {
-  let summary = "what the code of an operator needs";
+  let summary = "requirements of the code of an operator";
   let description = [{
-    Its number of stages, and bytes of scratch memory per task and per row of
-    each ragged domain. `workers` is there if the code is that of a CPU.
+    The number of stages, and the bytes of scratch memory per task and per row
+    of each ragged domain. Code for a CPU also has `workers`.
 
     ```mlir
     #uprog.code<ragged_scratch = [0, 128], stages = 2, task_scratch = 64>
@@ -148,7 +150,7 @@ def UProg_CodeAttr : UProg_Attr<"Code", "code"> {
 // Stages
 //===----------------------------------------------------------------------===//
 
-def UProg_StageTarget : I32EnumAttr<"StageTarget", "what stages are made for", [
+def UProg_StageTarget : I32EnumAttr<"StageTarget", "target of stages", [
       I32EnumAttrCase<"CPU", 0, "cpu">,
       I32EnumAttrCase<"GPU", 1, "gpu">]> {
   let cppNamespace = "::mlir::uprog";
@@ -156,10 +158,11 @@ def UProg_StageTarget : I32EnumAttr<"StageTarget", "what stages are made for", [
 }
 
 def UProg_StagingAttr : UProg_Attr<"Staging", "staging"> {
-  let summary = "for what an operator is split into stages";
+  let summary = "the target of the stages of an operator";
   let description = [{
-    All vectors of the operator have `lanes` elements: as many of the widest type
-    of its rows and reductions as fit into `vector_bits`.
+    All vectors of the operator have `lanes` elements. This is the number of
+    elements that fit into `vector_bits`, for the widest type of its rows and
+    reductions.
 
     ```mlir
     #uprog.staging<cpu, vector_bits = 512, lanes = 16>
@@ -171,7 +174,7 @@ def UProg_StagingAttr : UProg_Attr<"Staging", "staging"> {
   let genVerifyDecl = 1;
 }
 
-def UProg_RowsKind : I32EnumAttr<"RowsKind", "whose the rows of a stage are", [
+def UProg_RowsKind : I32EnumAttr<"RowsKind", "kind of the rows of a stage", [
       I32EnumAttrCase<"Once", 0, "once">,
       I32EnumAttrCase<"Tasks", 1, "tasks">,
       I32EnumAttrCase<"Ragged", 2, "ragged">]> {
@@ -184,7 +187,7 @@ def UProg_RowsAttr : UProg_Attr<"Rows", "rows"> {
   let description = [{
     | kind | a row for |
     |---|---|
-    | `once` | the whole launch: what depends on parameters only |
+    | `once` | the whole launch; it depends only on parameters |
     | `tasks` | each task |
     | `ragged(d)` | each row of ragged domain `d` |
 
@@ -202,12 +205,14 @@ def UProg_RowsAttr : UProg_Attr<"Rows", "rows"> {
 def UProg_PanelsAttr : UProg_Attr<"Panels", "panels"> {
   let summary = "parameters that are packed in panels when they are bound";
   let description = [{
-    B[n][k] (`transposed`) or B[k][n], in panels of `width` columns: a panel has its
-    columns of each k together. Several parameters are stacked along n.
+    The matrix B[n][k] (`transposed`) or B[k][n], in panels of `width` columns.
+    For each k, the columns of a panel are next to each other. Several
+    parameters are stacked along n.
 
-    A parameter with other dimensions has `extents`, and their `order` in B: first
-    those of groups, then those of k, then those of n. Each group is a matrix with
-    panels of its own, which follow those of the group before.
+    A parameter with other dimensions has `extents`, and their `order` in B:
+    first the dimensions of groups, then those of k, then those of n. Each group
+    is a matrix with panels of its own, which follow the panels of the previous
+    group.
 
     ```mlir
     #uprog.panels<parameters = [0], n = 64, k = 40, width = 32, transposed = true>
@@ -227,7 +232,7 @@ def UProg_PanelsAttr : UProg_Attr<"Panels", "panels"> {
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The number of matrices that the parameter consists of.
+    /// Returns the number of matrices that the parameter consists of.
     int64_t getGroups() const;
   }];
 }
@@ -235,8 +240,8 @@ def UProg_PanelsAttr : UProg_Attr<"Panels", "panels"> {
 def UProg_PaddedAttr : UProg_Attr<"Padded", "padded"> {
   let summary = "a parameter whose rows are padded when it is bound";
   let description = [{
-    It is read element by element. Its rows are as far apart as those of a table,
-    which `ABI.h` of the runtime says.
+    The parameter is read element by element. The distance between its rows is
+    that of the rows of a table, which `ABI.h` of the runtime specifies.
 
     ```mlir
     #uprog.padded<parameter = 1>
@@ -247,17 +252,18 @@ def UProg_PaddedAttr : UProg_Attr<"Padded", "padded"> {
 }
 
 //===----------------------------------------------------------------------===//
-// How the reductions of a stage run
+// Reductions of a stage
 //===----------------------------------------------------------------------===//
 
 def UProg_PackedAttr : UProg_Attr<"Packed", "packed"> {
   let summary = "a contraction with a parameter in panels";
   let description = [{
-    Input number `left` has the rows; the other one is
-    B[k + `k_offset`][n + `n_offset`] of `panels`. The rows are read in vectors,
-    if `vectors`, and in pieces that end at the `breaks` of the reduction, where
-    a concatenated operand goes from one piece to the next. Of panels with several
-    groups it takes the one that the inner dimensions `groups` of the stage say.
+    Input `left` has the rows. The other input is
+    B[k + `k_offset`][n + `n_offset`] of `panels`. If `vectors`, the rows are
+    read in vectors. They are read in pieces that end at the `breaks` of the
+    reduction, where a concatenated operand changes from one piece to the next.
+    If the panels have several groups, the inner dimensions `groups` of the
+    stage select the group.
 
     ```mlir
     #uprog.packed<breaks = [20], left = 0, panels = <parameters = [0], n = 64,
@@ -281,11 +287,12 @@ def UProg_PackedAttr : UProg_Attr<"Packed", "packed"> {
 }
 
 def UProg_InPlaceAttr : UProg_Attr<"InPlace", "in_place"> {
-  let summary = "a contraction that reads both operands where they lie";
+  let summary = "a contraction that reads both operands in place";
   let description = [{
-    Input number `left` is A, with `left_stride` elements between two of its rows,
-    the other one B, with `right_stride`. `parameters`: those that are read so.
-    `groups`: the inner dimensions of the stage that say which matrix B is.
+    Input `left` is A, and the other input is B. `left_stride` and
+    `right_stride` are the distances between two rows of A and of B, in
+    elements. `parameters` lists the parameters that are read in place. `groups`
+    lists the inner dimensions of the stage that select the matrix B.
 
     ```mlir
     #uprog.in_place<breaks = [64], parameters = [0], left = 0, left_stride = 128,
@@ -309,10 +316,11 @@ def UProg_InPlaceAttr : UProg_Attr<"InPlace", "in_place"> {
 def UProg_CopiedAttr : UProg_Attr<"Copied", "copied"> {
   let summary = "a contraction that copies both operands";
   let description = [{
-    Input number `left` has the rows, which are copied as those of a contraction
-    with a parameter are. Of the other one a panel of columns is copied before the
-    rows of a task are multiplied with it: in vectors of columns, or along the
-    reduction (`transposed`). `groups`: as of `#uprog.in_place`.
+    Input `left` has the rows, which are copied as in a contraction with a
+    parameter. A panel of columns of the other input is copied before the rows
+    of a task are multiplied by it. It is copied in vectors of columns or, if
+    `transposed`, in vectors along the reduction. `groups` is as in
+    `#uprog.in_place`.
 
     ```mlir
     #uprog.copied<groups = [0], left = 0, transposed = true>
@@ -333,12 +341,13 @@ def UProg_CopiedAttr : UProg_Attr<"Copied", "copied"> {
 def UProg_GatheredAttr : UProg_Attr<"Gathered", "gathered"> {
   let summary = "a contraction whose columns are packed while it runs";
   let description = [{
-    Input number `left` is A, a parameter as it was stored: its rows, one panel of
-    width one each, are `left_stride` elements apart and have all of the reduction's
-    dimensions, in their order. The other input, B, is a view: panels of its columns
-    are packed before the tiles that read them. Its columns lie next to each other
-    where no multiple of `run` is between them: then they are read in vectors, if
-    `vectors`. A convolution is one, with pixels as columns.
+    Input `left` is A, a parameter in the layout in which it was stored. Each of
+    its rows is a panel of width one and has all dimensions of the reduction, in
+    their order. `left_stride` is the distance between two rows, in elements.
+    The other input, B, is a view. Panels of its columns are packed before the
+    tiles that read them. Each `run` columns are a line, such as a line of an
+    image; if `vectors`, the columns of a line are read in vectors. An example
+    is a convolution with pixels as columns.
 
     ```mlir
     #uprog.gathered<left = 1, panels = <parameters = [0], n = 64, k = 576, width = 1,
@@ -352,7 +361,7 @@ def UProg_GatheredAttr : UProg_Attr<"Gathered", "gathered"> {
   let genVerifyDecl = 1;
 }
 
-def UProg_ReducedKind : I32EnumAttr<"ReducedKind", "what runs through lanes", [
+def UProg_ReducedKind : I32EnumAttr<"ReducedKind", "use of vectors", [
       I32EnumAttrCase<"Columns", 0, "columns">,
       I32EnumAttrCase<"Lanes", 1, "lanes">,
       I32EnumAttrCase<"Sequential", 2, "sequential">]> {
@@ -363,11 +372,11 @@ def UProg_ReducedKind : I32EnumAttr<"ReducedKind", "what runs through lanes", [
 def UProg_ReducedAttr : UProg_Attr<"Reduced", "reduced"> {
   let summary = "any other reduction";
   let description = [{
-    | kind | |
+    | kind | the reduction |
     |---|---|
-    | `columns` | output columns run through the lanes of vectors |
-    | `lanes` | reduced elements run through them |
-    | `sequential` | one element after the other |
+    | `columns` | the lanes of a vector are columns of the output |
+    | `lanes` | the lanes of a vector are elements that are reduced |
+    | `sequential` | one element is reduced after the other |
 
     ```mlir
     #uprog.reduced<lanes>

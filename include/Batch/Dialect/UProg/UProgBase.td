@@ -1,4 +1,4 @@
-//===- UProgBase.td - What all of the uprog dialect uses ---*- tablegen -*-===//
+//===- UProgBase.td - Common definitions of uprog ----------*- tablegen -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,11 +23,12 @@ def UProg_Level : I32EnumAttr<"Level", "unit level", [
 
 def UProg_StepType : TypeDef<UProg_Dialect, "Step"> {
   let mnemonic = "step";
-  let summary = "one batch: its kernel, its tasks, where their rows lie";
+  let summary = "one batch: its kernel, its tasks and where their rows are";
   let description = [{
     A step of a plan (`uprog.plan_step`), of lanes that run a block
-    (`uprog.take_lanes`), or of one instance (`uprog.site`). `uprog.run` hands it to
-    an operator, which finds its operands and results by it.
+    (`uprog.take_lanes`), or of one instance (`uprog.site`, `uprog.batch`).
+    `uprog.run` passes the step to an operator, which finds its operands and
+    results through it.
 
     ```mlir
     !uprog.step
@@ -37,11 +38,12 @@ def UProg_StepType : TypeDef<UProg_Dialect, "Step"> {
 
 def UProg_RowType : TypeDef<UProg_Dialect, "Row"> {
   let mnemonic = "row";
-  let summary = "where a tensor of one instance lies";
+  let summary = "the location of a tensor of one instance";
   let description = [{
-    The place of a tensor: in a `uprog.buffer`, among the arguments of an instance
-    (`uprog.argument`), or in a parameter (`uprog.parameter_row`). Control hands on
-    places, never tensors: so a tensor that a loop carries is not copied.
+    The tensor is in a `uprog.buffer`, in a `uprog.node_rows`, in an input (such
+    as a `uprog.argument`) or in a parameter (`uprog.parameter_row`). Control
+    passes on locations, never tensors, so a tensor that a loop carries is not
+    copied.
 
     ```mlir
     !uprog.row
@@ -53,7 +55,8 @@ def UProg_TasksType : TypeDef<UProg_Dialect, "Tasks"> {
   let mnemonic = "tasks";
   let summary = "the operands of tasks that a unit lists";
   let description = [{
-    A unit's own list (`uprog.tasks`), from which `uprog.batch` makes a step.
+    A list that belongs to one unit (`uprog.tasks`). `uprog.batch` makes a step
+    from it.
 
     ```mlir
     !uprog.tasks

@@ -15,10 +15,10 @@ def UProg_Dialect : Dialect {
   let cppNamespace = "::mlir::uprog";
   let summary = "The executor: programs that every unit of a level runs";
   let description = [{
-    A *unit* is a CPU core or a thread block. A `uprog.program` is what all
-    units of a level run: loops, branches and references, operators whose tasks
-    they share out, and barriers where they wait for each other. It names no
-    target. docs/Dialects/UProg.md has the rationale.
+    A *unit* is a CPU core or a thread block. All units of a level run a
+    `uprog.program`. It consists of loops, branches and references, operators
+    whose tasks the units share out, and barriers where they wait for each
+    other. It names no target. docs/Dialects/UProg.md has the rationale.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

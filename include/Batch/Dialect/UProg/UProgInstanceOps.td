@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What programs that run single instances read and write: every unit computes
-// the control of the instance for itself, from numbers that all see, and the
-// units share out the tensor code.
+// Ops for the data that programs of single instances read and write. Every unit
+// computes the control of an instance by itself, from numbers that all units
+// see. The units share out the tensor code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,8 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/ViewLikeInterface.td"
 
-/// What an operator or a result takes: a tensor by its place, or a number.
+/// A value that an operator or a result takes: a tensor, by its location, a
+/// number or a value of an ADT.
 def UProg_Datum
     : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat, UProg_RowType, UProg_Adt],
                 "a number, a row or a value of an ADT">;
@@ -35,11 +36,12 @@ def UProg_List
 
 def UProg_BufferOp : UProg_Op<"buffer", [
     HasParent<"::mlir::ModuleOp">, Symbol]> {
-  let summary = "memory for a tensor of the instance that units run";
+  let summary = "declares memory for a tensor of the instance that units run";
   let description = [{
-    Room for `copies` tensors of a static type. Units that run an instance together
-    have one such room; where each unit runs instances by itself, each has its own.
-    So the memory of a program does not depend on how often its loops run.
+    Memory for `copies` tensors of a static type. Units that run an instance
+    together share one such buffer. A unit that runs instances by itself has a
+    buffer of its own. So the memory of a program does not depend on how often
+    its loops run.
 
     ```mlir
     uprog.buffer @h : tensor<256xf32> copies(2)
@@ -56,13 +58,13 @@ def UProg_BufferOp : UProg_Op<"buffer", [
 def UProg_RowOp : UProg_Op<"row", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "a copy of a buffer that is free";
+  let summary = "returns a copy of a buffer that is free";
   let description = [{
-    The first copy that is none of the rows in parentheses, which may lie anywhere.
-    They are fewer than the buffer has copies. With `in_turn`, it is the copy after the
-    one that this op has given before: so units that are a round of a loop ahead
-    write another row than the one that others still read. Where several instances run
-    together, each `member` has copies of its own.
+    Returns the first copy that contains none of the rows in parentheses. These
+    rows may be anywhere, and there are fewer of them than copies. With
+    `in_turn`, the op cycles through the copies. So units that are one round of
+    a loop ahead do not write the row that others still read. If several
+    instances run together, each `member` has copies of its own.
 
     ```mlir
     %next = uprog.row @h avoiding(%now)
@@ -82,10 +84,11 @@ def UProg_RowOp : UProg_Op<"row", [
 
 def UProg_ParameterRowOp : UProg_Op<"parameter_row", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "a row of a parameter";
+  let summary = "returns a row of a parameter";
   let description = [{
-    Row `index` of a `batch.source` of a parameter, where it lies. Out of range it is
-    row 0, and the run ends with an error that names the index.
+    Returns the location of row `index` of a `batch.source` of a parameter. If
+    `index` is out of range, the op returns row 0, and the run ends with an
+    error that names the index.
 
     ```mlir
     %x = uprog.parameter_row @E[%word]
@@ -98,10 +101,10 @@ def UProg_ParameterRowOp : UProg_Op<"parameter_row", [
 
 def UProg_SliceOp : UProg_Op<"slice", [
     Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
-  let summary = "one of the tensors that a tensor consists of";
+  let summary = "returns one of the tensors that a tensor consists of";
   let description = [{
-    Of a row with a tensor of type `type`, the place of number `index` in its first
-    dimension, which is in range.
+    `whole` is the location of a tensor of type `type`. The result is the
+    location of slice `index` along its first dimension. `index` is in range.
 
     ```mlir
     %x = uprog.slice %xs[%i] : tensor<64x256xf32>
@@ -118,10 +121,11 @@ def UProg_SliceOp : UProg_Op<"slice", [
 
 def UProg_LoadOp : UProg_Op<"load", [
     InferTypeOpAdaptor, DeclareOpInterfaceMethods<UTaskOpInterface>]> {
-  let summary = "an element of a tensor, which control reads";
+  let summary = "loads an element of a tensor for control";
   let description = [{
-    All units read it. What wrote the row was on any of them, so there is a barrier
-    between. An index out of range reads element 0, and the run ends with an error.
+    All units read the element. Any of them may have written the row, so a
+    barrier separates the write from the load. If an index is out of range, the
+    op reads at index 0 instead, and the run ends with an error.
 
     ```mlir
     %word = uprog.load %row[] : tensor<i32>
@@ -138,10 +142,10 @@ def UProg_LoadOp : UProg_Op<"load", [
 
 def UProg_CopyOp : UProg_Op<"copy", [
     DeclareOpInterfaceMethods<UTaskOpInterface>]> {
-  let summary = "the units copy a tensor";
+  let summary = "copies a tensor; the units share out the work";
   let description = [{
-    They share it out, as they do tasks. Needed where a tensor that something else
-    still reads, such as an argument, changes in place.
+    Units share out the copy as they share out tasks. The op is necessary before
+    a tensor that is still read, such as an argument, changes in place.
 
     ```mlir
     uprog.copy %argument to %own : tensor<12x64x64xf32>
@@ -159,12 +163,12 @@ def UProg_CopyOp : UProg_Op<"copy", [
 
 def UProg_SiteOp : UProg_Op<"site", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "one task of a kernel, as a step";
+  let summary = "makes a step of one task of a kernel";
   let description = [{
-    The operands are those of the kernel that are not shared, in its order; `into`
-    has the row of each result. A result that the kernel inserts into an operand may
-    be given that operand's row: then it changes in place. The step is for one
-    `uprog.run`, which runs one task.
+    The operands are those of the kernel that are not shared, in the kernel's
+    order. `into` has the row of each result. If the kernel inserts a result
+    into an operand, the result may have that operand's row, which then changes
+    in place. The step is for one `uprog.run`, which runs one task.
 
     ```mlir
     %step = uprog.site @cell(%x, %h, %t : !uprog.row, !uprog.row, index)
@@ -184,10 +188,11 @@ def UProg_SiteOp : UProg_Op<"site", [
 
 def UProg_TasksOp : UProg_Op<"tasks", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "room for the operands of several tasks of a kernel";
+  let summary = "allocates room for the operands of several tasks of a kernel";
   let description = [{
-    Each unit has its own, for at most `room` tasks, which `uprog.put_task` lists and
-    `uprog.batch` makes a step of.
+    Each unit has its own list, with room for at most `room` tasks.
+    `uprog.put_task` adds a task to the list, and `uprog.batch` makes a step of
+    the tasks.
 
     ```mlir
     %tasks = uprog.tasks @input room(64)
@@ -202,9 +207,10 @@ def UProg_PutTaskOp : UProg_Op<"put_task", [
     AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
   let summary = "lists the operands of a task";
   let description = [{
-    Those of the kernel that are not shared, in its order, become the operands of
-    task `index`, which is below the room there is. `into` has the row of each result,
-    as in `uprog.site`, if the step has none.
+    The operands of task `index` are those of the kernel that are not shared, in
+    the kernel's order. `index` is less than the room of the list. `into` has
+    the row of each result, as in `uprog.site`, if the step has no rows for
+    results.
 
     ```mlir
     uprog.put_task %tasks[%t] = %x : !uprog.row
@@ -222,12 +228,12 @@ def UProg_PutTaskOp : UProg_Op<"put_task", [
 }
 
 def UProg_BatchOp : UProg_Op<"batch", [MemoryEffects<[MemRead]>]> {
-  let summary = "several tasks of a kernel, as a step";
+  let summary = "makes a step of several tasks of a kernel";
   let description = [{
-    The first `count` tasks that are listed. `into` has a row for each result of the
-    kernel: a tensor with one more dimension in front, in which each task writes the
-    tensor of its number (`uprog.slice`). Without it each task has rows of its own
-    (`uprog.put_task`). The step is for one `uprog.run`.
+    The step has the first `count` tasks of the list. `into` has a row for each
+    result of the kernel: a tensor with one more leading dimension. Each task
+    writes the slice of its number (`uprog.slice`). Without `into`, each task
+    has rows of its own (`uprog.put_task`). The step is for one `uprog.run`.
 
     ```mlir
     %step = uprog.batch %tasks count(%n) into(%xs)
@@ -248,9 +254,9 @@ def UProg_BatchOp : UProg_Op<"batch", [MemoryEffects<[MemRead]>]> {
 //===----------------------------------------------------------------------===//
 
 def UProg_InstancesOp : UProg_Op<"instances", [Pure]> {
-  let summary = "number of instances of the mini-batch";
+  let summary = "returns the number of instances of the mini-batch";
   let description = [{
-    How many there are for all units to run; their numbers begin with 0.
+    All units together run this many instances, which are numbered from 0.
 
     ```mlir
     %n = uprog.instances
@@ -261,9 +267,9 @@ def UProg_InstancesOp : UProg_Op<"instances", [Pure]> {
 }
 
 def UProg_UnitsOp : UProg_Op<"units", [Pure]> {
-  let summary = "number of units that run the program together";
+  let summary = "returns the number of units that run the program together";
   let description = [{
-    Workers, thread blocks or blocks of a cluster.
+    The units are workers, thread blocks or blocks of a cluster.
 
     ```mlir
     %n = uprog.units
@@ -274,10 +280,10 @@ def UProg_UnitsOp : UProg_Op<"units", [Pure]> {
 }
 
 def UProg_EnterInstanceOp : UProg_Op<"enter_instance", [MemoryEffects<[MemWrite]>]> {
-  let summary = "a unit begins with an instance";
+  let summary = "starts an instance on a unit";
   let description = [{
-    From here the rounds of its loops count against the most that an instance may
-    take (`uprog.next_round`), and errors are this instance's.
+    From here on, the rounds of loops count towards the limit of this instance
+    (`uprog.next_round`), and errors refer to this instance.
 
     ```mlir
     uprog.enter_instance %instance
@@ -289,13 +295,13 @@ def UProg_EnterInstanceOp : UProg_Op<"enter_instance", [MemoryEffects<[MemWrite]
 
 def UProg_NextRoundOp : UProg_Op<"next_round", [
     AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "whether an instance may take more rounds";
+  let summary = "returns whether an instance may take more rounds";
   let description = [{
-    Counts one round of a loop or, with `count`, all rounds of a loop that is about to
-    run. The result is false once the instance exceeds its limit (`batch-run
-    --max-steps`): its loops end, and the run reports the loop named here. Where
-    several instances run together, the program counts, and `after` has the rounds of
-    this instance so far.
+    Counts one round of a loop or, with `count`, all rounds of a loop that is
+    about to run. The result is false once the instance exceeds its limit
+    (`batch-run --max-steps`). Its loops then end, and the run reports the loop
+    named here. If several instances run together, the program counts the
+    rounds, and `after` is the number of rounds of this instance so far.
 
     ```mlir
     %may = uprog.next_round "a loop at model.mlir:10:5"
@@ -313,10 +319,10 @@ def UProg_NextRoundOp : UProg_Op<"next_round", [
 }
 
 def UProg_ArgumentOp : UProg_Op<"argument", [Pure]> {
-  let summary = "an argument of an instance";
+  let summary = "returns an argument of an instance";
   let description = [{
-    Arguments are counted from 0, without parameters. A tensor is a row; a ragged
-    tensor is a list of rows.
+    Arguments are numbered from 0; parameters do not count. For a tensor, the
+    result is a row. For a ragged tensor, it is a list of rows.
 
     ```mlir
     %x = uprog.argument 0 of %instance : !uprog.row
@@ -330,10 +336,10 @@ def UProg_ArgumentOp : UProg_Op<"argument", [Pure]> {
 
 def UProg_ResultOp : UProg_Op<"result", [
     MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<UTaskOpInterface>]> {
-  let summary = "the units hand over a result of an instance";
+  let summary = "stores a result of an instance for the host";
   let description = [{
-    A tensor is copied to where the host reads it; the tensors in a value of an ADT
-    stay where they are.
+    The units copy a tensor to where the host reads it. The tensors in a value
+    of an ADT stay where they are.
 
     ```mlir
     uprog.result 0 of %instance = %count : i32
@@ -350,9 +356,9 @@ def UProg_ResultOp : UProg_Op<"result", [
 }
 
 def UProg_ListLengthOp : UProg_Op<"list_length", [Pure]> {
-  let summary = "the length of a list of an instance";
+  let summary = "returns the length of a list of an instance";
   let description = [{
-    How many elements a list that is an argument has; 0 if it is empty.
+    The number of elements of a list in the input; 0 if it is empty.
 
     ```mlir
     %n = uprog.list_length %tokens : !rec.list<index>
@@ -364,9 +370,10 @@ def UProg_ListLengthOp : UProg_Op<"list_length", [Pure]> {
 }
 
 def UProg_ListElementOp : UProg_Op<"list_element", [Pure]> {
-  let summary = "an element of a list of an instance";
+  let summary = "returns an element of a list of an instance";
   let description = [{
-    `index` is from 0 to the length - 1. An element that is a tensor is a row.
+    `index` is from 0 to the length - 1. If the element is a tensor, the result
+    is a row.
 
     ```mlir
     %word = uprog.list_element %tokens[%i] : !rec.list<index> -> index

@@ -12,28 +12,31 @@ include "mlir/IR/OpBase.td"
 
 def UTaskOpInterface : OpInterface<"UTaskOpInterface"> {
   let description = [{
-    A piece of work that the units of a program share out, or that each of them does
-    for itself, as barriers and schedules see it: what it reads and writes of the
-    memory that units share, which units do it, and of how many tasks it consists.
+    A piece of work that the units of a program share out, or that each of them
+    does by itself. Through this interface, barriers and schedules see what the
+    work reads and writes of the memory that units share, which units do the
+    work, and how many tasks it consists of.
   }];
   let cppNamespace = "::mlir::uprog";
   let methods = [
     InterfaceMethod<[{
-      The rows that it reads and writes; nothing if it may read and write all
-      memory.
+      Returns the rows that the op reads and writes, or nullopt if it may read
+      and write all memory.
     }], "std::optional<llvm::SmallVector<::mlir::uprog::RowAccess>>",
         "getAccesses">,
     InterfaceMethod<[{
-      The level of a unit that does all of it by itself; nothing if all units of the
-      program do it.
+      Returns the level of the unit that does all of the work by itself, or
+      nullopt if all units of the program do it.
     }], "std::optional<::mlir::uprog::Level>", "getUnitLevel", (ins),
         /*methodBody=*/"", /*defaultImplementation=*/"return std::nullopt;">,
     InterfaceMethod<[{
-      How many tasks units can share out; null if it is one.
+      Returns the number of tasks that units can share out, or null if there is
+      only one.
     }], "::mlir::Value", "getNumTasks", (ins), /*methodBody=*/"",
         /*defaultImplementation=*/"return {};">,
     InterfaceMethod<[{
-      The op whose scratch memory it needs; null if it needs none.
+      Returns the op whose scratch memory the op needs, or null if it needs
+      none.
     }], "::mlir::Operation *", "getScratch", (ins), /*methodBody=*/"",
         /*defaultImplementation=*/"return nullptr;">
   ];

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What programs that run single instances do with values of algebraic data
-// types: they read the nodes of the input, and have a row, a result and new
-// values for each of these.
+// Ops for values of algebraic data types in programs that run single instances.
+// The programs read the nodes of the input, and have a row, a result and new
+// values for each node.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,11 +23,11 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 //===----------------------------------------------------------------------===//
 
 def UProg_NodeOp : UProg_Op<"node", [Pure]> {
-  let summary = "a node of an instance, by its number";
+  let summary = "returns a node of an instance, by its number";
   let description = [{
-    The nodes of an instance have numbers from 0, children before their parents.
-    The type is that of the nodes that one looks for; `uprog.variant` says whether
-    it is one.
+    The nodes of an instance are numbered from 0, children before their parents.
+    The result has the type of the nodes that the program looks for.
+    `uprog.variant` determines whether the node is of that type.
 
     ```mlir
     %t = uprog.node %i of %instance : !rec.adt<@Tree>
@@ -39,9 +39,10 @@ def UProg_NodeOp : UProg_Op<"node", [Pure]> {
 }
 
 def UProg_NodeNumberOp : UProg_Op<"node_number", [Pure]> {
-  let summary = "the number of a node of an instance";
+  let summary = "returns the number of a node of an instance";
   let description = [{
-    From 0, as `uprog.node` takes it; those of its children are less.
+    Numbers start at 0, as in `uprog.node`. The children of a node have smaller
+    numbers than the node.
 
     ```mlir
     %n = uprog.node_number %t of %instance : !rec.adt<@Tree>
@@ -54,10 +55,11 @@ def UProg_NodeNumberOp : UProg_Op<"node_number", [Pure]> {
 
 def UProg_VariantOp : UProg_Op<"variant", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "which variant of its type a node of the input is";
+  let summary = "returns the variant of a node of the input";
   let description = [{
-    Its number among the variants that the `rec.adt` lists, from 0. If the node is of
-    another ADT, it is a number that no variant has, seen as unsigned.
+    The number of the variant among those that the `rec.adt` declares, from 0.
+    If the node is of another ADT, the result, as an unsigned integer, is not
+    the number of any variant.
 
     ```mlir
     %v = uprog.variant %t : !rec.adt<@Tree>
@@ -70,10 +72,10 @@ def UProg_VariantOp : UProg_Op<"variant", [
 
 def UProg_FieldOp : UProg_Op<"field", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "a field of a node of the input";
+  let summary = "returns a field of a node of the input";
   let description = [{
-    Field `number`, from 0, of a node that is of the variant that is named. A tensor
-    is a row; a ragged tensor is a list of rows.
+    Returns field `number`, from 0, of a node of the named variant. For a
+    tensor, the result is a row. For a list of tensors, it is a list of rows.
 
     ```mlir
     %word = uprog.field 0 of %t as @leaf : !rec.adt<@Tree> -> index
@@ -93,10 +95,11 @@ def UProg_FieldOp : UProg_Op<"field", [
 
 def UProg_NodeRowsOp : UProg_Op<"node_rows", [
     HasParent<"::mlir::ModuleOp">, Symbol]> {
-  let summary = "memory for a tensor of each node of the input";
+  let summary = "declares memory for a tensor of each node of the input";
   let description = [{
-    A row of a static type for each node of the mini-batch: as much memory as the
-    input asks for. The rows stay until the results have been read.
+    A row of a static type for each node of the mini-batch. The size of the
+    memory depends on the input. The rows remain valid until the results have
+    been read.
 
     ```mlir
     uprog.node_rows @h : tensor<256xf32>
@@ -109,11 +112,12 @@ def UProg_NodeRowsOp : UProg_Op<"node_rows", [
 
 def UProg_NodeRowOp : UProg_Op<"node_row", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "the row of a node";
+  let summary = "returns the row of a node";
   let description = [{
-    It is written at most once while an instance runs: a `uprog.node_rows` has one such
-    op in a program, in a loop that comes to each node once. Others read it as what the
-    node has resulted in (`uprog.look_up`).
+    The row is written at most once while an instance runs. For this, a program
+    has only one such op for a `uprog.node_rows`, in a loop that visits each
+    node once. Other code reads the row as a result of the node
+    (`uprog.look_up`).
 
     ```mlir
     %h = uprog.node_row @h[%t] : !rec.adt<@Tree>
@@ -126,11 +130,11 @@ def UProg_NodeRowOp : UProg_Op<"node_row", [
 
 def UProg_NodeResultsOp : UProg_Op<"node_results", [
     HasParent<"::mlir::ModuleOp">, Symbol]> {
-  let summary = "memory for what a recursion results in at each node";
+  let summary = "declares memory for the results of a recursion at each node";
   let description = [{
-    For each node of the instance a number, the place of a tensor, or a node, of each of
-    these types. Every unit has its own and fills it in by itself, as it computes all
-    control.
+    For each node of the instance, there is one value of each of these types: a
+    number, the location of a tensor, or a node. Every unit has its own memory
+    and fills it by itself, just as it computes all control by itself.
 
     ```mlir
     uprog.node_results @encode : [!uprog.row, index]
@@ -144,9 +148,9 @@ def UProg_NodeResultsOp : UProg_Op<"node_results", [
 def UProg_RememberOp : UProg_Op<"remember", [
     MemoryEffects<[MemWrite]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "notes what a recursion results in at a node";
+  let summary = "stores the results of a recursion at a node";
   let description = [{
-    The node is one of the instance that the unit is at.
+    The node belongs to the instance that the unit runs.
 
     ```mlir
     uprog.remember @encode[%t] = %h, %n : !uprog.row, index of !rec.adt<@Tree>
@@ -163,10 +167,11 @@ def UProg_RememberOp : UProg_Op<"remember", [
 def UProg_LookUpOp : UProg_Op<"look_up", [
     MemoryEffects<[MemRead]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "what a recursion has resulted in at a node";
+  let summary = "returns the results of a recursion at a node";
   let description = [{
-    What `uprog.remember` has noted for this node of the instance. What a row is read
-    for was written by any unit, so there is a barrier between.
+    Returns the values that `uprog.remember` has stored for this node of the
+    instance. Any unit may have written the tensor of a row, so there is a
+    barrier before the row is read.
 
     ```mlir
     %h, %n = uprog.look_up @encode[%l] : !rec.adt<@Tree> -> !uprog.row, index
@@ -182,12 +187,12 @@ def UProg_LookUpOp : UProg_Op<"look_up", [
 def UProg_ConstructOp : UProg_Op<"construct", [
     MemoryEffects<[MemWrite]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "a new value that belongs to a node of the input";
+  let summary = "makes a new value that belongs to a node of the input";
   let description = [{
-    A value of the variant, with a number or a value for each field, and a row for one
-    that is a tensor. Each such op makes at most one value for a node of the input, whose
-    place follows from the node: nothing grows. The host reads it after the run; the
-    program does not.
+    Makes a value of the variant. A field is a number, a value of an ADT or, for
+    a tensor, a row. Each such op makes at most one value for a node of the
+    input. The location of the value follows from the node, so no memory grows.
+    The host reads the value after the run; the program does not.
 
     ```mlir
     %s = uprog.construct @States::@node(%sl, %sr, %h) for %t

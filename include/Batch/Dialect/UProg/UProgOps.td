@@ -38,11 +38,11 @@ class UProg_FunctionOp<string opMnemonic, list<Trait> traits = []>
 
 def UProg_OperatorOp : UProg_FunctionOp<"operator", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "a uOperator: equal uTasks, as one batched tensor code";
+  let summary = "defines a uOperator: equal uTasks, as batched tensor code";
   let description = [{
-    The code of `n` equal tasks over batched rows, `of` a kernel. The first
-    argument is the number of tasks `n`. Then come the operands, each with its
-    `uprog.operand`, which says how it is read:
+    The code of a kernel (`of`) for `n` equal tasks, over batched rows. The
+    first argument is `n`. The other arguments are the operands, each with a
+    `uprog.operand` that specifies how it is read:
 
     | `#uprog.operand` | type |
     |---|---|
@@ -50,15 +50,15 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator", [
     | `gather ragged(d)`, `rows ragged(d)` | `tensor<?x...>`, the concatenated rows of ragged domain `d` |
     | `scalar` | `tensor<?xT>`, one number per task |
     | `shared(p)` | any tensor: parameter `p` of the entry, for all tasks |
-    | `offsets(d)` | `tensor<?xindex>`, `n + 1` numbers: one for each domain `d` that has rows |
+    | `offsets(d)` | `tensor<?xindex>`, `n + 1` numbers; one such operand for each domain with rows |
 
-    Results have one row per task. `uprog.result` says where they are written,
-    unless that is a table of their own in row-major order. Rows are independent:
-    units may share them out in any way.
+    Results have one row per task. `uprog.result` specifies where they are
+    written; the default is a table of their own in row-major order. Rows are
+    independent: units may share them out in any way.
 
     `uprog-stage-operators` splits the body into stages for a target
-    (`uprog.staging`): then it consists of `uprog.stage` ops, whose results it
-    yields.
+    (`uprog.staging`). The body then consists of `uprog.stage` ops and yields
+    their results.
 
     ```mlir
     uprog.operator @cell.rows of @cell(
@@ -76,22 +76,22 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator", [
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let extraClassDeclaration = functionDeclarations # [{
-    /// How argument `index` is read. Null for argument 0.
+    /// Returns how argument `index` is read; null for argument 0.
     OperandAttr getRead(unsigned index) {
       return getArgAttrOfType<OperandAttr>(index, kOperandAttr);
     }
     void setRead(unsigned index, OperandAttr read) {
       setArgAttr(index, kOperandAttr, read);
     }
-    /// Where result `index` is written.
+    /// Returns where result `index` is written.
     ResultAttr getWrite(unsigned index);
     /// The ragged domain whose rows argument `index` has.
     std::optional<int64_t> getRagged(unsigned index);
-    /// The parameter that argument `index` is.
+    /// The number of the parameter that argument `index` is.
     std::optional<int64_t> getParameter(unsigned index);
     /// The ragged domain whose offsets argument `index` is.
     std::optional<int64_t> getOffsets(unsigned index);
-    /// What its stages are made for, or null if it has none.
+    /// The target of the stages, or null if there are none.
     StagingAttr getStaging() {
       return (*this)->getAttrOfType<StagingAttr>(kStagingAttr);
     }
@@ -101,30 +101,34 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator", [
 def UProg_StageOp : UProg_Op<"stage", [
     HasParent<"OperatorOp">, NoRegionArguments, RecursiveMemoryEffects,
     SingleBlock]> {
-  let summary = "what an operator computes in one pass over its rows";
+  let summary = "computes values of an operator in one pass over its rows";
   let description = [{
-    All that a stage stores has `rows` of the same `shape`, element by element.
-    Ops between are computed where they are read: views and elementwise
-    code of low cost, and what is in tiles of the stage. Each reduction has a
-    `uprog.reduction`, which says how it runs. `scalar`: one element at a time,
-    because some access does not fit vectors.
+    All values that a stage stores have its `rows` and `shape`, and use each
+    other only element by element. Other ops are computed where they are read:
+    views, elementwise code of low cost, and ops whose results are in tiles of
+    the stage. Each reduction has a `uprog.reduction` that specifies how it
+    runs. With `scalar`, the stage computes one element at a time, because some
+    access does not fit vectors.
 
-    `reads` are the operands of which a row of the stage reads the row of the same
-    task, or of the same ragged row; it is located once for all columns. The
-    results of earlier stages are read where they were stored: where the operator
-    yields them, or, with an offset in bytes per row, in `scratch` memory.
+    From each operand in `reads`, a row of the stage reads the row of the same
+    task, or the same ragged row. That row is located once for all columns. The
+    results of earlier stages are read where they are stored: in the rows of the
+    operator's results, or in `scratch` memory, at an offset in bytes per row.
 
-    Workers that run a stage together share out its columns. With `shared_dims`
-    they share out rows instead: the positions of all rows in this many leading
-    dimensions of the shape, one after the other, in ranges of equal length. With
-    `barrier` they wait for each other before the stage, because one of them reads or
-    writes what another one has written or read since the barrier before.
+    Workers that run a stage together share out its columns. With `shared_dims`,
+    they share out rows instead. The positions of all rows in this many leading
+    dimensions of the shape are then divided into ranges of equal length. With
+    `barrier`, the workers wait for each other before the stage. It is necessary
+    if one of them reads or writes data that another one has written or read
+    since the previous barrier.
 
-    A stage is in an operator that has a `uprog.staging`. Each result is of its
-    rows and shape, and is either yielded by the operator or in scratch memory.
-    What a `uprog.insert` makes is stored in the row of its result, where the
-    shape is that of what is inserted; the stage whose result it inserts into is
-    left out where the row is the operand's.
+    A stage is in an operator that has a `uprog.staging`. Each result has the
+    rows and the shape of the stage. The operator yields it, a `uprog.insert`
+    writes into it, or it is in scratch memory.
+
+    A stage that yields a `uprog.insert` has the shape of the inserted value,
+    which is stored in the row of the result. The stage whose result the insert
+    writes into is skipped if that row is the operand's.
 
     ```mlir
     %h, %c = uprog.stage rows<tasks> shape [64] reads(%x : tensor<?x64xf32>)
@@ -149,7 +153,7 @@ def UProg_StageOp : UProg_Op<"stage", [
   }];
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
-    /// The value in the stage that is result `index`.
+    /// Returns the value in the stage that becomes result `index`.
     Value getYielded(unsigned index) {
       return getBody().front().getTerminator()->getOperand(index);
     }
@@ -166,19 +170,19 @@ def UProg_PositionsType
                     "$_builder.getIndexType())">;
 
 def UProg_InsertOp : UProg_Op<"insert", [Pure, AllTypesMatch<["dest", "result"]>]> {
-  let summary = "a slice that replaces elements of each task's row, in place";
+  let summary = "replaces a slice of each task's row, in place";
   let description = [{
-    The row of each task in `dest`, with the task's row of `source` at `offsets`;
-    `sizes` and `strides` are those of `tensor.insert_slice`. A position that
-    differs from task to task is a tensor of one index for each. Positions are in
-    range.
+    Returns the row of each task in `dest`, with the task's row of `source`
+    inserted at `offsets`. `sizes` and `strides` are those of
+    `tensor.insert_slice`. A position that differs from task to task is a tensor
+    with one index per task. Positions are in range.
 
-    The operator writes the result into the row of `dest`, or of the operand that
-    it comes from, if the step says so (`BatchStep`); else it copies the row
-    before. So `dest` is an operand of the operator or the result of another
-    insert, nothing reads it afterwards, and the result is yielded or inserted
-    into. In stages, `dest` is the result of an earlier one, which copies the
-    operand where it has to.
+    If the step specifies it (`BatchStep`), the operator writes the result into
+    the row of `dest`, or of the operand that `dest` comes from. Otherwise, it
+    copies the row first. So `dest` is an operand of the operator or the result
+    of another insert, and nothing reads it afterwards. The result is yielded,
+    or it is the `dest` of another insert. In stages, `dest` is the result of an
+    earlier stage, which copies the operand if necessary.
 
     ```mlir
     %y = uprog.insert %row into %cache[%position, 0] sizes [1, 64] strides [1, 1]
@@ -197,11 +201,12 @@ def UProg_InsertOp : UProg_Op<"insert", [Pure, AllTypesMatch<["dest", "result"]>
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The dimensions of a row of `dest` that `source` has not.
+    /// Returns the dimensions of a row of `dest` that `source` does not have.
     llvm::SmallBitVector getDroppedDims();
-    /// The operand that the result may be written into.
+    /// Returns the operand that the result may be written into.
     BlockArgument getRoot();
-    /// The position of dimension `dim` of a row, if it is not constant.
+    /// Returns the position in dimension `dim` of a row, or null if it is
+    /// constant.
     Value getPosition(unsigned dim);
   }];
 }
@@ -209,21 +214,28 @@ def UProg_InsertOp : UProg_Op<"insert", [Pure, AllTypesMatch<["dest", "result"]>
 def UProg_ProgramOp : UProg_FunctionOp<"program", [
     HasParent<"::mlir::ModuleOp">,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "a uProgram: what every unit of a level runs";
+  let summary = "defines a uProgram, which every unit of a level runs";
   let description = [{
-    A program has no results: what it computes is in the tables and lanes that
-    its arguments name. `level` says what a unit is a unit of: barriers in the
-    program are of that level or below.
+    A program has no results: it writes to the tables and lanes that its
+    arguments name. `level` is the level of its units. Barriers in the program
+    are of that level or below.
 
-    Units wait for each other at barriers, and share out the tasks of a `uprog.run`, so each has
-    to come there. That is an error where control around is not equal on all units
-    of the barrier's level, or of the program's if it is a run, as far as can be
-    seen. Equal are constants; the arguments of a program that the host starts, but
-    lanes, of which each thread block has its own; what is computed from equal
-    values by `arith`, and what this dialect reads of plans, steps and lanes that
-    are equal; what control hands on, if all of that is equal, and what it decides
-    by. An argument of a program that others run is equal if it is for all of them.
-    The number of a task is equal on the units of the level that runs the task.
+    Units wait for each other at a barrier, and share out the tasks of a
+    `uprog.run`, so all of them must reach such an op. It is an error if the
+    control around the op is not known to be uniform: equal on all units of the
+    barrier's level or, for a run, of the program's level. These values are
+    uniform:
+
+    - constants;
+    - the arguments of a program that the host starts, except lanes: each thread
+      block has lanes of its own;
+    - values that `arith` or `math` computes from uniform values, and values
+      that this dialect reads from uniform plans, steps and lanes;
+    - values that control forwards, if they and the values that control decides
+      by are uniform;
+    - an argument of a program that other programs run, if all of them pass a
+      uniform value;
+    - the number of a task, on the units of the level that runs the task.
 
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {
@@ -243,9 +255,9 @@ def UProg_ProgramOp : UProg_FunctionOp<"program", [
 def UProg_YieldOp : UProg_Op<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "ends an operator, a program or a region";
   let description = [{
-    The operands are the results of the operator or stage, of their types, what a
-    loop hands on or a branch results in, or the keys that a `uprog.reduce`
-    compares. A program yields nothing.
+    The operands are the results of the operator, stage or branch, the values
+    that a loop passes to its next iteration, or the keys that a `uprog.reduce`
+    compares. They have the types of the results. A program yields nothing.
 
     ```mlir
     uprog.operator @copy.rows(
@@ -264,24 +276,25 @@ def UProg_RunOp : UProg_Op<"run", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<UTaskOpInterface, [
         "getNumTasks", "getScratch", "getUnitLevel"]>]> {
-  let summary = "the units share out tasks: an operator's, or runs of a program";
+  let summary = "shares out the tasks of an operator, or runs of a program";
   let description = [{
-    The tasks of a `uprog.operator`: `step` says where the rows of operands and
-    results lie, in the order in which the operator has them; shared operands are
-    the parameters that it names.
+    If the callee is a `uprog.operator`, the op runs its tasks. `step` specifies
+    the locations of the rows of operands and results, in the order of the
+    operator. Shared operands are the parameters that the operator names.
 
-    Or `tasks` runs of a `uprog.program` of a level below: the units of that level
-    share them out, each taking some of the numbers from 0 to `tasks` - 1. The
-    program's first argument is the number of the task, the others are the values
-    in parentheses. Its tasks are independent of each other.
+    If the callee is a `uprog.program`, which is of a lower level, the op runs
+    it `tasks` times. The units of that level share out the runs: each takes
+    some of the numbers from 0 to `tasks` - 1. The program's first argument is
+    the number of the task, and the others are the values in parentheses. The
+    tasks are independent of each other.
 
-    With `level`, which is below that of the program around, one unit of that level,
-    the first one, runs all tasks of an operator by itself, and the others go on:
-    tasks that are small cost less than a barrier, and none is needed between what
-    one unit does.
+    With `level`, which is below that of the enclosing program, the first unit
+    of that level runs all tasks of an operator by itself, and the others
+    continue. Small tasks cost less than a barrier, and ops that one unit runs
+    need no barrier between them.
 
-    When the op is done on one unit, that unit's share is done; `uprog.barrier`
-    waits for all.
+    When the op ends on a unit, only the share of that unit is done;
+    `uprog.barrier` waits for all units.
 
     ```mlir
     uprog.run @cell.rows step(%step) tasks(%n)
@@ -297,7 +310,7 @@ def UProg_RunOp : UProg_Op<"run", [
     (`level` `(` $level^ `)`)? attr-dict (`:` type($inputs)^)?
   }];
   let extraClassDeclaration = [{
-    /// The program that it runs, or null if it runs an operator.
+    /// Returns the program that the op runs, or null if it runs an operator.
     ProgramOp getProgram();
   }];
 }
@@ -307,9 +320,10 @@ def UProg_RunOp : UProg_Op<"run", [
 //===----------------------------------------------------------------------===//
 
 def UProg_PlanSizeOp : UProg_Op<"plan_size", [Pure]> {
-  let summary = "number of steps of a plan";
+  let summary = "returns the number of steps of a plan";
   let description = [{
-    Equal on all units that run the plan, as all that is read of a plan is.
+    The number is equal on all units that run the plan, like everything that is
+    read from a plan.
 
     ```mlir
     %n = uprog.plan_size %plan
@@ -321,10 +335,10 @@ def UProg_PlanSizeOp : UProg_Op<"plan_size", [Pure]> {
 }
 
 def UProg_PlanStepOp : UProg_Op<"plan_step", [Pure]> {
-  let summary = "a step of a plan";
+  let summary = "returns a step of a plan";
   let description = [{
-    `index` is from 0 to the size of the plan - 1. Steps are run in this order:
-    what a step reads, earlier ones have written.
+    `index` is from 0 to the size of the plan - 1. Steps run in this order: a
+    step reads results of earlier steps.
 
     ```mlir
     %step = uprog.plan_step %plan[%i]
@@ -336,11 +350,12 @@ def UProg_PlanStepOp : UProg_Op<"plan_step", [Pure]> {
 }
 
 def UProg_TakeLanesOp : UProg_Op<"take_lanes"> {
-  let summary = "the lanes that run a block, as a step";
+  let summary = "returns the lanes that run a block, as a step";
   let description = [{
-    The first `count` lanes of the list; the step's operands read the rows of
-    variables by it. If they are so many that it pays, the step has all lanes as
-    tasks, and what it computes for the others is dropped.
+    The tasks of the step are the first `count` lanes of the list; its operands
+    read the rows of variables through the list. If `count` is so large that it
+    pays, the step has all lanes as tasks instead, and the results of the other
+    lanes are dropped.
 
     ```mlir
     %step = uprog.take_lanes %lanes[%block] tasks(%count)
@@ -352,10 +367,10 @@ def UProg_TakeLanesOp : UProg_Op<"take_lanes"> {
 }
 
 def UProg_StepKernelOp : UProg_Op<"step_kernel", [Pure]> {
-  let summary = "number of a step's kernel, in module order";
+  let summary = "returns the number of a step's kernel, in module order";
   let description = [{
-    The first `batch.kernel` of the module is number 0. A `uprog.branch` on it has
-    a case for each kernel, which runs the operator of that kernel.
+    The first `batch.kernel` of the module is number 0. A `uprog.branch` on this
+    number has a case for each kernel, which runs the operator of that kernel.
 
     ```mlir
     %k = uprog.step_kernel %step
@@ -367,9 +382,10 @@ def UProg_StepKernelOp : UProg_Op<"step_kernel", [Pure]> {
 }
 
 def UProg_StepTasksOp : UProg_Op<"step_tasks", [Pure]> {
-  let summary = "number of tasks of a step";
+  let summary = "returns the number of tasks of a step";
   let description = [{
-    How many tasks the batch has that the step runs: what `uprog.run` shares out.
+    The number of tasks in the batch that the step runs. `uprog.run` shares them
+    out.
 
     ```mlir
     %n = uprog.step_tasks %step
@@ -381,10 +397,11 @@ def UProg_StepTasksOp : UProg_Op<"step_tasks", [Pure]> {
 }
 
 def UProg_StepBarrierOp : UProg_Op<"step_barrier", [Pure]> {
-  let summary = "whether a barrier of all units follows a step";
+  let summary = "returns whether a barrier of all units follows a step";
   let description = [{
-    1 if a later step reads what this one or one since the last barrier writes;
-    0 if the next step is independent of them, and after the last step.
+    The result is 1 if the next step may read data that this step, or another
+    one since the last barrier, writes. It is 0 if the next step is independent
+    of these steps, and after the last step.
 
     ```mlir
     %barrier = uprog.step_barrier %step
@@ -419,16 +436,17 @@ def UProg_ForOp : UProg_ControlOp<"for", [
         "getYieldedValuesMutable", "getLoopResults"]>,
     DeclareOpInterfaceMethods<RegionBranchOpInterface,
                               ["getEntrySuccessorOperands"]>]> {
-  let summary = "a loop uTask: all units run it in step";
+  let summary = "runs a loop uTask: every unit runs all iterations";
   let description = [{
-    Runs its body for `lower`, `lower` + `step` and so on, as long as that is less
-    than `upper`. The number is the body's first argument; `step` is positive, and
-    1 if nothing is said. With `iter`, the body's other arguments are numbers that
-    it hands on: first the values given, then what the iteration before has yielded.
-    The results are what the last one has yielded, or the values given if there was
-    none. A body that hands on nothing needs no `uprog.yield`.
+    Runs its body for the numbers `lower`, `lower` + `step` and so on that are
+    less than `upper`. The number is the body's first argument. `step` is
+    positive and 1 by default. With `iter`, the body's other arguments are
+    values that the loop carries: first the initial values, then the values that
+    the previous iteration yields. The results are the values that the last
+    iteration yields, or the initial values if there is no iteration. If the
+    loop carries no values, the body needs no `uprog.yield`.
 
-    There may be barriers in the body, and operators that units share out, if the
+    The body may contain barriers, and operators that units share out, if the
     bounds and the step are equal on all units of the level.
 
     ```mlir
@@ -445,7 +463,7 @@ def UProg_ForOp : UProg_ControlOp<"for", [
   let regions = (region SizedRegion<1>:$body);
   let hasRegionVerifier = 1;
   let skipDefaultBuilders = 1;
-  // The body has no end yet if it hands on something.
+  // The body has no terminator yet if the loop carries values.
   let builders = [OpBuilder<(ins "Value":$lower, "Value":$upper,
                                  CArg<"Value", "{}">:$step,
                                  CArg<"ValueRange", "{}">:$inits)>];
@@ -457,14 +475,14 @@ def UProg_WhileOp : UProg_ControlOp<"while", [
         "getRegionIterArgs", "getYieldedValuesMutable"]>,
     DeclareOpInterfaceMethods<RegionBranchOpInterface,
                               ["getEntrySuccessorOperands"]>]> {
-  let summary = "a loop uTask that ends when its first region says so";
+  let summary = "runs a loop uTask until its first region ends it";
   let description = [{
-    Runs `before`, and, if its `uprog.condition` is true, `body` with the values
-    that it passes on, again and again. With `iter`, `before` has arguments: first
-    the values given, then what `body` has yielded. The results are the values that
-    the condition passes on when it is false.
+    Runs `before`. If its `uprog.condition` is true, runs `body` with the values
+    that the condition passes on, and starts again. With `iter`, `before` has
+    arguments: first the initial values, then the values that `body` yields. The
+    results are the values that the condition passes on when it is false.
 
-    There may be barriers in both regions, and operators that units share out, if
+    Both regions may contain barriers, and operators that units share out, if
     the condition is equal on all units of the level.
 
     ```mlir
@@ -487,11 +505,12 @@ def UProg_WhileOp : UProg_ControlOp<"while", [
 def UProg_ConditionOp : UProg_Op<"condition", [
     Pure, Terminator, ParentOneOf<["WhileOp", "CompactOp"]>,
     DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>]> {
-  let summary = "whether a loop goes on, or a number is listed";
+  let summary = "decides whether a loop continues, or a number is listed";
   let description = [{
-    Ends the first region of a `uprog.while`, which goes on with the values if the
-    condition is true, and else has them as its results; and the region of a
-    `uprog.compact`, which lists the number if it is true, or what it passes on.
+    Ends the first region of a `uprog.while`. If the condition is true, the loop
+    continues with the values; otherwise they are its results. Also ends the
+    region of a `uprog.compact`. If the condition is true, that op lists the
+    number, or the value that is passed on.
 
     ```mlir
     %last = uprog.while {
@@ -510,13 +529,14 @@ def UProg_ConditionOp : UProg_Op<"condition", [
 
 def UProg_ReduceOp : UProg_Op<"reduce", [
     RecursiveMemoryEffects, SingleBlock, AttrSizedResultSegments]> {
-  let summary = "the least keys of numbers, and which numbers have them";
+  let summary = "finds the least keys of numbers, and which numbers have them";
   let description = [{
-    The region says keys of each number from 0 to `upper` - 1. For each of these
-    keys there are two results: the least one, and the first number that has it;
-    the greatest i64 and 0 if no key is less than that. Each unit does so by itself;
-    where a unit is many threads, it is an all-reduce over them. They may ask for
-    the same number, so the region writes nothing.
+    The region yields the keys of each number from 0 to `upper` - 1. For each
+    key there are two results: the least value of the key, and the first number
+    that has it. They are the greatest i64 and 0 if no value is less than the
+    greatest i64. Each unit runs the op by itself; if a unit consists of many
+    threads, the op is an all-reduce over them. Several threads may evaluate the
+    region for the same number, so the region writes nothing.
 
     ```mlir
     %keys:2, %blocks:2 = uprog.reduce min %block < %all {
@@ -534,14 +554,15 @@ def UProg_ReduceOp : UProg_Op<"reduce", [
 
 def UProg_CompactOp : UProg_Op<"compact", [
     RecursiveMemoryEffects, SingleBlock]> {
-  let summary = "the numbers for which a predicate holds, as a dense list";
+  let summary = "lists the numbers for which a predicate holds";
   let description = [{
-    Asks the region for each number from 0 to `upper` - 1, once, and writes those
-    for which its `uprog.condition` is true to `list`, in ascending order; if the
-    condition passes on an index, that in place of the number. The result is how many
-    they are. Each unit does so by itself; where a unit is many
-    threads, they share out the numbers, and all see the list afterwards. So what
-    the region does for one number must not depend on another.
+    Evaluates the region once for each number from 0 to `upper` - 1. Writes the
+    numbers for which its `uprog.condition` is true to `list`, in ascending
+    order and without gaps. If the condition passes on an index, this index is
+    written in place of the number. The result is the length of the list. Each
+    unit runs the op by itself. If a unit consists of many threads, they share
+    out the numbers, and all of them see the list afterwards. So the effects of
+    the region for one number must not depend on another number.
 
     ```mlir
     %lanes_of_block = uprog.compact %lane < %all into %list : memref<?xi32> {
@@ -562,15 +583,15 @@ def UProg_CompactOp : UProg_Op<"compact", [
 def UProg_BranchOp : UProg_ControlOp<"branch", [
     NoRegionArguments, SingleBlockImplicitTerminator<"YieldOp">,
     DeclareOpInterfaceMethods<RegionBranchOpInterface>]> {
-  let summary = "a branch uTask: one region per value of the selector";
+  let summary = "runs a branch uTask: one region per value of the selector";
   let description = [{
-    Runs the region of the case that is equal to the selector, and `default` if no
-    case is. No two cases are equal. The results are what the region yields; so a
-    branch with results has a `default`. Without one a selector without a case does
-    nothing.
+    Runs the region of the case that is equal to the selector, or `default` if
+    no case is. No two cases are equal. The results are the values that the
+    region yields, so a branch with results has a `default`. Without a
+    `default`, the op does nothing if no case is equal to the selector.
 
-    There may be barriers in the regions, and operators that units share out, if
-    the selector is equal on all units of the level.
+    The regions may contain barriers, and operators that units share out, if the
+    selector is equal on all units of the level.
 
     ```mlir
     %done = uprog.branch %kernel -> index
@@ -596,11 +617,11 @@ def UProg_BranchOp : UProg_ControlOp<"branch", [
 def UProg_RefOp : UProg_Op<"ref", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<UTaskOpInterface>]> {
-  let summary = "a reference uTask: runs a uProgram, perhaps the one it is in";
+  let summary = "runs a reference uTask: a uProgram, possibly the one it is in";
   let description = [{
-    The unit runs the program to its end, then goes on. The program's level is
-    that of the program around or below: at a higher one, units that do not run
-    the reference would be missing.
+    The unit runs the program to its end, then continues. The program's level is
+    that of the enclosing program or below: at a higher level, some units would
+    not run the reference.
 
     ```mlir
     uprog.ref @main.frame(%lanes) : !batch.lanes
@@ -611,13 +632,14 @@ def UProg_RefOp : UProg_Op<"ref", [
 }
 
 def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
-  let summary = "all units of the level wait for each other";
+  let summary = "makes all units of a level wait for each other";
   let description = [{
-    What any unit wrote before is seen by all after. Declares a write effect, so
-    that nothing deletes or moves it. A level above that of its program is an error,
-    and so is control around it, or around what runs its program, that is not
-    uniform over its level (`uprog.program`): units that take another way would
-    never arrive.
+    After the barrier, all units see what any unit wrote before it. The op
+    declares a write effect, so that no pass deletes or moves it. It is an error
+    if its level is above that of its program. It is also an error if control
+    around the op, or around an op that runs its program, is not uniform over
+    the level of the barrier (`uprog.program`): units that take another path
+    would never arrive.
 
     ```mlir
     uprog.barrier device
@@ -629,13 +651,14 @@ def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
 }
 
 def UProg_AwaitRowsOp : UProg_Op<"await_rows", [MemoryEffects<[MemWrite]>]> {
-  let summary = "what follows reads rows that earlier steps wrote";
+  let summary = "waits for rows that earlier steps write";
   let description = [{
-    In the function of a stage, behind all that depends on the plan alone: where a
-    kernel waits at the barrier between this stage and what it reads, if the code
-    that calls the function leaves that to it. Loads before it are on their way
-    while blocks wait for each other. A function has one at most, in none of its
-    branches and loops: all threads come to a barrier.
+    The op is in the function of a stage, after all code that depends only on
+    the plan. If the caller of the function leaves the wait to it, a kernel
+    waits here: at the barrier between this stage and the steps whose rows it
+    reads. Loads before the op are in flight while blocks wait for each other. A
+    function has at most one such op, outside of its branches and loops, because
+    all threads must reach a barrier.
 
     ```mlir
     func.func private @cell.rows.stage0(%step: !llvm.ptr<1>) {

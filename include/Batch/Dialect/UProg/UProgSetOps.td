@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What programs need that run several instances together: each unit has the
-// numbers that control of each instance computes, and lists of the instances
-// that go the same way. A *member* is an instance by its number among those that
-// run together.
+// Ops for programs that run several instances together. Each unit has the
+// numbers that the control of each instance computes, and lists of the
+// instances that take the same path. A *member* is the number of an instance
+// among those that run together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,9 +21,10 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def UProg_CellsType : TypeDef<UProg_Dialect, "Cells"> {
   let mnemonic = "cells";
-  let summary = "a value for each instance of those that run together";
+  let summary = "a value for each of the instances that run together";
   let description = [{
-    Each unit has its own. The values are numbers, rows, lists or of an ADT.
+    Each unit has cells of its own. The values are numbers, rows, lists or
+    values of an ADT.
 
     ```mlir
     !uprog.cells<index>
@@ -35,9 +36,10 @@ def UProg_CellsType : TypeDef<UProg_Dialect, "Cells"> {
 }
 
 def UProg_CellsOp : UProg_Op<"cells", [MemoryEffects<[MemAlloc]>]> {
-  let summary = "room for a value of each instance";
+  let summary = "allocates room for a value of each instance";
   let description = [{
-    For `room` members, of the unit alone. Members have no value until `uprog.put`.
+    The cells belong to one unit and have room for `room` members. A member has
+    no value until `uprog.put`.
 
     ```mlir
     %words = uprog.cells room(64) : !uprog.cells<index>
@@ -52,9 +54,10 @@ def UProg_GetOp : UProg_Op<"get", [
     MemoryEffects<[MemRead]>,
     TypesMatchWith<"the value is of the type of the cells", "cells", "value",
                    "::llvm::cast<::mlir::uprog::CellsType>($_self).getValue()">]> {
-  let summary = "the value of an instance";
+  let summary = "returns the value of an instance";
   let description = [{
-    What was put last for the member, which has to be there: cells begin without values.
+    Returns the value that was put last for the member. There must be one: cells
+    start without values.
 
     ```mlir
     %word = uprog.get %words[%member] : !uprog.cells<index>
@@ -71,7 +74,7 @@ def UProg_PutOp : UProg_Op<"put", [
                    "::llvm::cast<::mlir::uprog::CellsType>($_self).getValue()">]> {
   let summary = "gives an instance a value";
   let description = [{
-    The member has this value from here on; what it had before is lost.
+    The member has this value from here on; its previous value is lost.
 
     ```mlir
     uprog.put %words[%member] = %next : !uprog.cells<index>
@@ -82,9 +85,10 @@ def UProg_PutOp : UProg_Op<"put", [
 }
 
 def UProg_MembersOp : UProg_Op<"members", [MemoryEffects<[MemAlloc]>]> {
-  let summary = "room for a list of members";
+  let summary = "allocates room for a list of members";
   let description = [{
-    For `room` of them, of the unit alone; `uprog.compact` writes it.
+    The list belongs to one unit and has room for `room` members.
+    `uprog.compact` writes it.
 
     ```mlir
     %list = uprog.members room(64) : memref<?xi32>
@@ -96,9 +100,10 @@ def UProg_MembersOp : UProg_Op<"members", [MemoryEffects<[MemAlloc]>]> {
 }
 
 def UProg_MemberOp : UProg_Op<"member", [MemoryEffects<[MemRead]>]> {
-  let summary = "a member of a list";
+  let summary = "returns a member of a list";
   let description = [{
-    Number `index` of the list, which is from 0 to what `uprog.compact` has counted, less 1.
+    Returns entry `index` of the list, from 0. `index` is less than the length
+    of the list, which `uprog.compact` returns.
 
     ```mlir
     %member = uprog.member %list[%k] : memref<?xi32>
@@ -112,12 +117,13 @@ def UProg_MemberOp : UProg_Op<"member", [MemoryEffects<[MemRead]>]> {
 def UProg_EachOp : UProg_Op<"each", [
     RecursiveMemoryEffects, SingleBlock,
     SingleBlockImplicitTerminator<"YieldOp">]> {
-  let summary = "does the same for each of some numbers";
+  let summary = "runs its region for each number of a range";
   let description = [{
-    Runs the region for each number from 0 to `upper` - 1. Each unit does so by
-    itself; where a unit is many threads, they share out the numbers, and all see
-    afterwards what the region has written. So what it does for one number must not
-    depend on another, and no units wait or share out tasks in it.
+    Runs the region for each number from 0 to `upper` - 1. Each unit runs the op
+    by itself. If a unit consists of many threads, they share out the numbers,
+    and all of them see afterwards what the region has written. So the effects
+    of the region for one number must not depend on another number. In the
+    region, units do not wait for each other or share out tasks.
 
     ```mlir
     uprog.each %k < %n {
