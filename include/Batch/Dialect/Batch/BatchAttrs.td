@@ -12,7 +12,7 @@ include "Batch/Dialect/Batch/BatchDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
-def Batch_ReadKind : I32EnumAttr<"ReadKind", "how a step reads an operand", [
+def Batch_ReadKind : I32EnumAttr<"ReadKind", "access of a step to an operand", [
       I32EnumAttrCase<"Shared", 0, "shared">,
       I32EnumAttrCase<"Gather", 1, "gather">,
       I32EnumAttrCase<"Rows", 2, "rows">,
@@ -23,8 +23,10 @@ def Batch_ReadKind : I32EnumAttr<"ReadKind", "how a step reads an operand", [
 
 def Batch_ReadAttr : AttrDef<Batch_Dialect, "Read"> {
   let mnemonic = "read";
-  let summary = "how a step reads one operand of a kernel";
+  let summary = "access of a step to one operand of a kernel";
   let description = [{
+    The kind specifies the row that a step reads for a task:
+
     | kind | row of task `t` |
     |---|---|
     | `shared` | the same tensor for all tasks |
@@ -33,7 +35,7 @@ def Batch_ReadAttr : AttrDef<Batch_Dialect, "Read"> {
     | `scalar` | cell `t`: an index, integer or float |
 
     A `segments` operand is ragged: task `t` owns entries `offsets[t]` to
-    `offsets[t+1]` of what is read by one of the first three kinds.
+    `offsets[t+1]` of the rows that one of the first three kinds reads.
 
     ```mlir
     #batch.read<kind = gather, from = @h>
@@ -48,10 +50,10 @@ def Batch_ReadAttr : AttrDef<Batch_Dialect, "Read"> {
 
 def Batch_PolicyAttr : AttrDef<Batch_Dialect, "Policy"> {
   let mnemonic = "policy";
-  let summary = "what picks the next batch";
+  let summary = "policy that picks the next batch";
   let description = [{
-    docs/Policies.md says what each does; `fsm` has the table of a state machine.
-    A module without `batch.policy` runs by depth.
+    docs/Policies.md describes each policy. `fsm` takes the table of a state
+    machine. A module without `batch.policy` runs by depth.
 
     ```mlir
     module attributes {batch.policy = #batch.policy<greedy>} {}
@@ -63,7 +65,7 @@ def Batch_PolicyAttr : AttrDef<Batch_Dialect, "Policy"> {
   let genVerifyDecl = 1;
 }
 
-def Batch_Strategy : I32EnumAttr<"Strategy", "who decides what runs next", [
+def Batch_Strategy : I32EnumAttr<"Strategy", "strategy of control", [
       I32EnumAttrCase<"Auto", 0, "auto">,
       I32EnumAttrCase<"None", 1, "none">,
       I32EnumAttrCase<"Linearize", 2, "linearize">,
@@ -82,13 +84,14 @@ def Batch_StrategyAttr : EnumAttr<Batch_Dialect, Batch_Strategy, "strategy"> {
     |---|---|
     | `auto` | not chosen yet |
     | `none` | runs per instance: only `--unbatched` runs the program |
-    | `linearize` | reads the inputs only, and runs ahead of the kernels |
-    | `lockstep` | runs in lock step, a program counter per instance |
-    | `mask` | the same, with calls on the stack of the host |
+    | `linearize` | reads only the inputs, and runs ahead of the kernels |
+    | `lockstep` | runs in lock step, with a program counter per instance |
+    | `mask` | runs in lock step, with calls on the stack of the host |
     | `lazy` | runs ahead of the kernels, and waits where it needs a tensor |
     | `replicate` | runs on every unit, with the kernels of the instance |
 
-    `batch-choose-strategy` chooses; an entry whose source has one keeps it.
+    `batch-choose-strategy` chooses the strategy. An entry keeps a strategy that
+    is given in the source.
 
     ```mlir
     func.func @main() attributes {
@@ -100,7 +103,7 @@ def Batch_StrategyAttr : EnumAttr<Batch_Dialect, Batch_Strategy, "strategy"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-def Batch_Order : I32EnumAttr<"Order", "which task of a loop is next", [
+def Batch_Order : I32EnumAttr<"Order", "order of a loop's tasks", [
       I32EnumAttrCase<"Rounds", 0, "rounds">,
       I32EnumAttrCase<"Layers", 1, "layers">,
       I32EnumAttrCase<"Wavefront", 2, "wavefront">]> {
@@ -111,17 +114,20 @@ def Batch_Order : I32EnumAttr<"Order", "which task of a loop is next", [
 def Batch_OrderAttr : EnumAttr<Batch_Dialect, Batch_Order, "order"> {
   let summary = "the order in which tasks of a loop run";
   let description = [{
-    Of a loop that knows its number of rounds, in a program of strategy `replicate`. Its
-    *layers* are what can run for many rounds before the next one does: recurrences,
-    and products between them.
+    Applies to a loop with a known number of rounds, in a program of strategy
+    `replicate`. A *layer* of the loop can run for many rounds before the next
+    layer runs. Layers are recurrences, and products between them.
 
     | order | tasks |
     |---|---|
     | `rounds` | round after round |
-    | `layers` | of a group of rounds, layer after layer: products of all its rounds together |
-    | `wavefront` | those of all layers together, each one round behind the layer before it |
+    | `layers` | layer after layer, for one group of rounds at a time |
+    | `wavefront` | all layers together, each a round behind the previous one |
 
-    `batch-order-loops` chooses; a loop whose source has one keeps it.
+    With `layers`, the products of all rounds of a group run together.
+
+    `batch-order-loops` chooses the order. A loop keeps an order that is given
+    in the source.
 
     ```mlir
     #batch.order<layers>

@@ -15,13 +15,14 @@ def Batch_Dialect : Dialect {
   let cppNamespace = "::mlir::batch";
   let summary = "Depth-tagged operators, their tables and their schedule";
   let description = [{
-    The `batch` dialect says which tensor code runs together. A `batch.kernel`
-    is a static block of tensor code written for one instance. The instance
-    functions *invoke* kernels; the inspector functions made from them *record*
-    tasks instead, which run in batches over result tables; their executor is a
-    program of `uprog`.
-    Where control is batched too, a `batch.machine` runs the program by *blocks*.
-    docs/Dialects/Batch.md has the rationale.
+    The `batch` dialect specifies which tensor code runs together. A
+    `batch.kernel` is a static block of tensor code written for one instance.
+    Instance functions *invoke* kernels. The inspector functions made from them
+    *record* tasks instead, which run in batches over result tables. The
+    executor of these tasks is a program of `uprog`.
+
+    Where control is batched too, a `batch.machine` runs the program block by
+    block. docs/Dialects/Batch.md explains the rationale.
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;

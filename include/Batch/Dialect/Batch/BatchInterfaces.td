@@ -13,13 +13,13 @@ include "mlir/IR/OpBase.td"
 def Batch_BatchableOpInterface : OpInterface<"BatchableOpInterface"> {
   let cppNamespace = "::mlir::batch";
   let description = [{
-    An operation of any dialect that can take part in a `batch.kernel`:
-    `batch-vectorize-kernels` asks it for its batched form. Upstream's linalg,
-    tensor, arith and math operations do not need it.
+    An operation of any dialect that can take part in a `batch.kernel`.
+    `batch-vectorize-kernels` asks the operation for its batched form. MLIR's
+    linalg, tensor, arith and math operations do not need the interface.
 
-    The batched form consists of linalg, tensor, arith and math, which every
-    later pass knows; anything else in it is an error. For example (see
-    examples/embedding, which compiles to the end):
+    The batched form consists of linalg, tensor, arith and math operations,
+    which every later pass supports. Any other operation in it is an error. In
+    this example, from examples/embedding, the operation compiles to the end:
 
     ```c++
     LogicalResult toy::SwishOp::buildBatched(OpBuilder &builder,
@@ -40,17 +40,17 @@ def Batch_BatchableOpInterface : OpInterface<"BatchableOpInterface"> {
     }
     ```
 
-    An operation that cannot be changed gets the interface as an external model.
+    An external model adds the interface to an operation that cannot be changed.
   }];
   let methods = [
     InterfaceMethod<[{
-        Builds the operation for `tasks` tasks at once and returns one value per
-        result in `results`, of the result's type with one more, leading,
-        dynamic dimension; a scalar's type T becomes `tensor<?xT>`. Operand `i`
-        is batched if `batched[i]`; otherwise it is as in the kernel, and
-        equal for all tasks. At least one is batched, if there is one. Row `t`
-        of a result may depend on row `t` of the operands only. Emits an error
-        if it fails.
+        Builds the operation for `tasks` tasks at once and stores one value per
+        result in `results`. Each has the result's type with an additional,
+        leading, dynamic dimension; a scalar type T becomes `tensor<?xT>`.
+        Operand `i` is batched if `batched[i]` is true. Otherwise it is as in
+        the kernel, and equal for all tasks. If there are operands, at least one
+        is batched. Row `t` of a result may depend only on row `t` of the
+        operands. Emits an error on failure.
       }],
       "::llvm::LogicalResult", "buildBatched",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,

@@ -26,22 +26,24 @@ def Batch_KernelOp : Batch_Op<"kernel", [
     FunctionOpInterface, IsolatedFromAbove, Symbol,
     HasParent<"::mlir::ModuleOp">, SingleBlock,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "a static block of tensor code, written for one instance";
+  let summary = "defines a static block of tensor code for one instance";
   let description = [{
-    Arguments marked `batch.shared` (a unit attribute here) are equal for all
-    tasks; the others are per task: static tensors, scalars, or *ragged* tensors
-    `tensor<?x...>` whose extent differs from task to task. There is no control
-    flow that depends on data. Results are static tensors, and elements of all
-    tensors are index, i1, i8, i16, i32, i64, f16, bf16, f32 or f64. `phase`, at
-    least 0, orders kernels: all tasks of a phase run before those of the next.
-    Control never waits for what a `deferred` kernel makes, nor for what depends on
-    it: its tasks run when all instances have ended.
+    An argument marked `batch.shared` (a unit attribute here) is equal for all
+    tasks. The other arguments are per task: static tensors, scalars, or
+    *ragged* tensors `tensor<?x...>` whose extent differs from task to task.
+    Results are static tensors. Scalars and elements of tensors are index, i1,
+    i8, i16, i32, i64, f16, bf16, f32 or f64. No control flow depends on data.
 
-    An argument with `batch.shared` is a parameter of the entry, number
-    `batch.parameter`. Once tables are assigned, an argument says how a step
-    reads it (`batch.read`, a `#batch.read`) and a result in which table it lies
-    (`batch.in_table`). Ragged arguments of one domain, which have one
-    `batch.ragged`, have equal extents.
+    `phase`, at least 0, orders kernels: all tasks of a phase run before those
+    of the next. Control never waits for results of a `deferred` kernel, or for
+    anything that depends on them. Tasks of such a kernel run when all instances
+    have ended.
+
+    An argument with `batch.shared` is parameter number `batch.parameter` of the
+    entry. Once tables are assigned, `batch.read` of an argument (a
+    `#batch.read`) specifies how a step reads it, and `batch.in_table` of a
+    result names its table. Ragged arguments with the same `batch.ragged` belong
+    to one domain and have equal extents.
 
     ```mlir
     batch.kernel @cell(%h: tensor<4xf32>,
@@ -68,15 +70,16 @@ def Batch_KernelOp : Batch_Op<"kernel", [
     ArrayRef<Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ArrayRef<Type> getResultTypes() { return getFunctionType().getResults(); }
     Region *getCallableRegion() { return &getBody(); }
-    /// True if argument `index` is equal for all tasks.
+    /// Returns true if argument `index` is equal for all tasks.
     bool isShared(unsigned index);
-    /// The arguments that each task has one of, in order.
+    /// Returns the arguments that are not shared, in order.
     SmallVector<unsigned> getTaskArguments();
-    /// True if argument `index` has a per-task extent.
+    /// Returns true if argument `index` has a per-task extent.
     bool isRagged(unsigned index);
-    /// Position of result `index` among the results in the same table, and the
-    /// number of these. Results without a table are alone.
+    /// Returns the position of result `index` among the results in the same
+    /// table. A result without a table is the only one.
     int64_t getPosition(unsigned index);
+    /// Returns the number of results in the table of result `index`.
     int64_t getSiblings(unsigned index);
   }];
 }
@@ -84,11 +87,11 @@ def Batch_KernelOp : Batch_Op<"kernel", [
 def Batch_YieldOp : Batch_Op<"yield", [
     Pure, Terminator, ReturnLike,
     ParentOneOf<["KernelOp", "ConcurrentOp"]>]> {
-  let summary = "results of a kernel, or of a region of batch.concurrent";
+  let summary = "ends a kernel or a batch.concurrent region with its results";
   let description = [{
-    Ends a `batch.kernel`. The operands are the results of a task, in order, with
+    In a `batch.kernel`, the operands are the results of a task, in order, with
     the types that the kernel declares. In a region of `batch.concurrent`, they
-    are the region's results.
+    are the results of the region.
 
     ```mlir
     batch.kernel @copy(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -103,12 +106,12 @@ def Batch_YieldOp : Batch_Op<"yield", [
 def Batch_InvokeOp : Batch_Op<"invoke", [
     Pure, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "a depth-tagged operator: one task of a kernel";
+  let summary = "invokes a kernel for one instance: a depth-tagged operator";
   let description = [{
-    Runs a kernel for one instance. The operands are all arguments of the kernel,
-    shared ones too, and have their types, as the results have. The depth, where
-    it is known, is one more than the largest depth of the operands; a hoisted
-    task has a constant one.
+    The operands are all arguments of the kernel, including the shared ones.
+    Operands and results have the types of the kernel's arguments and results.
+    The depth, if it is known, is one more than the largest depth of the
+    operands. A hoisted task has a constant depth.
 
     ```mlir
     %d = batch.depth(%h) : tensor<4xf32>
@@ -127,12 +130,13 @@ def Batch_InvokeOp : Batch_Op<"invoke", [
 
 def Batch_DepthOp : Batch_Op<"depth", [
     Pure, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "the depth of a task with these operands";
+  let summary = "computes the depth of a task with these operands";
   let description = [{
-    One more than the largest depth of the operands: of the rows, for a ragged
-    tensor or a list. Parameters and inputs have depth -1, so a task that reads
-    nothing else has depth 0. In the instance program the operands are tensors;
-    in the inspector they are handles, which carry their depth.
+    The result is one more than the largest depth of the operands. For a ragged
+    tensor or a list, the depths of its rows count. Parameters and inputs have
+    depth -1, so a task that reads nothing else has depth 0. In the instance
+    program, the operands are tensors. In the inspector, they are handles, which
+    carry their depth.
 
     ```mlir
     %d = batch.depth(%hl, %hr) : tensor<4xf32>, tensor<4xf32>
@@ -147,13 +151,13 @@ def Batch_DepthOp : Batch_Op<"depth", [
 def Batch_ResolveOp : Batch_Op<"resolve", [
     Pure, SameOperandsAndResultType,
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "a tensor of an earlier phase, for a later one";
+  let summary = "resets the depth of a tensor from an earlier phase";
   let description = [{
-    The same tensor, with depth -1: what an earlier phase makes is there when a
-    later one begins, for all instances. Stands where such a tensor enters a
-    recursion or loop of the later phase, together with tensors of that phase,
-    whose depths count: without it the way down a tree would begin at a depth
-    that differs from tree to tree.
+    Returns the same tensor, with depth -1. When a phase begins, all tensors of
+    earlier phases are available, for all instances. The op is used where such a
+    tensor enters a recursion or loop of the later phase together with tensors
+    of that phase, whose depths count. Without the op, the way down a tree would
+    begin at a depth that differs from tree to tree.
 
     ```mlir
     %s = batch.resolve %h : tensor<4xf32>
@@ -167,15 +171,18 @@ def Batch_ResolveOp : Batch_Op<"resolve", [
 def Batch_GhostOp : Batch_Op<"ghost", [
     Pure, AllTypesMatch<["value", "result"]>,
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "a tensor as if one more task had made it";
+  let summary = "raises the depth of a tensor as if one more task had made it";
   let description = [{
-    The same tensor, with the depth that a task of depth `%d` gives its results, if
-    that is greater: a task that counts in depths and never runs (ACRoBat, section
-    4.1). `batch-insert-ghosts` puts it where branches make a value by chains of
-    tasks of different lengths. In the inspector the handle is that of the same
-    tensor; its depth counts even if the task has run. So only `batch.depth` should
-    read it, perhaps through results of control: data that keep it would delay what
-    reads them after a wait.
+    Returns the same tensor. Its depth is the one that a task of depth `%d`
+    gives its results, if that is greater. The op represents a task that counts
+    in depths and never runs (ACRoBat, section 4.1). `batch-insert-ghosts`
+    inserts it where branches compute a value by chains of tasks of different
+    lengths.
+
+    In the inspector, the handle is that of the same tensor, and its depth
+    counts even if the task has run. So only `batch.depth` should read it,
+    possibly through results of control. Data that contain it would delay their
+    readers after a wait.
 
     ```mlir
     %d = batch.depth(%h) : tensor<4xf32>
@@ -193,11 +200,12 @@ def Batch_GhostOp : Batch_Op<"ghost", [
 def Batch_ForceOp : Batch_Op<"force", [
     SameOperandsAndResultType,
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "the point where control needs a tensor's value";
+  let summary = "marks the point where control needs a tensor's value";
   let description = [{
-    The same tensor, of which control reads elements by `tensor.extract`.
-    `batch-insert-forces` puts it in front of control's reads of what kernels
-    compute, and numbers it. In the inspector the reads become `batch.await`.
+    Returns the same tensor. Control reads elements of the result with
+    `tensor.extract`. `batch-insert-forces` inserts the op before control's
+    reads of tensors that kernels compute, and numbers it. In the inspector, the
+    reads become `batch.await`.
 
     ```mlir
     %v = batch.force %t number(0) : tensor<2xf32>
@@ -217,19 +225,19 @@ def Batch_ForceOp : Batch_Op<"force", [
 def Batch_TableOp : Batch_Op<"table", [
     Symbol, HasParent<"::mlir::ModuleOp">,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "the result table of a value class";
+  let summary = "defines the result table of a value class";
   let description = [{
-    A row (slot) per result; rows are static tensors. Several kernels write row
-    ranges of one table; slots are numbered in schedule order. Tables of one
-    `group` are written by the same kernels in the same way, so a task has one
-    slot number in all.
+    Each result has a row, whose number is its slot. Rows are static tensors.
+    Several kernels write ranges of rows of one table. Slots are numbered in
+    schedule order. The same kernels write all tables of one `group` in the same
+    way, so a task has the same slot number in all of them.
 
-    A layout takes a slot (d0) and the indices in its row to dimensions in
-    memory, outermost first; `TableLayout.h` says which ones there are. The rows
-    of a table that lies `beside` another of its group come behind those of that
-    table, slot by slot (block by block, if slots are split). A layout takes every
-    digit of every index once, has the slots first, and keeps a multiple of 64
-    bytes of consecutive elements innermost.
+    A layout maps a slot (d0) and the indices in its row to dimensions in
+    memory, outermost first. `TableLayout.h` describes the supported layouts. A
+    layout uses every digit of every index once, has the slots first, and keeps
+    a multiple of 64 bytes of consecutive elements innermost. A table can be
+    `beside` another table of its group. Its rows then follow those of that
+    table, slot by slot, or block by block if slots are split.
 
     ```mlir
     batch.table @h : tensor<256xf32> group(0)
@@ -239,9 +247,9 @@ def Batch_TableOp : Batch_Op<"table", [
     batch.table @s : tensor<256xf32> group(1) transient
     ```
 
-    Rows of a `transient` table are in no list, data structure or remembered
-    call: where control waits, one that no `batch.keep` names and no task reads
-    is used again.
+    No list, data structure or remembered call contains a row of a `transient`
+    table. Where control waits, such a row is reused if no `batch.keep` names it
+    and no task reads it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$row, I64Attr:$group,
                        OptionalAttr<AffineMapAttr>:$layout,
@@ -256,22 +264,23 @@ def Batch_TableOp : Batch_Op<"table", [
                                  CArg<"bool", "false">:$transient)>];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The layout of this table by itself.
+    /// Returns the layout of this table by itself.
     TableLayout getOwnLayout();
-    /// The same with the distance that blocks of slots have in memory, where
-    /// others may lie between them, and the bytes before the first one.
+    /// Returns the layout with the distance between blocks of slots in memory,
+    /// which includes the blocks of tables in the same storage.
     TableLayout getTableLayout();
+    /// Returns the number of bytes before the first block of this table.
     int64_t getOffset();
   }];
 }
 
 def Batch_SourceOp : Batch_Op<"source", [Symbol, HasParent<"::mlir::ModuleOp">]> {
-  let summary = "rows that exist before the run";
+  let summary = "defines rows that exist before the run";
   let description = [{
-    Either the rows of a parameter of the entry (`parameter(n)` counts
-    parameters), which are never copied, or the input tensors of one type.
-    Rows are static tensors; a parameter that is a vector of unknown extent is
-    one row.
+    The rows are either those of a parameter of the entry, which are never
+    copied, or the input tensors of one type. `parameter(n)` counts only
+    parameters. Rows are static tensors. A parameter that is a vector of unknown
+    extent is one row.
 
     ```mlir
     batch.source @emb : tensor<256xf32> parameter(0)
@@ -295,11 +304,12 @@ def Batch_RecordOp : Batch_Op<"record", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "records one task of a kernel";
   let description = [{
-    What `batch.invoke` becomes in the inspector. The operands are those of the
+    Replaces `batch.invoke` in the inspector. The operands are those of the
     kernel's arguments that are not shared: a handle for a tensor, a list of
-    handles for a ragged one, a number for a scalar. There is a handle for each
-    result. A kernel that reads parameters alone, or besides only rows at constant
-    places, the same in all of its records, is recorded once per run.
+    handles for a ragged tensor, a number for a scalar. The op returns a handle
+    for each result. A kernel is recorded once per run if it reads only
+    parameters, and rows at constant places that are the same in all of its
+    records.
 
     ```mlir
     %h = batch.record @cell(%x) depth(%d) : (!batch.handle) -> !batch.handle
@@ -316,10 +326,10 @@ def Batch_RecordOp : Batch_Op<"record", [
 
 def Batch_RowOp : Batch_Op<"row", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "a handle for a row of a source";
+  let summary = "returns a handle for a row of a source";
   let description = [{
-    The inspector's view of an embedding row: nothing is copied. An index that is
-    not below the number of rows is an error when the program runs.
+    The handle is the inspector's view of an embedding row: nothing is copied.
+    An index that is not below the number of rows is a run-time error.
 
     ```mlir
     %x = batch.row @emb[%word]
@@ -332,9 +342,10 @@ def Batch_RowOp : Batch_Op<"row", [
 
 def Batch_NumRowsOp : Batch_Op<"num_rows", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "number of rows of a source";
+  let summary = "returns the number of rows of a source";
   let description = [{
-    The first extent of a parameter, which is known when the parameter is bound.
+    The result is the first extent of a parameter, which is known when the
+    parameter is bound.
 
     ```mlir
     %n = batch.num_rows @emb
@@ -347,12 +358,11 @@ def Batch_NumRowsOp : Batch_Op<"num_rows", [
 
 def Batch_ExtractOp : Batch_Op<"extract", [
     NoMemoryEffect, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
-  let summary = "an element of a row of a source";
+  let summary = "loads an element of a row of a source";
   let description = [{
-    What `tensor.extract` of an input, a field or a parameter becomes where
-    control reads the element. The row, of the given type, exists before the run;
-    the handle is not one of a task. An index out of range is an error when the
-    program runs.
+    Replaces `tensor.extract` of an input, a field or a parameter where control
+    reads the element. The row has the given type and exists before the run, so
+    the handle is not that of a task. An index out of range is a run-time error.
 
     ```mlir
     %n = batch.extract %lengths[%i] : tensor<8xi32>
@@ -368,12 +378,12 @@ def Batch_ExtractOp : Batch_Op<"extract", [
 def Batch_AwaitOp : Batch_Op<"await", [
     DeclareOpInterfaceMethods<InferTypeOpInterface>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "an element of a result of a task, once that has run";
+  let summary = "returns an element of a task's result once the task has run";
   let description = [{
-    What `tensor.extract` of the `batch.force` with this number becomes. If the
-    task has not run, the instance waits; when no instance can go on, the tasks
+    Replaces `tensor.extract` of the `batch.force` with this number. If the task
+    has not run, the instance waits. When no instance can continue, the tasks
     recorded so far run. `batch-assign-slots` adds the table of the result. An
-    index out of range is an error when the program runs.
+    index out of range is a run-time error.
 
     ```mlir
     %w = batch.await %word[%zero] number(0) table(@word) : tensor<1xindex>
@@ -391,13 +401,14 @@ def Batch_AwaitOp : Batch_Op<"await", [
 }
 
 def Batch_KeepOp : Batch_Op<"keep"> {
-  let summary = "the rows that a function needs when it goes on";
+  let summary = "names the rows that a function needs after a wait";
   let description = [{
-    Stands in front of what may wait, and names the rows that this call of the
-    function around it may read or hand on after that. Until its next
-    `batch.keep` or its end, no other rows are kept for it. A region of a
-    `batch.concurrent` is a function in this respect; what it reads from outside
-    is kept by the `batch.keep` in front of the op.
+    Precedes an op that may wait. The op names the rows that this call of the
+    enclosing function may read or pass on after the wait. Until the next
+    `batch.keep` or the end of the call, no other rows are kept for it. A region
+    of a `batch.concurrent` is a function in this respect. The `batch.keep`
+    before the `batch.concurrent` keeps the rows that the region reads from
+    outside.
 
     ```mlir
     batch.keep(%h, %c : !batch.handle, !batch.handle)
@@ -410,11 +421,12 @@ def Batch_KeepOp : Batch_Op<"keep"> {
 
 def Batch_ConcurrentOp : Batch_Op<"concurrent", [
     SingleBlock, NoRegionArguments, RecursiveMemoryEffects]> {
-  let summary = "regions of an inspector that wait side by side";
+  let summary = "runs independent regions of an inspector concurrently";
   let description = [{
-    Runs its regions, which do not depend on each other, and ends when all have.
-    Where one waits at a `batch.await`, the next goes on. The results are those
-    of the regions, in order. `batch-fork-calls` makes it.
+    Runs its regions, which do not depend on each other, and ends when all of
+    them have ended. When a region waits at a `batch.await`, the next one
+    continues. The results are those of the regions, in order.
+    `batch-fork-calls` creates the op.
 
     ```mlir
     %l, %r = batch.concurrent : !batch.handle, !batch.handle {
@@ -438,10 +450,10 @@ def Batch_TraverseOp : Batch_Op<"traverse", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs functions on all nodes, children first";
   let description = [{
-    The linearizer of bottom-up recursion: one loop over the nodes of an
-    instance in post-order, without recursion. Each function takes one ADT value
-    and nothing else; it is run on every node of that ADT and its results are
-    remembered for `batch.lookup`. A node that is shared is visited once.
+    Linearizes bottom-up recursion: one loop visits the nodes of an instance in
+    post-order, without recursion. Each function takes one ADT value and nothing
+    else. It runs on every node of that ADT, and its results are remembered for
+    `batch.lookup`. A shared node is visited once.
 
     ```mlir
     batch.traverse [@encode.inspect]
@@ -453,11 +465,12 @@ def Batch_TraverseOp : Batch_Op<"traverse", [
 
 def Batch_LookupOp : Batch_Op<"lookup", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "what a traversal remembers of a function at a node";
+  let summary = "looks up the results of a traversed function at a node";
   let description = [{
-    The results of the function for the node, of the function's result types. The
-    node is one that the `batch.traverse` of the function has visited: a child of
-    the node that is visited now, or any node after the traversal.
+    Returns the results of the function for the node, with the function's result
+    types. The `batch.traverse` of the function must have visited the node. The
+    node is a child of the node that is being visited, or any node after the
+    traversal.
 
     ```mlir
     %h, %c = batch.lookup @encode.inspect(%left)
@@ -486,8 +499,9 @@ def Batch_SegmentReduceOp : Batch_Op<"segment_reduce", [
   let summary = "combines the rows of each task";
   let description = [{
     Row `t` of the result is `init[t]` combined, in order, with rows
-    `offsets[t]` to `offsets[t+1]` of the operand. A task without rows keeps
-    `init[t]`. There is one more offset than there are tasks; they ascend.
+    `offsets[t]` to `offsets[t+1]` of the operand. For a task without rows, it
+    is `init[t]`. The offsets ascend, and there is one more of them than there
+    are tasks.
 
     ```mlir
     %s = batch.segment_reduce add %rows by %offsets into %init
@@ -528,11 +542,11 @@ def Batch_SegmentBroadcastOp : Batch_Op<"segment_broadcast", [
 
 def Batch_StartLanesOp : Batch_Op<"start_lanes", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "every lane takes an instance";
+  let summary = "assigns instances to the lanes of a unit";
   let description = [{
-    A lane that gets one waits for the first block of the machine, which is the
-    `batch.machine` of that name. Lanes that are done take the next instance by
-    themselves.
+    A lane that gets an instance waits for the first block of the machine, which
+    is the `batch.machine` of that name. Lanes whose instance is done take the
+    next instance by themselves.
 
     ```mlir
     batch.start_lanes %lanes @main.machine
@@ -543,12 +557,13 @@ def Batch_StartLanesOp : Batch_Op<"start_lanes", [
 }
 
 def Batch_BlockKeysOp : Batch_Op<"block_keys", [MemoryEffects<[MemRead]>]> {
-  let summary = "how much a block is to run next";
+  let summary = "computes the scheduling priority of a block";
   let description = [{
-    The less, the sooner, both: `preference` by the choice that the host has made
-    when it runs the program (0, so that program order decides; how few lanes wait;
-    or what the block has cost so far), and `since`, the step at which the first of
-    the lanes came that wait. The greatest i64 if none waits.
+    Smaller keys mean a higher priority. `preference` depends on the choice that
+    the host makes when it runs the program. It is 0 if program order decides,
+    the negative number of lanes that wait for the block, or the cost of the
+    block so far. `since` is the step at which the first of the waiting lanes
+    arrived. Both are the greatest i64 if no lane waits.
 
     ```mlir
     %preference, %since = batch.block_keys %lanes[%block]
@@ -560,13 +575,15 @@ def Batch_BlockKeysOp : Batch_Op<"block_keys", [MemoryEffects<[MemRead]>]> {
 }
 
 def Batch_NextBlockOp : Batch_Op<"next_block"> {
-  let summary = "the block that runs next";
+  let summary = "selects the block that runs next";
   let description = [{
-    Given the preferred one, the one that a lane has waited for longest, and since
-    when: the latter if that is too long ago; else what a learned choice says, if
-    the host has made it and it knows the state; else the preferred one. `any` is
-    false if no lane waits: all instances are done. Else all lanes that wait for
-    the block are about to run it.
+    The operands are the preferred block, the block that a lane has waited for
+    longest, and the step since which it has waited. If that step is too long
+    ago, the result is the second block. Otherwise it is the block of a learned
+    choice, if the host has made that choice and it knows the state, or else the
+    preferred block. `any` is false if no lane waits, because all instances are
+    done. Otherwise all lanes that wait for the selected block are about to run
+    it.
 
     ```mlir
     %block, %any = batch.next_block %lanes of %preferred, %oldest since %step
@@ -581,11 +598,11 @@ def Batch_NextBlockOp : Batch_Op<"next_block"> {
 }
 
 def Batch_LaneListOp : Batch_Op<"lane_list", [Pure]> {
-  let summary = "how many lanes there are, and room for a list of them";
+  let summary = "returns the number of lanes and memory for a list of them";
   let description = [{
-    `count` is the number of lanes of the unit, those without an instance
-    included. `list` has room for their numbers; `uprog.compact` writes there
-    which lanes run a block.
+    `count` is the number of lanes of the unit, including those without an
+    instance. `list` has room for their numbers. `uprog.compact` stores the
+    lanes that run a block there.
 
     ```mlir
     %all, %list = batch.lane_list %lanes : memref<?xi32>
@@ -597,11 +614,11 @@ def Batch_LaneListOp : Batch_Op<"lane_list", [Pure]> {
 }
 
 def Batch_EnterBlockOp : Batch_Op<"enter_block"> {
-  let summary = "whether a lane runs a block";
+  let summary = "decides whether a lane runs a block";
   let description = [{
-    True if the lane waits for the block, which is counted as one more that its
-    instance runs. An instance that has run too many ends here; its lane takes the
-    next one.
+    Returns true if the lane waits for the block. The block then counts as one
+    more that the instance of the lane has run. If the instance has run too many
+    blocks, it ends, the lane takes the next instance, and the result is false.
 
     ```mlir
     %runs = batch.enter_block %lanes[%lane], %block
@@ -614,11 +631,12 @@ def Batch_EnterBlockOp : Batch_Op<"enter_block"> {
 
 def Batch_LaneOpsOp : Batch_Op<"lane_ops", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "what a block does to the variables of the lanes taken";
+  let summary = "runs the stack operations of a block on the lanes taken";
   let description = [{
-    The stack operations of a block of a `batch.machine`: those before its
-    invocation of a kernel (`prologue`), or those after it and the terminator,
-    which says what the lanes wait for next. In a machine with `frames` a call
+    The block is one of a `batch.machine`. With `prologue`, the op runs the
+    stack operations before the block's invocation of a kernel. Otherwise it
+    runs those after the invocation, and the terminator, which determines the
+    block that the lanes wait for next. In a machine with `frames`, a call
     enters a new frame: only its lanes run until `batch.leave_frame`.
 
     ```mlir
@@ -632,10 +650,10 @@ def Batch_LaneOpsOp : Batch_Op<"lane_ops", [
 }
 
 def Batch_LeaveFrameOp : Batch_Op<"leave_frame"> {
-  let summary = "all lanes of a call have come back";
+  let summary = "leaves the frame of a call when all its lanes have returned";
   let description = [{
-    The lanes of the frame below run again, those that have come back too. The
-    machine is one with `frames`.
+    The lanes of the frame below run again, including those that have returned.
+    The machine has `frames`.
 
     ```mlir
     batch.leave_frame %lanes @main.machine

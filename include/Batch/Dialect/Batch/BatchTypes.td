@@ -20,10 +20,10 @@ class Batch_Type<string name, string typeMnemonic, list<Trait> traits = []>
 def Batch_HandleType
     : Batch_Type<"Handle", "handle",
                  [DeclareTypeInterfaceMethods<Rec_TensorStandInTypeInterface>]> {
-  let summary = "a tensor in the inspector: the task that makes it, and its depth";
+  let summary = "handle of a tensor in the inspector: its task and its depth";
   let description = [{
-    What is left of a tensor when the tensor code is taken out of a program:
-    (task, depth), or a row of a `batch.source`. A list of handles stands for a
+    Represents a tensor in a program whose tensor code has been removed: a task
+    and a depth, or a row of a `batch.source`. A list of handles represents a
     ragged tensor.
 
     ```mlir
@@ -35,9 +35,9 @@ def Batch_HandleType
 def Batch_PlanType : Batch_Type<"Plan", "plan"> {
   let summary = "a schedule: a sequence of steps, one batch each";
   let description = [{
-    Made when the program runs, by the inspector's records and a policy. The
-    executor reads it by `uprog.plan_size` and `uprog.plan_step`; nothing changes
-    it.
+    A policy makes the plan at run time from the records of the inspector. The
+    executor reads it with `uprog.plan_size` and `uprog.plan_step`. Nothing
+    changes it.
 
     ```mlir
     !batch.plan
@@ -48,8 +48,8 @@ def Batch_PlanType : Batch_Type<"Plan", "plan"> {
 def Batch_LanesType : Batch_Type<"Lanes", "lanes"> {
   let summary = "the lanes of one unit, on which blocks run in lock step";
   let description = [{
-    With their program counters and their rows of all variables of a
-    `batch.machine`. Ops on lanes have effects: lanes are memory, and a program
+    Includes the lanes' program counters and their rows of all variables of a
+    `batch.machine`. Lanes are memory, so ops on lanes have effects. A program
     takes them as its argument.
 
     ```mlir

@@ -20,20 +20,20 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Batch_MachineOp : Batch_Op<"machine", [
     FunctionOpInterface, IsolatedFromAbove, Symbol, SymbolTable,
     HasParent<"::mlir::ModuleOp">, NoTerminator]> {
-  let summary = "a program of blocks and variables, with a program counter";
+  let summary = "defines a program of blocks, variables and program counters";
   let description = [{
-    The whole program of one instance, calls and recursion included, as one
-    table of blocks (program-counter autobatching, section 3). A *lane* runs an
-    instance. It has a stack of program counters and its own row of every
-    variable; a step runs one block for some of the lanes that are at it. Lanes
-    start at the first block with an empty stack of program counters and are
-    out at a `batch.return` that finds this stack empty.
+    Contains the whole program of one instance, including calls and recursion,
+    as one table of blocks (program-counter autobatching, section 3). A *lane*
+    runs an instance. It has a stack of program counters and its own row of
+    every variable. A step runs one block for some of the lanes that have
+    reached it. A lane starts at the first block with an empty stack of program
+    counters. It is done at a `batch.return` that finds this stack empty.
 
-    Arguments are the parameters of the entry, in order. Blocks stand in
-    program order: the entry first, functions in order of their first call.
-    With `frames` a call runs to its end for all lanes that make it together
-    before others of the caller go on (local static autobatching, section 2).
-    `cached_tops` says that the top of each stack is kept apart from the rows
+    Arguments are the parameters of the entry, in order. Blocks are in program
+    order: the entry first, then functions in order of their first call. With
+    `frames`, a call runs to its end for all lanes that make it together, before
+    other lanes of the caller continue (local static autobatching, section 2).
+    With `cached_tops`, the top of each stack is stored separately from the rows
     below it, so that reads do not depend on the depth of a lane's stack.
 
     ```mlir
@@ -68,15 +68,18 @@ def Batch_MachineOp : Batch_Op<"machine", [
 }
 
 def Batch_VariableOp : Batch_Op<"variable", [Symbol, HasParent<"MachineOp">]> {
-  let summary = "a variable of a machine: a value per lane";
+  let summary = "declares a variable of a machine, with a value per lane";
   let description = [{
-    A row per lane, which lives from step to step, and with `stack` a stack of
-    rows per lane, of which blocks see the top. A row is an integer of at most 64
-    bits, an index, an f16, bf16, f32 or f64, or a static tensor of them that has
-    elements. No two variables are for the same argument or result. The bottom row
-    of variable `argument(n)` starts as per-instance argument `n` of the entry
-    (parameters do not count), that of others with an unspecified value. The top
-    of variable `result(n)` is result `n` of the entry when the lane is out.
+    A variable has a row per lane, which persists from step to step. With
+    `stack`, it has a stack of rows per lane, and blocks access the top row. A
+    row is an integer of at most 64 bits, an index, an f16, bf16, f32 or f64, or
+    a nonempty static tensor of them.
+
+    No two variables have the same argument or result. The bottom row of
+    variable `argument(n)` starts as per-instance argument `n` of the entry
+    (parameters do not count). Bottom rows of other variables start with an
+    unspecified value. The top of variable `result(n)` is result `n` of the
+    entry when the lane is done.
 
     ```mlir
     batch.variable @fib.n : i64 stack argument(0)
@@ -93,20 +96,21 @@ def Batch_VariableOp : Batch_Op<"variable", [Symbol, HasParent<"MachineOp">]> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// True if a variable can hold values of this type: integers of at most 64
-    /// bits, index, f16, bf16, f32, f64 and nonempty static tensors of them.
+    /// Returns true if a variable can hold values of this type: integers of at
+    /// most 64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of
+    /// them.
     static bool isValidType(Type type);
   }];
 }
 
 def Batch_BlockOp : Batch_Op<"block", [
     Symbol, HasParent<"MachineOp">, SingleBlock, NoRegionArguments]> {
-  let summary = "what a machine does in one step of a lane";
+  let summary = "defines the code that a lane runs in one step";
   let description = [{
-    Straight-line code for one lane that reads and writes the tops of variables,
-    in order, and says in its terminator where the lane goes: `batch.jump`,
-    `batch.branch`, `batch.push_jump` or `batch.return`. Values live until the end
-    of the block; parameters are visible.
+    The code is straight-line code for one lane, which reads and writes the tops
+    of variables, in order. Its terminator determines the next block of the
+    lane: `batch.jump`, `batch.branch`, `batch.push_jump` or `batch.return`.
+    Values live until the end of the block. Parameters are visible.
 
     ```mlir
     batch.block @fib.0 {
@@ -122,8 +126,8 @@ def Batch_BlockOp : Batch_Op<"block", [
   let assemblyFormat = "$sym_name $body attr-dict";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
-    /// The blocks that the terminator names: where a lane goes, and where it
-    /// comes back to if it makes a call.
+    /// Returns the blocks that the terminator names: the next blocks of a lane,
+    /// and the block that a call returns to.
     SmallVector<StringAttr> getTargets();
   }];
 }
@@ -139,10 +143,10 @@ class Batch_VariableUseOp<string mnemonic, list<Trait> traits>
         DeclareOpInterfaceMethods<SymbolUserOpInterface>])>;
 
 def Batch_TopOp : Batch_VariableUseOp<"top", [MemoryEffects<[MemRead]>]> {
-  let summary = "the top of a variable";
+  let summary = "reads the top of a variable";
   let description = [{
-    The lane's row of the variable, or the uppermost one if the variable has a
-    stack, as a value of the variable's type.
+    Returns the lane's row of the variable, or the top row if the variable has a
+    stack. The result has the variable's type.
 
     ```mlir
     %n = batch.top @fib.n : i64
@@ -156,8 +160,8 @@ def Batch_TopOp : Batch_VariableUseOp<"top", [MemoryEffects<[MemRead]>]> {
 def Batch_SetOp : Batch_VariableUseOp<"set", [MemoryEffects<[MemWrite]>]> {
   let summary = "overwrites the top of a variable";
   let description = [{
-    The paper's Update: rows below the top stay as they are. The value is of the
-    variable's type.
+    This is the paper's Update: rows below the top do not change. The value has
+    the variable's type.
 
     ```mlir
     batch.set @fib.n, %m : i64
@@ -171,8 +175,8 @@ def Batch_PushOp
     : Batch_VariableUseOp<"push", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "pushes a row onto a variable's stack";
   let description = [{
-    Without a value the new row is a copy of the top: the variable is saved. The
-    variable has a `stack`, and the value is of its type.
+    Without a value, the new row is a copy of the top: the variable is saved.
+    The variable must have a `stack`, and the value has the variable's type.
 
     ```mlir
     batch.push @fib.n
@@ -187,8 +191,8 @@ def Batch_PopOp
     : Batch_VariableUseOp<"pop", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "drops the top row of a variable's stack";
   let description = [{
-    The row below becomes the top. The variable has a `stack`; each pop undoes one
-    push.
+    The row below becomes the top. The variable must have a `stack`. Each pop
+    undoes one push.
 
     ```mlir
     batch.pop @fib.n
@@ -202,17 +206,17 @@ def Batch_PopOp
 // Terminators
 //===----------------------------------------------------------------------===//
 
-/// The end of a block.
+/// A terminator of a block.
 class Batch_BlockEndOp<string mnemonic, list<Trait> traits = []>
     : Batch_Op<mnemonic, !listconcat(traits,
         [Terminator, HasParent<"BlockOp">])>;
 
 def Batch_JumpOp : Batch_BlockEndOp<"jump", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "the lane goes on at a block";
+  let summary = "moves the lane to a block";
   let description = [{
-    The block is one of the same machine; it runs in a later step. Program
-    counters below are left as they are.
+    The block belongs to the same machine and runs in a later step. Program
+    counters below the top do not change.
 
     ```mlir
     batch.jump @fib.3
@@ -224,10 +228,10 @@ def Batch_JumpOp : Batch_BlockEndOp<"jump", [
 
 def Batch_BranchOp : Batch_BlockEndOp<"branch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "the lane goes on at one of two blocks";
+  let summary = "moves the lane to one of two blocks";
   let description = [{
-    At the first if the condition holds, else at the second. Both are blocks of
-    the same machine.
+    The lane moves to the first block if the condition holds, else to the
+    second. Both are blocks of the same machine.
 
     ```mlir
     batch.branch %c, @fib.1, @fib.2
@@ -242,10 +246,10 @@ def Batch_BranchOp : Batch_BlockEndOp<"branch", [
 
 def Batch_PushJumpOp : Batch_BlockEndOp<"push_jump", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "a call: the lane goes on at a block and will come back";
+  let summary = "moves the lane to a block and pushes a block to return to";
   let description = [{
-    Pushes the block to return to onto the lane's program counters. Arguments and
-    results are handed over in variables.
+    The op is a call: it pushes the block to return to onto the lane's program
+    counters. Arguments and results are passed in variables.
 
     ```mlir
     batch.push_jump @fib.0 return_to(@fib.3)
@@ -256,9 +260,10 @@ def Batch_PushJumpOp : Batch_BlockEndOp<"push_jump", [
 }
 
 def Batch_ReturnOp : Batch_BlockEndOp<"return"> {
-  let summary = "the lane goes back to where it was called from";
+  let summary = "returns the lane to the block that its call pushed";
   let description = [{
-    Pops the program counter to go on at; a lane that has none is out.
+    Pops the program counter at which the lane continues. A lane that has none
+    is done.
 
     ```mlir
     batch.return
