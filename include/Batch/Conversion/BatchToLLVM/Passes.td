@@ -12,12 +12,12 @@ include "mlir/Pass/PassBase.td"
 
 def ConvertBatchToLLVMPass
     : Pass<"convert-batch-to-llvm", "::mlir::ModuleOp"> {
-  let summary = "lower inspector and instance functions, make the object";
+  let summary = "lower inspector and instance functions and make the object";
   let description = [{
-    Lowers the functions that run on the host, `rec` included, to scf, arith and
-    llvm over a `BatchContext`: the inspector, where `batch.record` appends to a
-    kernel's queue, and the instance program, where `batch.invoke` calls the
-    operator's code with one task. Adds what a compiled object exports: the
+    Lowers the functions that run on the host, including `rec`, to scf, arith
+    and llvm over a `BatchContext`. In the inspector, `batch.record` appends to
+    a kernel's queue. In the instance program, `batch.invoke` calls the
+    operator's code with one task. Adds the exports of a compiled object: the
     global `batch_object` with its entry points and its descriptor (see
     docs/ABI.md).
 

@@ -1,4 +1,4 @@
-//===- Passes.td - The one crossing from batch to uprog ----*- tablegen -*-===//
+//===- Passes.td - Conversion from batch to uprog ----------*- tablegen -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,32 +16,40 @@ def VectorizeKernelsPass
   let description = [{
     Makes a `uprog.operator @k.rows` for every `batch.kernel @k` that has none:
     the same tensor code for `n` tasks at once. Every per-task tensor gets a
-    leading dimension; `linalg.matvec` with a shared matrix becomes
-    `linalg.matmul`, with a per-task matrix a batched matvec; elementwise code
-    gets one more parallel loop. Ragged tensors are concatenated: reductions
-    over their extent become `batch.segment_reduce`, per-task operands of their
-    elementwise code `batch.segment_broadcast`. Code of shared operands alone
-    stays as it is. An element or a slice at computed positions, or a body that
-    reads a tensor at one, becomes a `linalg.generic` with a `tensor.extract`:
-    it reads the tensor where it lies. A `cf.assert` before it says so if an
-    index is out of range, and 0 takes its place. `tensor.gather`, `tensor.pad`
-    and `tensor.generate` are such reads and slices too. An element or a slice
-    that is inserted at computed positions becomes a `linalg.generic` that
-    chooses, for each element of the whole, between the old one and the inserted
-    one; or, if the whole is an argument that the kernel does not read
-    afterwards, and the result is one of the kernel, a `uprog.insert`: then the
-    kernel's result has `batch.in_place`. The remark `Inserts` says which it is,
-    and why. `tensor.reshape`, `tensor.bitcast`, `linalg.pack` and `linalg.unpack`
-    of known extents are views, and bits as other elements, in another form; a
-    slice that is inserted with strides is interleaved with what lies between its
-    elements. Reductions have any number of results, and may keep their dimensions
-    with extent one, as importers write it; one over a ragged extent and others
-    reduces each row first. Operations of other dialects are batched if they
-    implement `BatchableOpInterface`.
+    leading dimension. A `linalg.matvec` with a shared matrix becomes a
+    `linalg.matmul`, and one with a per-task matrix becomes a batched matvec.
+    Elementwise code gets one more parallel loop. Code that reads only shared
+    operands does not change. Ragged tensors are concatenated: reductions over
+    their extent become `batch.segment_reduce`, and per-task operands of their
+    elementwise code become `batch.segment_broadcast`.
 
-    Operands are read as unbatched code hands them in: scalars from cells, ragged
-    tensors row by row, other tensors by number. `convert-batch-to-uprog` knows
-    better of those that a step reads.
+    An element or a slice at computed positions becomes a `linalg.generic` with
+    a `tensor.extract`, which reads the tensor in place. The same holds for a
+    body that reads a tensor at a computed position. A `cf.assert` before the
+    read reports an index out of range, and 0 replaces the index.
+    `tensor.gather`, `tensor.pad` and `tensor.generate` become such reads and
+    slices too.
+
+    An element or a slice that is inserted at computed positions becomes a
+    `linalg.generic`, which selects the old or the inserted element for each
+    element of the destination. It becomes a `uprog.insert` if the result is a
+    result of the kernel, and the destination is an argument that the kernel
+    does not read afterwards. It remains a `linalg.generic` if storing old
+    values that later code needs would cost as much as a copy. With
+    `uprog.insert`, the kernel's result has `batch.in_place`. The remark
+    `Inserts` reports the choice and the reason.
+
+    With known extents, `tensor.reshape`, `linalg.pack` and `linalg.unpack`
+    become views, and `tensor.bitcast` becomes `arith.bitcast`. A slice that is
+    inserted with strides is interleaved with the elements between its own.
+    Reductions have any number of results. They may keep their dimensions with
+    extent one, as importers write them. A reduction over a ragged extent and
+    others reduces each row first. Operations of other dialects are batched if
+    they implement `BatchableOpInterface`.
+
+    Operands are read as unbatched code passes them: scalars from cells, ragged
+    tensors row by row, other tensors by number. `convert-batch-to-uprog`
+    replaces this for operands that a step reads.
 
     ```mlir
     batch.kernel @k(%x: tensor<4xf32>,
@@ -79,10 +87,10 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
   let summary = "run the blocks of a machine for many lanes at a time";
   let description = [{
     Makes the executor of a `batch.machine`: a `uprog.program` in which lanes
-    take instances, and one block after the other runs for all lanes that wait
-    for it (program-counter autobatching, Radul et al., MLSys 2020, algorithm
-    2). Units share nothing, so the program has block level: each runs it by
-    itself, on lanes of its own.
+    take instances. One block after another runs for all lanes that wait for it
+    (program-counter autobatching, Radul et al., MLSys 2020, algorithm 2). Units
+    share nothing, so the program has block level: each unit runs it by itself,
+    on its own lanes.
 
     ```mlir
     batch.machine @main.machine() {
@@ -139,13 +147,14 @@ def ConvertBatchToUProgPass
   let description = [{
     Makes the executor of an entry that has an inspector: a loop over the steps
     of a plan, which all units run in step. A uniform branch on the number of
-    the step's kernel has a `uprog.run` of the operator of each kernel that
-    tasks are recorded of. All units wait for each other after a step that says
-    so, and nowhere else.
+    the step's kernel has a case for each kernel with recorded tasks, with a
+    `uprog.run` of its operator. All units wait for each other only after steps
+    that require it.
 
-    Operators learn from their kernels and from tables how a step reads operands
-    (`uprog.operand`) and where it writes results (`uprog.result`), kernels which
-    of their operands are of one ragged domain (`batch.ragged`).
+    The pass sets `uprog.operand` and `uprog.result` of operators from their
+    kernels and from tables. These attributes specify how a step reads operands
+    and where it writes results. Operands of a kernel that belong to one ragged
+    domain get the same `batch.ragged`.
 
     ```mlir
     func.func @main.inspect(%word: index) -> (!batch.handle {batch.in_table = @h})
@@ -185,30 +194,41 @@ def ConvertBatchToUProgPass
 def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
   let summary = "run the control of an instance on all units";
   let description = [{
-    Makes the executor of an entry of strategy `replicate`: every unit computes the
-    control of the instance for itself, from elements that kernels have written, and
-    the units share out the tasks (Cocktailer, Zhang et al., OSDI 2023). Loops and
-    branches hand on where tensors lie, so that none is copied; a result gets a buffer
-    with as many copies as are read while it is written, and one more. A slice that
-    is inserted into a tensor changes it in place, where nothing else reads it.
+    Makes the executor of an entry of strategy `replicate`. Every unit computes
+    the control of the instance by itself, from elements that kernels have
+    written, and the units share out the tasks (Cocktailer, Zhang et al., OSDI
+    2023). Loops and branches carry the locations of tensors, so that no tensor
+    is copied. The buffer of a result has as many copies as are read while the
+    result is written, plus one. A slice that is inserted into a tensor changes
+    it in place if nothing else reads the tensor.
 
-    A recursion over a data structure that is an argument, which visits all its nodes and
-    takes nothing else that changes, becomes a loop over the nodes, children first; a
-    recursive call is what the loop remembers of the child. Tensors that other nodes or
+    A recursion over a data structure becomes a loop over the nodes, children
+    first. The data structure must be an argument, and the recursion must visit
+    all its nodes and take nothing else that changes. A recursive call becomes
+    the value that the loop remembers for the child. Tensors that other nodes or
     the host read have a row for each node.
 
-    With `level` `block`, each unit runs instances of its own; with `cluster`, each
-    cluster of a GPU's blocks (the workers of a CPU are one). With `device`, all units
-    run one instance, or several as a *set*: each unit computes the control of all, a
-    branch runs each way for those that take it, a loop for those that are still in it,
-    and a task becomes a batch of theirs. On a CPU, `auto` takes sets if they are faster
-    than instances of one unit each; where it does not, all units together run those
-    instances that are too few for each to get as many, if that is faster than on one.
-    On a GPU, `auto` takes the fastest of these, or of clusters (`cluster-size`), for all.
-    Where several run one, steps that are smaller than the barriers between them are for one unit
-    (`uprog.run` with a level): decided from the inner loops and branches to the outer
-    ones by estimates, which a remark tells (`Units`). `tuning` names a file that can
-    decide instead (docs/Formats.md).
+    | `level` | an instance runs on |
+    |---|---|
+    | `block` | one unit |
+    | `cluster` | a cluster of a GPU's blocks, or all workers of a CPU |
+    | `device` | all units; several instances can run as a *set* |
+
+    In a set, each unit computes the control of all instances. A branch runs
+    each way for the instances that take it, a loop runs for those that are
+    still in it, and a task becomes a batch of their tasks.
+
+    On a CPU, `auto` uses sets if they are faster than running each instance on
+    one unit. Otherwise each unit runs equally many instances, and all units
+    together run the instances that are left over, if that is faster than on one
+    unit. On a GPU, `auto` uses the fastest of sets, one unit, all units, and
+    clusters (`cluster-size`) for all instances.
+
+    If several units run an instance, one of them runs steps that are smaller
+    than the barriers between them (`uprog.run` with a level). Estimates decide
+    this, from the inner loops and branches to the outer ones, and the remark
+    `Units` reports them. `tuning` names a file that can decide instead
+    (docs/Formats.md).
 
     ```mlir
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {
@@ -239,23 +259,23 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     }
     ```
 
-    Barriers are missing still: `uprog-insert-barriers` places them. See
-    test/Conversion/BatchToUProg/replicate.mlir, for data structures
+    `uprog-insert-barriers` inserts the barriers, which this pass does not. See
+    test/Conversion/BatchToUProg/replicate.mlir, and for data structures
     test/Conversion/BatchToUProg/replicate-nodes.mlir.
   }];
   let options = [
     Option<"level", "level", "::mlir::batch::InstanceLevel",
            /*default=*/"::mlir::batch::InstanceLevel::Auto",
-           "Who runs an instance: 'block', one unit; 'cluster', the blocks of a "
-           "cluster; 'device', all together; 'auto'">,
+           "Units that run an instance: 'block', one; 'cluster', the blocks of "
+           "a cluster; 'device', all together; 'auto'">,
     Option<"instances", "instances", "int64_t", /*default=*/"64",
-           "Instances that a mini-batch has: with one there are no sets">,
+           "Number of instances of a mini-batch; 1: no sets">,
     Option<"gpu", "gpu", "bool", /*default=*/"false",
-           "Estimate for the blocks of a GPU, not for workers">,
+           "Estimate for the blocks of a GPU instead of workers">,
     Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"0",
-           "Blocks of a cluster that level 'auto' may take; 0: none">,
+           "Blocks of a cluster that level 'auto' may use; 0: no clusters">,
     Option<"rounds", "rounds", "int64_t", /*default=*/"::mlir::batch::kUnknownRounds",
-           "Estimated rounds of a loop whose number of rounds is not static">,
+           "Estimated number of rounds of a loop without a static number">,
     Option<"tuning", "tuning", "std::string", /*default=*/"\"\"",
            "File with choices for levels and units">,
   ];

@@ -11,19 +11,21 @@
 include "mlir/Pass/PassBase.td"
 
 def ExpandFloatsPass : Pass<"batch-expand-floats"> {
-  let summary = "compute with f16 and bf16 in f32, rounded after each op";
+  let summary = "compute f16 and bf16 in f32 and round after each op";
   let description = [{
-    An op of `arith` or `math` on scalars or vectors of f16 or bf16 becomes the
-    op on f32, and a rounding of its result. For sums, differences, products,
-    quotients and square roots that is what IEEE 754 asks of the type itself, as
-    f32 has more than twice its digits. Conversions of f64 and integers round
-    once, too: they go by way of an f32 that is rounded to odd. Conversions of
-    bf16 become integer code, to the nearest, ties to even, and every NaN to one
-    NaN; those of f16 are instructions. So results do not depend on the target
-    or on the width of vectors, and no library is called.
+    An op of `arith` or `math`, or a `vector.fma`, on scalars or vectors of f16
+    or bf16 becomes the op on f32 and a rounding of its result. For sums,
+    differences, products, quotients and square roots, IEEE 754 requires the
+    same result of the type itself, because f32 has more than twice its digits.
+    Conversions of f64 and integers also round once: they go through an f32 that
+    is rounded to odd. Conversions of bf16 become integer code, which rounds to
+    nearest, ties to even, and converts every NaN to one NaN. Conversions of f16
+    are instructions. So results do not depend on the target or on the width of
+    vectors, and no library is called.
 
-    `arith-emulate-unsupported-floats` lets its conversions be folded, and with
-    them the rounding between two ops; this pass does not.
+    Later passes can fold the conversions of `arith-emulate-unsupported-floats`,
+    and with them the rounding between two ops. They cannot fold those of this
+    pass.
 
     ```mlir
     %c = arith.addf %a, %b : f16
@@ -41,24 +43,24 @@ def ExpandFloatsPass : Pass<"batch-expand-floats"> {
 }
 
 def SaturateConversionsPass : Pass<"batch-saturate-conversions"> {
-  let summary = "define conversions of floats that no integer is near";
+  let summary = "define conversions of floats outside an integer's range";
   let description = [{
-    `arith.fptosi` and `arith.fptoui` leave open what a float becomes that is out
-    of the range of the integer type. LLVM makes a poison value of it, and each
-    processor gives another number. This pass defines it as JAX does: a float
-    above the range becomes the greatest integer, one below it the least, and a
-    NaN becomes 0. All devices run the same code, so they agree.
+    `arith.fptosi` and `arith.fptoui` do not define the result for a float
+    outside the range of the integer type. In LLVM, it is a poison value, and
+    each processor gives another number. This pass defines the result as JAX
+    does: a float above the range becomes the greatest integer, one below it the
+    least, and a NaN becomes 0. All devices run the same code, so they agree.
 
-    The float is compared with the bounds of the type. `llvm.fptosi.sat` computes
-    the same numbers. For vectors it takes four times as many instructions on
-    x86, which has them converted one by one, and GPUs have no instruction for
-    it either.
+    The pass compares the float with the bounds of the type. `llvm.fptosi.sat`
+    computes the same numbers. For vectors, it takes four times as many
+    instructions on x86, which converts them one by one. GPUs have no
+    instruction for it either.
 
     Conversions that later passes make, for example
-    [batch-expand-math](#-batch-expand-math), are within the range and remain as
-    they are. Conversions of f16 and bf16 must be those of f32 by now
-    ([batch-expand-floats](#-batch-expand-floats)): their range may be smaller
-    than that of the integer.
+    [batch-expand-math](#-batch-expand-math), are within the range and do not
+    change. Conversions of f16 and bf16 must already be those of f32
+    ([batch-expand-floats](#-batch-expand-floats)), because their range may be
+    smaller than that of the integer.
 
     ```mlir
     %i = arith.fptoui %x : f32 to i8

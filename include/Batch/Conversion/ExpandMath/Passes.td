@@ -11,15 +11,16 @@
 include "mlir/Pass/PassBase.td"
 
 def ExpandMathPass : Pass<"batch-expand-math"> {
-  let summary = "expand exp, log, sin and others to arithmetic with stated errors";
+  let summary = "expand math functions to arithmetic with bounded errors";
   let description = [{
-    Replaces ops of `math` on scalars and static vectors of f32 and f64 by range
-    reductions, polynomials in `math.fma`, divisions and roots. The same operations
-    run for scalars and for vectors of every width, so results do not depend on
-    either, and on a GPU they are the CPU's. No op needs a library.
+    Replaces ops of `math` on scalars and static vectors of f32 and f64 with
+    range reductions, polynomials in `math.fma`, divisions and roots. The same
+    operations run for scalars and for vectors of every width, so results do not
+    depend on the width, and a GPU computes the CPU's results. No op needs a
+    library.
 
-    Errors are at most these, in units of the last place of the exact result,
-    subnormal results included, in f32 and in f64:
+    Errors are at most these, in units in the last place of the exact result,
+    for f32 and f64, including subnormal results:
 
     | ops | units |
     |---|---|
@@ -32,26 +33,28 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
     | acosh, asinh, atanh, sinh, tanh | 3.5 |
     | erfc | 5 |
 
-    The errors hold for all arguments. Below a threshold, angles are reduced by terms
-    of pi / 2. From the threshold on, each element is multiplied by the bits of 2 / pi
-    that it needs:
+    The errors hold for all arguments. Below a threshold, angles are reduced by
+    terms of pi / 2. From the threshold on, each element is multiplied by the
+    bits of 2 / pi that it needs:
 
     | ops | threshold in f32 | threshold in f64 |
     |---|---|---|
     | cos, sin, sincos | 2¹⁸ | 2⁴⁶ |
     | tan | 2¹⁰ | 2²² |
 
-    For a vector with all elements below the threshold, this costs one comparison.
+    For a vector with all elements below the threshold, this costs one
+    comparison.
 
-    Logarithms of powers of their base and whole powers of numbers are
-    exact where they fit. Signed zeros, infinities, NaN and arguments out of the
-    domain have the results of C's functions. Squares are products. `ipowi` wraps around, and is a loop over the exponent's bits; negative
-    powers are 0 but for those of 1 and -1, and so are those of 0.
+    Logarithms of powers of their base, and whole powers of numbers, are exact
+    where the results fit. Signed zeros, infinities, NaN and arguments outside
+    the domain have the results of C's functions. Squares are products. `ipowi`
+    wraps around and is a loop over the exponent's bits. Negative powers,
+    including those of 0, are 0, except those of 1 and -1.
 
-    What targets have instructions for stays: absf, absi, ceil, copysign, ctlz,
-    ctpop, cttz, floor, fma, roundeven, sqrt and trunc, all of them exact or correctly
-    rounded. The ops isfinite, isinf, isnan and isnormal are expanded for f16 and bf16
-    too, `ipowi` for integers of any width.
+    Ops for which targets have instructions stay: absf, absi, ceil, copysign,
+    ctlz, ctpop, cttz, floor, fma, roundeven, sqrt and trunc. All of them are
+    exact or correctly rounded. The ops isfinite, isinf, isnan and isnormal are
+    also expanded for f16 and bf16, and `ipowi` for integers of any width.
 
     ```mlir
     %y = math.exp %x : vector<8xf32>
@@ -79,10 +82,10 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
 def MathToIntrinsicsPass : Pass<"batch-math-to-intrinsics"> {
   let summary = "turn math into intrinsics that GPUs have instructions for";
   let description = [{
-    Upstream's conversions for GPUs call a library for most of `math`, which comes
-    with the toolkit of the GPU only. This turns `math` on floats into the LLVM
-    intrinsics that code generators for GPUs know; what they do not know is an
-    error. To be run behind `batch-expand-math`, and before those conversions.
+    MLIR's conversions for GPUs call a library for most of `math`, and only the
+    toolkit of the GPU provides it. This pass turns `math` on floats into LLVM
+    intrinsics that code generators for GPUs support. Others are errors. Run it
+    after `batch-expand-math` and before those conversions.
 
     ```mlir
     %y = math.sqrt %x : f32

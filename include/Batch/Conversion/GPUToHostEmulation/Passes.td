@@ -12,22 +12,23 @@ include "mlir/Pass/PassBase.td"
 
 def ConvertGPUToHostEmulationPass
     : Pass<"convert-gpu-to-host-emulation", "::mlir::ModuleOp"> {
-  let summary = "make functions for the GPU emulator of kernels";
+  let summary = "turn GPU kernels into functions for the emulator";
   let description = [{
-    Turns every kernel `@k` of a `gpu.module` into a function `@k.emulate` that
-    the emulator of the runtime library calls for each thread (see
-    docs/Emulator.md), and the module's other functions into private ones. The
-    `gpu.module` is gone afterwards, and so are all `gpu.launch_func`: whoever
-    runs the object launches.
+    Turns every kernel `@k` of a `gpu.module` into a function `@k.emulate`,
+    which the emulator of the runtime library calls for each thread (see
+    docs/Emulator.md). Other functions of the module become private functions.
+    The `gpu.module` and all `gpu.launch_func` are removed: the host of the
+    object launches kernels.
 
-    `@k.emulate` takes the thread and an array with the addresses of the kernel's
-    arguments. Identifiers are read from the thread. Barriers, shuffles, atomics,
-    fences and fragment products become calls through the thread's table of
-    functions; plain loads and stores, masked ones included, stay and get such a
-    call before them that checks the access. All pointers are the host's;
-    variables in shared memory are offsets into that of the thread's block. The
-    attribute `batch.shared_bytes` of `@k.emulate` says how many bytes they take;
-    what a launch adds, a variable without size, lies behind.
+    `@k.emulate` takes the thread and an array with the addresses of the
+    kernel's arguments. It reads identifiers from the thread. Barriers,
+    shuffles, atomics, fences and fragment products become calls through the
+    thread's table of functions. Plain loads and stores, including masked ones,
+    stay, and such a call before them checks the access. All pointers are the
+    host's. Variables in shared memory are offsets into that of the thread's
+    block. The attribute `batch.shared_bytes` of `@k.emulate` is the number of
+    bytes that they take. Memory that a launch adds, a variable without size,
+    follows them.
 
     ```mlir
     gpu.module @m {
@@ -51,8 +52,8 @@ def ConvertGPUToHostEmulationPass
     }
     ```
 
-    Other operations with effects, and those of other dialects than arith, cf,
-    math, scf, vector and llvm, are errors.
+    Other operations with effects are errors, and so are those of dialects other
+    than arith, cf, func, math, scf, vector and llvm.
 
     See test/Conversion/GPUToHostEmulation.
   }];

@@ -15,12 +15,12 @@ def ConvertRecToLLVMPass
   let summary = "lower rec to scf, arith and llvm over a context";
   let description = [{
     Gives every function the context as its first argument and replaces values
-    of ADTs, lists and tensors by cells: a match becomes a switch over the
-    variant of a node, a construction takes a new node of the forest, a map
+    of ADTs, lists and tensors with cells. A match becomes a switch over the
+    variant of a node, a construction takes a new node of the forest, and a map
     fills new entries of the list pool. The declarations of ADTs stay.
 
-    The pipelines use the patterns together with those of `batch`; alone they
-    serve programs without tensor code.
+    The pipelines use the patterns together with those of `batch`. On its own,
+    this pass lowers programs without tensor code.
 
     ```mlir
     func.func @left(%t: !rec.adt<@Tree>) -> !rec.adt<@Tree> {

@@ -14,9 +14,9 @@ def SCFToCFPass : Pass<"batch-scf-to-cf"> {
   let summary = "lower scf to branches in reverse program order";
   let description = [{
     Applies the patterns of MLIR's `convert-scf-to-cf`. Each pattern splits a
-    block at an op and moves the ops after it. In program order, an op would move
-    once for each op of scf before it. This pass starts with the last op of a
-    block, so each op moves only once for each region around it.
+    block at an op and moves the ops after it. In program order, an op would
+    move once for each op of scf before it. This pass starts with the last op of
+    a block, so each op moves only once for each region around it.
 
     ```mlir
     scf.if %c {

@@ -16,24 +16,26 @@ def ConvertUProgToCPUPass
   let description = [{
     A `uprog.program` of device level becomes a function over (context, worker,
     workers); a unit is a worker thread. `uprog.run` shares its tasks out in one
-    of two ways, by their number: large batches by rows, so that no worker waits
-    inside a kernel; small ones stage by stage as the stages say, mostly by columns,
-    so that each worker reads its own share of the parameters only and
-    row tiles stay full. Workers wait for each other where a stage says so. What is
-    large,
-    `convert-operators-to-cpu` has decided kernel by kernel from the size of its
-    parameters and its work per task (the remark `Sharing` says how).
+    of two ways, depending on their number. Large batches are shared by rows, so
+    that no worker waits inside a kernel. Small batches are shared stage by
+    stage as the stages specify, mostly by columns. Each worker then reads only
+    its own share of the parameters, and row tiles stay full. Workers wait for
+    each other where a stage requires it. `convert-operators-to-cpu` decides for
+    each kernel which batches are large, from the size of its parameters and its
+    work per task (see the remark `Sharing`).
 
-    All workers are one cluster: they run a program of level `cluster` together, and its
-    tasks one after the other.
-    A program of block level each worker runs by itself. Others may run its tasks:
-    then worker w takes those numbered w, w + workers and so on. What such a program
-    takes beside plans and lanes are further arguments of its function. Where such a
-    program computes with numbers alone, and has loops, there is a second function, which
-    runs instances side by side in the elements of vectors. A loop goes on as long as one
-    of them does, and the others keep what they have; a way of a branch runs if one takes
-    it. A few instances run one by one, and so do all that would take more rounds than they
-    may.
+    All workers are one cluster: together they run a program of level `cluster`,
+    and its tasks one after another. Each worker runs a program of block level
+    by itself. Other programs may run the tasks of such a program. Of n workers,
+    worker w then takes every n-th task, starting at task w. Operands of such a
+    program other than plans and lanes become further arguments of its function.
+
+    If such a program computes only with numbers, and has loops, there is a
+    second function, which runs instances side by side in the elements of
+    vectors. A loop continues while at least one of these instances is in it,
+    and the others keep their values. A way of a branch runs if at least one of
+    them takes it. A few instances run one by one, and so do those of a vector
+    in which an instance may exceed its limit of rounds.
 
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {
@@ -70,13 +72,13 @@ def ConvertUProgToCPUPass
   }];
   let options = [
     Option<"rowSplit", "row-split", "int64_t", /*default=*/"0",
-           "Share batches by rows from this many tasks per worker on, whatever "
-           "the kernel says; 0: as it says">,
+           "Share batches of at least this many tasks per worker by rows, "
+           "whatever the kernel specifies; 0: as it specifies">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
-           "Width of the vectors in which instances run side by side">,
+           "Width in bits of the vectors in which instances run side by side">,
     Option<"stageRows", "stage-rows", "int64_t", /*default=*/"-1",
-           "Run all stages on this many tasks before the next ones, whatever the "
-           "kernel says; 0: on all, -1: as it says">,
+           "Run all stages on this many tasks before the next ones, whatever "
+           "the kernel specifies; 0: on all, -1: as it specifies">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::scf::SCFDialect",

@@ -11,11 +11,13 @@
 include "mlir/Pass/PassBase.td"
 
 def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
-  let summary = "say whether code for a GPU can be made";
+  let summary = "check whether code for a GPU can be generated";
   let description = [{
-    Changes nothing. Makes errors of what would otherwise go wrong long after, in
-    LLVM or in a toolkit: chips that nobody knows, chips that lack what
-    a persistent kernel or its options need, formats whose tools are not installed.
+    Changes nothing. Reports early what would otherwise fail much later, in LLVM
+    or in a toolkit: unknown chips, chips without a feature that a persistent
+    kernel or its options need, and formats whose tools are not installed.
+    Control that waits for tensors is an error too, and so is `arith.remf` in an
+    operator, because there is no GPU code for them.
 
     ```mlir
     // error: unknown chip 'sm_1'
@@ -26,45 +28,51 @@ def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
-           "Chip to make code for; empty: none">,
+           "Chip to generate code for; empty: none">,
     Option<"format", "format", "::mlir::batch::CodeFormat",
            /*default=*/"::mlir::batch::CodeFormat::LLVM",
-           "What becomes of the kernel: llvm, isa, bin or fatbin">,
+           "Format of the kernel's code: llvm, isa, bin or fatbin">,
     Option<"executor", "executor", "::mlir::batch::Executor",
            /*default=*/"::mlir::batch::Executor::Auto",
-           "What runs a plan: device, cluster, block or auto">,
+           "Blocks that run a plan together: device, cluster, block or auto">,
     Option<"precision", "precision", "::mlir::batch::Precision",
            /*default=*/"::mlir::batch::Precision::F32",
-           "What factors of products with parameters are rounded to: f32, tf32 "
-           "or bf16">,
+           "Type that factors of products with parameters are rounded to: f32, "
+           "tf32 or bf16">,
   ];
 }
 
 def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
   let summary = "choose which blocks of a GPU run a plan together";
   let description = [{
-    Gives programs, and their barriers, the level of the group of blocks that
-    runs a plan: `device`, `cluster` or `block`. Barriers of smaller groups cost
-    less, and a mini-batch has a plan for each of them; but each reads all parameters,
-    and a task has only the group's blocks. Where clusters run programs, the module
-    gets `uprog.cluster_size`.
+    Sets the level of programs, and of their barriers, to that of the group of
+    blocks that runs a plan: `device`, `cluster` or `block`. Barriers of smaller
+    groups cost less, and a mini-batch has a plan for each group. But each group
+    reads all parameters, and only the blocks of one group share a task. If
+    clusters run programs, the module gets `uprog.cluster_size`.
 
-    `auto` takes the group with which a step of each kernel takes least, of a mini-batch
-    of `instances` with a task for each, or the largest one within 5 % of it. A kernel
-    that runs at one step of a plan only does not count, if there are others. A group has its share of the tasks. What
-    its blocks then do is counted as the remark `Work` of convert-operators-to-gpu
-    counts it, but for loads and instructions that wait for each other, which only code
-    has: there are two, and a hundred. With what blocks keep in shared memory, warps
-    without work and parameters that do not fit cost what they cost; products of two
-    tensors of a task are left out. Barriers between stages and steps
-    come to that, and what the host does for a step of each plan. Clusters have
-    `cluster-size` blocks; 0: what `uprog.cluster_size` says already, else 8, or 16
-    where the chip has such and they take less. Without a chip there are none. The remark
-    `Executor` says which it is and why.
+    `auto` estimates a step of each kernel for a mini-batch of `instances`
+    instances with a task each. It chooses the group whose steps take the fewest
+    cycles, or the largest group within 5 % of that. A kernel that runs at only
+    one step of a plan does not count, unless all do. A group has its share of
+    the tasks. The pass counts the work of its blocks as the remark `Work` of
+    convert-operators-to-gpu does. Chains of dependent loads and instructions
+    are known only from the generated code, so the pass assumes two loads and
+    100 instructions.
 
-    A program on lanes runs on blocks, each with lanes of its own; asking for
-    anything else is an error. A program that others run keeps its level if that
-    is below theirs, and they get one above it.
+    The estimate accounts for parameters that blocks keep in shared memory or
+    that do not fit there, and for warps without work. It omits products of two
+    tensors of a task. It adds the barriers between stages and steps, and the
+    host's work for a step of each plan.
+
+    Clusters have `cluster-size` blocks. With 0, they have `uprog.cluster_size`
+    of the module, or else 8, and `auto` also considers 16 if the chip supports
+    that. Without a chip, `auto` does not consider clusters. The remark
+    `Executor` reports the choice and the reason.
+
+    A program on lanes runs on blocks, each with its own lanes, and any other
+    executor is an error. A program that others run keeps its level if that is
+    below theirs, and they get a higher level.
 
     ```mlir
     uprog.program @main.execute() level(device) {
@@ -83,38 +91,38 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
   let options = [
     Option<"executor", "executor", "::mlir::batch::Executor",
            /*default=*/"::mlir::batch::Executor::Auto",
-           "What runs a plan: device, cluster, block or auto">,
+           "Blocks that run a plan together: device, cluster, block or auto">,
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
            "Chip to choose for; empty: any">,
     Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"0",
-           "Blocks of a cluster; 0: 8, or 16 where `auto` takes these">,
+           "Blocks of a cluster; 0: 8, or 16 if `auto` chooses these">,
     Option<"instances", "instances", "int64_t", /*default=*/"64",
-           "Instances that a mini-batch will have">,
+           "Number of instances of a mini-batch">,
     Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
            "Threads of a block">,
     Option<"sharedMemory", "shared-memory", "int64_t", /*default=*/"101376",
-           "Bytes of shared memory that a block may have">,
+           "Bytes of shared memory that a block may use">,
     Option<"blocks", "blocks", "int64_t", /*default=*/"108",
-           "Blocks of a launch, as far as is known">,
+           "Expected number of blocks of a launch">,
     Option<"precision", "precision", "::mlir::batch::Precision",
            /*default=*/"::mlir::batch::Precision::F32",
-           "What factors of products with parameters are rounded to">,
+           "Type that factors of products with parameters are rounded to">,
   ];
 }
 
 def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
-  let summary = "make one persistent kernel of a program";
+  let summary = "lower a program to one persistent kernel";
   let description = [{
-    A `uprog.program` becomes one kernel of `gpu.module @device`
-    and a host function with one `gpu.launch_func`. Its arguments are the plans to
-    run and their number, the forms of parameters, the control words of the
-    barrier (all addresses in global memory), the number of blocks, and how many
-    nanoseconds a block may wait for others (0: for ever).
+    A `uprog.program` becomes one kernel of `gpu.module @device` and a host
+    function with one `gpu.launch_func`. The arguments of the kernel are the
+    plans to run and their number, the packings of parameters, the control words
+    of the barrier, the number of blocks, and the number of nanoseconds that a
+    block may wait for others (0: no limit). All addresses are in global memory.
 
-    A group of blocks runs one plan after the other; every block takes its share
-    of every step, and the blocks of a group wait for each other where a step
-    says so, and between the stages of an operator. The level of the program
-    says what a group is:
+    A group of blocks runs one plan after another. Every block takes its share
+    of every step. The blocks of a group wait for each other after a step that
+    requires it, and between the stages of an operator. The level of the program
+    determines the group:
 
     | level | a group is | its barrier |
     |---|---|---|
@@ -122,30 +130,33 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     | `cluster` | a thread-block cluster | the cluster's hardware barrier |
     | `block` | a block | the block's barrier |
 
-    Before that, all threads call `@load_parameters` of the `gpu.module`, if there is
-    one: it fills the block's shared memory with parameters. Each block keeps its
-    share, as one of the blocks of its group of level `uprog.level`. The launch adds
-    the module's `batch.added_bytes` of that memory.
+    Before that, all threads call `@load_parameters` of the `gpu.module`, if it
+    exists. It fills the block's shared memory with parameters. Each block keeps
+    its share, as one of the blocks of its group of level `uprog.level`. The
+    launch adds the module's `batch.added_bytes` of shared memory.
 
-    Where a program only runs steps of plans, blocks wait for each other in the
-    functions of stages, at `uprog.await_rows`: loads of the next step's plan are
-    on their way meanwhile. Elsewhere, barriers are where the program has them.
+    If a program only runs steps of plans, blocks wait for each other in the
+    functions of stages, at `uprog.await_rows`. Meanwhile, loads from the plan
+    for the next step are in flight. In other programs, barriers stay where the
+    program has them.
 
-    The barrier in global memory: the first thread of a block makes what its block
-    wrote visible (a release fence), counts its arrival, and waits with acquire
-    loads until as many have arrived as this barrier and those before it need.
-    A block that waits for too long writes a record, and all blocks leave.
+    At the barrier in global memory, the first thread of a block makes the
+    writes of its block visible (a release fence) and counts its arrival. It
+    waits with acquire loads until as many blocks have arrived as this barrier
+    and those before it need. A block that waits for too long writes a record,
+    and all blocks leave.
 
-    A `uprog.run` of a program of a level below becomes a loop, in which each block,
-    or each cluster, of a group runs every so many of its tasks: in these there are
-    no other blocks. Where a module has programs of level `cluster`, its kernels are
-    launched in clusters of `uprog.cluster_size`, whatever the level of the program that the
-    host starts.
+    A `uprog.run` of a program of a lower level becomes a loop over its tasks.
+    If a group has n blocks, or n clusters, each of them runs every n-th task by
+    itself. If a module has programs of level `cluster`, its kernels are
+    launched in clusters of `uprog.cluster_size`, whatever the level of the
+    program that the host starts.
 
-    Every block runs a program on lanes by itself, on lanes of its own: the
-    kernel's arguments are then the context, which names them, and the number of
-    blocks. The threads of a block share out the lanes and wait at its barrier.
-    A machine with `frames` is an error: a block has no stack for calls.
+    Every block runs a program on lanes by itself, on its own lanes. The
+    arguments of the kernel are then the context, which names the lanes, the
+    control words, and the number of blocks. The threads of a block share out
+    the lanes and wait at its barrier. A machine with `frames` is an error,
+    because a block has no stack for calls.
 
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {
@@ -193,8 +204,8 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
            "Threads of a block">,
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
-           "Chip to make the kernel for; empty: any of NVIDIA's. AMD's have other "
-           "names for scopes, and no watchdog, for want of a clock">,
+           "Chip to generate the kernel for; empty: any NVIDIA chip. AMD chips "
+           "have other names of scopes, and no watchdog for lack of a clock">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",

@@ -11,14 +11,14 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvertUProgToSCFPass : Pass<"convert-uprog-to-scf"> {
-  let summary = "lower the control that all units agree on to scf";
+  let summary = "lower the uniform control of programs to scf";
   let description = [{
     `uprog.for`, `uprog.branch` and `uprog.while` become `scf.for`,
-    `scf.index_switch` and `scf.while`, which hand on the same numbers; all else
-    stays. Pipelines do not need it:
-    `convert-uprog-to-cpu` and `convert-uprog-to-gpu` use the same patterns,
-    `populateUProgToSCFPatterns` of Batch/Conversion/UProgToSCF/UProgToSCF.h, and
-    so may a compiler with a target of its own.
+    `scf.index_switch` and `scf.while`, which carry the same numbers. Everything
+    else stays. Pipelines do not need this pass: `convert-uprog-to-cpu` and
+    `convert-uprog-to-gpu` use the same patterns, `populateUProgToSCFPatterns`
+    of Batch/Conversion/UProgToSCF/UProgToSCF.h. A compiler with its own target
+    can use them too.
 
     ```mlir
     uprog.for %i = %zero to %steps {
