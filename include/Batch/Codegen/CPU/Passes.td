@@ -15,24 +15,25 @@ def ConvertOperatorsToCPUPass
   let summary = "lower batched operators to code for CPUs";
   let description = [{
     Turns every `uprog.operator @k.rows`, which has stages for a CPU
-    (uprog-stage-operators), into a function `@k.rows` over raw rows: each stage
-    is one pass over tiles of rows and columns with its elementwise code fused
-    behind its contractions. Register tiles are derived from the number of
-    vector registers. Every row tile, the single row included, adds up in the
-    same order, so a row's bits do not depend on the batch it runs in.
+    (uprog-stage-operators), into a function `@k.rows` over raw rows. Each stage
+    is one pass over tiles of rows and columns, with its elementwise code fused
+    after its contractions. The number of vector registers determines the
+    register tiles. Every row tile, including a single row, adds up in the same
+    order, so a row's bits do not depend on the batch it runs in.
 
-    Elements are index, i1, i8, i16, i32, i64, f16, bf16, f32 or f64; contractions
-    of f32 and of f64 with parameters run in register tiles. All vectors of an
-    operator have as many lanes as fit of its widest type; the order in which a
-    reduction adds up follows from the type of its result alone. An integer
-    division whose divisor is zero, or whose quotient does not fit, gives any
-    number: kernels may run on rows that nobody reads, and must not trap there.
+    Elements are index, i1, i8, i16, i32, i64, f16, bf16, f32 or f64.
+    Contractions of f32 and of f64 with parameters run in register tiles. All
+    vectors of an operator have as many lanes as its widest type allows. The
+    order in which a reduction adds up depends only on the type of its result.
+    An integer division whose divisor is zero, or whose quotient does not fit,
+    gives an unspecified number. Kernels may run on rows that nobody reads, and
+    must not trap there.
 
-    How operands are read and results written is in `uprog.operand` and
-    `uprog.result`. Attributes that it makes: on the function
-    `uprog.code = #uprog.code<...>`, the number of stages, bytes of scratch memory and
-    how workers share tasks (the remark `Sharing` says it); on the module `uprog.packings`,
-    how the parameters lie that operators index.
+    `uprog.operand` and `uprog.result` specify how operands are read and results
+    are written. The pass sets `uprog.code = #uprog.code<...>` on the function:
+    the number of stages, the bytes of scratch memory, and how workers share
+    tasks (see the remark `Sharing`). It sets `uprog.packings` on the module:
+    the packings of the parameters that operators index.
 
     ```mlir
     uprog.operator @k.rows(
@@ -61,7 +62,7 @@ def ConvertOperatorsToCPUPass
     Option<"vectorRegisters", "vector-registers", "int64_t", /*default=*/"32",
            "Number of vector registers of the target">,
     Option<"tuning", "tuning", "std::string", /*default=*/"\"\"",
-           "File of batch-run --tune with measured choices">,
+           "File with choices measured by batch-run --tune">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::scf::SCFDialect",

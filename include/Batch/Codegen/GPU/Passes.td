@@ -12,52 +12,61 @@ include "mlir/Pass/PassBase.td"
 
 def ConvertOperatorsToGPUPass
     : Pass<"convert-operators-to-gpu", "::mlir::ModuleOp"> {
-  let summary = "make functions for thread blocks of batched operators";
+  let summary = "lower batched operators to functions for thread blocks";
   let description = [{
-    Makes the `gpu.module @device` with a function `@k.rows.stageN` for each stage
-    of each `uprog.operator @k.rows` in it (uprog-stage-operators), over raw rows in
-    global memory. Blocks share out the columns of a stage, in tiles of 8 where it
-    multiplies by parameters; those that are left share the rows of a tile. A
-    block has the same columns at every step, and so the same parameters.
+    Makes a function `@k.rows.stageN` in the `gpu.module @device` for each stage
+    of each `uprog.operator @k.rows` in it (uprog-stage-operators). The
+    functions run over raw rows in global memory. Blocks share out the columns
+    of a stage, in tiles of 8 if the stage multiplies by parameters. Blocks
+    beyond the number of tiles share the rows of a tile with other blocks, and
+    its columns if there are few rows. A block has the same tiles at every step,
+    and so the same parameters.
 
-    Of its rows, a block copies those that parameters are multiplied by to shared
-    memory, as many at a time as have room. Its warps share out the products: a warp
-    takes one share of k, of one product, in one tile of 4 rows by 8 columns, or two
-    of its columns where there is a single row. Its lanes share out k and add up
-    their sums in a fixed order. Everything else is one lane per element, in
-    registers. Shares depend on sizes only, so a row has the same bits in every
+    A block copies those of its rows that parameters are multiplied by to shared
+    memory, as many at a time as fit. Its warps share out the products: a warp
+    takes one share of k of one product, in one tile of 4 rows by 8 columns. If
+    the block has at most 4 rows, a warp takes 2 of these columns where that
+    gives work to more warps or blocks. Lanes of a warp share out k and add up
+    their sums in a fixed order. One lane computes each other element, in
+    registers. Shares depend only on sizes, so a row has the same bits in every
     mini-batch and on any number of blocks.
 
-    A block keeps its parameters in shared memory for the whole launch, as far as
-    there is room: the function `@load_parameters` begins to fill it, and has the
-    attribute `uprog.level`; stages that read it wait first. Parameters of kernels
-    that run at one step only are not kept. First come those that most rows of a
-    task are multiplied with. The level of the programs that run operators says
-    how many blocks share out a stage, and so how many tiles are a block's; of all
-    blocks `blocks` is a guess, and of a cluster `uprog.cluster_size` of the module
-    is the number. If these have several levels, nothing is kept. Where
-    a block has more tiles in the end, their parameters are read from global
-    memory. The remark `Parameters` says what is kept. `batch.added_bytes` of the
-    module is what a launch has to add: for parameters, sums and rows.
+    A block keeps its parameters in shared memory for the whole launch, as far
+    as they fit. The function `@load_parameters`, with the attribute
+    `uprog.level`, begins to fill the memory, and stages that read it wait
+    first. Parameters of kernels that run at only one step, or on one block by
+    itself, are not kept. Parameters that are multiplied by the most rows of a
+    task come first.
 
-    With a `precision` other than f32 warps compute products with parameters on
-    tensor cores, in tiles of 16 rows by 8 columns: rows and kept parameters are
-    rounded once, when they are copied, and multiplied with `nvvm.mma.sync`, of
-    shape m16n8k8 for tf32 and m16n8k16 for bf16. Sums are f32, and every lane gets
-    four of them. Other products are f32 as before, and all products of an
-    operator that holds f64 have the types it says.
+    The level of the programs that run operators determines how many blocks
+    share out a stage, and so how many tiles a block has. The number of all
+    blocks is an estimate (`blocks`). The number of blocks of a cluster is
+    `uprog.cluster_size` of the module. If programs have several levels, nothing
+    is kept. A block that has more tiles in the end reads their parameters from
+    global memory. The remark `Parameters` reports what is kept.
+    `batch.added_bytes` of the module is the number of bytes that a launch must
+    add for parameters, sums and rows.
 
-    For each number of rows of `count-rows`, of tasks or of a ragged domain, the
-    remark `Work` says of each stage what the blocks do that are expected to share it
-    out: how many warps have something to do, the products, barriers and bytes of
-    global memory of the block or warp that has most, and of up to 16 blocks how many
-    sums each warp leaves in shared memory; and an estimate of its cycles from that. It
-    counts with the functions that make the code.
+    With a `precision` other than f32, warps compute products with parameters on
+    tensor cores, in tiles of 16 rows by 8 columns. Rows and kept parameters are
+    rounded once, when they are copied. `nvvm.mma.sync` multiplies them, of
+    shape m16n8k8 for tf32 and m16n8k16 for bf16. Sums are f32, and every lane
+    gets four of them. Other products remain in f32. All products of an operator
+    with f64 have the types that the operator specifies.
 
-    `uprog.await_rows` stands where a stage first reads rows of earlier steps.
+    For each stage, the remark `Work` reports the work of the blocks that are
+    expected to share it out. It does so for each number of rows in
+    `count-rows`, of tasks or of a ragged domain. It reports how many warps have
+    work, and the products, barriers and bytes of global memory of the block or
+    warp with the most. From these, it estimates the cycles. For up to 16
+    blocks, it also reports the number of sums that each warp leaves in shared
+    memory. The functions that make the code count the work.
 
-    The operators stay, for the unbatched code; their
-    `uprog.code = #uprog.code<...>` says what the functions need.
+    `uprog.await_rows` is inserted where a stage first reads rows of earlier
+    steps.
+
+    The operators stay, for the unbatched code. Their attribute `uprog.code` (a
+    `#uprog.code`) specifies what the functions need.
 
     ```mlir
     uprog.operator @k.rows(
@@ -83,19 +92,19 @@ def ConvertOperatorsToGPUPass
     Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
            "Threads of a block">,
     Option<"sharedMemory", "shared-memory", "int64_t", /*default=*/"101376",
-           "Bytes of shared memory that a block may keep parameters in; 0: none">,
+           "Bytes of shared memory of a block; 0: keep no parameters">,
     Option<"blocks", "blocks", "int64_t", /*default=*/"108",
-           "Blocks of a launch, as far as is known">,
+           "Expected number of blocks of a launch">,
     Option<"asyncCopies", "async-copies", "bool", /*default=*/"true",
-           "The chip can copy to shared memory while threads do other things: "
-           "sm_80 and later">,
+           "Copy to shared memory while threads do other work; needs sm_80 or "
+           "later">,
     Option<"precision", "precision", "::mlir::batch::Precision",
            /*default=*/"::mlir::batch::Precision::F32",
-           "What factors of products with parameters are rounded to: f32, tf32 "
-           "or bf16">,
+           "Type that factors of products with parameters are rounded to: f32, "
+           "tf32 or bf16">,
     ListOption<"countRows", "count-rows", "int64_t",
-               "Numbers of rows for which the remark `Work` says what the blocks "
-               "do in a stage">,
+               "Numbers of rows for which the remark `Work` reports the work "
+               "of blocks in a stage">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",

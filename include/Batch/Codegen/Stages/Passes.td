@@ -12,21 +12,25 @@ include "mlir/Pass/PassBase.td"
 
 def ConvolutionsToProductsPass
     : Pass<"uprog-convolutions-to-products", "::mlir::ModuleOp"> {
-  let summary = "prepare convolutions and poolings for the code of a CPU";
+  let summary = "prepare convolutions and poolings for CPU code";
   let description = [{
-    In the operators of a module, which may be linalg's convolutions in any layout or
-    generics of the same shape (`inferConvolutionDims`):
+    Rewrites convolutions and poolings in the operators of a module. They may be
+    linalg's, in any layout, or generics of the same shape
+    (`inferConvolutionDims`):
 
-    - padding, and whatever else is computed or chosen for each element of an image,
-      is computed once: a `linalg.copy` in front of a convolution or a pooling stays
-      in memory. What a reduction computes or an operand has is read where it lies;
-    - a convolution whose columns are pixels gets one dimension of pixels in place of
-      the image's, so that vectors cross from one line of the image to the next; the
-      result is reshaped. The filter multiplies it from the left;
-    - the reduction's dimensions have the order of the filter's, so that a filter of
-      any rank is a matrix in memory.
+    - Padding, and everything else that is computed or selected for each element
+      of an image, is computed once. A `linalg.copy` before a convolution or a
+      pooling stores it in memory. Results of reductions, and operands, are read
+      in place.
+    - A convolution whose columns are pixels gets one dimension of pixels
+      instead of the image's. Vectors can then cross from one line of the image
+      to the next. The result is reshaped. The filter multiplies the image from
+      the left.
+    - The dimensions of the reduction have the order of the filter's, so that a
+      filter of any rank is a matrix in memory.
 
-    Operators that have stages stay as they are.
+    The last two apply to convolutions whose filter is a parameter. Operators
+    that have stages do not change.
 
     ```mlir
     %padded = tensor.insert_slice %x into %zeros[0, 0, 1, 1] [%n, 3, 8, 8] [1, 1, 1, 1]
@@ -62,26 +66,27 @@ def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
   let summary = "split operators into stages for a target";
   let description = [{
     The body of each `uprog.operator` becomes a sequence of `uprog.stage` ops,
-    each one pass over rows of the same shape. What reads another value only
-    element by element is in its stage; what reads other elements of it has an
-    earlier stage before it, as late as its readers allow, which stores to
-    scratch memory. Views and elementwise code of low cost over operands are
-    copied to where they are read. An attribute at each reduction says how it
-    runs: contractions with parameters read panels, which are packed when
-    parameters are bound.
+    each of which is one pass over rows of the same shape. An op that reads
+    another value only element by element is in the stage of that value. For an
+    op that reads other elements, an earlier stage stores the value in scratch
+    memory. That stage is as late as the readers of the value allow. Views, and
+    elementwise code of low cost over operands, are copied to their readers. An
+    attribute on each reduction specifies how it runs. Contractions with
+    parameters read panels, which are packed when parameters are bound.
 
-    For the workers of a CPU, a stage says how they share it when there are few tasks: by
-    columns, or by rows, such as the heads of an attention layer (`shared_dims`). Workers
-    wait for each other before a stage (`barrier`) only if one reads or writes what
-    another one writes: a stage that reads the columns, or the rows, that the same
-    worker has made needs no barrier. Of all ways that are the same for stages of the same
-    rank, the one with the least work and barriers is taken.
+    For the workers of a CPU, a stage specifies how they share it when there are
+    few tasks. They share it by columns, or by rows, such as the heads of an
+    attention layer (`shared_dims`). Workers wait for each other before a stage
+    (`barrier`) only if one reads or writes what another one writes. A stage
+    that reads the columns, or the rows, that the same worker has computed needs
+    no barrier. The pass considers all ways that are the same for stages of the
+    same rank, and takes the one with the least work and barriers.
 
-    How an operator falls into stages depends on the number of vector lanes. For a
-    CPU the stages replace the body; for a GPU they are those of a copy of the
-    operator in `gpu.module @device`, since the operator becomes unbatched CPU code
-    too. That module's data layout aligns integers as the host does. Operators that have
-    stages stay as they are.
+    The stages of an operator depend on the number of vector lanes. For a CPU,
+    the stages replace the body. For a GPU, the pass stages a copy of the
+    operator in `gpu.module @device`, because the operator also becomes
+    unbatched CPU code. The data layout of that module aligns integers as the
+    host does. Operators that have stages do not change.
 
     ```mlir
     uprog.operator @k.rows(
@@ -104,13 +109,15 @@ def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
     }
     ```
 
-    See test/Codegen/Stages/stage-operators.mlir, test/Codegen/Stages/share-stages.mlir.
+    See test/Codegen/Stages/stage-operators.mlir,
+    test/Codegen/Stages/share-stages.mlir.
   }];
   let options = [
     Option<"target", "target", "::mlir::uprog::StageTarget",
-           /*default=*/"::mlir::uprog::StageTarget::CPU", "For what">,
+           /*default=*/"::mlir::uprog::StageTarget::CPU",
+           "Target of the stages">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
-           "Width of a vector register of the CPU in bits; a GPU's lanes load 128">,
+           "Width in bits of a CPU's vector registers; GPU lanes load 128">,
   ];
   let dependentDialects = ["::mlir::DLTIDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::tensor::TensorDialect",
