@@ -31,8 +31,8 @@ def VectorizeKernelsPass
     slices too.
 
     An element or a slice that is inserted at computed positions becomes a
-    `linalg.generic`, which selects the old or the inserted element for each
-    element of the destination. It becomes a `uprog.insert` if the result is a
+    `linalg.generic`. For each element of the destination, it selects the old or
+    the inserted element. The insert becomes a `uprog.insert` if the result is a
     result of the kernel, and the destination is an argument that the kernel
     does not read afterwards. It remains a `linalg.generic` if storing old
     values that later code needs would cost as much as a copy. With
@@ -215,8 +215,8 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     | `device` | all units; several instances can run as a *set* |
 
     In a set, each unit computes the control of all instances. A branch runs
-    each way for the instances that take it, a loop runs for those that are
-    still in it, and a task becomes a batch of their tasks.
+    each way for the instances that take it, and a loop runs for those that are
+    still in it. A task becomes a batch of their tasks.
 
     On a CPU, `auto` uses sets if they are faster than running each instance on
     one unit. Otherwise each unit runs equally many instances, and all units

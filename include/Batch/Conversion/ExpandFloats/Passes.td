@@ -13,10 +13,10 @@ include "mlir/Pass/PassBase.td"
 def ExpandFloatsPass : Pass<"batch-expand-floats"> {
   let summary = "compute f16 and bf16 in f32 and round after each op";
   let description = [{
-    An op of `arith` or `math`, or a `vector.fma`, on scalars or vectors of f16
-    or bf16 becomes the op on f32 and a rounding of its result. For sums,
-    differences, products, quotients and square roots, IEEE 754 requires the
-    same result of the type itself, because f32 has more than twice its digits.
+    Ops of `arith` and `math`, and `vector.fma`, compute scalars and vectors of
+    f16 and bf16 in f32. Each result is rounded. For sums, differences,
+    products, quotients and square roots, the result is that which IEEE 754
+    requires of the type itself, because f32 has more than twice its digits.
     Conversions of f64 and integers also round once: they go through an f32 that
     is rounded to odd. Conversions of bf16 become integer code, which rounds to
     nearest, ties to even, and converts every NaN to one NaN. Conversions of f16
@@ -48,7 +48,7 @@ def SaturateConversionsPass : Pass<"batch-saturate-conversions"> {
     `arith.fptosi` and `arith.fptoui` do not define the result for a float
     outside the range of the integer type. In LLVM, it is a poison value, and
     each processor gives another number. This pass defines the result as JAX
-    does: a float above the range becomes the greatest integer, one below it the
+    does. A float above the range becomes the greatest integer, one below it the
     least, and a NaN becomes 0. All devices run the same code, so they agree.
 
     The pass compares the float with the bounds of the type. `llvm.fptosi.sat`

@@ -16,7 +16,7 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
     Replaces ops of `math` on scalars and static vectors of f32 and f64 with
     range reductions, polynomials in `math.fma`, divisions and roots. The same
     operations run for scalars and for vectors of every width, so results do not
-    depend on the width, and a GPU computes the CPU's results. No op needs a
+    depend on the width. A GPU computes the CPU's results. No op needs a
     library.
 
     Errors are at most these, in units in the last place of the exact result,

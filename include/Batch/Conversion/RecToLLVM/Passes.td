@@ -16,7 +16,7 @@ def ConvertRecToLLVMPass
   let description = [{
     Gives every function the context as its first argument and replaces values
     of ADTs, lists and tensors with cells. A match becomes a switch over the
-    variant of a node, a construction takes a new node of the forest, and a map
+    variant of a node. A construction takes a new node of the forest. A map
     fills new entries of the list pool. The declarations of ADTs stay.
 
     The pipelines use the patterns together with those of `batch`. On its own,

@@ -31,11 +31,11 @@ def ConvertUProgToCPUPass
     program other than plans and lanes become further arguments of its function.
 
     If such a program computes only with numbers, and has loops, there is a
-    second function, which runs instances side by side in the elements of
-    vectors. A loop continues while at least one of these instances is in it,
-    and the others keep their values. A way of a branch runs if at least one of
-    them takes it. A few instances run one by one, and so do those of a vector
-    in which an instance may exceed its limit of rounds.
+    second function. It runs instances side by side in the elements of vectors.
+    A loop continues while at least one of these instances is in it, and the
+    others keep their values. A way of a branch runs if at least one of them
+    takes it. A few instances run one by one, and so do those of a vector in
+    which an instance may exceed its limit of rounds.
 
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {

@@ -13,11 +13,11 @@ include "mlir/Pass/PassBase.td"
 def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
   let summary = "check whether code for a GPU can be generated";
   let description = [{
-    Changes nothing. Reports early what would otherwise fail much later, in LLVM
-    or in a toolkit: unknown chips, chips without a feature that a persistent
-    kernel or its options need, and formats whose tools are not installed.
-    Control that waits for tensors is an error too, and so is `arith.remf` in an
-    operator, because there is no GPU code for them.
+    Changes nothing. Reports errors that LLVM or a toolkit would otherwise
+    report much later. These are unknown chips, chips without a feature that a
+    persistent kernel or its options need, and formats whose tools are not
+    installed. Control that waits for tensors is an error too, and so is
+    `arith.remf` in an operator, because there is no GPU code for them.
 
     ```mlir
     // error: unknown chip 'sm_1'
@@ -114,10 +114,15 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
   let summary = "lower a program to one persistent kernel";
   let description = [{
     A `uprog.program` becomes one kernel of `gpu.module @device` and a host
-    function with one `gpu.launch_func`. The arguments of the kernel are the
-    plans to run and their number, the packings of parameters, the control words
-    of the barrier, the number of blocks, and the number of nanoseconds that a
-    block may wait for others (0: no limit). All addresses are in global memory.
+    function with one `gpu.launch_func`. The arguments of the kernel are:
+
+    - the plans to run and their number,
+    - the packings of parameters,
+    - the control words of the barrier,
+    - the number of blocks,
+    - the number of nanoseconds that a block may wait for others (0: no limit).
+
+    All addresses are in global memory.
 
     A group of blocks runs one plan after another. Every block takes its share
     of every step. The blocks of a group wait for each other after a step that

@@ -304,12 +304,12 @@ def Batch_RecordOp : Batch_Op<"record", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "records one task of a kernel";
   let description = [{
-    Replaces `batch.invoke` in the inspector. The operands are those of the
-    kernel's arguments that are not shared: a handle for a tensor, a list of
-    handles for a ragged tensor, a number for a scalar. The op returns a handle
-    for each result. A kernel is recorded once per run if it reads only
-    parameters, and rows at constant places that are the same in all of its
-    records.
+    Replaces `batch.invoke` in the inspector. The operands correspond to the
+    kernel's arguments that are not shared. They are a handle for a tensor, a
+    list of handles for a ragged tensor, and a number for a scalar. The op
+    returns a handle for each result. A kernel is recorded once per run if it
+    reads only parameters, and rows at constant places that are the same in all
+    of its records.
 
     ```mlir
     %h = batch.record @cell(%x) depth(%d) : (!batch.handle) -> !batch.handle
@@ -580,10 +580,10 @@ def Batch_NextBlockOp : Batch_Op<"next_block"> {
     The operands are the preferred block, the block that a lane has waited for
     longest, and the step since which it has waited. If that step is too long
     ago, the result is the second block. Otherwise it is the block of a learned
-    choice, if the host has made that choice and it knows the state, or else the
-    preferred block. `any` is false if no lane waits, because all instances are
-    done. Otherwise all lanes that wait for the selected block are about to run
-    it.
+    choice, if the host has made that choice and it covers the state, or else
+    the preferred block. `any` is false if no lane waits, because all instances
+    are done. Otherwise all lanes that wait for the selected block are about to
+    run it.
 
     ```mlir
     %block, %any = batch.next_block %lanes of %preferred, %oldest since %step

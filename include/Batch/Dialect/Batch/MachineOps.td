@@ -34,7 +34,7 @@ def Batch_MachineOp : Batch_Op<"machine", [
     `frames`, a call runs to its end for all lanes that make it together, before
     other lanes of the caller continue (local static autobatching, section 2).
     With `cached_tops`, the top of each stack is stored separately from the rows
-    below it, so that reads do not depend on the depth of a lane's stack.
+    below it. Reads then do not depend on the depth of a lane's stack.
 
     ```mlir
     batch.machine @main.machine(%w: tensor<4x4xf32> {batch.shared = "W"}) {
