@@ -1,4 +1,4 @@
-//===- Passes.td - Where control runs ----------------------*- tablegen -*-===//
+//===- Passes.td - Placement of control --------------------*- tablegen -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,16 +13,21 @@ include "mlir/Pass/PassBase.td"
 def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
   let summary = "decide where control runs";
   let description = [{
-    Gives the entry a `batch.strategy`, unless the source gives one; an option that
-    says another is an error. `auto` is the first that is legal: `replicate`, where
-    mini-batches have one instance (`instances`) and a loop should run layer after layer
-    (`batch-order-loops`); `linearize`, where control reads nothing but inputs and
-    parameters, elements of tensors among them; `replicate`, for one instance, or on
-    a CPU where `lockstep` is legal, too; `lazy`, where an instance computes at least
-    2^22 operations on elements between two waits, by an estimate; `lockstep`; `lazy`,
-    which also walks data structures; `replicate`; `none`, one instance at a time. On CPUs
-    loops over tensors of few elements come first, with `batch.apart`. With `gpu`, `lazy` is not legal. Remarks say which and why; for `none` a warning does, and `batch.not_batched` keeps it in objects.
+    Sets `batch.strategy` of the entry. If the source specifies a strategy, an
+    option that requests another one is an error. `auto` selects the first of
+    these strategies that is legal:
+    1. `replicate` with `batch.apart`: on a CPU, if loops use only small tensors
+    2. `replicate`: for one instance (`instances`), if a loop should run layer
+       after layer (`batch-order-loops`)
+    3. `linearize`: control reads only inputs and parameters, or their elements
+    4. `replicate`: for one instance, on a GPU, or if `lockstep` is also legal
+    5. `lazy`: at least 2^22 operations on elements between waits (estimate)
+    6. `lockstep`; `lazy`, which also walks data structures; `replicate`; `none`
 
+    `none` runs one instance at a time. With `gpu`, `lazy` is not legal. Remarks
+    report the choice and its reason. For `none`, the pass emits a warning, and
+    objects keep the reason (`batch.not_batched`). A program that no strategy
+    can run is an error. The pass that implements a strategy checks requests.
     ```mlir
     func.func @main(%n: i64) -> i64 attributes {batch.entry} {
       return %n : i64
@@ -33,9 +38,7 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
       return %n : i64
     }
     ```
-
-    A program that no strategy runs is an error here. Whether another strategy than
-    `auto` is legal says the pass that does it. See test/Transforms/Control/choose-strategy.mlir.
+    See test/Transforms/Control/choose-strategy.mlir.
   }];
   let options = [
     Option<"strategy", "strategy", "::mlir::batch::Strategy",
@@ -43,21 +46,22 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
            "'auto', 'linearize', 'lockstep', 'mask' (call by call), 'lazy', "
            "'replicate' or 'none'">,
     Option<"instances", "instances", "int64_t", /*default=*/"64",
-           "Instances that a mini-batch has, for 'auto'">,
+           "Number of instances of a mini-batch, for 'auto'">,
     Option<"gpu", "gpu", "bool", /*default=*/"false",
-           "The program is for a GPU, where control cannot wait">,
+           "Choose for a GPU, where control cannot wait">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
 
 def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
-  let summary = "decide in which order tasks of loops run";
+  let summary = "decide the order in which tasks of loops run";
   let description = [{
-    In a program of strategy `replicate`, gives loops that know their number of rounds a
-    `batch.order`, unless the source does: `layers` where that lets products that
-    depend on what rounds compute, but feed no recurrence of their own, read parameters
-    once for many rounds that take longer than a barrier; else `rounds`. Remarks say why.
-    `order` decides for every loop with several layers, and so can a `tuning` file.
+    In a program of strategy `replicate`, gives each counted loop with more than
+    two layers a `batch.order`, unless the source specifies one. With `layers`,
+    products that depend on a recurrence but belong to none read parameters once
+    for many rounds. The pass selects it if this read takes at least as long as
+    a barrier, else `rounds`. Remarks report the reason. `order` overrides the
+    choice for all these loops, and a `tuning` file for single ones.
     ```mlir
       scf.yield %next, %sum : !vec, !vec
     }
@@ -72,7 +76,7 @@ def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
            /*default=*/"::mlir::batch::LoopOrder::Auto",
            "'auto', 'rounds', 'layers' or 'wavefront'">,
     Option<"gpu", "gpu", "bool", "false", "Estimate for a GPU">,
-    Option<"tuning", "tuning", "std::string", "\"\"", "File with choices for loops">
+    Option<"tuning", "tuning", "std::string", "\"\"", "File with loop orders">
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
@@ -80,27 +84,27 @@ def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
 def InsertForcesPass : Pass<"batch-insert-forces", "::mlir::ModuleOp"> {
   let summary = "mark where control waits for tensors";
   let description = [{
-    In a program of strategy `lazy`, puts a numbered `batch.force` in front of each
-    element that control reads of a computed tensor: a kernel ends there. Remarks say
-    what waits, and which loops. See test/Transforms/Control/insert-forces.mlir.
-
+    In a program of strategy `lazy`, inserts a numbered `batch.force` before
+    each read of an element of a computed tensor by control. A kernel ends
+    there. Remarks report each wait, and which loops and recursions wait.
     ```mlir
     %c = tensor.extract %score[] : tensor<f32>
     // becomes
     %s = batch.force %score number(0) : tensor<f32>
     %c = tensor.extract %s[] : tensor<f32>
     ```
+    See test/Transforms/Control/insert-forces.mlir.
   }];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
 
 def ForkCallsPass : Pass<"batch-fork-calls", "::mlir::ModuleOp"> {
-  let summary = "let what does not depend on each other wait side by side";
+  let summary = "let independent ops wait concurrently";
   let description = [{
-    In inspectors, ops of a block that may wait and do not depend on each other become
-    regions of a `batch.concurrent`; rounds of a `rec.map` get `batch.concurrent_rounds`.
-    Ops whose first effect is a wait, for rows recorded earlier only, are not forked.
-
+    In inspectors, moves independent ops of a block that may wait into the
+    regions of a `batch.concurrent`. A `rec.map` whose rounds may wait gets the
+    attribute `batch.concurrent_rounds`. Ops that wait before they record
+    anything, and only for rows recorded earlier, are not forked.
     ```mlir
     %l = func.call @w(%x) : (!batch.handle) -> f32
     %r = func.call @w(%y) : (!batch.handle) -> f32
@@ -121,12 +125,11 @@ def ForkCallsPass : Pass<"batch-fork-calls", "::mlir::ModuleOp"> {
 def KeepRowsPass : Pass<"batch-keep-rows", "::mlir::ModuleOp"> {
   let summary = "name the rows that are needed after a wait";
   let description = [{
-    In inspectors of programs with `transient` tables, puts a `batch.keep` in front
-    of each op that may wait and has no region, of each `batch.concurrent`, and of
-    each loop whose rounds wait side by side. It names the handles that this call
-    of the function may use later. All other rows of transient tables are used
-    again once the tasks that read them have run.
-
+    In inspectors of programs with `transient` tables, inserts a `batch.keep`
+    before each op that may wait and has no region, each `batch.concurrent`, and
+    each loop whose rounds wait concurrently. It names the handles that this
+    call of the function may use later. The memory of all other rows of
+    transient tables is reused after the tasks that read them have run.
     ```mlir
     %more = batch.await %score[%zero] number(0) : tensor<1xi1>
     %y = batch.record @cell(%h) depth(%d) : (!batch.handle) -> !batch.handle
@@ -141,21 +144,21 @@ def KeepRowsPass : Pass<"batch-keep-rows", "::mlir::ModuleOp"> {
 }
 
 def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
-  let summary = "make the inspector of a program";
+  let summary = "create the inspector of a program";
   let description = [{
-    Copies the instance program with its tensor code taken out: tensors become
-    handles, invocations become `batch.record`. Where recursion is bottom-up
-    over all nodes it becomes a `batch.traverse`, one loop over the nodes in
-    post-order (Cortex, section 2); other recursion stays and remembers its
-    calls. The instance program is kept: it is the unbatched lowering.
+    Copies the instance program without its tensor code: tensors become handles,
+    and invocations become `batch.record`. Recursion that is bottom-up over all
+    nodes becomes a `batch.traverse`, one loop over the nodes in post-order
+    (Cortex, section 2). Other recursion remains and memoizes its calls, except
+    those that wait and take no node. The instance program is kept: it is the
+    unbatched lowering.
 
-    Where control reads an element of a tensor that exists before the run, of an
-    input, a field or a parameter, the inspector reads it by `batch.extract`. Where
-    it reads one of a `batch.force`, it waits for it: `batch.await`; then recursion
-    stays. Other control that depends on a tensor that an op computes is an error.
-    An entry whose `batch.strategy` is neither `linearize` nor `lazy` is left as it
-    is.
-
+    If control reads an element of an input, a field or a parameter, which exist
+    before the run, the inspector reads it with `batch.extract`. It waits for an
+    element of a `batch.force` with `batch.await`; in this case, recursion
+    remains. Other control that depends on a computed tensor is an error. An
+    entry whose `batch.strategy` is neither `linearize` nor `lazy` is left
+    unchanged.
     ```mlir
     func.func private @encode(%t: !tree) -> !vec {
       %h = rec.match %t : !tree -> !vec {
@@ -190,7 +193,6 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
       return
     }
     ```
-
     See test/Transforms/Control/linearize.mlir.
   }];
   let dependentDialects = ["::mlir::batch::BatchDialect",
@@ -201,28 +203,29 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
 
 def RecursionToStackPass
     : Pass<"batch-recursion-to-stack", "::mlir::ModuleOp"> {
-  let summary = "make a machine of a program with calls and recursion";
+  let summary = "convert a program with calls and recursion to a machine";
   let description = [{
     Copies the entry and all functions that it calls into one `batch.machine`
-    (program-counter autobatching, section 3): structured control becomes
-    branches between blocks, a call the push of what the caller needs again and
-    a `batch.push_jump`. What lives from step to step is a `batch.variable`.
-    The instance program is kept: it is the unbatched lowering.
+    (program-counter autobatching, section 3). Structured control becomes
+    branches between blocks. A call becomes pushes of the values that the caller
+    needs again, and a `batch.push_jump`. A value that lives from step to step
+    becomes a `batch.variable`. The instance program is kept as the unbatched
+    lowering.
 
-    Each optimization of section 3.2 can be switched off. `live-saves`: a caller
-    saves a variable only if it is live across the call. `temporaries`: what
-    lives within a step is a value, not a variable. `needed-stacks`: a variable
-    has a stack only if it is live across a call that may come to the same
-    function again; so programs without recursion have no stacks.
-    `cached-tops`: the machine keeps tops apart from stacks. The fifth is
-    `batch-cancel-pops`. Besides, a call the results of which are returned as
-    they are is a jump with `tail-calls`: such recursion needs no stack.
+    Each optimization of section 3.2 can be disabled. With `live-saves`, a
+    caller saves a variable only if it is live across the call. With
+    `temporaries`, a value that lives within one step needs no variable. With
+    `needed-stacks`, a variable has a stack only if it is live across a call
+    that may reach the same function again; programs without recursion thus have
+    no stacks. With `cached-tops`, the machine stores tops separately from
+    stacks. The fifth is `batch-cancel-pops`. In addition, with `tail-calls`, a
+    call whose results are returned unchanged becomes a jump, so that such
+    recursion needs no stack.
 
-    A parameter that is passed through calls is an argument of the machine; run
-    `batch-duplicate-functions` before, so that each function knows its
+    A parameter that is passed through calls is an argument of the machine. Run
+    `batch-duplicate-functions` first, so that each function has only one set of
     parameters. Data structures (`rec`) and ragged tensors are errors. An entry
-    whose `batch.strategy` is not `lockstep` or `mask` is left as it is.
-
+    whose `batch.strategy` is neither `lockstep` nor `mask` is left unchanged.
     ```mlir
     func.func private @fib(%n: i64) -> i64 {
       %one = arith.constant 1 : i64
@@ -254,20 +257,19 @@ def RecursionToStackPass
       batch.pop @fib.v0
       ...
     ```
-
     See test/Transforms/Control/recursion-to-stack.mlir.
   }];
   let options = [
     Option<"liveSaves", "live-saves", "bool", /*default=*/"true",
-           "Save a variable around a call only if it is live across it">,
+           "Save a variable around a call only if it is live across the call">,
     Option<"temporaries", "temporaries", "bool", /*default=*/"true",
-           "No variable for what lives within a step">,
+           "Use no variable for a value that lives within one step">,
     Option<"neededStacks", "needed-stacks", "bool", /*default=*/"true",
-           "A stack only for what is live across a recursive call">,
+           "Use a stack only for values that are live across a recursive call">,
     Option<"cachedTops", "cached-tops", "bool", /*default=*/"true",
-           "Keep the tops of stacks apart from the rows below them">,
+           "Store the tops of stacks separately from the rows below them">,
     Option<"tailCalls", "tail-calls", "bool", /*default=*/"true",
-           "Jump to a function whose results are returned as they are">,
+           "Jump to a function whose results are returned unchanged">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect",
                            "::mlir::arith::ArithDialect",
@@ -276,14 +278,13 @@ def RecursionToStackPass
 }
 
 def CancelPopsPass : Pass<"batch-cancel-pops", "::mlir::ModuleOp"> {
-  let summary = "make updates of pops and pushes";
+  let summary = "replace pops and pushes with updates";
   let description = [{
-    A `batch.pop` followed by a `batch.push` of the same variable, without an
-    access in between, becomes a `batch.set` of the top (program-counter
+    Replaces a `batch.pop` and a later `batch.push` of the same variable,
+    without an access in between, with a `batch.set` of the top (program-counter
     autobatching, section 3.2, optimization 5). If the push saves the variable
-    and nothing reads its top before it is written again, both go: the saved row
-    stays where it is, from one call to the next.
-
+    and nothing reads its top before the next write, both ops are removed. The
+    saved row then stays in place from one call to the next.
     ```mlir
     batch.pop @fib.arg0
     %m = arith.addi %n, %n : i64
@@ -292,7 +293,6 @@ def CancelPopsPass : Pass<"batch-cancel-pops", "::mlir::ModuleOp"> {
     %m = arith.addi %n, %n : i64
     batch.set @fib.arg0, %m : i64
     ```
-
     See test/Transforms/Control/cancel-pops.mlir.
   }];
 }
