@@ -27,7 +27,7 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
     `none` runs one instance at a time. With `gpu`, `lazy` is not legal. Remarks
     report the choice and its reason. For `none`, the pass emits a warning, and
     objects keep the reason (`batch.not_batched`). A program that no strategy
-    can run is an error. The pass that implements a strategy checks requests.
+    can run is an error. Later passes check that a requested strategy is legal.
     ```mlir
     func.func @main(%n: i64) -> i64 attributes {batch.entry} {
       return %n : i64

@@ -1,4 +1,4 @@
-//===- Passes.td - What importers write --------------------*- tablegen -*-===//
+//===- Passes.td - Cleanup of imported programs ------------*- tablegen -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,12 +11,13 @@
 include "mlir/Pass/PassBase.td"
 
 def ShareResourcesPass : Pass<"batch-share-resources", "::mlir::ModuleOp"> {
-  let summary = "make parameters of constants that are resources";
+  let summary = "turn resource constants into parameters";
   let description = [{
-    Front ends write parameters as `dense_resource` constants. Each becomes a
-    parameter of the entry, named by its key, and is passed to the functions that
-    use it. Its values are given like those of any parameter;
-    `batch-compile --write-params=FILE` writes the ones that a module brings.
+    Front ends write parameters as `dense_resource` constants. Each one becomes
+    a parameter of the entry, named after its key, and is passed to the
+    functions that use it. Its values are supplied like those of any other
+    parameter. `batch-compile --write-params=FILE` writes the values that a
+    module contains.
 
     ```mlir
     func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
@@ -34,15 +35,19 @@ def ShareResourcesPass : Pass<"batch-share-resources", "::mlir::ModuleOp"> {
 }
 
 def FlattenBodiesPass : Pass<"batch-flatten-bodies", "::mlir::ModuleOp"> {
-  let summary = "make selects of conditionals in bodies of structured operations";
+  let summary = "replace conditionals in bodies of structured ops with selects";
   let description = [{
-    Front ends choose between elements by `scf.if` in a body, as in a gather at
-    concatenated indices. Both branches run; where one is not taken, its reads are at
-    index 0 and its integer divisions by 1. A read of a tensor of dynamic shape, which
-    may have no element, stays in its branch. A reduction that keeps what it has
-    where an element does not count, `max(count ? x : so_far, so_far)`, takes the
-    neutral number instead, so that elements can be reduced in any order. A tensor that is
-    read where the loops are, along an extent that is not known but the loop's, is an operand.
+    Front ends choose between elements with `scf.if` in a body, as in a gather
+    at concatenated indices. After this pass, both branches run. In a branch
+    that is not taken, reads use index 0 and integer divisions divide by one. A
+    conditional stays if it reads a tensor of dynamic shape, which may have no
+    element.
+
+    A reduction may keep its value for elements that do not count, as in
+    `max(count ? x : so_far, so_far)`. It then takes the neutral element
+    instead, so that elements can be reduced in any order. A tensor becomes an
+    operand if the body reads it at the indices of the loops, along a dynamic
+    extent that is also the extent of the loop.
 
     ```mlir
     %e = scf.if %first -> (i32) {
@@ -63,14 +68,16 @@ def FlattenBodiesPass : Pass<"batch-flatten-bodies", "::mlir::ModuleOp"> {
 }
 
 def FoldBiasesPass : Pass<"batch-fold-biases", "::mlir::ModuleOp"> {
-  let summary = "let sums of products begin with their biases";
+  let summary = "start sums of products from their biases";
   let description = [{
-    Front ends add a bias to a product that begins with zero; a kernel then needs
-    a stage for the sum. A product begins with the bias instead, as in models that
-    are written so, if nothing else reads the product, and the bias is the same for all
-    instances, or known before the product's factors are: `U h + (W x + b)`, where
-    h comes from a call and x does not, begins with `W x`. A sum of rows begins with
-    whatever is added to it, but for other sums. Sums are rounded at other places.
+    Front ends add a bias to a product that starts from zero, and a kernel then
+    needs a stage for the sum. This pass makes the product start from the bias
+    instead, as some models already do. Nothing else may read the product, and
+    the bias must be the same for all instances or known before the product's
+    factors. For example, in `U h + (W x + b)`, where h comes from a call and x
+    does not, `U h` starts from `W x + b`. A sum of rows starts from any value
+    that is added to it, except another reduction. Sums may round differently
+    after this pass.
 
     ```mlir
     %p = linalg.matvec ins(%W, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%zero : tensor<4xf32>) -> tensor<4xf32>
@@ -86,9 +93,10 @@ def FoldBiasesPass : Pass<"batch-fold-biases", "::mlir::ModuleOp"> {
 def FoldEmptyPass : Pass<"batch-fold-empty", "::mlir::ModuleOp"> {
   let summary = "remove tensors without elements";
   let description = [{
-    What computes a tensor without elements, as front ends write them, computes
-    nothing; what reads one does without: a concatenation leaves it out, an insert
-    keeps the whole, a reduction over it is its initial value.
+    Front ends emit ops that compute tensors without elements. This pass
+    replaces such ops with empty tensors and simplifies the ops that read them.
+    A concatenation omits the empty tensor, an insert becomes its destination,
+    and a reduction becomes its initial value.
 
     ```mlir
     %y = tensor.concat dim(0) %none, %x : (tensor<0x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
@@ -103,16 +111,19 @@ def FoldEmptyPass : Pass<"batch-fold-empty", "::mlir::ModuleOp"> {
 }
 
 def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
-  let summary = "make scalars of rank-0 tensors that decide control";
+  let summary = "replace rank-0 tensors that decide control with scalars";
   let description = [{
-    Front ends write counters, conditions and positions as rank-0 tensors. Where
-    control takes the element of one that follows from elements of inputs and
-    parameters and from constants by elementwise operations alone, perhaps carried
-    by `scf.for`, `scf.while` and `scf.if`, the operations and what is carried
-    become scalars, as do positions of the elements, in recursive functions too:
-    control is seen to be structural. Others stay, so that control waits for them
-    as late as before. Loops no longer carry what they do not change, such as
-    parameters, so that kernels know what it is.
+    Front ends write counters, conditions and positions as rank-0 tensors. This
+    pass applies to a tensor whose element control reads, if elementwise
+    operations alone compute it from constants and from elements of inputs and
+    parameters. `scf.for`, `scf.while` and `scf.if` may carry it. These
+    operations, the carried values and the positions of the elements become
+    scalars, also in recursive functions. Analyses can then find that control is
+    structural. Other tensors stay, so that control waits for them as late as
+    before.
+
+    Loops no longer carry values that they do not change, such as parameters, so
+    that kernels can identify these values.
 
     ```mlir
     %less = arith.cmpi slt, %i, %limit : tensor<i32>
@@ -133,11 +144,11 @@ def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
 def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
   let summary = "update rows of stacked tensors in place";
   let description = [{
-    A stack is a tensor of rows, such as the caches of all layers. If the program extracts
-    a row, inserts into it, and puts it back, the pass inserts into the stack instead, and
-    no op copies the row. A loop over all rows may read one stack and fill another one
-    with the changed rows, as `lax.scan` does. The pass makes it start from the stack that
-    it reads.
+    A stack is a tensor of rows, such as the caches of all layers. If the
+    program extracts a row, inserts into it, and puts it back, the pass inserts
+    into the stack instead, and no op copies the row. A loop over all rows may
+    read one stack and fill another one with the changed rows, as `lax.scan`
+    does. The pass makes it start from the stack that it reads.
 
     ```mlir
     %row = tensor.extract_slice %stack[%l, 0, 0] [1, 8, 4] [1, 1, 1] : tensor<2x8x4xf32> to tensor<8x4xf32>
@@ -147,8 +158,8 @@ def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
     %next = tensor.insert_slice %x into %stack[%l, %i, 0] [1, 1, 4] [1, 1, 1] : tensor<4xf32> into tensor<2x8x4xf32>
     ```
 
-    The pass unrolls such a loop if the result has at most `most-ops` ops. Its rows then have
-    constant positions, and kernels read them without a copy.
+    The pass unrolls such a loop if the result has at most `most-ops` ops. Its
+    rows then have constant positions, and kernels read them without a copy.
 
     See test/Transforms/Import/update-stacks.mlir.
   }];
@@ -156,7 +167,7 @@ def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"mostOps", "most-ops", "int64_t", /*default=*/"512",
-           "Maximum number of ops that an unrolled loop has in all rounds">,
+           "Maximum number of ops in all rounds of an unrolled loop">,
   ];
 }
 
