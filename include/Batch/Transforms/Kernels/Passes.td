@@ -11,33 +11,37 @@
 include "mlir/Pass/PassBase.td"
 
 def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
-  let summary = "outline straight-line tensor code to kernels";
+  let summary = "outline straight-line tensor code into kernels";
   let description = [{
     Every maximal straight-line block of tensor code becomes a `batch.kernel`
-    and a `batch.invoke`: as much as lies between two points of control (calls,
-    matches, loops), so that there are few, large tasks. A block is cut in three
-    where that pays (ACRoBat, appendix A.1 and A.2):
+    and a `batch.invoke`. A block extends from one point of control (a call,
+    match or loop) to the next, so that tasks are few and large. A block is cut
+    into three roles if that pays off (ACRoBat, appendix A.1 and A.2):
 
-    - *input*: what does not depend on the recursion can run for all nodes at
-      once, ahead;
-    - *cell*: the recursion itself;
-    - *output*: what no recursive result depends on can run for all nodes at
-      once, afterwards.
+    - *input*: code that does not depend on the recursion. It can run for all
+      nodes at once, before the recursion.
+    - *cell*: the recursion itself.
+    - *output*: code that no recursive result depends on. It can run for all
+      nodes at once, after the recursion.
 
-    The first and last are kernels of their own only if they hold a reduction
-    (a matrix product). What of the cell nothing reads before a point of control and
-    before a later kernel of the block is code of that kernel. Constants and elementwise code on constants are copied
-    into the kernels that use them; other code that is equal for all instances
-    becomes a kernel without per-task operands, which runs once. Kernels with
-    equal code are one. A row of a parameter, `tensor.extract_slice %E[%i, 0]
-    [1, n] [1, 1]`, stays in the function: it is an operand that is read where
-    it lies. A kernel that reads no other than rows at constant places runs once
-    as well. An element of a tensor (`tensor.extract`) and what is computed with
-    it are code of the kernels that use it, unless control reads it.
+    Input and output code becomes separate kernels only if it contains a
+    reduction (a matrix product). Cell code moves into a later kernel of the
+    block if neither control nor another kernel reads it before that kernel.
+    Constants, and code without reductions that is equal for all instances, are
+    copied into the kernels that use them. A reduction that is equal for all
+    instances becomes a kernel without per-task operands, which runs once.
+    Kernels with equal code are merged.
 
-    `hoist=false` leaves what has the role input in the cell, which shows what
-    it brings. With `coarsen=false` each tensor operation is a kernel of its own, but
-    for those that are copied: what a run-time system does that batches operators.
+    A row of a parameter, `tensor.extract_slice %E[%i, 0] [1, n] [1, 1]`, stays
+    in the function as an operand that is read in place. A kernel that reads
+    only rows at constant positions also runs once. An element of a tensor
+    (`tensor.extract`) and the code that uses it are copied into the kernels
+    that need them, unless control reads the element.
+
+    With `hoist=false`, code with the role input stays in the cell, which shows
+    the benefit of hoisting. With `coarsen=false`, each tensor operation becomes
+    a separate kernel, except operations that are copied. Run-time systems that
+    batch operators do the same.
 
     ```mlir
     %hl = func.call @encode(%l, %W, %b) : (!tree, !mat, !vec) -> !vec
@@ -60,9 +64,9 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"hoist", "hoist", "bool", /*default=*/"true",
-           "Make kernels of what does not depend on the recursion">,
+           "Make separate kernels of code that the recursion does not change">,
     Option<"coarsen", "coarsen", "bool", /*default=*/"true",
-           "Make kernels of blocks, not of single operations">,
+           "Make kernels of blocks instead of single operations">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect",
                            "::mlir::rec::RecDialect",
@@ -70,15 +74,16 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
 }
 
 def OutlineBlocksPass : Pass<"batch-outline-blocks", "::mlir::ModuleOp"> {
-  let summary = "make a kernel of the code of each block of a machine";
+  let summary = "outline the code of each block of a machine into a kernel";
   let description = [{
-    What a block of a `batch.machine` computes for its variables and its branch
-    becomes a `batch.kernel` with the block's name. The block is then, in this
-    order: stack operations that uncover rows it reads, reads, one
-    `batch.invoke`, stack operations with its results, the terminator. A row
-    that is only copied from a variable that the block does not change is not
-    computed. Variables hold tensors from now on; scalars have rank 0. A machine
-    with a block that invokes a kernel already stays as it is.
+    The code that computes the variables and the branch of a block in a
+    `batch.machine` becomes a `batch.kernel` with the name of the block. The
+    block then consists of these ops, in this order: stack operations that
+    uncover the rows to read, reads, one `batch.invoke`, stack operations with
+    its results, and the terminator. The kernel does not compute a row that is
+    only copied from a variable that the block does not change. After this pass,
+    variables hold tensors; scalars have rank 0. A machine with a block that
+    already invokes a kernel is left unchanged.
 
     ```mlir
     batch.block @main.0 {
@@ -107,14 +112,14 @@ def OutlineBlocksPass : Pass<"batch-outline-blocks", "::mlir::ModuleOp"> {
 }
 
 def MergeHandlesPass : Pass<"batch-merge-handles", "::mlir::ModuleOp"> {
-  let summary = "make one handle of handles that are equal";
+  let summary = "merge equal handles";
   let description = [{
     A handle names a task and a position among the task's results in one table.
-    Results of a task that lie at the same position of different tables (`h` and
-    `c` of an LSTM) therefore have equal handles. This pass makes one value of
-    them, in records, in the results of `rec.match`, `rec.map`, `scf.if` and
-    `scf.index_switch`, and in the results of private functions, so that the
-    inspector remembers, records and compares each once.
+    Results of a task at the same position in different tables (`h` and `c` of
+    an LSTM) therefore have equal handles. This pass merges them into one value
+    in records, in the results of `rec.match`, `rec.map`, `scf.if` and
+    `scf.index_switch`, and in the results of private functions. The inspector
+    then remembers, records and compares each handle only once.
 
     ```mlir
     %h, %c = batch.record @leaf(%n) depth(%d) : (index) -> (!batch.handle, !batch.handle)
@@ -131,17 +136,17 @@ def MergeHandlesPass : Pass<"batch-merge-handles", "::mlir::ModuleOp"> {
 }
 
 def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
-  let summary = "batch equal operators inside of kernels";
+  let summary = "batch equal operators inside kernels";
   let description = [{
     Products of a parameter with a vector, and elementwise code on vectors, run
-    as one operator where they are equal. Which do, and in what order their
-    values lie one behind the other, `Batch/Layout` finds with a PQ tree, so
-    that next to nothing has to be copied ([Layout](Layout.md)). A row of a
-    product has the same sum as before, so no bit changes.
+    as one operator if they are equal. `Batch/Layout` finds these operators and
+    the order of their values in memory with a PQ tree, so that almost nothing
+    has to be copied ([Layout](Layout.md)). A row of a product has the same sum
+    as before, so no bit changes.
 
-    With `equal=weights`, operators are equal that compute the same, with the
-    same parameters, of products on: what a kernel does for each of several
-    nodes. They become the rows of a matrix.
+    With `equal=weights`, operators are equal if they run the same code with the
+    same parameters, beginning with products. This is the code that a kernel
+    runs for each of several nodes. The operators become the rows of a matrix.
 
     ```mlir
     %a = linalg.matvec ins(%w, %x : !mat, !vec) outs(%b : !vec) -> !vec
@@ -155,10 +160,11 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
     ...
     ```
 
-    With `equal=shapes`, all of one operation and shape are, after equally many
-    products: the gates of a cell. Parameters that one product alone reads are
-    stacked, in the order that suits what reads the results; a product with
-    stacked parameters has them packed so when they are bound.
+    With `equal=shapes`, operators are equal if they are the same operation on
+    equal shapes after the same number of products, such as the gates of a cell.
+    Parameters that only one product reads are stacked, in the order that suits
+    the readers of the results. They are packed in this order when they are
+    bound.
 
     ```mlir
     %i = linalg.matvec ins(%wi, %x : !mat, !vec) outs(%bi : !vec) -> !vec
@@ -171,15 +177,15 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
     ...
     ```
 
-    Remarks say how many batches and gather copies there are, and what is
-    copied and why. See test/Transforms/Kernels/layout-pq.mlir.
+    Remarks report the number of batches and gather copies, and the reason for
+    each copy. See test/Transforms/Kernels/layout-pq.mlir.
   }];
   let options = [
     Option<"equal", "equal", "::mlir::batch::EqualOperators",
            /*default=*/"::mlir::batch::EqualOperators::Shapes",
-           "What makes operators equal: 'weights', the same code with the same "
-           "parameters, or 'shapes', the same operation on equal shapes; with "
-           "'none', no operators are">,
+           "Operators that are equal: 'weights' (the same code with the same "
+           "parameters), 'shapes' (the same operation on equal shapes) or "
+           "'none'">,
   ];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect",
@@ -189,11 +195,11 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
 def TensorsToNumbersPass : Pass<"batch-tensors-to-numbers", "::mlir::ModuleOp"> {
   let summary = "compute with the elements of small tensors";
   let description = [{
-    In an entry with `batch.apart`, which `batch-choose-strategy` gives, operations on
-    tensors become operations on their elements, in the same order (a product that a
-    reduction adds is fused with the sum, as in kernels), and loops and branches carry
-    numbers. The code of an instance then keeps them in registers, and has no kernels
-    but those that make results.
+    In an entry with `batch.apart`, which `batch-choose-strategy` sets,
+    operations on tensors become operations on their elements, in the same
+    order. A product that a reduction adds is fused with the sum, as in kernels.
+    Loops and branches carry numbers. The code of an instance then keeps these
+    numbers in registers, and its only kernels are those that produce results.
 
     ```mlir
     %y = linalg.map {arith.mulf} ins(%x, %x : tensor<2xf32>, tensor<2xf32>)
@@ -203,8 +209,9 @@ def TensorsToNumbersPass : Pass<"batch-tensors-to-numbers", "::mlir::ModuleOp"> 
     %y1 = arith.mulf %x1, %x1 : f32
     ```
 
-    A tensor of more than 16 elements, a slice at a computed place, a sum of f16 or bf16, or
-    more than 4096 operations (an op of `math` counts as 16) is an error. See
+    It is an error if such an entry has a tensor of more than 16 elements, a
+    slice at a computed position or a sum of f16 or bf16. More than 4096
+    operations are also an error, where an op of `math` counts as 16. See
     test/Transforms/Kernels/tensors-to-numbers.mlir.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
@@ -212,12 +219,12 @@ def TensorsToNumbersPass : Pass<"batch-tensors-to-numbers", "::mlir::ModuleOp"> 
 }
 
 def WidenReductionsPass : Pass<"batch-widen-reductions"> {
-  let summary = "make reductions of f16 and bf16 sum up in f32";
+  let summary = "accumulate reductions of f16 and bf16 in f32";
   let description = [{
-    A reduction whose result is f16 or bf16 becomes one with an f32 result, which
-    is rounded once, at the end. Its body computes in f32 throughout, so that a
-    product is added before anything is rounded; operands stay as they are
-    stored. An `arith.truncf` in the body still rounds. Everything behind this
+    A reduction whose result is f16 or bf16 becomes one with an f32 result,
+    which is rounded once, at the end. Its body computes in f32 throughout, so
+    that a product is added before anything is rounded. Operands stay as they
+    are stored. An `arith.truncf` in the body still rounds. All code after this
     pass gets the same sums: batched and unbatched code, lanes and GPUs.
 
     ```mlir
