@@ -1,4 +1,4 @@
-//===- Passes.td - Where results lie -----------------------*- tablegen -*-===//
+//===- Passes.td - Storage of results ----------------------*- tablegen -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,34 +11,39 @@
 include "mlir/Pass/PassBase.td"
 
 def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
-  let summary = "make tables for value classes";
+  let summary = "create tables for value classes";
   let description = [{
-    Gives every value class that kernels compute a `batch.table`, and notes on
-    kernels where results lie (`batch.in_table`) and how a step reads each operand
-    (`batch.read`), by the kind of lowest cost that its class allows: `gather`
-    where all rows lie in one table or source, `rows` where they are mixed.
-    Tables that the same kernels write share slot numbers (a group), except that
-    rows of a page (4 KB) and more share them with rows of their length only: a
-    slot is used again when nobody reads its rows any more. Results are written to consecutive slots, in schedule order. A module without
-    an inspector is left as it is.
+    Creates a `batch.table` for every value class that kernels compute.
+    Attributes of kernels specify where results are stored (`batch.in_table`)
+    and how a step reads each operand (`batch.read`). The pass selects the kind
+    of read with the lowest cost that the class allows: `gather` if all rows are
+    in one table or source, and `rows` if they are mixed or ragged.
 
-    `layout` changes where the elements of tables lie (Cortex, section 5.1), with
-    primitives that are applied one after the other to the dimensions of a table:
-    0 is the slot, the others are those of a row.
+    Tables that the same kernels write share slot numbers (a group). Rows of 4
+    KB (a page) or more share them only with rows of the same length, because a
+    slot is reused after the last read of its rows. The limit is 512 bytes for
+    rows that kernels insert into in place. Transient tables share slot
+    numbers only with each other. Results are written to consecutive slots, in
+    schedule order. A module without an inspector is left unchanged.
+
+    `layout` changes the order of elements in tables (Cortex, section 5.1). It
+    lists primitives, which are applied one after another to the dimensions of a
+    table. Dimension 0 is the slot, and the others are the dimensions of a row.
 
     | primitive | does |
     |---|---|
-    | `split(d, f)` | dimension `d` becomes two, the second of extent `f` |
-    | `reorder(a, b, ...)` | brings dimensions into this order |
-    | `fuse(d, d + 1)` | two dimensions become one |
-    | `beside(@t)` | the rows of the table come behind those of `@t`, slot by slot |
+    | `split(d, f)` | splits dimension `d` into two, the second of extent `f` |
+    | `reorder(a, b, ...)` | puts the dimensions into this order |
+    | `fuse(d, d + 1)` | fuses two dimensions into one |
+    | `beside(@t)` | stores each row after the row of `@t` in the same slot |
 
-    `layout='split(1, 16)'` is for all tables, `layout='h: split(2, 16); c:
-    beside(@h)'` for single ones. Slots come first, as how many there are is
-    known when it runs, but `split(0, 8)` makes blocks of them. The innermost
-    dimension holds a multiple of 64 bytes of consecutive elements, for vectors.
-    Within rows nothing can be moved where they share operands with rows of
-    parameters or inputs. No layout changes a bit of the results.
+    `layout='split(1, 16)'` applies to all tables, and `layout='h: split(2, 16);
+    c: beside(@h)'` to single ones. Slots come first, because their number is
+    known only at run time, but `split(0, 8)` makes blocks of them. The
+    innermost dimension must contain a multiple of 64 bytes of consecutive
+    elements, for vectors. Only slots can be split if rows share operands with
+    rows of parameters or inputs, or if control reads elements of them. No
+    layout changes a bit of the results.
 
     ```mlir
     batch.kernel @leaf(%word: index) -> tensor<16xf32> {
@@ -68,18 +73,19 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"layout", "layout", "std::string", /*default=*/"\"\"",
-           "Layout primitives for tables, such as 'split(0, 8) reorder(0, 2, 1)'">,
+           "Layout of tables, such as 'split(0, 8) reorder(0, 2, 1)'">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
 
 def AttachPolicyPass : Pass<"batch-attach-policy", "::mlir::ModuleOp"> {
-  let summary = "say what picks the next batch";
+  let summary = "attach the policy that picks the next batch";
   let description = [{
-    Puts the policy into the module, from where it goes into the object: what
-    `batch-run` follows unless it is told otherwise. A table of a state machine,
-    which `batch-run --learn-policy=FILE` writes, has to be one for the module's
-    kernels; it is kept in the attribute.
+    Attaches the policy to the module, from which it is copied to the object.
+    `batch-run` follows it unless an option specifies another one. Policy
+    `depth` is the default and needs no attribute. The table of a state machine,
+    which `batch-run --learn-policy=FILE` writes, must be for the module's
+    kernels. It is stored in the attribute.
 
     ```mlir
     module {}
@@ -92,10 +98,10 @@ def AttachPolicyPass : Pass<"batch-attach-policy", "::mlir::ModuleOp"> {
   let options = [
     Option<"policy", "policy", "::mlir::batch::PolicyOption",
            /*default=*/"::mlir::batch::PolicyOption()",
-           "What picks the next batch, as docs/Policies.md names it; default: fsm "
-           "with a table, else nothing changes">,
+           "Policy that picks the next batch (docs/Policies.md); default: "
+           "'fsm' with a table, else no change">,
     Option<"table", "table", "std::string", /*default=*/"\"\"",
-           "File with the state machine of fsm">,
+           "File with the state machine of policy 'fsm'">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
