@@ -1,4 +1,4 @@
-//===- Passes.td - What models are written in --------------*- tablegen -*-===//
+//===- Passes.td - Normalization of models -----------------*- tablegen -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,12 +11,12 @@
 include "mlir/Pass/PassBase.td"
 
 def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
-  let summary = "define functions of the library that a model declares";
+  let summary = "define library functions that a model declares";
   let description = [{
-    The compiler brings a small library of functions in plain MLIR
-    ([Library.md](Library.md)). A declaration of one of them becomes its
-    definition, together with what it calls. Other declarations stay, and a
-    definition of the module's own is never replaced.
+    The compiler includes a small library of functions in plain MLIR
+    ([Library.md](Library.md)). A declaration of one of them is replaced by its
+    definition, together with the functions that it calls. Other declarations
+    stay, and definitions of the module itself are never replaced.
 
     ```mlir
     func.func private @random.uniform.f32(i32) -> f32
@@ -29,11 +29,11 @@ def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
     }
     ```
 
-    Some functions are written for any size, and over functions of the model's: a
-    group of them is a module with `batch.sizes`, and declares what it expects the
-    model to define. The types of the first declaration give the sizes. What the
-    model's function reads besides follows the arguments of all functions that
-    call it. [Library.md](Library.md) has an example.
+    Some functions are written for any size and call functions of the model. A
+    group of them is a module with `batch.sizes` that declares the functions
+    that the model must define. The types of the first declaration determine the
+    sizes. Further arguments of the model's function are added to all functions
+    that call it. [Library.md](Library.md) has an example.
 
     See test/Transforms/Normalize/link-library.mlir and link-library-sizes.mlir.
   }];
@@ -46,23 +46,24 @@ def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
 }
 
 def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
-  let summary = "give the named sizes of a model other values";
+  let summary = "change the values of the named sizes of a model";
   let description = [{
-    A module may name its sizes with their defaults:
-    `module attributes {batch.sizes = {H = 256 : index}}`. Every static tensor
-    dimension that is 1 to 8 times a default follows the size: with `H=64`,
-    `tensor<1024x256xf32>` becomes `tensor<256x64xf32>`. So do static offsets,
-    sizes and strides of slices and the extents of splat constants. Index
-    constants are not dimensions and stay. `batch.sizes` then has the new
-    values. Defaults of which one is 1 to 8 times another are refused, and so
-    is a dimension that follows two sizes. Such a size gets a number of its own
-    in types: with `SLOTS = [1009 : index, 64 : index]` dimensions of 1009
-    follow it, and are 64 after this pass if no other value is given. Without
-    such sizes, and without the option, the pass only checks that `batch.sizes`
-    is well formed.
+    A module may name its sizes with their defaults: `module attributes
+    {batch.sizes = {H = 256 : index}}`. Every static tensor dimension that is 1
+    to 8 times a default follows the size: with `H=64`, `tensor<1024x256xf32>`
+    becomes `tensor<256x64xf32>`. Static offsets, sizes and strides of slices
+    and the extents of splat constants follow it, too. Index constants are not
+    dimensions and do not change. `batch.sizes` then has the new values.
 
-    Code gets a size as a number by `tensor.dim`: that of a static dimension is a
-    constant after this pass.
+    If a value changes, it is an error if one default is 1 to 8 times another,
+    or if a dimension follows two sizes. Such a size needs its own number in
+    types: with `SLOTS = [1009 : index, 64 : index]`, dimensions of 1009 follow
+    it. They are 64 after this pass if no other value is specified. Without such
+    sizes and the option, the pass only checks that `batch.sizes` is well
+    formed.
+
+    Code reads a size as a number with `tensor.dim`. After this pass, the extent
+    of a static dimension is a constant.
 
     ```mlir
     module attributes {batch.sizes = {H = 256 : index}} {
@@ -84,12 +85,12 @@ def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
 }
 
 def LiftCFPass : Pass<"batch-lift-cf", "::mlir::ModuleOp"> {
-  let summary = "make scf of the branches of functions";
+  let summary = "convert branches of functions to scf";
   let description = [{
-    A function of several blocks becomes one block of `scf.if`,
+    A function with several blocks becomes one block of `scf.if`,
     `scf.index_switch` and `scf.while`, by upstream's transformation of control
-    flow graphs. Loops with several ways in or out, and branches that cross,
-    become such with a number that says where they go on. No bit of a result
+    flow graphs. Loops with several entries or exits, and branches that cross,
+    get a number that selects where control continues. No bit of a result
     changes.
 
     ```mlir
@@ -117,9 +118,8 @@ def LiftCFPass : Pass<"batch-lift-cf", "::mlir::ModuleOp"> {
       return %r#1 : i64
     ```
 
-    Values that a path does not have are zeros there. A value of a type that has
-    no zero, such as an ADT, is an error where it would need one, and so is a loop
-    without a way out.
+    A value that a path does not define is zero on that path. It is an error if
+    its type has no zero, as for an ADT. A loop must have an exit.
 
     See test/Transforms/Normalize/lift-cf.mlir.
   }];
@@ -129,11 +129,11 @@ def LiftCFPass : Pass<"batch-lift-cf", "::mlir::ModuleOp"> {
 }
 
 def ListElementsPass : Pass<"batch-list-elements", "::mlir::ModuleOp"> {
-  let summary = "walk list-shaped ADTs by the lists of their elements";
+  let summary = "walk list-shaped ADTs by their element lists";
   let description = [{
     A map or fold over a value of a list-shaped ADT becomes one over the list of
-    its elements, which `rec.elements` gives. So only that op has to know how
-    such a value is taken apart.
+    its elements, which `rec.elements` returns. Then only that op has to
+    decompose such a value.
 
     ```mlir
     %n = rec.fold %w: index in %words init(%m = %zero) : !rec.adt<@Words> -> index {
@@ -156,10 +156,10 @@ def InlineHelpersPass : Pass<"batch-inline-helpers", "::mlir::ModuleOp"> {
   let summary = "inline functions that do not recurse";
   let description = [{
     A function of one block that cannot call itself is copied into its callers
-    and removed, callees first. Recursion and the entry stay: upstream's inliner
-    may unroll recursion for ever. A caller may not need all results of a helper:
-    ops whose results nothing reads are removed, too, so that no kernel computes
-    and no control waits for them.
+    and removed, callees first. Recursive functions and the entry stay, whereas
+    upstream's inliner may unroll recursion forever. A caller may not need all
+    results of a helper. Ops whose results nothing reads are therefore removed,
+    so that no kernel computes them and no control waits for them.
 
     ```mlir
     func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -185,16 +185,16 @@ def InlineHelpersPass : Pass<"batch-inline-helpers", "::mlir::ModuleOp"> {
 
 def DuplicateFunctionsPass
     : Pass<"batch-duplicate-functions", "::mlir::ModuleOp"> {
-  let summary = "make a function for each set of parameters it is called with";
+  let summary = "create one copy of a function per set of parameters";
   let description = [{
-    A recursive function that is called with several sets of parameters, such as
-    the two directions of a recurrent network, would be one kernel for which
-    they differ from task to task. A product with one that all tasks share costs
-    many times less, so each set gets a copy of the function (ACRoBat, section
-    5.1: taint analysis with one level of context). Calls are told apart by the
-    parameters of the entry that they pass on as matrices, and as tables of any
-    number of rows. Vectors do not count: tasks that differ in these alone are
-    batched together.
+    A recursive function may be called with several sets of parameters, such as
+    the two directions of a recurrent network. The parameters of its kernel
+    would then differ from task to task. A product with a parameter that all
+    tasks share costs many times less, so each set gets a copy of the function
+    (ACRoBat, section 5.1: taint analysis with one level of context). Calls
+    differ if they pass different parameters of the entry as matrices, or as
+    tables with any number of rows. Vectors do not count: tasks that differ only
+    in vectors are batched together.
 
     ```mlir
     %f = func.call @rnn(%words, %W_forward, %zero) : (!list, !mat, !vec) -> !vec
@@ -208,24 +208,25 @@ def DuplicateFunctionsPass
   }];
   let options = [
     Option<"maxCopies", "max-copies", "unsigned", /*default=*/"16",
-           "Leave a function alone that has more sets of parameters">,
+           "Do not copy a function that has more sets of parameters">,
   ];
 }
 
 def HoistProductsPass : Pass<"batch-hoist-products", "::mlir::ModuleOp"> {
-  let summary = "compute products that a loop does not change before it";
+  let summary = "compute loop-invariant products before the loop";
   let description = [{
     A product in a loop (`scf.for`, `scf.while`, `rec.fold`, `rec.map`) whose
-    operands the loop does not change is computed once, in front of it, together
-    with the tensor code that it needs. Of a product of tensors that lie one after the
-    other, `W [a; b]`, where the loop changes only some, the others' share is: it is
-    `W1 a + W2 b`, which adds up the same numbers, what is computed before the loop
-    first. Where that is another order, the sum may have other bits than with
-    `hoist=false`, in batched and unbatched code alike. Sums of `f16` and `bf16`, which
-    are rounded once, are not split.
+    operands the loop does not change is computed once, before the loop,
+    together with the tensor code that it needs. If the loop changes only some
+    tensors of a concatenation, the product `W [a; b]` becomes `W1 a + W2 b`,
+    and its invariant product is computed before the loop. The sum adds the same
+    numbers, invariant ones first. If this changes their order, the result may
+    have other bits than with `hoist=false`, in batched and unbatched code
+    alike. Sums of `f16` and `bf16`, which are rounded once, are not split.
 
-    What control decides about stays where it is: code in a branch, and reads at
-    computed places. A loop that runs no round computes its products in vain.
+    Code in a branch and reads at computed positions do not move, because
+    control decides about them. A loop without rounds computes its products in
+    vain.
 
     ```mlir
     %e = scf.for %i = %zero to %n step %one iter_args(%x = %o) -> !vec {
@@ -251,25 +252,24 @@ def HoistProductsPass : Pass<"batch-hoist-products", "::mlir::ModuleOp"> {
 def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
   let summary = "compute both branches of small conditionals";
   let description = [{
-    A conditional ends a straight-line block: left as control it cuts a kernel
-    in two, with a sub-batch for each branch between them, compacted to the
-    tasks that take it. Where the branches are small, computing both for all
-    tasks and selecting the result costs less. An `scf.if` becomes
+    A conditional ends a straight-line block. As control, it cuts a kernel in
+    two, with a sub-batch for each branch in between, compacted to the tasks
+    that take the branch. If the branches are small, it costs less to compute
+    both for all tasks and to select the result. An `scf.if` becomes
     straight-line code with `arith.select` if
 
     - its results are static tensors;
-    - its branches hold elementwise tensor code alone, which may run where it is
-      not needed: no reductions or contractions, calls, matches or loops, and no
-      reads at an index;
-    - a branch computes something: a choice between rows that lie ready costs
-      nothing in the inspector;
+    - its branches contain only elementwise tensor code that may run
+      speculatively: no reductions or contractions, calls, matches or loops, and
+      no reads at an index;
+    - a branch computes something: a choice between available rows costs nothing
+      in the inspector;
     - both branches together take at most `max-ops` operations per element.
 
-    Where the condition depends on a tensor, control would wait for it. There
-    the last two do not count, but the operations on elements of both branches
-    together: at most `max-elements`.
-
-    Remarks say what was chosen and why.
+    If the condition depends on a tensor, control would wait for it. In this
+    case, another condition replaces the last two: both branches together take
+    at most `max-elements` operations on elements. Remarks report the choice and
+    its reason.
 
     ```mlir
     %y = scf.if %bit -> (tensor<4xf32>) {
@@ -287,10 +287,10 @@ def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"maxOps", "max-ops", "int64_t", /*default=*/"16",
-           "Most operations per element in both branches together">,
+           "Maximum operations per element in both branches together">,
     Option<"maxElements", "max-elements", "int64_t", /*default=*/"4096",
-           "Most operations on elements in both branches together, where the "
-           "condition depends on a tensor; 0: such conditionals stay control">,
+           "Maximum operations on elements in both branches together, if the "
+           "condition depends on a tensor (0: keep such conditionals)">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
