@@ -13,30 +13,33 @@ include "mlir/Pass/PassBase.td"
 def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
   let summary = "move the backedge of recursion";
   let description = [{
-    Cuts a recursive function where ops are marked `rec.backedge`, behind its
-    recursive calls (Cortex, section 3.1, figure 4). The *tail*, the marked ops
-    and what depends on them, moves to all callers; the *head* is what is left
-    and returns what the tail reads. So a call computes the tails of its
-    children and the head of its node as one straight line and one kernel, which
-    are kernels apart where a recursive call or other control lies between them.
-    Every value is computed as before, with equal bits.
+    Cuts a recursive function at ops marked `rec.backedge`, after its recursive
+    calls (Cortex, section 3.1, figure 4). The *tail*, which consists of the
+    marked ops and all ops that depend on them, moves to all callers. The *head*
+    is the rest, and returns the values that the tail reads. A call then
+    computes the tails of its children and the head of its node as straight-line
+    code in one kernel. Tails and head are separate kernels if a recursive call
+    or other control is between them. Every value is computed as before, with
+    equal bits.
 
-    A mark may be in cases of a match on the function's argument, one in each
-    case that calls recursively, or behind the match. In a case, each case cut
-    becomes a function, and callers get a copy of the code for each variant of
-    the child, base cases included, as with `rec-specialize`: a loop over the
-    nodes becomes a recursion. Behind the match, the tail is the same for all
-    variants and nothing is copied. The tails of children in a list are code of
-    the map over it, and so kernels of their own. A mark on the call of a helper
-    function counts for all its ops. Without marks nothing changes.
+    A mark may be after a match on the function's argument, or in its cases, one
+    in each case that calls recursively. Each case with a mark becomes a
+    function. Callers get a copy of the code for each variant of the child,
+    including base cases, as with `rec-specialize`: a loop over the nodes
+    becomes a recursion. If the mark is after the match, the tail is the same
+    for all variants and nothing is copied. The tails of children in a list are
+    code of the map over the list, and therefore separate kernels. A mark on the
+    call of a helper function applies to all its ops. Without marks, nothing
+    changes.
 
-    The head's stages stay stages of the kernel that takes it in, with a
-    barrier between each two. Two workers, on a mark behind the match, need half as
-    many batches, 0 to 3 % fewer barriers and as much time; with a mark in a case
-    more of both and 12 to 17 % more time (benchmarks/README.md, Ablation).
+    The stages of the head remain stages of the kernel that includes it, with a
+    barrier between each two. With a mark after the match, two workers need half
+    as many batches, 0 to 3 % fewer barriers and the same time. With a mark in a
+    case, they need more batches, more barriers and 12 to 17 % more time
+    (benchmarks/README.md, Ablation).
 
-    A shared child would have its tail computed by each of its parents, so the
-    ADT of the children has to be of kind `tree` or `sequence`.
+    Each parent would compute the tail of a shared child, so the ADT of the
+    children must have kind `tree` or `sequence`.
 
     ```mlir
     func.func private @encode(%t: !tree) -> !vec {
@@ -69,40 +72,40 @@ def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"maxCopies", "max-copies", "int64_t", /*default=*/"256",
-           "Most copies of code that one function may get">,
+           "Maximum number of copies of code in one function">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::rec::RecDialect"];
 }
 
 def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
-  let summary = "give structural tests code of their own";
+  let summary = "generate separate code for structural tests";
   let description = [{
     Moves the test of a child's variant from the callee to the caller (Cortex,
-    section 3.1): the code around a recursive call gets a copy for each variant
-    of the child that the call takes, and in the copies for the tested variant
-    the callee's code replaces the call. It is one straight line with the
-    caller's then, so it becomes one kernel with it, and zeros that a base case
-    returns fold in it. A test is
+    section 3.1). The code around a recursive call gets a copy for each variant
+    of the child that the call takes. In the copies for the tested variant, the
+    callee's code replaces the call. It then forms straight-line code with the
+    caller's code, so both become one kernel, in which zeros that a base case
+    returns fold. There are two kinds of tests:
 
-    - `leaf`: any child that a recursive call takes, a field or an element of a
-      list, is of the variant @leaf. Each call gets a test of its own, so all
-      combinations get code;
-    - `node(leaf,_)`: the value is a @node of which the first field is a @leaf
-      and the second is anything. Fields are tested in order, each where those
-      before it are as the test says; other cases keep their calls.
+    - `leaf`: any child that a recursive call takes (a field or an element of a
+      list) is of variant @leaf. Each call gets a separate test, so all
+      combinations get code.
+    - `node(leaf,_)`: the value is a @node whose first field is a @leaf and
+      whose second field is anything. Fields are tested in order, each one only
+      if those before it match. Other cases keep their calls.
 
-    Kernels with equal code are one, however many copies there are. Every value
-    is computed as before, with equal bits. A loop over all nodes becomes a
-    recursion, so without tests the pass only decides matches in cases of a
-    match on the same value, which never loses. Shared children would be
-    computed again, so the ADT of the children has to be of kind `tree` or
+    Kernels with equal code are merged, however many copies there are. Every
+    value is computed as before, with equal bits. A test turns a loop over all
+    nodes into a recursion. Without tests, the pass only decides matches in
+    cases of a match on the same value, which never costs time. Shared children
+    would be computed again, so the ADT of the children must have kind `tree` or
     `sequence`.
 
-    Two workers take 0 to 10 % longer for the trees measured with `test=leaf`
-    (benchmarks/README.md, Ablation): fewer tasks, but not fewer barriers.
-    Children in lists stay tasks of their own, so nothing changes for child-sum
-    cells.
+    With `test=leaf`, two workers take 0 to 10 % longer for the measured trees
+    (benchmarks/README.md, Ablation): there are fewer tasks, but not fewer
+    barriers. Children in lists stay separate tasks, so nothing changes for
+    child-sum cells.
 
     ```mlir
     case @node(%l: !tree, %r: !tree) {
@@ -131,7 +134,7 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
     ListOption<"tests", "test", "std::string",
                "Tests: 'variant' or 'variant(field,...)'">,
     Option<"maxCopies", "max-copies", "int64_t", /*default=*/"256",
-           "Most copies of code that one function may get">,
+           "Maximum number of copies of code in one function">,
   ];
   let dependentDialects = ["::mlir::rec::RecDialect"];
 }
@@ -139,24 +142,24 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
 def UnrollPass : Pass<"rec-unroll", "::mlir::ModuleOp"> {
   let summary = "unroll recursion";
   let description = [{
-    With `factor=2`, a recursive call becomes what it calls: the code of a node
-    computes the node's children too, and calls go to the children of those
-    (Cortex, section 3.1, figure 3). There is a case for each combination of
-    variants, so each is one straight line and one kernel, and what a child
-    hands to its parent stays inside. Half as many levels are left, each with
-    more kinds of kernels; the tasks of a level, and so all siblings that a
-    level computes, are batched as before. Every value is computed as before,
-    with equal bits.
+    With `factor=2`, a recursive call is replaced by the code that it calls. The
+    code of a node then also computes the node's children, and calls take the
+    grandchildren (Cortex, section 3.1, figure 3). There is a case for each
+    combination of variants. Each case is thus straight-line code in one kernel,
+    and the values that a child passes to its parent stay inside. Half as many
+    levels remain, each with more kinds of kernels. The tasks of a level, and
+    therefore all siblings that a level computes, are batched as before. Every
+    value is computed as before, with equal bits.
 
-    There are fewer tasks, but mostly more barriers: there is one between the
-    stages of a kernel, and an unrolled one has those of two levels. Two workers
-    take 1 to 19 % longer for binary trees with `factor=2` (benchmarks/README.md,
-    Ablation); sequences have fewer batches and have not been timed. Children in
-    lists stay tasks of their own, so child-sum cells have the same tasks and
-    barriers with it and without.
+    There are fewer tasks, but usually more barriers: a kernel has a barrier
+    between its stages, and an unrolled kernel has the stages of two levels. Two
+    workers take 1 to 19 % longer for binary trees with `factor=2`
+    (benchmarks/README.md, Ablation). Sequences have fewer batches and have not
+    been timed. Children in lists stay separate tasks, so child-sum cells have
+    the same tasks and barriers with and without unrolling.
 
-    Where nodes are shared, unrolling would compute them again, so the ADTs of
-    the children have to be of kind `tree` or `sequence`.
+    Unrolling would compute shared nodes again, so the ADTs of the children must
+    have kind `tree` or `sequence`.
 
     ```mlir
     case @cons(%x: !vec, %rest: !list) {
@@ -185,33 +188,33 @@ def UnrollPass : Pass<"rec-unroll", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"factor", "factor", "int64_t", /*default=*/"1",
-           "How many levels one call computes; 1 leaves recursion as it is">,
+           "Number of levels that one call computes (1: do not unroll)">,
     Option<"maxCopies", "max-copies", "int64_t", /*default=*/"256",
-           "Most copies of code that one function may get">,
+           "Maximum number of copies of code in one function">,
   ];
   let dependentDialects = ["::mlir::rec::RecDialect"];
 }
 
 def FoldZerosPass : Pass<"rec-fold-zeros", "::mlir::ModuleOp"> {
-  let summary = "take products with zero tensors out of base cases";
+  let summary = "move products with zero tensors out of base cases";
   let description = [{
     A base case often runs the cell on an initial state of zeros (Cortex,
-    section 4.3). Zeros are followed through elementwise and shape ops, and
-    through calls: an argument that is the same constant in all calls becomes
-    the constant, and where only the first call of a recursion hands over zeros,
-    that level gets a copy of the code.
+    section 4.3). The pass follows zeros through elementwise and shape ops, and
+    through calls. An argument that is the same constant in all calls becomes
+    the constant. If only the first call of a recursion passes zeros, that level
+    gets a copy of the code.
 
-    A contraction of a zero tensor with what is equal for all tasks then leaves
-    the case: it is computed once, from -0.0, and added. Adding zeros rounds
-    nothing, so no bit changes, not even for parameters that are infinite or not
-    a number. A module without such contractions is left as it is. What depends
-    on no node but on parameters alone needs no pass: `batch-outline-kernels`
-    makes it a kernel that runs once.
+    A contraction of a zero tensor with a value that is equal for all tasks then
+    leaves the case: it is computed once, from -0.0, and added. Adding zeros
+    rounds nothing, so no bit changes, even if parameters are infinite or NaN. A
+    module without such contractions keeps its code, except for constant
+    arguments. Products that depend on parameters alone need no pass:
+    `batch-outline-kernels` makes them kernels that run once.
 
-    With `assume-finite`, no value is infinite or not a number, and the sign of
-    a zero does not matter. Then a contraction with zeros is what it starts
-    from, `x + 0` is `x`, `x * 0` is `0`, and what only they needed goes too: a
-    forget gate whose cell state is zero, say.
+    With `assume-finite`, no value is infinite or NaN, and the sign of a zero
+    does not matter. Then `x + 0` becomes `x`, `x * 0` becomes `0`, and a
+    contraction with zeros becomes its initial value. Code that nothing reads
+    any more is removed, such as a forget gate whose cell state is zero.
 
     ```mlir
     %a = linalg.matvec ins(%U, %zero : !mat, !vec) outs(%wx : !vec) -> !vec
@@ -226,7 +229,7 @@ def FoldZerosPass : Pass<"rec-fold-zeros", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"assumeFinite", "assume-finite", "bool", /*default=*/"false",
-           "No value is infinite or NaN; the sign of a zero does not matter">,
+           "Assume that no value is infinite or NaN; ignore signs of zeros">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
