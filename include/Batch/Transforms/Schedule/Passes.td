@@ -1,4 +1,4 @@
-//===- Passes.td - When tasks run ---------------------*- tablegen -*-===//
+//===- Passes.td - Order of tasks --------------------------*- tablegen -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,16 +11,16 @@
 include "mlir/Pass/PassBase.td"
 
 def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
-  let summary = "order kernels by what must run before them";
+  let summary = "order kernels by their dependences";
   let description = [{
-    A kernel that reads what a recursion of other kernels makes gets a later
-    phase than they have: all its tasks, at whatever depth they arise, can be
-    one batch when the recursion is over (ACRoBat, section 4.1).
+    A kernel that reads results of a recursion of other kernels gets a later
+    phase than those kernels. All its tasks, at any depth, can then be one batch
+    after the recursion (ACRoBat, section 4.1).
 
-    Where control waits for tensors (`batch.force`), kernels that no wait depends on
-    are `deferred`, with phases after all others, unless `defer=false` says not to.
-    `phases=false` gives all kernels that are not deferred phase 0, which shows what
-    phases bring.
+    If control waits for tensors (`batch.force`), kernels that no wait depends
+    on are `deferred`: their phases come after all others. `defer=false`
+    disables this. With `phases=false`, all kernels that are not deferred get
+    phase 0, which shows the benefit of phases.
 
     ```mlir
     func.func @main(%t: !tree) -> !vec attributes {batch.entry} {
@@ -37,20 +37,21 @@ def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"defer", "defer", "bool", /*default=*/"true",
-           "Run what no wait depends on after all waits">,
+           "Run kernels that no wait depends on after all waits">,
     Option<"phases", "phases", "bool", /*default=*/"true",
-           "Run what reads a recursion's results after all of it">,
+           "Run kernels that read results of a recursion after all of it">,
   ];
 }
 
 def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
-  let summary = "give every task its depth, in the IR";
+  let summary = "add the depth of every task to the IR";
   let description = [{
-    Adds `depth(%d)` to each `batch.invoke`, with `%d = batch.depth` of the
-    operands that tasks of the same phase compute. Where there are none the
-    depth is the constant 0: the operator is hoisted. In the inspector the
+    Adds `depth(%d)` to each `batch.invoke`, where `%d` is the `batch.depth` of
+    the operands that tasks of the same phase compute. Without such operands,
+    the depth is the constant 0: the operator is hoisted. In the inspector,
     handles carry their depths, so this is one maximum per task (ACRoBat,
-    section 4.1: inline depth computation).
+    section 4.1: inline depth computation). A program of strategy `replicate`
+    needs no depths.
 
     ```mlir
     %hl = func.call @encode(%l) : (!tree) -> !vec
@@ -69,15 +70,16 @@ def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
 }
 
 def InsertGhostsPass : Pass<"batch-insert-ghosts", "::mlir::ModuleOp"> {
-  let summary = "delay what follows a branch with fewer tasks than the others";
+  let summary = "delay tasks after a branch with fewer tasks than the others";
   let description = [{
-    A task that reads what branches make is one deeper where the branch taken runs one
-    more task, so that instances that took different branches run it in different
-    batches. Where the branches of a `rec.match`, `scf.if` or `scf.index_switch` make a
-    value by chains of tasks of different, constant lengths, shorter ones get a
-    `batch.ghost` for each task that they lack (ACRoBat, section 4.1 and appendix A.3).
-    A further result of the branches hands it to the `batch.depth` of tasks that follow;
-    the tasks read the value itself. A remark says so.
+    A task that reads a result of branches is one deeper if the branch taken
+    runs one more task. Instances that took different branches then run it in
+    different batches. The branches of a `rec.match`, `scf.if` or
+    `scf.index_switch` may compute a value by chains of tasks with different,
+    constant lengths. Shorter chains then get a `batch.ghost` for each missing
+    task (ACRoBat, section 4.1 and appendix A.3). An additional result of the
+    branches passes the ghost to the `batch.depth` of later tasks, which read
+    the value itself. A remark reports this.
 
     ```mlir
     %y = scf.if %c -> !vec {
@@ -103,7 +105,7 @@ def InsertGhostsPass : Pass<"batch-insert-ghosts", "::mlir::ModuleOp"> {
     %z = batch.invoke @cell(%y#0) depth(%d1) : (!vec) -> !vec
     ```
 
-    Branches that call, loop or wait have no constant length, and are left alone.
+    Branches that call, loop or wait have no constant length and do not change.
     See test/Transforms/Schedule/insert-ghosts.mlir.
   }];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
