@@ -1,11 +1,12 @@
-//===- Passes.td - What each phase leaves behind -----------*- tablegen -*-===//
+//===- Passes.td - Checks between phases -------------------*- tablegen -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// --autobatch begins with the first of these passes, and a phase ends in one. They change nothing.
+// --autobatch begins with the first of these passes, and each phase ends with
+// another one. They do not change the module.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,17 +16,18 @@
 include "mlir/Pass/PassBase.td"
 
 def VerifyInputPass : Pass<"batch-verify-input", "::mlir::ModuleOp"> {
-  let summary = "check that a module is one that can be batched";
+  let summary = "check that a module can be batched";
   let description = [{
-    The start of `--autobatch`. Of a module that is not lowered yet:
+    Runs at the start of `--autobatch`. A module that is not lowered yet must
+    obey these rules:
 
-    | rule | else |
+    | rule | otherwise |
     |---|---|
-    | it has an entry | there is no function to batch |
-    | functions that the entry calls have no op of `affine`, `bufferization`, `memref`, `ml_program`, `shape`, `tosa`, `vector`, or of a front end | no pass lowers it |
-    | their values are no buffers, no functions, and no tensors without a rank | they cannot be batched |
+    | the module has an entry | there is no function to batch |
+    | the entry and the functions that it calls have no op of `affine`, `bufferization`, `memref`, `ml_program`, `shape`, `tosa`, `vector`, or of a front end | no pass lowers the op |
+    | their values are not buffers, functions or tensors without a rank | they cannot be batched |
 
-    Each error names the pass or tool that removes the obstacle.
+    Each error includes a way to remove the obstacle, such as a pass or tool.
 
     ```mlir
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
@@ -40,18 +42,18 @@ def VerifyInputPass : Pass<"batch-verify-input", "::mlir::ModuleOp"> {
 }
 
 def VerifyKernelsPass : Pass<"batch-verify-kernels", "::mlir::ModuleOp"> {
-  let summary = "check that kernels hold all tensor code, and tasks have depths";
+  let summary = "check that kernels hold all tensor code and tasks have depths";
   let description = [{
-    The end of the phase that makes kernels. In the functions for one instance,
-    whatever runs their control later:
+    Runs at the end of the phase that creates kernels. The functions for one
+    instance must obey these rules, no matter what runs their control later:
 
-    | rule | else |
+    | rule | otherwise |
     |---|---|
-    | every function that the entry calls has a body | nothing can be made of it |
-    | tensors come from arguments, control, `batch.invoke` and row views of parameters | nothing computes them |
-    | control is that of `rec`, or one of `scf.if`, `scf.index_switch`, `scf.for` and `scf.while` | it is not lowered |
-    | an extent is one that control knows | it is not lowered |
-    | every `batch.invoke` has a depth | it cannot be recorded |
+    | every function that the entry calls has a body | it cannot be compiled |
+    | tensors come from arguments, control, ops of `rec` and `batch`, and row views of parameters | nothing computes them |
+    | control is an op of `rec`, an `scf.if`, `scf.index_switch`, `scf.for` or `scf.while`, or another op of `scf` whose results are scalars | it has no lowering |
+    | control reads only extents that it knows, and only elements of static tensors and of static rows of parameters | the read has no lowering |
+    | every `batch.invoke` has a depth, except in strategy `replicate` | it cannot be recorded |
 
     ```mlir
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
@@ -66,16 +68,16 @@ def VerifyKernelsPass : Pass<"batch-verify-kernels", "::mlir::ModuleOp"> {
 }
 
 def VerifyPlannedPass : Pass<"batch-verify-planned", "::mlir::ModuleOp"> {
-  let summary = "check that the inspector holds no tensors, and steps know their rows";
+  let summary = "check that inspectors hold no tensors and rows have locations";
   let description = [{
-    The end of the phase that places control and assigns memory. Of a module with
-    an inspector:
+    Runs at the end of the phase that places control and assigns memory. A
+    module with an inspector must obey these rules:
 
-    | rule | else |
+    | rule | otherwise |
     |---|---|
-    | no value of the inspector is a tensor, and it invokes no kernel | it would compute |
-    | a kernel that is recorded says how each argument is read (`batch.read`) and in which table each result lies (`batch.in_table`) | a step does not know its rows |
-    | what `batch.in_table` and `batch.in_source` name is a table, or a source | rows would be those of another one |
+    | no value of the inspector is a tensor, and it invokes no kernel | the inspector would compute |
+    | a recorded kernel specifies how each argument is read (`batch.read`) and in which table each result is stored (`batch.in_table`) | a step cannot find its rows |
+    | `batch.in_table` names a table, and `batch.in_source` names a source | the rows would be in another place |
 
     ```mlir
     func.func @main.inspect(%x: !batch.handle) -> !batch.handle
@@ -92,17 +94,19 @@ def VerifyPlannedPass : Pass<"batch-verify-planned", "::mlir::ModuleOp"> {
 }
 
 def VerifyExecutorPass : Pass<"batch-verify-executor", "::mlir::ModuleOp"> {
-  let summary = "check that one executor runs all that is recorded";
+  let summary = "check that one executor runs all recorded kernels";
   let description = [{
-    The end of `--autobatch`. Of a module with an inspector or a machine:
+    Runs at the end of `--autobatch`. A module with an inspector or a machine
+    must obey these rules:
 
-    | rule | else |
+    | rule | otherwise |
     |---|---|
-    | it has one executor (`batch.executor`) | nothing, or not everything, runs |
-    | the executor runs the operator of every kernel that is recorded, or that a block of the machine invokes | its tasks would not be computed |
+    | the module has exactly one executor (`batch.executor`) | nothing runs, or not everything |
+    | the executor runs the operator of every kernel that is recorded or that a block of the machine invokes | the tasks of the kernel would not be computed |
 
-    And of every module: operators consist of what code generators take, which is
-    linalg, tensor, arith, math and the segment ops of `batch`.
+    In every module, operators contain only ops that code generators support:
+    ops of linalg, tensor, arith and math, the segment ops of `batch`,
+    `uprog.insert` and `cf.assert`.
 
     ```mlir
     uprog.operator @k.rows(%n: index) {
