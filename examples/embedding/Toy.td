@@ -1,4 +1,4 @@
-//===- Toy.td - A dialect whose op takes part in kernels ---*- tablegen -*-===//
+//===- Toy.td - A dialect with an op for kernels -----------*- tablegen -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@ def Toy_Dialect : Dialect {
 def Toy_SwishOp : Op<Toy_Dialect, "swish", [
     Pure, SameOperandsAndResultType,
     DeclareOpInterfaceMethods<Batch_BatchableOpInterface>]> {
-  let summary = "x * sigmoid(x), element by element";
+  let summary = "computes x * sigmoid(x) elementwise";
   let description = [{
     ```mlir
     %y = toy.swish %x : tensor<8xf32>

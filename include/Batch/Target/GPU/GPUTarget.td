@@ -1,4 +1,4 @@
-//===- GPUTarget.td - What is known of GPUs ----------------*- tablegen -*-===//
+//===- GPUTarget.td - Properties of GPUs -------------------*- tablegen -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,9 +10,9 @@
 
 include "mlir/IR/EnumAttr.td"
 
-// Sums of products are f32. All precisions but that run on tensor cores.
+// Sums of products are f32. All precisions except f32 run on tensor cores.
 def Batch_Precision : I32Enum<"Precision",
-    "what factors of products with parameters are rounded to", [
+    "type to which factors of products with parameters are rounded", [
       I32EnumCase<"F32", 0, "f32">,
       I32EnumCase<"TF32", 1, "tf32">,
       I32EnumCase<"BF16", 2, "bf16">]> {
