@@ -52,7 +52,7 @@ def VerifyKernelsPass : Pass<"batch-verify-kernels", "::mlir::ModuleOp"> {
     | every function that the entry calls has a body | it cannot be compiled |
     | tensors come from arguments, control, ops of `rec` and `batch`, and row views of parameters | nothing computes them |
     | control is an op of `rec`, an `scf.if`, `scf.index_switch`, `scf.for` or `scf.while`, or another op of `scf` whose results are scalars | it has no lowering |
-    | control reads only extents that it knows, and only elements of static tensors and of static rows of parameters | the read has no lowering |
+    | control reads only extents that are known to it, and only elements of static tensors and of static rows of parameters | the read has no lowering |
     | every `batch.invoke` has a depth, except in strategy `replicate` | it cannot be recorded |
 
     ```mlir
