@@ -27,8 +27,7 @@ using namespace mlir::batch;
 using namespace mlir::batch::abi;
 using mlir::uprog::Level;
 
-/// Address space of global memory, which holds plans, steps, rows and
-/// parameters.
+/// Address space of plans, steps, rows and parameters: global memory.
 static constexpr unsigned kGlobalMemory = 1;
 /// Number of threads that exchange values without memory.
 static constexpr int64_t kWarp = 32;
@@ -40,15 +39,13 @@ struct LaunchShape {
   int64_t clusterSize; ///< 0 if nothing runs on clusters
 };
 
-/// Position of a block among the blocks of its level that run something
-/// together.
+/// Position of a block among the blocks that run something together.
 struct BlockGroup {
   Value unit, units;   ///< its number in its group, the blocks of a group
   Value number, count; ///< its group's number, groups of the launch
 };
 
-/// Program that is being lowered, and the values of its kernel that all its
-/// code reads.
+/// Program being lowered, and kernel values that all its code reads.
 struct Kernel {
   gpu::GPUModuleOp device;
   LaunchShape shape;
@@ -60,8 +57,7 @@ struct Kernel {
   DenseMap<Operation *, Value> stepNumbers{};
   /// Loops in which groups of this level run tasks of another program.
   DenseMap<Operation *, Level> taskLoops{};
-  /// Returns the level of the blocks that together run the task that contains
-  /// an op.
+  /// Returns the level of the blocks that run the task of an op together.
   std::optional<Level> findTaskLevel(Operation *op) const {
     while ((op = op->getParentOp()))
       if (auto loop = taskLoops.find(op); loop != taskLoops.end())
@@ -143,8 +139,7 @@ public:
   }
 
 private:
-  /// Begins a kernel whose arguments are the cells of the struct that a launch
-  /// passes.
+  /// Begins a kernel. Its arguments are the cells of a launch's struct.
   gpu::GPUFuncOp beginKernel(uprog::ProgramOp program, int64_t cells,
                              ArrayRef<Field> fields);
   void endKernel(uprog::ProgramOp program, gpu::GPUFuncOp function,
@@ -184,8 +179,7 @@ private:
     return LLVM::GEPOp::create(b, ptrType(), b.getI8Type(), base,
                                ArrayRef<LLVM::GEPArg>{offset});
   }
-  /// Returns the address of element `index` of an array of structs of
-  /// `structCells` cells.
+  /// Returns the address of struct `index` in an array of structs.
   Value addressOf(Value array, Value index, int64_t structCells) {
     Value cell = arith::MulIOp::create(b, index, constant(structCells));
     return LLVM::GEPOp::create(b, ptrType(), b.getI64Type(), array,
@@ -269,8 +263,7 @@ static Value findStepNumber(Operation *op) {
 }
 
 /// Returns the additional arguments of the function of a stage that waits:
-/// whether it waits and, for a barrier of all blocks, the arguments of the
-/// barrier.
+/// whether it waits, and the arguments of a barrier of all blocks.
 SmallVector<Value> KernelEmitter::getWaitArguments(Operation *run) {
   SmallVector<Value> arguments = {
       LLVM::LoadOp::create(b, b.getI1Type(), kernel.pending)};
@@ -428,8 +421,7 @@ SmallVector<Value> KernelEmitter::lower(uprog::ReduceOp reduce,
   return toResults(found);
 }
 
-/// Returns an i64 in shared memory, in which a thread stores the length of a
-/// list for the others.
+/// Returns the i64 in shared memory through which threads share a length.
 Value KernelEmitter::findCountCell() {
   constexpr StringLiteral name = "compact.count";
   if (!kernel.device.lookupSymbol(name)) {
