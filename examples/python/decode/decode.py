@@ -96,7 +96,7 @@ def decoder(spelling="tuple"):
         layers, most = w["layers"], prompt.size
         end, width = w["wte.weight"].shape[0] - 1, w["wte.weight"].shape[1]
         count_layers = len(layers["ln_1.bias"] if spelling == "scan" else layers)
-        empty = jnp.zeros((count_layers, most, width))
+        empty = jnp.zeros((count_layers, most, width), w["wte.weight"].dtype)
         if spelling == "tuple":
             empty = tuple(empty)
 
