@@ -173,6 +173,9 @@ private:
   const BatchSource *sources;
   int64_t shift = 0, mask, slotBytes;
 };
+template <class Slots>
+RowFinder(const Slots &, int64_t, const char *, const TableInfo &,
+          const BatchSource *) -> RowFinder<Slots>;
 } // namespace
 
 /// Writes the entries of one part's tasks.
