@@ -25,6 +25,7 @@ sys.dont_write_bytecode = True
 import batchtest  # noqa: E402: stores records
 import lazy_programs  # noqa: E402
 
+
 def cpu_seconds(command):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

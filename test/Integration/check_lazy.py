@@ -232,10 +232,10 @@ def check_many_loops():
                 found.append(run(name + level, program, inputs, 8, 1)[1])
             batchtest.call("batch-compile", path, "-o", path + ".ll", "--emit-llvm", *options)
             with open(path + ".ll") as file:
-                functions.append(len(re.findall(r"^define .*\.extracted", file.read(), re.M)))
+                functions.append(len(re.findall(r"^define .* @main\.", file.read(), re.M)))
         checks.expect(name + ": same bytes", found[0] and found[0] == found[1])
         checks.expect(name + ": functions of loops",
-                      functions[0] == functions[2] == 0 and functions[1] >= 34, functions)
+                      max(functions[0], functions[2]) < 10 and functions[1] >= 34, functions)
 
 
 def check_steps_memory():

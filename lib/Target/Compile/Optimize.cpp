@@ -56,10 +56,29 @@ public:
   llvm::PassBuilder builder;
 };
 
-/// A module with more functions also unrolls loops before it inlines functions.
-constexpr size_t kMostFunctions = 128;
-
 } // namespace
+
+/// A function with more loops of control than this is optimized in pieces. The
+/// time of LLVM's unrolling and strength reduction grows faster than linearly
+/// with the number of loops in a function: they forget and expand the sums of
+/// the values that all loops count.
+static constexpr int kMostLoops = 32;
+
+/// Returns true if a function has too many outermost loops that call functions,
+/// as loops of control do.
+static bool hasManyLoops(llvm::Function &function) {
+  if (function.isDeclaration())
+    return false;
+  auto callsFunctions = [](const llvm::Loop *loop) {
+    return llvm::any_of(loop->blocks(), [](llvm::BasicBlock *block) {
+      return llvm::any_of(*block, [](llvm::Instruction &op) {
+        return isa<llvm::CallBase>(op) && !isa<llvm::IntrinsicInst>(op);
+      });
+    });
+  };
+  llvm::LoopInfo loops{llvm::DominatorTree(function)};
+  return llvm::count_if(loops, callsFunctions) > kMostLoops;
+}
 
 void mlir::batch::optimizeModule(llvm::Module &module,
                                  llvm::TargetMachine &machine, unsigned level) {
@@ -72,13 +91,12 @@ void mlir::batch::optimizeModule(llvm::Module &module,
     first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
     first.addPass(llvm::EarlyCSEPass());
     first.addPass(llvm::SimplifyCFGPass());
-    // Inlining would create functions with so many loops that unrolling them
-    // takes long.
-    if (module.size() > kMostFunctions)
+    // The loops of kernels are unrolled in small functions, before inlining.
+    if (llvm::any_of(module, hasManyLoops))
       first.addPass(
           llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(first)));
-    // Unbatched code calls kernels with constants: one row, the first of one.
+    // Unbatched code calls kernels with constants: one row, share 0 of 1.
     passes.addPass(llvm::IPSCCPPass());
     passes.addPass(llvm::GlobalDCEPass());
     passes.addPass(llvm::ModuleInlinerWrapperPass(
@@ -91,45 +109,32 @@ void mlir::batch::optimizeModule(llvm::Module &module,
 }
 
 namespace {
-/// Moves each loop of a function to a function of its own if many of the loops
-/// call functions, as loops of control do. The time of LLVM's unrolling and
-/// strength reduction grows faster than linearly with the number of loops in a
-/// function: they forget and expand the sums of the values that all loops
-/// count.
-struct ExtractLoopsPass : llvm::PassInfoMixin<ExtractLoopsPass> {
-  static constexpr int kMostLoops = 32;
-
+/// Moves each outermost loop of a function with many loops of control to a
+/// function of its own.
+class ExtractLoopsPass : public llvm::PassInfoMixin<ExtractLoopsPass> {
+public:
   llvm::PreservedAnalyses run(llvm::Module &module,
                               llvm::ModuleAnalysisManager &) {
     bool changed = false;
     for (llvm::Function &function : llvm::make_early_inc_range(module))
-      if (!function.isDeclaration())
-        changed |= extractLoops(function);
+      if (hasManyLoops(function)) {
+        extractLoops(function);
+        changed = true;
+      }
     return changed ? llvm::PreservedAnalyses::none()
                    : llvm::PreservedAnalyses::all();
   }
 
 private:
-  static bool callsFunctions(const llvm::Loop *loop) {
-    return llvm::any_of(loop->blocks(), [](llvm::BasicBlock *block) {
-      return llvm::any_of(*block, [](llvm::Instruction &op) {
-        return isa<llvm::CallBase>(op) && !isa<llvm::IntrinsicInst>(op);
-      });
-    });
-  }
-
-  static bool extractLoops(llvm::Function &function) {
+  static void extractLoops(llvm::Function &function) {
     llvm::DominatorTree dominators(function);
     llvm::LoopInfo loops(dominators);
-    if (llvm::count_if(loops, callsFunctions) <= kMostLoops)
-      return false;
     SmallVector<std::vector<llvm::BasicBlock *>> regions;
     for (llvm::Loop *loop : loops)
       regions.push_back(loop->getBlocksVector());
     llvm::CodeExtractorAnalysisCache cache(function);
     for (const std::vector<llvm::BasicBlock *> &region : regions)
       llvm::CodeExtractor(region, &dominators).extractCodeRegion(cache);
-    return true;
   }
 };
 } // namespace
