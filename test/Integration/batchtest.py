@@ -157,13 +157,18 @@ def small_size(source):
         return 16 if "{H = " in file.read() else None
 
 
+def table_of_passes(pipeline):
+    """The names of the passes in the table of a pipeline in docs/Pipelines.md, in order."""
+    with open(os.path.join(ROOT, "docs", "Pipelines.md")) as file:
+        section = file.read().split("\n## %s\n" % pipeline)[1].split("\n## ")[0]
+    return re.findall(r"^\| *\d+ *\| *`([a-z0-9-]+)` *\|", section, re.M)
+
+
 def autobatch_passes(options, without=(), extra=None):
     """The passes of --autobatch in docs/Pipelines.md as flags of batch-opt, with
     options by name. What the pipeline leaves out unless asked to is left out."""
-    with open(os.path.join(ROOT, "docs", "Pipelines.md")) as file:
-        table = file.read().split("## --autobatch")[1].split("\n## ")[0]
     return ["--" + name + ("=" + options[name] if name in options else "")
-            for name in re.findall(r"^\| *\d+ *\| *`([a-z0-9-]+)` *\|", table, re.M)
+            for name in table_of_passes("--autobatch")
             if name not in without and
             (name not in ("rec-refactor", "batch-layout-pq") or name == extra)]
 

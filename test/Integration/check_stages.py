@@ -6,16 +6,9 @@ what comes out and compares the outputs' bytes with those of the source.
 """
 
 import os
-import re
 import sys
 
 import batchtest
-
-
-def passes():
-    """The passes of the table in docs/Pipelines.md, in order."""
-    with open(os.path.join(batchtest.ROOT, "docs", "Pipelines.md")) as file:
-        return re.findall(r"^\| *\d+ *\| *`([a-z0-9-]+)` *\|", file.read(), re.M)
 
 
 def main(arguments):
@@ -45,7 +38,8 @@ def main(arguments):
     wanted = checks.run("the source", lambda: outputs("source", source, size))
     flags = []
     open_size = size  # until the passes have set it
-    for number, name in enumerate(passes()):
+    for number, name in enumerate(
+            batchtest.table_of_passes("--autobatch") + batchtest.table_of_passes("--cpu-workers")):
         flags.append("--" + name + ("=" + options[name] if name in options else ""))
         if name == "batch-specialize-sizes":
             open_size = None

@@ -350,7 +350,7 @@ TableLayout TableOp::getOwnLayout() {
 }
 
 /// Returns the tables in the storage of `table`: its owner, then the tables
-/// beside that.
+/// whose rows follow the owner's.
 static SmallVector<TableOp> getNeighbours(TableOp table) {
   StringRef owner = table.getBeside().value_or(table.getSymName());
   SmallVector<TableOp> tables;
