@@ -256,7 +256,8 @@ static UnitThreads getThreads(const Kernel &kernel) {
 /// nearest uprog.plan_step before it, or null.
 static Value findStepNumber(Operation *op) {
   for (; !isa<uprog::ProgramOp>(op); op = op->getParentOp())
-    for (Operation *at = op; at; at = at->getPrevNode())
+    for (Operation &at :
+         llvm::make_range(op->getReverseIterator(), op->getBlock()->rend()))
       if (auto step = dyn_cast<uprog::PlanStepOp>(at))
         return step.getIndex();
   return {};
@@ -395,8 +396,7 @@ Value KernelEmitter::shuffle(Value value, int64_t offset,
       .getShuffleResult();
 }
 
-/// Emits a reduction: the threads of every warp share out the numbers, then
-/// combine their results.
+/// Emits a reduction: threads of a warp share out numbers and combine results.
 SmallVector<Value> KernelEmitter::lower(uprog::ReduceOp reduce,
                                         uprog::ReduceOp::Adaptor operands) {
   Value self = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
