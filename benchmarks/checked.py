@@ -1,15 +1,15 @@
-"""What the process of a peer answers, for benchmarks that compare a peer's outputs with ours
-before they time it. The script beside the peer calls workers.serve(checked.Worker); models.py
-and NAME_peer.py are beside that script.
+"""Process of a peer, for benchmarks that compare a peer's outputs with ours before they time
+the peer. The script worker.py of a benchmark calls workers.serve(checked.Worker). models.py
+and NAME_peer.py are in the folder of this script.
 
   {"do": "load", "model": …, "sizes": …, "params": FILE, "inputs": FILE.jsonl}
-      → {"missing": true} if the peer has no such model
-  {"do": "margins", "count": …} → {"margins": by how much the closest decision of each
-      instance was decided}
+      → {"missing": true} if the peer does not have this model
+  {"do": "margins", "count": …} → {"margins": margin of the closest decision of each
+      instance}
   {"do": "check", "form": …, "batch": …, "count": …, "outputs": FILE, "margins": […]}
-      → {"error": the largest |a-b| / max(|b|, rms of b) over all results, "close": how
-         many instances decided otherwise because two scores were as good, "setting": …,
-         "fell_back": what of it does not run as the form says, if anything}
+      → {"error": the largest |a-b| / max(|b|, rms of b) over all results, "close": number
+         of instances that decided differently because two scores were nearly equal,
+         "setting": …, "fell_back": steps that do not run as the form requires, if any}
   {"do": "time", "form": …, "batch": …, "count": …, "runs": …}
       → {"us": microseconds of all mini-batches, by run}
 """
@@ -21,12 +21,12 @@ import numpy
 import models
 import tensors
 
-# Decisions closer than this may go either way.
+# Decisions with smaller margins may differ.
 CLOSE = 1e-4
 
 
 def difference(found, wanted):
-    """The largest |a-b| / max(|b|, rms of b) of two arrays."""
+    """Returns the largest |a-b| / max(|b|, rms of b) of two arrays."""
     if found.shape != wanted.shape or not numpy.isfinite(found).all():
         return float("inf")
     if wanted.size == 0:
@@ -37,8 +37,9 @@ def difference(found, wanted):
 
 
 def compare(found, wanted, decisions, margins=None):
-    """Of instances, {name: array} each: the largest difference of those that decided alike,
-    and how many decided otherwise, which they may do if their margins are small."""
+    """Compares lists of {name: array}, one per instance. Returns the largest difference of
+    instances with equal decisions, and the number of instances with other decisions. Other
+    decisions with large margins are an error."""
     error, close = 0.0, 0
     for i, (mine, ours) in enumerate(zip(found, wanted)):
         if set(mine) != set(ours):

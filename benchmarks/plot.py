@@ -1,19 +1,26 @@
 #!/usr/bin/env python3
-"""plot.py RESULTS.json [OUTPUT.svg]: draws what a benchmark stored.
+"""plot.py RESULTS.json [OUTPUT.svg]: draws the results of a benchmark.
 
-Three panels over the models, at the first hidden size of each: batched over unbatched,
-both on one thread; the largest number of threads over one; and with that number the
-share of the machine's floor; one bar per batch size. Of an ablation: a panel per batch size, the
-time of every variant over the default's, one bar per model, and a panel with the
-unbatched lowering. Of a GPU: kernels, each PyTorch peer over ours, barriers. Of
-policies: a panel per batch size, batches over the lower bound, one bar per policy. Of
-lockstep: utilization by lanes, gradients per second by chains. Of reads: the two ways
-of each case. Of kernels: by number of threads the share of the peak, and the peers'
-times over ours. Of lazy: a panel per hidden size, batch size and number of threads,
-each peer's time over ours. Of python: JAX's times over ours. Of decode: each peer's time
-over ours, by form and width. Of control: a panel per batch size and number of threads,
-times over our fastest strategy's; of its overhead, times over the trace's.
-Standard library only.
+Panels by benchmark:
+
+  structural   three panels over the models, at the first hidden size of each, with one bar
+               per batch size: batched over unbatched, both on one thread; the largest
+               number of threads over one; the share of the machine's floor on that number
+  ablation     a panel per batch size: the time of each variant over that of the default,
+               one bar per model; and a panel with the unbatched lowering
+  gpu          kernels; the time of each PyTorch peer over ours; barriers
+  policies     a panel per batch size: batches over the lower bound, one bar per policy
+  lockstep     utilization by lanes; gradients per second by chains
+  reads        the two ways of each case
+  kernels      by number of threads: the share of the peak, and peers' times over ours
+  lazy         a panel per hidden size, batch size and number of threads: peers' times
+               over ours
+  python       JAX times over ours
+  decode       peers' times over ours, by form and width
+  control      a panel per batch size and number of threads: times over that of our fastest
+               strategy; for the overhead: times over that of the trace
+
+Needs only the standard library.
 """
 
 import json
@@ -27,7 +34,7 @@ LEFT, TOP, HEIGHT, GAP, BAR = 70, 70, 200, 110, 14
 
 
 def nice_top(value):
-    """A round number that is not below `value`."""
+    """Returns a round number that is not below `value`."""
     step = 1e-3
     while True:
         for factor in (1, 2, 5):
@@ -37,7 +44,7 @@ def nice_top(value):
 
 
 def panel(out, top, title, unit, models, batches, values, kind="batch %s", line=None):
-    """Draws bars; values[model][batch]. A dashed line stands at `line`."""
+    """Draws the bars values[model][batch], and a dashed line at `line`."""
     peak = nice_top(max([v for row in values.values() for v in row.values()],
                         default=1))
     group = BAR * len(batches) + 18
@@ -133,8 +140,8 @@ def draw_ablation(record, output):
 
 
 def draw_gpu(record, output):
-    """Panels by hidden size: the kernel's time, and each peer's over our total;
-    then barriers by number of blocks."""
+    """Draws panels by hidden size: the kernel's time, and each peer's time over our total.
+    Then draws barriers by number of blocks."""
     out, top, width = [], TOP, 0
 
     def add(title, unit, rows, columns, values, kind="batch %s", line=None):
@@ -148,7 +155,7 @@ def draw_gpu(record, output):
     results = record["results"]
     batches = sorted({r["batch"] for r in results})
     forms = list(dict.fromkeys(form for r in results for form in r["peers"]))
-    # The sizes of most models, and those that stand for them elsewhere.
+    # Ranks of each model's sizes. A panel shows the sizes of equal rank.
     ranks = {}
     for r in results:
         sizes = sorted({q["size"] for q in results if q["model"] == r["model"]})
@@ -308,7 +315,7 @@ def draw_control(record, output):
 
 
 def draw_python(record, output):
-    """The faster of jit(vmap) and one by one over batch.vmap."""
+    """Draws the time of the faster of jit(vmap) and lax.map over that of batch.vmap."""
     results = record["results"]
     lanes = sorted({r["lanes"] for r in results})
     out, top, width = [], TOP, 0
@@ -351,7 +358,8 @@ def draw_decode(record, output):
 
 
 def draw_kernels(record, output):
-    """Kernels without floating-point products have no share of the peak."""
+    """Draws shares of the peak, except for kernels without floating-point products, and the
+    times of the peers over ours."""
     results = record["results"]
     batches = sorted({r["batch"] for r in results})
     out, top, width = [], TOP, 0

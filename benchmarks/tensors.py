@@ -1,4 +1,4 @@
-"""Tensors of inputs, parameters and outputs as NumPy's arrays, for benchmarks with peers."""
+"""Tensors of inputs, parameters and outputs as NumPy arrays, for benchmarks with peers."""
 
 import array
 import json
@@ -22,13 +22,13 @@ def write_tensors(path, tensors):
 
 
 def read_tensors(path):
-    """{name: array} of a safetensors file."""
+    """Returns {name: array} of a safetensors file."""
     return {name: numpy.array(values).reshape(shape)
             for name, (_, shape, values) in batchtest.read_safetensors(path).items()}
 
 
 def read_outputs(path, count):
-    """What batch-run has written: for each instance {name: array}."""
+    """Returns the outputs of batch-run: {name: array} for each instance."""
     tensors, found = read_tensors(path), [{} for _ in range(count)]
     for name, values in tensors.items():
         if name.endswith(".offsets"):
@@ -40,12 +40,12 @@ def read_outputs(path, count):
 
 
 def beside(path):
-    """Where the arrays of a file of inputs are, if any."""
+    """Returns the path of the arrays of an input file. The file need not exist."""
     return path + ".safetensors"
 
 
 def write_inputs(path, values):
-    """Arrays of the instances, which are too long for JSON, go into a file beside it."""
+    """Writes an input file. Arrays are too long for JSON and are stored in a second file."""
     tensors, lines = {}, []
     for i, value in enumerate(values):
         line = {}

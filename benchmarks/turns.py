@@ -1,4 +1,4 @@
-"""What is timed in turn: our programs, and peers in processes of their own."""
+"""Programs that are timed in turn: ours, and peers in separate processes."""
 
 import os
 import statistics
@@ -7,19 +7,19 @@ import time
 import batchtest
 
 TOLERANCE = 1e-4
-# A mini-batch of one instance says little: so many are run.
+# Minimum number of instances of a point. Small mini-batches run several times.
 LEAST_INSTANCES = 8
 
 
 class Ours:
-    """Our program, or what it is without something: a form beside those of peers."""
+    """Our program, or a variant of it without some feature, as a form next to peers."""
 
     def __init__(self, name, program, *options):
         self.name, self.program, self.options = name, program, options
         self.unbatched = "--unbatched" in options
 
     def outputs(self, point, path):
-        """Writes them; returns the counts."""
+        """Writes the outputs. Returns the counts."""
         return batchtest.run_model(
             self.program, point.inputs, "--outputs=" + path, "--limit=%d" % point.count,
             *point.given, *self.options, params=point.params, batch=point.batch,
@@ -45,14 +45,14 @@ class Ours:
 
 
 class Other:
-    """A form of a peer in a process of its own; of several processes the fastest counts."""
+    """A form of a peer in a separate process, or the fastest of several processes."""
 
     def __init__(self, name, form, processes):
         self.name, self.form, self.processes = name, form, processes
 
     def check(self, point):
-        """Of the fastest. Some of several may fail (a scheduler of DyNet's does on large
-        graphs), and are named."""
+        """Returns the check of the fastest process. If there are several, some may fail,
+        such as a scheduler of DyNet on large graphs. The result lists these."""
         best, failed = None, []
         for process in self.processes:
             try:
@@ -83,7 +83,7 @@ class Other:
 
 
 class Point:
-    """One line of the table."""
+    """A line of the table."""
 
     def __init__(self, files, batch, threads, runs):
         self.inputs, self.params, self.outputs = files
@@ -100,12 +100,12 @@ def median_ratio(theirs, ours):
 
 
 def take_turns(forms, point, rounds, seconds):
-    """{name: times of the rounds}."""
+    """Returns {name: times of the rounds}."""
     times, spent = {form.name: [] for form in forms}, {}
     start = time.perf_counter()
     for _ in range(rounds):
         for form in forms:
-            # A slow one has fewer rounds.
+            # A slow form has fewer rounds.
             if spent.get(form.name, 0) > seconds / len(forms):
                 continue
             began = time.perf_counter()

@@ -1,7 +1,7 @@
-"""Peers in processes of their own, for benchmarks that run several in turn.
+"""Runs peers in separate processes, for benchmarks in which several peers take turns.
 
-A process of its own has its number of threads from the start, and its library's threads
-sleep while others run. Requests and answers are JSON objects, one a line.
+Each process has a fixed number of threads. The threads of its library sleep while other
+peers run. Requests and answers are JSON objects, one per line.
 """
 
 import gc
@@ -18,13 +18,13 @@ import batchtest  # noqa: E402
 
 
 class Peer:
-    """A worker process: the script that serves, one library, one number of threads, and
-    what else the script takes; `python` runs it. `about` is the library's description,
-    or why it is "missing"."""
+    """A worker process. Arguments are the script, the name of a library, the number of
+    threads and further arguments of the script; `python` runs it. `about` describes the
+    library, or has the reason why it is "missing"."""
 
     def __init__(self, script, name, threads, *arguments, python=sys.executable):
-        # Library pools take their size from the environment; kept memory saves them the
-        # page faults of every large temporary.
+        # Thread pools of libraries read their size from the environment. malloc keeps
+        # memory, which avoids page faults for each large temporary.
         count = str(threads)
         self.started_with = (script, name, threads, *arguments)
         self.python = python
@@ -46,7 +46,7 @@ class Peer:
         return json.loads(line)
 
     def again(self):
-        """Itself, or another like it if it has ended."""
+        """Returns this peer, or a new process of the same peer if this one has ended."""
         return self if self.process.poll() is None else Peer(
             *self.started_with, python=self.python)
 
@@ -55,7 +55,7 @@ class Peer:
             self.process.stdin.write(json.dumps(dict(request, do=do)) + "\n")
             self.process.stdin.flush()
         except OSError:
-            pass  # It has ended: read() says how.
+            pass  # The process has ended; read() reports how.
         found = self.read()
         if "failed" in found:
             raise batchtest.ToolError("%s: %s" % (self.name, found["failed"]))
@@ -65,15 +65,15 @@ class Peer:
         try:
             self.process.stdin.close()
         except OSError:
-            pass  # It has ended.
+            pass  # The process has ended.
         self.process.wait()
 
 
 def serve(make):
-    """The loop of a worker: `make(peer)` returns an object with a method for each "do";
+    """Runs the loop of a worker. `make(peer)` returns an object with a method for each "do".
     `peer` is the module NAME_peer, which has start(threads, *arguments), describe() and
     inference()."""
-    # Answers have a stream of their own: libraries may print.
+    # Answers use a separate stream, because libraries may print to stdout.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
@@ -86,7 +86,7 @@ def serve(make):
         sys.setrecursionlimit(10000)
         peer.start(*map(int, sys.argv[2:]))
         worker = make(peer)
-    except (ImportError, OSError) as error:  # OSError: a library it needs
+    except (ImportError, OSError) as error:  # OSError: a shared library is missing
         answer({"missing": str(error)})
         return
     answer(peer.describe())
@@ -94,7 +94,7 @@ def serve(make):
         for line in sys.stdin:
             request = json.loads(line)
             what = request.pop("do")
-            # The collector stays out of the timed part.
+            # The garbage collector does not run in the timed part.
             gc.collect()
             gc.disable()
             try:

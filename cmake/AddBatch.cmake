@@ -3,13 +3,13 @@
 set(BATCH_TABLEGEN_INCLUDES "${PROJECT_SOURCE_DIR}/include" ${MLIR_INCLUDE_DIRS}
     ${LLVM_INCLUDE_DIRS})
 
-# mlir_tablegen with the include folders of this project. A macro, since
-# mlir_tablegen hands its output to its caller.
+# mlir_tablegen with the include folders of this project. This is a macro because
+# mlir_tablegen sets variables of its caller.
 macro(batch_tablegen)
   mlir_tablegen(${ARGV} EXTRA_INCLUDES ${BATCH_TABLEGEN_INCLUDES})
 endmacro()
 
-# The options of all code that uses MLIR, libraries and tools.
+# Sets the options of all code that uses MLIR: libraries and tools.
 function(batch_compiler_options target)
   target_compile_options(${target} PRIVATE
     $<$<NOT:$<CONFIG:Debug>>:${BATCH_COMPILER_OPTIMIZATION}>)
@@ -25,7 +25,7 @@ function(batch_llvm_program target)
   endif()
 endfunction()
 
-# A tool of the compiler. LINK_LIBS names libraries of this project.
+# Adds a tool of the compiler. LINK_LIBS lists libraries of this project.
 function(add_batch_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
@@ -37,8 +37,8 @@ function(add_batch_tool name)
   set_property(GLOBAL APPEND PROPERTY BATCH_TOOLS ${name})
 endfunction()
 
-# Generates the declarations and definitions of one dialect from Ops.td, whose
-# dialect namespace is `namespace`: OpsDialect/Types/Attrs/Ops .inc files beside it.
+# Generates the declarations and definitions of the dialect `namespace` from NAMEOps.td:
+# .inc files of its ops, types, attributes, enums and the dialect itself.
 function(add_batch_dialect name namespace)
   set(LLVM_TARGET_DEFINITIONS ${name}Ops.td)
   batch_tablegen(${name}Ops.h.inc -gen-op-decls)
@@ -63,17 +63,16 @@ function(add_batch_passes name)
   add_dependencies(batch-headers Batch${name}PassesIncGen)
 endfunction()
 
-# A library of the compiler, which is Batch::NAME to its users, without the first Batch
-# of its name. LINK_LIBS names other libraries of this project. INTERNAL: is not
-# installed.
+# Adds a library of the compiler. Its users link BatchNAME as Batch::NAME. LINK_LIBS lists
+# other libraries of this project. An INTERNAL library is not installed.
 function(add_batch_library name)
   cmake_parse_arguments(ARG "INTERNAL" "" "LINK_LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   add_dependencies(${name} batch-headers)
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} BatchMLIR)
   batch_compiler_options(${name})
-  # One precompiled header set serves every library: MLIR's headers dominate
-  # the build otherwise.
+  # All libraries share one set of precompiled headers. Otherwise MLIR's headers take
+  # most of the build time.
   if(TARGET BatchPCH)
     target_precompile_headers(${name} REUSE_FROM BatchPCH)
   endif()

@@ -1,12 +1,12 @@
 # Installs headers, libraries, the CMake package of the compiler, docs and examples.
-# Included last by the root CMakeLists.txt: it exports every library of the project that
-# the libraries named in the property BATCH_LIBRARIES need, but for those of the
-# runtime, which has a package of its own (runtime/CMakeLists.txt).
+# The root CMakeLists.txt includes this after all libraries exist. Exports the libraries
+# in the property BATCH_LIBRARIES and all libraries of the project that they need, except
+# those of the runtime, which has its own package (runtime/CMakeLists.txt).
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-# All libraries of the project reachable from BATCH_LIBRARIES, in a fixed order.
+# Returns all libraries of the project reachable from BATCH_LIBRARIES, in a fixed order.
 function(batch_installed_libraries out)
   get_property(work GLOBAL PROPERTY BATCH_LIBRARIES)
   set(found)
@@ -38,7 +38,7 @@ set(BATCH_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Batch")
 
 get_property(BATCH_RUNTIME_LIBRARIES GLOBAL PROPERTY BATCH_RUNTIME_LIBRARIES)
 batch_installed_libraries(batch_libraries)
-# To users they are Batch::Pipelines and so on.
+# Users link them as Batch::Pipelines and so on.
 set(batch_targets)
 foreach(library ${batch_libraries})
   string(SUBSTRING ${library} 5 -1 target)
@@ -46,7 +46,7 @@ foreach(library ${batch_libraries})
   add_library(Batch::${target} ALIAS ${library})
   list(APPEND batch_targets ${target})
 endforeach()
-# Builds all that is installed, but no tests; scripts/demo builds this.
+# Builds everything that is installed, without tests. scripts/demo uses this target.
 get_property(batch_tools GLOBAL PROPERTY BATCH_TOOLS)
 add_custom_target(batch-installed)
 add_dependencies(batch-installed ${batch_tools} ${batch_libraries}

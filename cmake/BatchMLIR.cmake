@@ -1,9 +1,14 @@
-# BatchMLIR: what all code that uses MLIR compiles and links with. By default the shared
-# libraries of MLIR and LLVM: a tool links in seconds and stays small. With
-# BATCH_STATIC_MLIR the archives of MLIR, and of LLVM too where MLIR was built with them
-# (Debian's was built with the shared one); the tools load faster then, and there is no
-# plugin, which would bring mlir-opt a second MLIR. With BATCH_STATIC_LLVM the archives of
-# both, however MLIR was built: for programs that run on machines without LLVM.
+# BatchMLIR: includes and libraries of all code that uses MLIR.
+#
+# By default, it links the shared libraries of MLIR and LLVM. A tool then links in seconds
+# and stays small.
+#
+# With BATCH_STATIC_MLIR, it links the archives of MLIR. It also links those of LLVM if MLIR
+# was built with them; Debian's MLIR was built with the shared library. Tools then load
+# faster. There is no plugin, because it would load a second MLIR into mlir-opt.
+#
+# With BATCH_STATIC_LLVM, it links the archives of both, independently of how MLIR was
+# built. This is for programs that run on machines without LLVM.
 option(BATCH_STATIC_MLIR "Link the archives of MLIR, not its shared library" OFF)
 option(BATCH_STATIC_LLVM
        "Link the archives of MLIR and LLVM; for programs, not for libraries to install" OFF)
@@ -11,11 +16,11 @@ if(BATCH_STATIC_LLVM)
   set(BATCH_STATIC_MLIR ON)
 endif()
 
-# What objects are for: CPUs and GPUs.
+# LLVM targets of compiled objects: CPUs and GPUs.
 set(BATCH_LLVM_TARGETS AArch64 AMDGPU NVPTX X86)
 
-# Makes targets of MLIR, LLVM and LLD that name shared libraries name archives instead:
-# those of LLVM, `llvm`, and what stands for what is left out of it.
+# Changes targets of MLIR, LLVM and LLD that link shared libraries: they link the LLVM
+# archives `llvm` instead, and a stub library for the LLVM targets that are left out.
 function(batch_link_archives llvm)
   set(left_out ${LLVM_TARGETS_TO_BUILD})
   list(REMOVE_ITEM left_out ${BATCH_LLVM_TARGETS})
@@ -32,7 +37,7 @@ function(batch_link_archives llvm)
       get_target_property(needed ${target} INTERFACE_LINK_LIBRARIES)
     endif()
     if(needed)
-      # No compiler here solves by Z3, or uses an extension of LLVM's.
+      # The project uses neither Z3 nor an extension of LLVM.
       list(FILTER needed EXCLUDE REGEX "libz3")
       list(TRANSFORM needed REPLACE "^Polly$" BatchLeftOut)
       if(TARGET zstd::libzstd_static)
@@ -53,7 +58,7 @@ if(BATCH_STATIC_MLIR)
   set(MLIR_LINK_MLIR_DYLIB OFF)
   set(BATCH_MLIR_EXECUTION_ENGINE MLIRExecutionEngine)
   get_property(BATCH_MLIR_LIBRARIES GLOBAL PROPERTY MLIR_ALL_LIBS)
-  # The shared library itself, tools and what they need, what runs code in the compiler.
+  # Excludes the shared library itself, tools and their libraries, and JIT execution.
   list(FILTER BATCH_MLIR_LIBRARIES EXCLUDE REGEX
        "Test|CAPI|TableGen|Tblgen|PDLL|OptMain|JitRunner|ExecutionEngine|Runtime|Shared$|^MLIR$|^mlir_")
   get_target_property(needed MLIRSupport INTERFACE_LINK_LIBRARIES)
@@ -69,7 +74,7 @@ if(BATCH_STATIC_MLIR)
 endif()
 
 add_library(BatchMLIR INTERFACE)
-# An installed package adds the includes of the MLIR that it finds.
+# The installed package adds the include folders of the MLIR that it finds.
 target_include_directories(BatchMLIR SYSTEM INTERFACE
   "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS};${MLIR_INCLUDE_DIRS}>")
 target_include_directories(BatchMLIR INTERFACE

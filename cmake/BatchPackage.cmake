@@ -1,6 +1,6 @@
-# The Debian package, made by `cpack -G DEB` of a build whose CMAKE_INSTALL_PREFIX is
-# /usr (preset debian), as scripts/package deb does: what `cmake --install` installs, and
-# what Debian's policy wants beside it.
+# The Debian package. scripts/package deb makes it with `cpack -G DEB` in a build whose
+# CMAKE_INSTALL_PREFIX is /usr (preset debian). It has the files that `cmake --install`
+# installs, and the files that Debian's policy requires.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME batch-compiler)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
@@ -22,7 +22,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=")
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
-# What programs need that are built with the libraries.
+# Packages for programs that are built with the libraries.
 set(llvm "${LLVM_VERSION_MAJOR}")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
     "cmake, g++, libboost-context-dev, liblld-${llvm}-dev, libmlir-${llvm}-dev,"
@@ -60,7 +60,7 @@ License: Apache-2.0-with-LLVM-exception
 The Apache License 2.0, /usr/share/common-licenses/Apache-2.0 on Debian, with
 
 ${exceptions}")
-# What is linked into the tools as archives, or comes from headers.
+# Packages whose archives or headers become part of the tools.
 foreach(package liblld-${llvm}-dev nlohmann-json3-dev)
   if(EXISTS "/usr/share/doc/${package}/copyright")
     file(READ "/usr/share/doc/${package}/copyright" text)

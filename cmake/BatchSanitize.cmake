@@ -1,5 +1,5 @@
-# BATCH_SANITIZE: OFF; ON, which is address and undefined; or a list of what the
-# compiler's -fsanitize takes, such as thread. Sets BATCH_SANITIZERS to these, separated
+# BATCH_SANITIZE is OFF, ON (address and undefined), or a list of values of the compiler
+# option -fsanitize, such as thread. BATCH_SANITIZERS is set to these values, separated
 # by commas.
 set(BATCH_SANITIZE OFF CACHE STRING
     "Sanitizers to build with: OFF, ON (address and undefined), or a list such as thread")

@@ -1,15 +1,16 @@
-"""Texts of generated code that are equal exactly when the code is.
+"""Normalizes generated code so that two texts are equal exactly if the code is.
 
-LLVM IR, PTX and assembly of AMD name what they define: functions, constants, values,
-registers, labels, metadata. A refactoring may change these names and the order of the
-definitions, and nothing else. `normalize` gives definitions new names and a new order
-that depend only on what the code says:
+LLVM IR, PTX and AMD assembly define functions, constants, values, registers, labels and
+metadata by name. A refactoring may change these names and the order of the definitions,
+and nothing else. `normalize` gives definitions new names and a new order that depend
+only on the code:
 
-  - values, registers and labels are numbered where they first occur in their function;
-  - from what is visible outside (its name is kept), definitions are numbered and sorted
-    in the order in which they are first used; unused ones follow, sorted by their text;
-  - locations, debug information and comments are dropped;
-  - text constants that are JSON or assembly are normalized like a file of their own.
+  - Values, registers and labels are numbered in the order in which they first occur in
+    their function.
+  - Definitions are numbered and sorted in the order of their first use, starting at the
+    visible ones, which keep their names. Unused definitions follow, sorted by their text.
+  - Locations, debug information and comments are dropped.
+  - Text constants that are JSON or assembly are normalized like a separate file.
 """
 
 import json
@@ -18,12 +19,12 @@ import re
 # ---------------------------------------------------------------------------- Entities
 
 
-DECLARED = "declared"  # the kind of what is defined elsewhere: no code unless it is used
+DECLARED = "declared"  # kind of external declarations, which are omitted unless used
 
 
 class Entity:
-    """A definition or declaration: its name, and its text as a list of literals and of
-    references, which are tuples of a name."""
+    """A definition or declaration: its name, and its text as a list of literals and
+    references. A reference is a tuple of a name."""
 
     def __init__(self, name, pieces, visible, kind):
         self.name, self.pieces, self.visible, self.kind = name, pieces, visible, kind
@@ -37,8 +38,8 @@ class Entity:
 
 
 def number(entities):
-    """New names for the entities that are not visible, in order of first use, and all
-    entities in that order."""
+    """Returns new names for the entities that are not visible, and all entities, both in
+    order of first use."""
     table = {e.name: e for e in entities}
     names, order, done = {}, [], set()
 
@@ -58,7 +59,7 @@ def number(entities):
     for entity in sorted((e for e in entities if e.visible and e.kind != DECLARED),
                          key=lambda e: e.name):
         visit(entity)
-    # What nothing visible uses, its own references by the order in it.
+    # Entities that no visible entity uses. References in their text are numbered locally.
     rest = []
     for entity in entities:
         if entity.name not in done and entity.kind != DECLARED:
@@ -73,7 +74,7 @@ def number(entities):
 
 
 class Text:
-    """Normalized code: sections (original name, new text), and texts inside of it."""
+    """Normalized code: its entities, their new names and their order."""
 
     def __init__(self, entities):
         self.entities = entities
@@ -83,7 +84,7 @@ class Text:
         return "\n".join(e.text(self.names) for e in self.order)
 
     def readable(self):
-        """With the names that the code has, sorted by them."""
+        """Returns the text with the original names, sorted by them."""
         return "\n".join(e.text({}) for e in sorted(self.order, key=lambda e: e.name))
 
 
@@ -100,14 +101,14 @@ TEXT_CONSTANT = re.compile(r'\[(\d+) x i8\] c("(?:[^"\\]|\\.)*")')
 
 
 def unescape(quoted):
-    """The bytes of a string of LLVM IR or of MLIR, as text."""
+    """Returns the bytes of a quoted string of LLVM IR or MLIR, as text."""
     return re.sub(r'\\([0-9A-Fa-f]{2}|[\\"nt])',
                   lambda m: chr(int(m[1], 16)) if len(m[1]) == 2 else
                   {"n": "\n", "t": "\t"}.get(m[1], m[1]), quoted[1:-1])
 
 
 def constant_text(quoted):
-    """What stands for a text constant: JSON and assembly by what they say."""
+    """Returns the normalized text of a constant that is JSON or assembly, else None."""
     body = unescape(quoted).rstrip("\0")
     if body.startswith("{") and body.endswith("}"):
         try:
@@ -121,7 +122,7 @@ def constant_text(quoted):
 
 
 def ir_pieces(lines):
-    """A definition's lines as pieces, its values and labels renumbered."""
+    """Returns a definition's lines as pieces with renumbered values and labels."""
     local, pieces = {}, []
 
     def value(name):
@@ -166,7 +167,7 @@ def ir_pieces(lines):
 
 def parse_ir(text):
     entities, body = [], None
-    # The object says how long its assembly is; names are part of that.
+    # The object stores the length of its assembly, which depends on names.
     lengths = "|".join(
         str(size) for match in TEXT_CONSTANT.finditer(text)
         if kind_of(unescape(match[2])) != "IR"
@@ -179,7 +180,7 @@ def parse_ir(text):
         if body is not None:
             body.append(line)
             if line == "}":
-                # Objects have internal functions only; batch-compile sees to it.
+                # batch-compile makes all functions of an object internal.
                 add("@" + symbol(body[0]), body, False, "@f")
                 body = None
         elif line.startswith("define "):
@@ -240,7 +241,7 @@ def parse_ptx(text):
         name = re.search(r'(?:^|\s)([A-Za-z_$][\w$]*)', re.sub(
             r'\.(?:align|maxntid|reqntid)\s+[\d, ]+', " ", signature))
         name = name[1] if name else part
-        # A function is declared ahead and defined later.
+        # A function can have a declaration before its definition.
         if part.endswith(";") and ".func" in part:
             name += " declared"
         defined[name] = part
@@ -284,7 +285,7 @@ def ptx_pieces(part, own, defined):
 
 
 def parse_amd(text):
-    """One text, in its own order: functions are inlined into the kernel."""
+    """Returns one entity in the original order: functions are inlined into the kernel."""
     kernels = set(re.findall(r'^\s*\.globl\s+(\S+)', text, re.M))
     symbols = set(re.findall(r'^\s*\.type\s+([^\s,]+)', text, re.M)) - kernels
     local = {}
@@ -321,9 +322,9 @@ def normalize(text, kind=None):
 
 
 def for_people(old, new):
-    """Two texts to show the differences of: with the names that the code has, unless
-    most of them have changed, and without numbers of values, of which one more in one
-    text changes all that follow, unless only these differ."""
+    """Returns two texts for a readable diff. They have the original names unless most
+    names differ. Numbers of values are dropped unless only these differ, because one
+    more value changes all numbers after it."""
     names = [{e.name for e in text.entities} for text in (old, new)]
     if len(names[0] & names[1]) * 2 > len(names[0] | names[1]):
         texts = old.readable(), new.readable()

@@ -1,4 +1,4 @@
-# What scripts/check and scripts/demo share; sourced by them.
+# Functions and variables that the Bash scripts of this folder share.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -13,7 +13,7 @@ packages="llvm-22-dev libmlir-22-dev liblld-22-dev mlir-22-tools llvm-22-tools l
   clang-format-22 clang-tidy-22 libboost-context-dev nlohmann-json3-dev libgtest-dev ccache
   cmake ninja-build g++ python3 zlib1g-dev libzstd-dev"
 
-# Installs the Debian packages that are missing.
+# Installs the missing Debian packages.
 install_packages() {
   local missing=() package
   for package in $packages; do
@@ -42,12 +42,12 @@ install_packages() {
         "security archive and in Debian 13 and later."
 }
 
-# CMake options of the fastest clean build: Clang, and four files of a library at once.
+# CMake options of the fastest clean build: Clang, and four files per compilation (unity).
 unity=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=4)
 fast=(-DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 -DLLVM_USE_LINKER=lld
   "${unity[@]}")
 
-# configure PRESET [OPTION…]: once; afterwards ninja runs CMake itself when it must.
+# configure PRESET [OPTION…]: runs CMake once. Later, ninja runs CMake if necessary.
 configure() {
   local folder=build
   [ "$1" = dev ] || folder=build-$1
@@ -60,7 +60,7 @@ configure() {
   fi
 }
 
-# compile FOLDER [TARGET…]
+# compile FOLDER [TARGET…]: builds the targets in FOLDER.
 compile() {
   local folder=$1
   shift

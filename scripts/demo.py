@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""demo.py TOOLS [--trees=FILE] [--batch=N] [--size=N]: runs and prints the table
-of scripts/demo."""
+"""demo.py TOOLS [--trees=FILE] [--batch=N] [--size=N]: runs the demo of scripts/demo and
+prints its table."""
 
 import argparse
 import json

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""scripts/insert_fields.py FOLDER: one more field before each field of the ABI.
+"""scripts/insert_fields.py FOLDER: inserts a field before each field of the ABI.
 
-Changes copies of the headers of batch-runtime in FOLDER: every struct that compiled
-code reads or writes gets a field more before each of its fields. What was compiled with
-them must run as before; what has an offset or a position written out goes wrong.
+Changes copies of the batch-runtime headers in FOLDER. Every struct that compiled code
+reads or writes gets an additional field before each of its fields. Code compiled with
+these headers must run as before. Code with a hard-coded offset or position fails.
 """
 
 import os
@@ -12,7 +12,7 @@ import sys
 
 STRUCT = re.compile(r"^(typedef )?struct Batch\w+ \{$")
 FIELD = re.compile(r"^  (?!typedef)(\w+).*;")
-# The control block begins with its arrivals, which the compiler checks.
+# The control block must begin with its arrivals; the compiler checks this.
 FIRST = re.compile(r"\barrivals;")
 
 
@@ -35,7 +35,7 @@ def change_structs(text):
 
 
 def change_list(text, macro):
-    """Lists of fields: another entry before each."""
+    """Inserts an entry before each entry of a list of fields."""
     count = 0
 
     def insert(found):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""summarize.py [--time-tests] FOLDER: adds up test results; exit code 1 if any failed.
+"""summarize.py [--time-tests] FOLDER: adds up test results. The exit code is 1 if any failed.
 
 FOLDER holds lit's --output as *.json, JUnit files of ctest and pytest as *.xml, and
-empty files NAME.pass, NAME.fail or NAME.skip for single checks. Prints the ten slowest
-tests, with --time-tests the times of all.
+empty files NAME.pass, NAME.fail or NAME.skip for single checks. Prints the times of the
+ten slowest tests, or of all tests with --time-tests.
 """
 
 import argparse
@@ -13,13 +13,13 @@ import os
 import sys
 import xml.etree.ElementTree
 
-# An expected failure is a known bug: it is named with what was skipped.
+# An expected failure is a known bug. It is listed with the skipped tests.
 LIT = {"PASS": "passed", "FLAKYPASS": "passed", "XFAIL": "skipped",
        "UNSUPPORTED": "skipped", "SKIPPED": "skipped"}
 
 
 def outcome(case):
-    """Outcome of a JUnit test case. Those of pytest have no status."""
+    """Returns the outcome of a JUnit test case. pytest writes no status."""
     skip = case.find("skipped")
     if case.find("failure") is not None or case.find("error") is not None:
         return "failed"

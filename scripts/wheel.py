@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""wheel.py licenses WHEEL FOLDER: writes the wheel with the licences of what is linked
-into it to FOLDER. wheel.py check WHEEL: says what is wrong with a finished wheel.
+"""wheel.py licenses WHEEL FOLDER: writes the wheel to FOLDER, with the licences of the
+code that is linked into it. wheel.py check WHEEL: reports errors of a finished wheel.
 
-Called by scripts/package, by the Python that has built the wheel.
+scripts/package runs this with the Python that built the wheel.
 """
 
 import email
@@ -17,13 +17,13 @@ import tempfile
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# What the licences below are, and Batch's own.
+# The licences below and that of Batch.
 EXPRESSION = "Apache-2.0 WITH LLVM-exception AND BSD-3-Clause AND MIT"
-LARGEST = 100 << 20  # bytes; PyPI takes no more
+LARGEST = 100 << 20  # bytes; the limit of PyPI
 
 
 def sources():
-    """{name: file} of the licences of what is linked into the wheel."""
+    """Returns {name: file} of the licences of the code that is linked into the wheel."""
     def debian(package):
         return "/usr/share/doc/%s/copyright" % package
 
@@ -43,7 +43,7 @@ def version():
 
 
 def text_of(path):
-    """A licence; of a header, the comment that it begins with."""
+    """Returns the text of a licence file, or the first comment of a header."""
     with open(path) as file:
         text = file.read()
     if path.endswith(".h"):
@@ -76,13 +76,13 @@ def add_licenses(wheel, folder):
 
 
 def needed(path):
-    """The shared libraries that a program or a library names."""
+    """Returns the shared libraries that a program or a library requires."""
     lines = subprocess.run(["readelf", "-d", path], stdout=subprocess.PIPE, check=True)
     return set(re.findall(r"\(NEEDED\).*\[(.*)\]", lines.stdout.decode()))
 
 
 def wrong(wheel):
-    """What is wrong with a finished wheel, a line each."""
+    """Yields the errors of a finished wheel, one line each."""
     name = os.path.basename(wheel)
     python = "cp%d%d" % sys.version_info[:2]
     tag = re.fullmatch(r"batch_compiler-%s-%s-%s-(manylinux_2_(\d+)_\w+)\.whl" %

@@ -1,36 +1,42 @@
-# The lit suite. What a test may use:
+# The lit suite. Tools and substitutions of its tests:
 #
 #   batch-opt, batch-compile, batch-run, …   the built tools
-#   FileCheck, not, split-file, mlir-opt-22  LLVM's
+#   FileCheck, not, split-file, mlir-opt-22  tools of LLVM
 #   %models  %inputs      examples/models, examples/data
-#   %cases %data %users   folders of ../shared (features of these
-#                         names; tests that need them are skipped elsewhere)
+#   %cases %data %users   folders of ../shared, and features of these names; without a
+#                         folder, the tests that need it are skipped
 #   %src  %build  %lib  %python  %cmake  %c_compiler  %cxx  %ccache  %mlir_dir
-#   %integration          python with test/Integration/NAME.py and the tools' paths
-#   %tree_folders         the folders of parse trees that are there
-#   %seeds                how many orders of threads the emulator runs, as --seeds=N
+#   %integration/NAME.py  runs test/Integration/NAME.py in Python, with the paths of the tools
+#   %tree_folders         the existing folders of parse trees
+#   %seeds                number of thread orders on the emulator, as --seeds=N
 #   %soak                 "--minutes=N --seed=M" in a long run, else nothing
-#   %quarter              the same with a quarter of these minutes
+#   %quarter              %soak with a quarter of the minutes
 #   %long                 "--long" and %quarter in a long run, else nothing
-#   %random               how many random programs and forests
-#   %recursions           how many random recursive programs
-#   %instances            how many random programs of loops and branches
-#   %reads                how many random programs that read at computed indices
+#   %random               number of random programs and forests
+#   %recursions           number of random recursive programs
+#   %instances            number of random programs of loops and branches
+#   %reads                number of random programs that read at computed indices
 #
-#   %package_python       python with the Python package, and what its tests use
-#   %torch_python         the same, and PyTorch
+#   %package_python       Python with the Python package and the packages of its tests
+#   %torch_python         the same, with PyTorch
 #   %junit                "--junitxml=PATH" if a path is given, else nothing
-#   %sample               which sample of cases runs, as --seed=N
-#   %jobs                 how many processes pytest uses
+#   %sample               selects a sample of cases, as --seed=N
+#   %jobs                 number of processes of pytest
 #
-# Of some folders, one test in four runs, or one in N (share=N).
+# In some folders, one test in four runs, or one in N (share=N).
 #
-# Parameters (lit -D name=value): package_python=PATH is one that has the package, for
-# tests of the feature `package`; torch_python=PATH one that has PyTorch, too, of the
-# feature `torch`; long=1 runs the tests of the feature `long` too;
-# soak='--minutes=N --seed=M' gives their random programs, seeds=N their orders of threads
-# on the emulator; x64=1 sets JAX_ENABLE_X64, and the feature `x64`; junit=PATH is where
-# pytest writes its results, jobs=N the number of its processes, seed=N selects samples.
+# Parameters (lit -D name=value):
+#
+#   package_python=PATH   Python with the package, for tests of the feature `package`
+#   torch_python=PATH     Python with PyTorch, too, for tests of the feature `torch`
+#   long=1                also runs the tests of the feature `long`
+#   soak=OPTIONS          '--minutes=N --seed=M' for the random programs of a long run
+#   seeds=N               number of thread orders on the emulator
+#   x64=1                 sets JAX_ENABLE_X64 and the feature `x64`
+#   junit=PATH            file to which pytest writes its results
+#   jobs=N                number of processes of pytest
+#   seed=N                selects samples
+#   share=N               see above
 
 import os
 import random
@@ -47,7 +53,7 @@ config.excludes = ["Inputs", "CMakeLists.txt", "compiled"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.batch_binary_dir, "test")
 
-# Tools, by their full paths: no PATH of the user's gets in between.
+# The built tools and those of LLVM come before the tools in the user's PATH.
 path = os.pathsep.join(
     [config.batch_tools_dir, config.llvm_tools_dir,
      config.environment.get("PATH", os.environ.get("PATH", ""))])
@@ -70,7 +76,7 @@ for tool in ("batch-opt", "batch-compile", "batch-run", "batch-reduce",
     if os.path.exists(os.path.join(config.batch_tools_dir, tool)):
         config.available_features.add(tool)
 
-# A plugin needs the MLIR of the tool that loads it, and has no sanitizer of its own.
+# A plugin uses the MLIR of the tool that loads it, and cannot have its own sanitizer.
 if not config.batch_static_mlir and "address" not in config.batch_sanitizers:
     config.available_features.add("plugin")
 
@@ -83,7 +89,7 @@ minutes = re.search(r"--minutes=(\d+)", soak)
 quarter = soak.replace(minutes[0], "--minutes=%g" % (int(minutes[1]) / 4)) if minutes else ""
 seed = lit_config.params.get("seed", "1")
 
-# The tests of a folder that a run leaves out. A folder's lit.local.cfg excludes them.
+# Tests of a folder that a run skips. The folder's lit.local.cfg excludes them.
 config.left_out = {}
 share = int(lit_config.params.get("share", 4))
 for folder in ("cases", "sequences", "stages", "trees"):
@@ -101,7 +107,7 @@ junit = lit_config.params.get("junit", "")
 torch_python = lit_config.params.get("torch_python", "")
 if torch_python:
     config.available_features.add("torch")
-# A peer of benchmarks/peers, if the Python of the tests has it.
+# NumPy is a peer of benchmarks/peers. The Python of the tests may lack it.
 if subprocess.run([config.python, "-c", "import numpy"],
                   stderr=subprocess.DEVNULL).returncode == 0:
     config.available_features.add("numpy")
@@ -118,7 +124,7 @@ for name, tools in (("mlir-opt", ("mlir-opt-22", "mlir-opt")),
     if any(shutil.which(tool, path=path) for tool in tools):
         config.available_features.add(name)
 
-# LLVM's code generator, which says what it spills.
+# LLVM's code generator, which reports spills.
 if shutil.which("llc", path=path):
     config.available_features.add("llc")
 

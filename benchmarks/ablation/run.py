@@ -1,42 +1,41 @@
 #!/usr/bin/env python3
-"""What does each optimization bring, alone?
+"""Measures the effect of each optimization by itself.
 
   run.py [--build=build] [--trees=FILE] [--nary=FILE] [--instances=64]
          [--repetitions=5] [--runs=3] [--models=a,b] [--variants=a,b] [--size=256]
          [--batches=1,10] [--threads=2] [--output=FILE] [--add]
 
-Switches every optimization off that is on, and on that is off, one at a time, and
-compares with the default, the counterpart of Cortex's figure 10. A variant is made by
-batch-opt with the passes of the --autobatch table in docs/Pipelines.md but the one
-left out, or with an option or a tuning file more, then --cpu-workers (batch-compile
-runs the whole pipeline, and would make up for what was left out; after that nothing
-is left to run); the default is made the same way. --variants=help lists them.
+Switches off each optimization that is on by default, and switches on each that is off, one at
+a time, and compares with the default. Corresponds to figure 10 of Cortex. For a variant,
+batch-opt runs the passes of the --autobatch table in docs/reference/pipelines.md without one of
+them, or with another option or tuning file, and then --cpu-workers. After that, batch-compile has
+nothing left to run; on a model, it would run the missing pass. The default is made in the same
+way. --variants=help lists the variants.
 
-Models over the first trees of a file (by default the GUM trees of ../shared/data where
-present, else examples/data; DAG-RNN on 10x10 grids; sequences and lattices of
-examples/data) at one hidden size (MV-RNN: a quarter of it). Models whose control waits
-(drnn, stackrnn, nestedrnn_td, moe_top1) are run if --models names them, with strategy
-`lazy` on random inputs or examples/data; their counts end with the flushes. No model of
-examples/models has zeros in a base case or small conditionals, so two are made from
-treelstm_cs:
-`treelstm_cs_zeros`, whose leaf runs the cell on a state of zeros, and `treelstm_cs_if`,
-whose leaf takes tanh or sigmoid by its word. `treegru_marked` and `simpletreegru_marked`, on binary trees, say where
-refactor may cut; the other models do not.
+Models run on the first trees of a file (default: the GUM trees of ../shared/data if present,
+else examples/data). DAG-RNN runs on 10x10 grids, and models of sequences and lattices on
+examples/data. All use one hidden size (MV-RNN: a quarter of it). Models whose control waits
+(drnn, stackrnn, nestedrnn_td, moe_top1) run only if --models names them, with strategy `lazy`,
+on random inputs or examples/data. The last of their counts is the number of flushes.
 
-Mini-batches have exactly as many instances as --batches says: what is left over of
---instances is left out, and the JSON says how many were run.
+No model of examples/models has zeros in a base case or small conditionals, so the script makes
+two from treelstm_cs. The leaf of `treelstm_cs_zeros` runs the cell on a state of zeros. The
+leaf of `treelstm_cs_if` computes tanh or sigmoid, depending on its word. `treegru_marked` and
+`simpletreegru_marked`, on binary trees, mark where refactor may cut; other models do not.
 
-Before anything is timed the outputs of default and variant are compared: bit for bit,
-but for assume-finite (|a-b| / max(|b|, rms of b) at most 1e-4), else the exit code is
-1. A variant that makes the same code as the default is not run, and its ratio is "=".
-Then default and variant run in turn; the ratio is that of a pair, variant over default,
-of inspect + schedule + execute (a median of --runs each), and the result the median
-over the repetitions: above 1 the optimization helps where it was switched off, and
-hurts where it was switched on. "again" is the default against itself: what is not
-further from 1 than it says nothing. Tasks, batches and barriers of all mini-batches
-do not depend on the machine. The unbatched lowering uses one thread, and so does the
-default that it is compared with. --add keeps what
-the output file has already, for a run in pieces. Builds nothing: scripts/check does.
+Mini-batches have exactly the sizes of --batches. The remainder of --instances does not run, and
+the JSON has the number of instances that ran.
+
+Before timing, the script compares the outputs of default and variant: bit for bit, or for
+assume-finite |a-b| / max(|b|, rms of b) <= 1e-4. The exit code is 1 if they differ. A variant
+with the same code as the default does not run, and its ratio is "=". Otherwise, default and
+variant take turns. The ratio of a pair is the time of the variant over that of the default. The
+time is inspect + schedule + execute, a median of --runs. The result is the median over the
+repetitions. Above 1, an optimization helps if it was switched off, and hurts if it was switched
+on. "again" compares the default with itself: ratios no further from 1 are noise. Numbers of
+tasks, batches and barriers, over all mini-batches, do not depend on the machine. The unbatched
+lowering, and the default that it is compared with, use one thread. --add keeps the contents of
+the output file, for a run in pieces. Builds nothing: run scripts/check first.
 """
 
 import argparse
@@ -59,11 +58,11 @@ MODELS = ["treelstm_nary", "treelstm_cs", "treegru_cs", "treernn", "mvrnn", "dag
           "treelstm_cs_zeros", "treelstm_cs_if", "treegru_marked",
           "simpletreegru_marked", "bilstm_tagger", "lstm_nmt", "lattice_lstm"]
 
-# Sequences and lattices, from examples/data, again and again.
+# Sequences and lattices from examples/data, repeated as often as necessary.
 EXAMPLES = {"bilstm_tagger": "sentences.jsonl", "lstm_nmt": "sentence_pairs.jsonl",
             "lattice_lstm": "char_lattices.jsonl"}
 
-# Control waits for tensors (strategy `lazy`), on random inputs.
+# Models whose control waits for tensors (strategy `lazy`).
 WAITING = ["drnn", "stackrnn", "nestedrnn_td", "moe_top1"]
 SENTENCES = ["stackrnn", "moe_top1"]
 
@@ -72,9 +71,9 @@ TREES = [model for model in MODELS if model != "dagrnn" and model not in EXAMPLE
 LSTMS = [model for model in MODELS if model.startswith("treelstm")]
 BLOCKS = "split(0, 8) split(2, 16) reorder(0, 2, 1, 3)"
 
-# Name: what differs from the default. "without": passes that are left out; "with": one
-# that is not; "passes": options of passes; "run": options of batch-run; "tuning": choices for all kernels; "models":
-# those that it is for.
+# Differences from the default by name. "without": omitted passes; "with": an additional
+# pass; "passes": options of passes; "run": options of batch-run; "tuning": choices for all
+# kernels; "models": the models to which the variant applies.
 VARIANTS = {
     "again": {},
     "no rec-fold-zeros": {"without": ["rec-fold-zeros"]},
@@ -104,7 +103,7 @@ VARIANTS = {
     "refactor": {"with": "rec-refactor"},
     "specialize=leaf": {"passes": {"rec-specialize": "test=leaf"}, "models": TREES},
     "unroll=2": {"passes": {"rec-unroll": "factor=2"}, "models": TREES},
-    "c beside h": {"passes": {"batch-assign-slots": "layout={c: beside(@h)}"},
+    "c beside h": {"passes": {"batch-assign-slots": "layout={c: next_to(@h)}"},
                    "models": LSTMS},
     "8 slots a block": {
         "passes": {"batch-assign-slots":
@@ -120,7 +119,7 @@ VARIANTS = {
 
 
 def replace(text, old, new):
-    """Replaces the first `old`, which has to be there."""
+    """Replaces the first `old`, which must exist."""
     if old not in text:
         raise batchtest.ToolError("a model has no '%s' any more" % old)
     return text.replace(old, new, 1)
@@ -163,7 +162,7 @@ def model_text(model):
 
 
 def lower(model, size, variant, path):
-    """Writes the variant's LLVM dialect to a file and returns it."""
+    """Writes the LLVM dialect of a variant to a file. Returns it without source positions."""
     text = model_text(model)
     with open(path + ".source", "w") as file:
         file.write(text)
@@ -180,7 +179,7 @@ def lower(model, size, variant, path):
                    *batchtest.autobatch_passes(options, variant.get("without", ()),
                                                variant.get("with")),
                    "--cpu-workers=" + workers)
-    with open(path) as file:  # whose kernels say which file they are of
+    with open(path) as file:  # kernels name their source file
         return re.sub(r"\\22lines\\22:\{[^}]*\},", "", file.read())
 
 
@@ -210,7 +209,7 @@ def make_inputs(model, options, folder):
 
 
 def difference(found, wanted):
-    """The largest |a-b| / max(|b|, rms of b) of two files of outputs."""
+    """Returns the largest |a-b| / max(|b|, rms of b) of two files of outputs."""
     found, wanted = (batchtest.read_safetensors(path) for path in (found, wanted))
     worst = 0 if found.keys() == wanted.keys() else float("inf")
     for name in found.keys() & wanted.keys():
@@ -224,7 +223,7 @@ def difference(found, wanted):
 
 
 def run(program, inputs, variant, batch, threads, *arguments):
-    """Counts and the total in microseconds."""
+    """Returns the counts and the total in microseconds."""
     if variant.get("unbatched"):
         found = batchtest.run_model(program, inputs, "--unbatched", *arguments,
                                     check=False)
@@ -236,7 +235,7 @@ def run(program, inputs, variant, batch, threads, *arguments):
 
 
 def measure(programs, variant, inputs, batch, options, folder):
-    """Checks and times one variant: what is stored of it."""
+    """Checks and times one variant. Returns the result to store."""
     outputs = [os.path.join(folder, name) for name in ("default.st", "variant.st")]
     count = batchtest.mini_batches(options.instances, batch)
     whole = "--limit=%d" % (count * batch)
@@ -320,7 +319,7 @@ def main():
     parser.add_argument("--instances", type=int, default=64)
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--runs", type=int, default=3,
-                        help="runs of a repetition, of which the median counts")
+                        help="take the median of RUNS runs per repetition")
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--variants", default=",".join(VARIANTS))
     parser.add_argument("--size", type=int, default=256)
@@ -329,7 +328,7 @@ def main():
     parser.add_argument("--output", default=os.path.join(
         ROOT, "benchmarks", "results", "ablation.json"))
     parser.add_argument("--add", action="store_true",
-                        help="keep what the output file has and this run has not")
+                        help="keep results in the output file that this run lacks")
     options = parser.parse_args()
     os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
     if options.variants == "help":

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How long does batch-compile take, and how fast is what it makes?
+"""Measures the compile times of models, and the run times of their objects.
 
   models.py [--build=build] [--models=a,b] [--runs=7] [--levels=1,3] [--data=FOLDER]
             [--no-run] [--output=FILE]
 
-Compiles each model at each optimization level, in turn, and reports medians of CPU
-seconds and of seconds on the clock, from start to exit. Then it runs the objects on one
-thread, in turn, and reports the CPU seconds of batch-run, start and inputs included, and
-the median of the ratios to the last level of --levels. All outputs have the same bits, or
-the exit code is 1. Where others use the machine too, ratios and CPU seconds say most.
+Compiles each model at each optimization level, in turn. Reports medians of CPU seconds and of
+wall seconds, from start to exit. Then runs the objects on one thread, in turn. Reports the CPU
+seconds of batch-run, including start and inputs, and the median of the ratios to the last level
+of --levels. The exit code is 1 if any output differs by a bit. On a shared machine, ratios and
+CPU seconds are the most reliable.
 """
 
 import argparse
@@ -23,9 +23,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 INTEGRATION = os.path.join(ROOT, "test", "Integration")
 sys.path.insert(0, INTEGRATION)
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: tools, and how records are stored
+import batchtest  # noqa: E402: calls tools, stores records
 
-# By model: options of the compiler, and runs: a name, instances, and how often.
+# By model: options of the compiler, and runs: name, instances, number of repetitions.
 MODELS = {
     "treelstm_nary": (["--size=H=256"], [("batch 64", 64, 40), ("batch 1", 1, 400)]),
     "seq2seq": (["--size=H=256"], [("batch 64", 64, 10)]),
@@ -37,7 +37,7 @@ MODELS = {
 
 
 def timed(command):
-    """CPU seconds and seconds on the clock of a process."""
+    """Returns CPU seconds and seconds on the clock of a process."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -48,7 +48,7 @@ def timed(command):
 
 
 def inputs(model, options, instances, folder, data):
-    """Options of batch-run for so many instances."""
+    """Returns the options of batch-run for a number of instances."""
     if model not in batchtest.CONTROL:
         return ["--inputs=random:1,%d" % instances, "--params=random:0"]
     sizes = dict(part.split("=") for option in options
@@ -68,7 +68,7 @@ def inputs(model, options, instances, folder, data):
 
 
 def compare(objects, arguments, repetitions, runs, folder):
-    """CPU seconds of batch-run by level; an error if outputs differ."""
+    """Returns the CPU seconds of batch-run by level. Raises an error if outputs differ."""
     tool, outputs = batchtest.tool("batch-run"), {}
     for level, program in objects.items():
         path = os.path.join(folder, "outputs." + level)
@@ -86,7 +86,7 @@ def compare(objects, arguments, repetitions, runs, folder):
 
 
 def measure(model, options, folder):
-    """A record of a model."""
+    """Returns the record of a model."""
     flags, points = MODELS[model]
     source = os.path.join(ROOT, "examples", "models", model + ".mlir")
     objects = {level: os.path.join(folder, "%s.%s.so" % (model, level))
@@ -126,7 +126,7 @@ def main():
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--levels", default="1,3", type=lambda text: text.split(","))
-    parser.add_argument("--data", help="the folder of data of the real posteriors")
+    parser.add_argument("--data", help="read the data of the real posteriors here")
     parser.add_argument("--no-run", action="store_true", help="only compile")
     parser.add_argument("--output", default=os.path.join(
         ROOT, "benchmarks", "results", "compile-models.json"))

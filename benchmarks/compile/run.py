@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How long does batch-opt take, and does it grow with the program?
+"""Measures the time of batch-opt, and its growth with the size of the program.
 
   run.py [--build=build] [--ops=1000,10000] [--runs=5] [--slack=1] [--output=FILE]
 
-Makes programs of about that many ops, mutually recursive functions over a tree with
-about 40 ops of tensor code each, and times `batch-opt --autobatch --cpu-workers` on
-them, from start to exit, less the time of `batch-opt` on an empty module. The
-budget is 200 ms for 1,000 ops and 2.5 s for 10,000; the exit code is 1 if the
-smallest time is over --slack times the budget.
+Makes programs with about these numbers of ops: mutually recursive functions over a tree, each
+with about 40 ops of tensor code. Times `batch-opt --autobatch --cpu-workers` on them, from
+start to exit, less the time of `batch-opt` on an empty module. The budget is 200 ms for 1,000
+ops and 2.5 s for 10,000. The exit code is 1 if the smallest time exceeds --slack times the
+budget.
 """
 
 import argparse
@@ -20,13 +20,13 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: how records are stored
+import batchtest  # noqa: E402: stores records
 
 BUDGET_MS = {1000: 200, 10000: 2500}
 
 
 def function(number, count):
-    """A function whose node case calls the next one on both children."""
+    """Returns a function whose node case calls the next one on both children."""
     lines = ["func.func private @f%d(%%t: !tree, %%E: !emb, %%W: !mat) -> !vec {" %
              number,
              "  %h = rec.match %t : !tree -> !vec {",
@@ -49,7 +49,7 @@ def function(number, count):
             code = ("linalg.matvec ins(%%W, %%v%d : !mat, !vec) "
                     "outs(%%zero : !vec) -> !vec" % i)
         lines.append("    %%v%d = %s" % (i + 1, code))
-    # Functions differ, or their kernels would be one.
+    # Functions differ, because equal ones would share a kernel.
     lines.append("    %%c = arith.constant dense<%d.0> : !vec" % number)
     lines += ["    %y = arith.addf %v30, %c : !vec", "    rec.yield %y : !vec",
               "  } }", "  return %h : !vec", "}"]
@@ -57,7 +57,7 @@ def function(number, count):
 
 
 def program(ops):
-    """Text of a program of about `ops` ops, and their number."""
+    """Returns the text of a program of about `ops` ops, and their exact number."""
     count = max(1, round(ops / 42))
     lines = ["!vec = tensor<64xf32>", "!mat = tensor<64x64xf32>",
              "!emb = tensor<?x64xf32>", "!tree = !rec.adt<@Tree>",

@@ -1,9 +1,9 @@
-"""The models in JAX, for one instance: loops over given words are lax.scan, those whose end
-is computed lax.while_loop, branches lax.cond. jax.vmap makes mini-batches of them: then
-loops run up to the last end, and both sides of branches for all instances.
+"""The models in JAX, for one instance. Loops over given words are lax.scan, loops whose end
+is computed are lax.while_loop, and branches are lax.cond. jax.vmap makes mini-batches: then
+loops run until the last instance ends, and both sides of branches run for all instances.
 
-A net is a function of its parameters and one instance's arrays; prepare() makes these, and
-outputs() lays a result out by instance.
+A net is a function of its parameters and one instance's arrays. prepare() makes these
+arrays, and outputs() arranges a result by instance.
 """
 
 import jax
@@ -26,7 +26,7 @@ def lstm_parameters(p, prefix):
 
 
 class Net:
-    """`keep(p)`: the parameters as arrays; `run(p, *instance)`."""
+    """`keep(p)` returns the parameters as arrays; `run(p, *instance)` runs an instance."""
 
     names = ()  # of an instance's arrays
 
@@ -151,8 +151,8 @@ class Forced(Seq2seq):
 
 
 class Residual(Net):
-    """With norms folded into convolutions, and channels last: XLA has a slow convolution for
-    those that are first inside of branches."""
+    """Norms are folded into convolutions. Channels are last, because XLA's convolution with
+    channels first is slow in branches."""
 
     def __init__(self, p, name, sizes):
         self.net = residual.Net(name, sizes)
@@ -230,7 +230,7 @@ class Residual(Net):
 
 
 class RAE(Net):
-    """JAX has no recursion: nodes join in post-order, by their positions."""
+    """JAX does not support recursion, so a loop joins nodes in post-order, by position."""
 
     def keep(self, p):
         return p

@@ -1,5 +1,5 @@
-"""JAX: the nets of jax_models.py, compiled whole; mini-batches by jax.vmap, or one instance
-after the other, whichever is faster. XLA has as many threads as there are cores that the
+"""JAX: the nets of jax_models.py, compiled as a whole. Mini-batches run by jax.vmap or one
+instance after the other, whichever is faster. XLA uses one thread for each core that the
 process may use."""
 
 import os
@@ -10,7 +10,7 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 import contextlib  # noqa: E402
 
-import jax  # noqa: E402: it counts the cores
+import jax  # noqa: E402: counts the cores when imported
 import numpy  # noqa: E402
 
 from jax_models import NETS  # noqa: E402
@@ -19,7 +19,7 @@ inference = contextlib.nullcontext
 
 
 def start(threads):
-    """It has started."""
+    """Does nothing: JAX counted the cores when it was imported."""
 
 
 def describe():
@@ -27,7 +27,7 @@ def describe():
 
 
 class Model:
-    """What the worker calls."""
+    """Interface for the worker."""
 
     def __init__(self, name, tensors, sizes):
         jax.clear_caches()
@@ -38,7 +38,7 @@ class Model:
         return jax.vmap(lambda *instance: self.net.run(p, *instance))(*arrays)
 
     def settings(self, form, batch):
-        """{setting: (prepare, run, outputs)}, of which the fastest counts."""
+        """Returns {setting: (prepare, run, outputs)}. The fastest setting counts."""
         net = self.net
 
         def one_by_one(*arrays):

@@ -1,9 +1,10 @@
-"""The models of the benchmark at their paper's sizes, and small ones for tests: parameters,
-inputs, and the work that no program can do without.
+"""The models of the benchmark at the sizes of their papers, and small ones for tests:
+parameters, inputs, and the minimum work of any program.
 
-Parameters are uniform in +-gain * sqrt(3 / inputs of an output). Those that decide are
-such that instances decide differently: the word that ends a sentence varies more than
-others, and biases make about half of a policy's decisions, and 70 % of those of gates.
+Parameters are uniform in +-gain * sqrt(3 / inputs of an output). Parameters of decisions
+are adjusted so that instances decide differently. The word that ends a sentence varies more
+than others. Biases make about half of a policy's decisions positive, and 70 % of those of
+gates.
 """
 
 import numpy
@@ -12,11 +13,11 @@ import residual
 
 
 class Model:
-    """One model. `sizes(small)`: its named sizes; `shapes(s)`: those of its parameters;
-    `instance(random, s)`: an input, arrays as arrays; `work(s, inputs, outputs)`: for the
-    instances of a mini-batch, what has to run one after the other, as (times, FLOP, bytes
-    of weights and caches); `decisions`: outputs that say where control went; `options(s)`:
-    of batch-compile."""
+    """A model. `sizes(small)`: its named sizes; `shapes(s)`: the shapes of its parameters;
+    `instance(random, s)`: an input, with NumPy arrays; `work(s, inputs, outputs)`: sequential
+    parts of the work on a mini-batch, as (times, FLOP, bytes of weights and caches);
+    `decisions`: outputs that show the path of control; `options(s)`: options of
+    batch-compile."""
 
     decisions, gains = (), {}
 
@@ -27,11 +28,11 @@ class Model:
         return ["--size=H=%d" % s["H"]]
 
     def source(self, s):
-        """The text of the model if it is not that of examples/models."""
+        """Returns the text of the model, or None for the file in examples/models."""
         return None
 
     def adjust(self, p, random, s):
-        """Changes parameters that have been drawn."""
+        """Adjusts the drawn parameters."""
 
 
 def lstm_shapes(prefix, h):
@@ -40,7 +41,7 @@ def lstm_shapes(prefix, h):
 
 
 class Sentences(Model):
-    """Loops over given words, of one length as in the paper."""
+    """Models with loops over given words. All sentences have one length, as in the paper."""
 
     words, few = 64, 5
 
@@ -57,7 +58,7 @@ class LSTM10(Sentences):
         return found
 
     def work(self, s, inputs, outputs):
-        # Layer by layer: the products with the words are one.
+        # Layers run one after the other. The products with all words are one product.
         count, flops, weights = len(inputs[0]["tokens"]), 8 * s["H"] ** 2, 16 * s["H"] ** 2
         return 10 * [(1, flops * count * len(inputs), weights),
                      (count, flops * len(inputs), weights)]
@@ -88,7 +89,7 @@ class Attention(Model):
         return {"W_" + net: (s["HEADS"], s["D"], s["D"]) for net in "qkvo"}
 
     def instance(self, random, s):
-        # The paper's state: half of the slots are given, the others zeros.
+        # As in the paper, half of the slots are given and the others are zeros.
         cache = (s["HEADS"], s["SLOTS"], s["D"])
         found = {"x": random.uniform(-1.7, 1.7, (s["HEADS"], s["D"])).astype("f4")}
         for name in "KV":
@@ -97,7 +98,7 @@ class Attention(Model):
         return found
 
     def slots(self, s):
-        """That are read, by step."""
+        """Returns the number of slots that each step reads."""
         return [s["SLOTS"]] * 32
 
     def work(self, s, inputs, outputs):
@@ -127,7 +128,7 @@ class Seq2seq(Model):
         return dict({"E": (v, h), "out.W": (v, h), "out.b": (v,)}, **lstm_shapes("l", h))
 
     def adjust(self, p, random, s):
-        # Some 20 words on average, 50 in some.
+        # Sentences have about 20 words on average, and some have 50.
         p["out.W"][0] *= 2
         p["out.b"][:] *= 0.01
 
@@ -143,7 +144,7 @@ class Seq2seq(Model):
 
 class Forced(Seq2seq):
     def instance(self, random, s):
-        # Sentences of 4 to 50 words with their end.
+        # Sentences have 4 to 50 words, including the end.
         count = int(random.integers(4, 51))
         force = numpy.zeros(50, "i4")
         force[:count - 1] = random.integers(2, s["V"], count - 1)
@@ -151,7 +152,7 @@ class Forced(Seq2seq):
 
 
 class Residual(Model):
-    """Those that residual_models.py writes."""
+    """Models that residual_models.py writes."""
 
     def __init__(self, name):
         self.name = name
@@ -177,7 +178,7 @@ class Residual(Model):
 
     def instance(self, random, s):
         size = s["pixels"]
-        # A colour, two waves and noise: means of images that are noise alone are equal.
+        # A colour, two waves and noise. Images of pure noise would have equal means.
         grid = numpy.arange(size) / size
         image = random.normal(0, 1, (3, 1, 1)) + random.normal(0, 0.3, (3, size, size))
         for _ in range(2):
@@ -186,7 +187,7 @@ class Residual(Model):
                 a * grid[:, None] + b * grid + phase)
         found = {"image": image.astype("f4")}
         if self.name == "blockdrop_given":
-            # Seven of 15, as on average in the paper.
+            # Seven of 15 blocks run, the paper's average.
             count = len(self.net(s).blocks)
             found["probs"] = random.uniform(0, 0.45, count).astype("f4")
             found["probs"][random.permutation(count)[:(count - 1) // 2]] += 0.5
@@ -207,7 +208,7 @@ class RAE(Model):
         return {"E": (127, h), "W": (h, 2 * h), "b": (h,)}
 
     def instance(self, random, s):
-        # Neighbours join in a random order: 65 nodes, as in the paper.
+        # Neighbours join in a random order. The tree has 65 nodes, as in the paper.
         trees = [["leaf", int(word)] for word in random.integers(0, 127, self.leaves)]
         while len(trees) > 1:
             at = int(random.integers(len(trees) - 1))
@@ -237,7 +238,7 @@ MODELS = {"lstm10": LSTM10(), "nasrnn": NASRNN(), "nasrnn_add": NASRNN(),
 
 
 def parameters(name, s):
-    """{name: array}, always the same ones."""
+    """Returns {name: array}, the same ones in each run."""
     model, random = MODELS[name], numpy.random.default_rng(list(name.encode()))
     found = {}
     for key, shape in model.shapes(s).items():
@@ -255,16 +256,16 @@ def inputs(name, s, count):
 
 
 def work(name, s, values, outputs, batch):
-    """Of all mini-batches: see Model."""
+    """Returns the work of all mini-batches (see Model)."""
     return [part for first in range(0, len(values), batch)
             for part in MODELS[name].work(s, values[first:first + batch],
                                           outputs[first:first + batch])]
 
 
 def floor(parts, threads, peak):
-    """Microseconds: of each part of the work, the larger of its products at the FMA peak
-    and its bytes at the speed of reading so many again and again; and which of the two is
-    most of it."""
+    """Returns the sum over the parts of the work, in microseconds, and its dominant component.
+    A part takes the larger of its products at the FMA peak and its bytes at the speed of
+    repeatedly reading that many bytes."""
     rates = sorted((float(size) * 2 ** 20, rate * 1e3)
                    for size, rate in peak["read_gbytes"].items())
     total, products = 0.0, 0.0

@@ -1,6 +1,6 @@
-"""BlockDrop and SkipNet for the benchmark: residual_models.py's networks with parameters
-that decide differently for different images, the work of their blocks, and traces, in which
-the decisions of one run are written down."""
+"""BlockDrop and SkipNet for the benchmark: networks of residual_models.py with parameters
+that decide differently for different images; the work of their blocks; and traces, in which
+the decisions of one run are fixed."""
 
 import numpy
 
@@ -9,7 +9,7 @@ from residual_models import BLOCKS, SIZE
 
 
 class Net:
-    """`s`: sizes of models.py."""
+    """A network of the sizes `s` of models.py."""
 
     def __init__(self, name, s):
         self.name, self.pixels = name, s["pixels"]
@@ -23,13 +23,13 @@ class Net:
         return self.model.text()
 
     def shapes(self):
-        """Of the parameters by name."""
+        """Returns the shapes of the parameters by name."""
         self.model.entry()
         shapes = self.model.shapes()
         return {name: tuple(shapes[kind[1:]])
                 for name, kind in self.model.parameters.items()}
 
-    # One image after the other in NumPy, for the biases that decide.
+    # NumPy code for one image at a time. It computes the biases of decisions.
 
     def adjust(self, p, random, instances):
         for name in p:
@@ -54,7 +54,7 @@ class Net:
             p["rnn.proj.b"][:] = 0
             for _ in range(3):
                 scores = [score for image in images for score in self.gates(p, image)]
-                # Of 33 blocks 23 run in the paper.
+                # In the paper, 23 of 33 blocks run.
                 p["rnn.proj.b"][:] -= numpy.quantile(scores, 0.3)
 
     def shortcut(self, p, block, x):
@@ -67,7 +67,7 @@ class Net:
         return numpy.concatenate([means, numpy.zeros((block.channels - c, h // 2, w // 2))])
 
     def gates(self, p, image):
-        """What each gate of SkipNet compares with zero."""
+        """Returns the scores that the gates of SkipNet compare with zero."""
         x, h, c, found = stem(p, "", image), numpy.zeros(10), numpy.zeros(10), []
         for block in self.blocks:
             run = True
@@ -87,7 +87,7 @@ class Net:
     # The work.
 
     def work(self, decisions):
-        """As Model.work of models.py."""
+        """Returns the work, as Model.work of models.py does."""
         def convolution(into, out, size, side, rows):
             weights = into * out * size ** 2
             return 1, 2 * weights * side ** 2 * rows, 4 * weights
@@ -109,8 +109,8 @@ class Net:
 
 
 class Trace(residual_models.Model):
-    """A network that runs the blocks that another one ran, without control. Policies and
-    gates are computed all the same."""
+    """A network without control. It runs the blocks that another network ran, and still
+    computes policies and gates."""
 
     def __init__(self, net, ran):
         super().__init__(net.name, net.pixels, net.counts)
@@ -119,7 +119,7 @@ class Trace(residual_models.Model):
     def block(self, block, x, prefix, run=None):
         if run is None or self.ran[block.number]:
             return super().block(block, x, prefix)
-        # The shortcut alone.
+        # Keeps only the shortcut.
         if not block.narrows:
             return "", x
         text, result = super().block(block, x, prefix)
@@ -136,7 +136,7 @@ def relu(x):
 
 
 def layer(p, filters, norm, x, stride):
-    """A convolution and its norm."""
+    """Returns the result of a convolution and its norm."""
     W = p[filters]
     pad = W.shape[2] // 2
     windows = numpy.lib.stride_tricks.sliding_window_view(

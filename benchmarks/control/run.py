@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast are loops, branches and recursion over tensors, beside PyTorch and JAX?
+"""Compares loops, branches and recursion over tensors with PyTorch and JAX.
 
   run.py [--build=build] [--models=a,b] [--batches=1,64] [--threads=1,2]
          [--strategies=a,b] [--peers=a,b] [--rounds=5] [--runs=2] [--minutes=60]
@@ -9,41 +9,41 @@
 Examples:
 
   run.py --models=seq2seq --batches=1 --threads=1 --minutes=2    # one line of the table
-  run.py --overhead --models=blockdrop_given --threads=1         # what control costs
+  run.py --overhead --models=blockdrop_given --threads=1         # the cost of control
 
-Runs in a Python that has NumPy, and PyTorch and JAX for their parts (python3 -m venv,
-pip install numpy torch jax); what is missing is skipped, with a line that says so. Models,
-parameters and inputs are those of models.py, at the sizes of Cocktailer's paper; instances
-of a mini-batch are different. What runs:
+Needs a Python with NumPy, and with PyTorch and JAX for their columns (python3 -m venv,
+pip install numpy torch jax). The script reports and skips what is missing. Models, parameters
+and inputs are those of models.py, at the sizes of Cocktailer's paper. The instances of a
+mini-batch differ. The columns are:
 
   linearize, lockstep, lazy, none, replicate
-                   our program by strategy; one that the compiler refuses is "not legal", and
-                   its reason is printed and stored. `none` is unbatched, on one thread
-  torch eager      PyTorch, batched by hand (torch_models.py), in the fastest of its settings
-  torch compiled   that, its steps compiled by Inductor; a step that does not compile runs
-                   eagerly, and a line says so
+                   our program by strategy; "not legal" if the compiler rejects it, with the
+                   reason printed and stored. `none` is unbatched, on one thread
+  torch eager      PyTorch, batched by hand (torch_models.py), with its fastest settings
+  torch compiled   the same with steps compiled by Inductor; a step that does not compile runs
+                   eagerly, and a line reports it
   jax              JAX, compiled whole: lax.scan, lax.while_loop, lax.cond (jax_models.py);
                    mini-batches by vmap, or one instance at a time, whichever is faster
 
-Before anything is timed, all outputs are compared with those of our first strategy:
-decisions are equal, unless two scores were within 1e-4 of each other, and
-|a-b| / max(|b|, rms of b) is at most 1e-4; else the peer FAILED, and the exit code is 1. Then
-all run in turn, --rounds times; one that takes more than its share of --minutes has fewer
-rounds, and when the time is over the models left are named. Times are those of a
-mini-batch, medians, in microseconds, ours from inspection to results; ratios are medians of
-those of the rounds, over the fastest of our strategies: below 1 is a loss.
+Before timing, all outputs are compared with those of our first strategy. Decisions must be
+equal, unless two scores are within 1e-4 of each other, and |a-b| / max(|b|, rms of b) must be
+at most 1e-4. Otherwise, the peer is FAILED, and the exit code is 1. Then all take turns for
+--rounds rounds. One that exceeds its share of --minutes gets fewer rounds. When the time is
+over, the script lists the remaining models. Times are medians in microseconds per mini-batch,
+ours from inspection to results. Ratios are medians of the ratios per round, over the fastest of
+our strategies: below 1 is a loss.
 
-The floor is, part by part of the model (a step of a loop for all instances, a layer, a
-convolution, a height of a tree), the larger of its products at the FMA peak and its reads of
-weights and caches at the speed of reading so many bytes again and again, by batch-peak in the
-same run (the larger of before and after).
+The floor is a sum over steps of the model: a step of a loop for all instances, a layer, a
+convolution, or a height of a tree. Of each, the larger of two times counts: its products at the
+FMA peak, and its reads of weights and caches at the speed of repeated reads of as many bytes.
+batch-peak measures both before and after, and the larger values count.
 
---overhead runs each strategy beside a trace, at batch 1: the same operations with the
+--overhead compares each strategy with a trace, at batch 1: the same operations with the
 decisions of that instance written down, as loops of a constant number of steps and blocks in
-a row, by strategy `linearize`. Where control reads no tensors, linearize's plan is the
-trace. BlockDrop with given probabilities runs with 0, 25, 50, 75 and 100 % of its blocks.
+a row, by strategy `linearize`. If control reads no tensors, linearize's plan is the trace.
+BlockDrop with given probabilities runs with 0, 25, 50, 75 and 100 % of its blocks.
 
-Progress goes to stderr, tables to stdout. --add keeps what the output file has already.
+Progress goes to stderr, tables to stdout. --add keeps the contents of the output file.
 --small is for tests. Builds nothing.
 """
 
@@ -61,7 +61,7 @@ sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 import workers  # noqa: E402
-import batchtest  # noqa: E402: from there, too
+import batchtest  # noqa: E402: on the path that workers adds
 import turns  # noqa: E402
 
 STRATEGIES = ["linearize", "lockstep", "lazy", "none", "replicate"]
@@ -74,7 +74,7 @@ def progress(text):
 
 
 class Strategy(turns.Ours):
-    """Our program by one strategy; others may round otherwise."""
+    """Our program by a strategy. Other strategies may round differently."""
 
     def __init__(self, model, strategy, program):
         super().__init__(strategy, program, *(["--unbatched"] if strategy == "none" else []))
@@ -104,14 +104,14 @@ def compile_source(name, s, strategy, path, text):
 
 
 def reason(error):
-    """The compiler's words."""
+    """Returns the compiler's message."""
     lines = str(error).splitlines()
     return next((line.split("error: ", 1)[-1].split("batch-compile: ", 1)[-1]
                  for line in lines[2:]), lines[-1])
 
 
 def compile_strategies(name, s, strategies, folder):
-    """Those that are legal, and why others are not."""
+    """Returns the legal strategies, and the reasons why others are not legal."""
     legal, refused = [], {}
     text = models.MODELS[name].source(s)
     for strategy in strategies:
@@ -126,7 +126,7 @@ def compile_strategies(name, s, strategies, folder):
 
 
 def start_peers(names, threads):
-    """{library: process} of what is installed, and what it is."""
+    """Returns {library: process} of installed libraries, and descriptions of all libraries."""
     processes, about = {}, {}
     for library in dict.fromkeys(PEERS[name] for name in names):
         process = workers.Peer(os.path.join(HERE, "worker.py"), library, threads)
@@ -149,7 +149,7 @@ def write_files(name, s, values, folder):
 
 
 def check_forms(forms, point, label):
-    """What each says of its check, and what failed."""
+    """Checks all forms. Returns their results and the failures."""
     found, failed = {}, []
     for form in forms:
         progress("%s: check %s" % (label, form.name))
@@ -163,8 +163,8 @@ def check_forms(forms, point, label):
 
 
 def time_forms(forms, found, point, rounds, seconds, label, reference=None):
-    """Adds times and ratios to what the checks found; returns the reference, the fastest
-    strategy if none is given."""
+    """Adds times and ratios to the results of the checks. Returns the reference: by default
+    the fastest strategy."""
     progress("%s: time %s" % (label, ", ".join(form.name for form in forms)))
     times = turns.take_turns(forms, point, rounds, seconds)
     for name, us in times.items():
@@ -183,7 +183,7 @@ def describe(found, reference):
 
 
 def run_model(name, s, legal, refused, peers, threads, options, folder, left):
-    """All batches of a model; yields (result, failures)."""
+    """Yields (result, failures) for all batches of a model."""
     model = models.MODELS[name]
     values = models.inputs(name, s, max(turns.LEAST_INSTANCES, *options.batches))
     files = write_files(name, s, values, folder)
@@ -218,7 +218,7 @@ def run_model(name, s, legal, refused, peers, threads, options, folder, left):
 
 
 def overhead_cases(name, s, folder, program):
-    """(what, instance, outputs) by which a trace is made."""
+    """Yields (case, files, outputs), from which traces are made."""
     first = models.inputs(name, s, 1)[0]
     cases = [("", first)]
     if name == "blockdrop_given":
@@ -238,7 +238,7 @@ def overhead_cases(name, s, folder, program):
 
 
 def run_overhead(name, s, legal, threads, options, folder, left, compiled):
-    """All cases of a model; yields (result, failures). `compiled` keeps traces."""
+    """Yields (result, failures) for all cases of a model. `compiled` caches traces."""
     for what, files, outputs in overhead_cases(name, s, folder, legal[0]):
         label = ", ".join(part for part in (name, what, "%d thread(s)" % threads) if part)
         forms = [form for form in legal if form.name != "none"]
@@ -291,7 +291,7 @@ def cells(result, names):
 
 
 def print_table(results):
-    """For the README."""
+    """Prints a table for the README."""
     names = [name for name in STRATEGIES + list(PEERS)
              if any(name in r["forms"] for r in results)]
     columns = ["model", "batch", "threads", "ours", "by", "floor", "over it"] + names
@@ -325,14 +325,14 @@ def parse_options():
     parser.add_argument("--strategies", type=names, default=STRATEGIES)
     parser.add_argument("--peers", type=names, default=list(PEERS))
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--runs", type=int, default=2, help="of each in a round")
+    parser.add_argument("--runs", type=int, default=2, help="run each RUNS times per round")
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--output", help="default: benchmarks/results/control.json, "
-                                         "control-overhead.json")
+    parser.add_argument("--output", help="output file (default: benchmarks/results/control.json or "
+                                         "control-overhead.json)")
     parser.add_argument("--overhead", action="store_true")
     parser.add_argument("--add", action="store_true",
-                        help="keep what the output file has and this run has not")
-    parser.add_argument("--small", action="store_true", help="small sizes, for tests")
+                        help="keep results in the output file that this run lacks")
+    parser.add_argument("--small", action="store_true", help="use small sizes, for tests")
     options = parser.parse_args()
     for given, known in ((options.models, models.MODELS), (options.peers, PEERS),
                          (options.strategies, STRATEGIES)):
@@ -382,8 +382,8 @@ def main():
             compiled = {}
             for threads in options.threads if legal else []:
                 points = (len(work) - work.index((name, threads))) * len(options.batches)
-                # What is left is shared out among the points; half of it goes to
-                # compiling and checking.
+                # The remaining points share the remaining time. Half of it is for
+                # compilation and checks.
                 left = lambda: max(1, (end - time.perf_counter()) / points / 2)
                 runs = run_overhead(name, s, legal, threads, options, folder, left, compiled) \
                     if options.overhead else run_model(
@@ -427,7 +427,7 @@ def main():
 
 
 def larger(before, after):
-    """The larger of each two numbers of two answers of batch-peak."""
+    """Returns the larger of each pair of numbers in two answers of batch-peak."""
     if isinstance(before, dict):
         return {name: larger(before[name], after[name]) for name in before}
     return max(before, after)
@@ -436,7 +436,7 @@ def larger(before, after):
 try:
     import numpy  # noqa: E402
     import checked  # noqa: E402
-    import models  # noqa: E402: beside this file
+    import models  # noqa: E402: in this folder
     import tensors  # noqa: E402
     import traces  # noqa: E402
 except ImportError as problem:

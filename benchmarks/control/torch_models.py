@@ -1,10 +1,10 @@
 """The models in PyTorch, for any number of instances at once.
 
-A net has RUNS, {setting: method}: ways to run a mini-batch, of which the fastest counts;
-EAGER and COMPILED are further ones of one kind.
-prepare() makes what such a method takes, outputs() lays its result out by instance; neither
-is timed. STEPS names the functions that are compiled. Norms are folded into convolutions,
-and input products of given words are one product.
+RUNS of a net is {setting: method}: methods that run a mini-batch, of which the fastest
+counts. EAGER and COMPILED are further methods for one of these forms. prepare() makes the
+arguments of such a method, and outputs() arranges its result by instance; neither is timed.
+STEPS lists the functions that are compiled. Norms are folded into convolutions, and the
+input products of given words are one product.
 """
 
 import torch
@@ -24,7 +24,7 @@ def tensors(instances, name):
 
 
 class Net(torch.nn.Module):
-    """Weights as buffers. DYNAMIC names the settings whose steps see changing numbers of
+    """Weights as buffers. DYNAMIC lists the settings whose steps have changing numbers of
     rows."""
 
     RUNS, EAGER, COMPILED, STEPS, DYNAMIC = {}, {}, {}, [], []
@@ -32,7 +32,7 @@ class Net(torch.nn.Module):
     def __init__(self, p, name, sizes):
         super().__init__()
         self.name, self.sizes = name, sizes
-        self.watch = None  # a list that gets by how much each decision was decided
+        self.watch = None  # a list to which margins of decisions are appended
         self.setup(p)
 
     def keep(self, **tensors):
@@ -46,7 +46,7 @@ class Net(torch.nn.Module):
             self.keep(**{name: value if kind == "b" else value.T})
 
     def above(self, scores):
-        """Which scores are above zero."""
+        """Returns which scores are above zero."""
         if self.watch is not None:
             self.watch.append(float(scores.abs().min()))
         return scores > 0
@@ -147,7 +147,7 @@ class NASRNN(Net):
 
 
 class Attention(Net):
-    """Heads are the first dimension, instances the second."""
+    """Heads are the first dimension, and instances are the second."""
 
     RUNS = {"": "steps"}
     STEPS = ["project", "attend"]
@@ -189,7 +189,7 @@ class Attention(Net):
 
 
 class Masked(Attention):
-    """All slots with a mask, or those that are filled."""
+    """Attends to all slots with a mask, or to the filled slots."""
 
     RUNS = {"masked": "steps"}
     EAGER = {"filled slots": "filled"}
@@ -233,7 +233,7 @@ class Seq2seq(Net):
             self.watch.append(first - second)
 
     def full(self, h, c, force):
-        """All instances up to the last end; what an instance has after its own is cleared."""
+        """Runs all instances until the last end. Clears results after the end of an instance."""
         word, words, hs = torch.ones(len(h), dtype=torch.int64), [], []
         going = torch.ones(len(h), dtype=torch.bool)
         for t in range(50):
@@ -277,8 +277,8 @@ class Seq2seq(Net):
 
 
 class Residual(Net):
-    """A block runs for the rows that keep it, or for all of them, then the results of the
-    others are dropped."""
+    """A block runs for the rows that keep it. In the setting "masked" it runs for all rows,
+    and the results of the others are dropped."""
 
     RUNS = {"gathered": "gathered", "masked": "masked"}
     EAGER = {"gathered, channels last": "last"}
@@ -412,7 +412,8 @@ class RAE(Net):
         self.keep(E=p["E"], W=p["W"].T, b=p["b"])
 
     def prepare(self, instances):
-        """Post-orders with the heights of nodes, and the trees."""
+        """Numbers the nodes in post-order. Returns words, leaves, the nodes of each height, the
+        ends of instances, and the trees."""
         words, leaves, levels, count = [], [], {}, 0
 
         def number(tree):

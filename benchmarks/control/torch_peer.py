@@ -1,6 +1,6 @@
-"""PyTorch: the nets of torch_models.py eager, and with their steps compiled by Inductor,
-with parameters packed for good (freezing). A step that does not compile runs eagerly, and the
-answers say so."""
+"""PyTorch: the nets of torch_models.py, eager or with steps compiled by Inductor. Freezing
+packs their parameters once. A step that does not compile runs eagerly, and the answers
+report it."""
 
 import copy
 import importlib.util
@@ -12,7 +12,7 @@ import torch._inductor.config
 
 from torch_models import NETS
 
-# How that of trees describes itself is the same.
+# Uses describe() of the peer of trees.
 _path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers",
                      "torch_peer.py")
 _spec = importlib.util.spec_from_file_location("torch_peer_of_trees", _path)
@@ -29,7 +29,7 @@ def start(threads):
 
 
 class Step:
-    """A compiled function, or itself if it does not compile."""
+    """A compiled function, or the original one if it does not compile."""
 
     def __init__(self, function, dynamic, fell_back):
         self.function, self.fell_back = function, fell_back
@@ -48,7 +48,7 @@ class Step:
 
 
 class Model:
-    """What the worker calls."""
+    """Interface for the worker."""
 
     def __init__(self, name, tensors, sizes):
         torch.compiler.reset()
@@ -64,19 +64,19 @@ class Model:
         return net
 
     def settings(self, form, batch):
-        """{setting: (prepare, run, outputs)}, of which the fastest counts."""
+        """Returns {setting: (prepare, run, outputs)}. The fastest setting counts."""
         self.fell_back = []
         found = {}
         for setting, method in {**self.net.RUNS, **(
                 self.net.EAGER if form == "eager" else self.net.COMPILED)}.items():
-            # One instance has one row, but for trees: Inductor finds that out by itself.
+            # One instance has one row, except in trees: None lets Inductor decide.
             dynamic = (batch > 1 or None) if setting in self.net.DYNAMIC else False
             net = self.net if form == "eager" else self.compiled(dynamic)
             found[setting] = net.prepare, getattr(net, method), net.outputs
         return found
 
     def margins(self, instances):
-        """By how much the closest decision of each instance was decided."""
+        """Returns the margin of the closest decision of each instance."""
         found = []
         for instance in instances:
             self.net.watch = []

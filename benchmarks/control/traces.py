@@ -1,5 +1,5 @@
-"""Traces: programs that do what a model did for one instance, with its decisions written
-down. The same operations, and no control that reads tensors, so `linearize` runs them."""
+"""Traces: programs that repeat a model's run of one instance with fixed decisions. They have
+the same operations, but no control that reads tensors, so `linearize` compiles them."""
 
 import os
 
@@ -35,7 +35,7 @@ LOOP = """\
 
 
 def seq2seq(name, count):
-    """A loop of so many steps; a word only says which row is read."""
+    """Returns a loop of `count` steps. Words only select the rows to read."""
     with open(os.path.join(batchtest.MODELS, name + ".mlir")) as file:
         text = file.read()
     first, end = text.index("    %zero = arith.constant 0 : index\n"), text.index(
@@ -55,8 +55,8 @@ def seq2seq(name, count):
 
 
 def trace(name, s, output):
-    """The text, or None for a model whose control reads no tensors: linearize's plan is its
-    trace."""
+    """Returns the text of a trace. Returns None for a model whose control reads no tensors:
+    its trace is the plan of linearize."""
     if name in ("seq2seq", "seq2seq_forced"):
         return seq2seq(name, int(output["count"]))
     if name in ("blockdrop", "blockdrop_given", "skipnet38"):

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What do unrolled loops bring to programs of single instances (strategy `replicate`)?
+"""Measures the benefit of unrolled loops in programs of single instances (`replicate`).
 
   unroll.py [--build=build] [--threads=1,2] [--rounds=5] [--runs=5] [--output=FILE] [--small]
 
-Runs two models at batch 1, with loops as they are and with bodies of several rounds: the
-fold of nasrnn over 1,000 words, by hand (a list for each word of the body), and the loop of
-attention over 32 steps, by `mlir-opt` of the same LLVM. Results are compared with those of
-unbatched code, and those of unrolled loops have the bits of the others. All run in turn,
---rounds times, each time --runs times; times are those of an instance, medians, in
-microseconds, and ratios are medians of those of the rounds, over the loop as it is. Barriers
-and bytes copied by inserts are those of an instance, too. --small is for tests. Builds nothing.
+Runs two models at batch 1, with their loops and with bodies of several rounds: the fold of
+nasrnn over 1,000 words, unrolled by hand (a list for each word of the body), and the loop of
+attention over 32 steps, unrolled by `mlir-opt` of the same LLVM. Results are compared with those
+of unbatched code, and must have the same bits with and without unrolling. All take turns for
+--rounds rounds, with --runs runs each. Times are medians in microseconds per instance. Ratios are
+medians of the ratios per round, over the original loop. Barriers and bytes copied by inserts are
+per instance, too. --small is for tests. Builds nothing.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def unroll_attention(factor, folder, words):
 
 
 def unroll_nasrnn(factor, folder, words):
-    """The same cell `factor` times in the body of a fold over as many lists."""
+    """Makes a fold over `factor` lists whose body has the cell `factor` times."""
     with open(os.path.join(batchtest.MODELS, "nasrnn.mlir")) as file:
         source = file.read()
     lists = ["tokens"] + ["tokens%d" % i for i in range(1, factor)]
@@ -89,7 +89,7 @@ def unroll_nasrnn(factor, folder, words):
 
 
 class Unrolled(turns.Ours):
-    """One form of a model, which may have inputs of its own."""
+    """A form of a model with its own inputs."""
 
     def __init__(self, factor, program, inputs):
         super().__init__("1 round" if factor == 1 else "%d rounds" % factor, program)
@@ -105,7 +105,7 @@ class Unrolled(turns.Ours):
 
 
 def measure(model, programs, threads, options, folder):
-    """A line of the table."""
+    """Returns a line of the table."""
     point = turns.Point((programs[0].inputs, "random:0", os.path.join(folder, "outputs")),
                         1, threads, options.runs)
     forms = {}

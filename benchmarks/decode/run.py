@@ -168,7 +168,7 @@ def parse_options():
     parser.add_argument("--torch", default=sys.executable)
     parser.add_argument("--output",
                         default=os.path.join(ROOT, "benchmarks", "results", "decode.json"))
-    parser.add_argument("--small", action="store_true", help="few requests, for tests")
+    parser.add_argument("--small", action="store_true", help="use few requests, for tests")
     options = parser.parse_args()
     unknown = sorted(set(options.spellings) - set(SPELLINGS))
     if unknown:

@@ -1,4 +1,4 @@
-//===- barrier.cpp - What a barrier of a persistent kernel costs ----------===//
+//===- barrier.cpp - Cost of a barrier of a persistent kernel -------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,9 +8,9 @@
 // batch-barrier OBJECT STEPS RUNS BLOCKS...
 //
 // Runs plans of steps without tasks with an object's own kernel: with a barrier
-// after each step, without one, and a single step. Differences per step are the
-// time of a barrier and of a step's bookkeeping. Prints a JSON array with an
-// object for each number of blocks, medians of the runs.
+// after each step, without barriers, and with a single step. The differences
+// per step are the times of a barrier and of a step's bookkeeping. Prints a
+// JSON array with an object for each number of blocks: medians of the runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ public:
 
   struct Result {
     double microseconds;
-    int64_t barriers; ///< of all blocks
+    int64_t barriers; ///< number of barriers of all blocks
   };
   Result run(int64_t count, bool barrier);
 
@@ -143,7 +143,7 @@ static void measure(const CompiledObject &object,
     EmptySteps::Result one = empty.run(1, false);
     EmptySteps::Result apart = empty.run(steps, false);
     EmptySteps::Result together = empty.run(steps, true);
-    // Groups other than all blocks wait elsewhere.
+    // Only executor `device` uses the barrier of all blocks.
     int64_t wanted = launch.executor == "device" ? steps - 1 : 0;
     if (together.barriers - apart.barriers != wanted)
       raise(steps, " steps met ", together.barriers - apart.barriers,

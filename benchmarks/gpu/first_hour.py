@@ -1,36 +1,35 @@
 #!/usr/bin/env python3
-"""What is worth knowing first on a machine with a GPU, in ten minutes at most.
+"""Runs the most informative measurements on a machine with a GPU, in at most ten minutes.
 
   first_hour.py [--output=first-hour] [--budget=540] [--parts=answers,times]
                 [--quick] [--device=cuda|emulator]
 
-Runs in a folder that make_bundle.py --first-hour has made, in this order:
+Runs in a folder made by make_bundle.py --first-hour, in this order:
 
 answers    golden cases with everything that runs programs on a GPU: executors,
            levels of strategy replicate, lock step, TF32 and bf16
 times      a tree model and an LSTM at batch 1, 10 and 64 with each executor, the tree
            model in TF32 and bf16, too; results are compared with the unbatched code on
-           the CPU, and those of all executors and batch sizes with each other, bit for
-           bit
+           the CPU, and bit for bit between all executors and batch sizes
 barriers   run.py's barriers and ceilings
 sanitizer  small golden cases under compute-sanitizer: memcheck, racecheck, synccheck
 control    a decoder, attention, a sampler and ten layers at their own sizes
 profile    the tree model's kernels under Nsight Compute (ncu), at batch 1 and 64, and
            those of control at batch 1: why warps wait, and at which instructions
 peers      run.py on the same two models: PyTorch, CUDA graphs, cuDNN
-sizes      all other models that run.py measures, at their sizes, as times
+sizes      all other models that run.py measures, at their sizes, like times
 compiled   PyTorch's TorchInductor on the tree model
 
-Each command has a time limit; it and all that it has started are killed when that is over.
-A part has a share of the budget, seconds for everything: what there is no time for is left
-out, and the table says so. Writes to the output's folder:
+Each command has a time limit. After that, the command and all processes that it started are
+killed. Each part has a share of the budget, which is in seconds. The table lists the parts that
+did not fit. Writes to the output folder:
 
 first-hour.json    all results, after each one
-log.txt            what commands that went wrong have said
+log.txt            the output of failed commands
 profile.txt        reasons and instructions; profile.tar.gz has ncu's reports
-table.txt          the table that is printed last
+table.txt          the table, which is also printed at the end
 
-The exit code is 1 if anything was wrong. --quick runs a few of everything.
+The exit code is 1 on any error. --quick runs a few of everything.
 """
 
 import argparse
@@ -57,21 +56,21 @@ sys.dont_write_bytecode = True
 import run as measuring  # noqa: E402
 
 SANITIZERS = ("memcheck", "racecheck", "synccheck")
-# Of the models of part `times`.
+# A model of part `times`.
 PROFILED = "treelstm_nary"
 SECTIONS = ("SpeedOfLight", "WarpStateStats", "SourceCounters", "LaunchStats")
-HOT = 40  # instructions of a profile
+HOT = 40  # number of instructions in a profile
 
 
 # --- commands with a time limit -------------------------------------------------
 
 class Ended(Exception):
-    """There is no use in going on; the text says why."""
+    """Ends the run. The text has the reason."""
 
 
 class Watch:
-    """Runs commands, each in a process group of its own. None runs past the end of the
-    current part, nor of the budget."""
+    """Runs commands, each in a separate process group. Commands end at the latest with the
+    current part and with the budget."""
 
     def __init__(self, seconds):
         self.end = self.part_end = time.monotonic() + seconds
@@ -84,7 +83,7 @@ class Watch:
         return self.part_end - time.monotonic()
 
     def call(self, command, limit):
-        """(exit code or None, if it was killed; what it printed; its errors)."""
+        """Returns (exit code, or None if killed; standard output; standard error)."""
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
             with self.lock:
                 process = subprocess.Popen(
@@ -98,7 +97,7 @@ class Watch:
             kill(process.pid)
             try:
                 process.wait(10)
-            except subprocess.TimeoutExpired:  # the driver does not let it go
+            except subprocess.TimeoutExpired:  # the driver does not release it
                 code = None
             with self.lock:
                 self.groups.discard(process.pid)
@@ -109,7 +108,7 @@ class Watch:
             return (code, *texts)
 
     def stop(self):
-        """Ends all that runs."""
+        """Ends all running commands."""
         self.end = self.part_end = 0
         with self.lock:
             for group in self.groups:
@@ -124,13 +123,13 @@ def kill(group):
 
 
 class Job:
-    """A command, its limit in seconds, and what makes facts of what it printed."""
+    """A command, its limit in seconds, and a function that reads facts from its output."""
 
     def __init__(self, name, command, limit, read=lambda text: {}):
         self.name, self.command, self.limit, self.read = name, command, limit, read
 
 
-# --- what is run ----------------------------------------------------------------
+# --- runs -----------------------------------------------------------------------
 
 class Hour:
     """The bundle, the record and the table."""
@@ -149,7 +148,7 @@ class Hour:
                        "parts": {}, "wrong": []}
         self.begin = time.monotonic()
 
-    # --- what is kept
+    # --- the record
 
     def path(self, name):
         return os.path.join(self.options.output, name)
@@ -174,7 +173,7 @@ class Hour:
     # --- running
 
     def do(self, job):
-        """What is kept of a job; its state is ok, wrong, killed or left out."""
+        """Runs a job and returns its facts. The state is ok, wrong, killed or left out."""
         facts = {"name": job.name, "state": "left out"}
         if self.watch.left() < 1:
             return facts
@@ -191,7 +190,7 @@ class Hour:
             except Exception as error:
                 code, errors = 0, "%s\n%r" % (errors, error)
                 facts["state"] = "wrong"
-        elif code is not None and self.watch.end:  # else stop() has ended it
+        elif code is not None and self.watch.end:  # otherwise stop() ended it
             facts["state"] = "wrong"
         elif own:
             facts["state"] = "killed"
@@ -206,7 +205,7 @@ class Hour:
         return facts
 
     def do_all(self, part, jobs, workers=1):
-        """Runs a part's jobs, and adds to the record what they say, one by one."""
+        """Runs the jobs of a part, and adds the facts of each to the record."""
         found = self.record["parts"][part]["jobs"]
 
         def one(job):
@@ -227,7 +226,7 @@ class Hour:
         return done
 
     def probe(self):
-        """After a command was killed: does the GPU still run what it did before?"""
+        """Checks after a killed command that the GPU still runs the smallest job."""
         if self.watch.left() > 5 and self.do(self.smallest())["state"] != "ok":
             raise Ended("the device does not answer any more")
 
@@ -236,20 +235,20 @@ class Hour:
     def batch_run(self, program, *more, prefix=()):
         words = [*prefix, measuring.batchtest.tool("batch-run"), program["object"],
                  *program["options"], *more]
-        # The emulator runs few blocks where it is not told, and has another clock.
+        # By default, the emulator runs only 4 blocks. Its clock differs from that of a GPU.
         return words + (["--blocks=8"] if self.emulated else [])
 
     def patience(self, seconds):
         return [] if self.emulated else ["--watchdog=%d" % seconds]
 
     def smallest(self):
-        """Anything that runs at once, if something runs at all."""
+        """Returns a job that takes little time."""
         first = self.programs[0]
         return Job("the first program", self.batch_run(
             first, "--limit=1", "--json", *self.patience(5)), 60, read_counts)
 
     def run_script(self, output, *more):
-        """run.py, and its record."""
+        """Returns the command for run.py, and a function that reads its record."""
         output = os.path.join(self.scratch, output)
         words = [sys.executable, os.path.join(HERE, "run.py"), "--output=" + output,
                  "--device=" + self.options.device, *more]
@@ -268,7 +267,7 @@ class Hour:
         return [program for program in self.programs if program["part"] == part]
 
     def few(self, programs):
-        """With --quick, the first one of each way of running it."""
+        """Returns all programs, or with --quick the first one of each way to run a program."""
         if not self.options.quick:
             return programs
         kept = {}
@@ -278,7 +277,7 @@ class Hour:
 
 
 def all_programs(bundle):
-    """Those of the bundle; what run.py measures is timed or only compared."""
+    """Yields the programs of the bundle. Models of run.py are in part `times` or `sizes`."""
     for entry in bundle["models"]:
         for executor, path in entry["objects"].items():
             yield {"part": "times" if entry["model"] in bundle["timed"] else "sizes",
@@ -294,7 +293,7 @@ def all_programs(bundle):
 
 
 def read_counts(text):
-    """Of batch-run --json."""
+    """Returns facts from the output of batch-run --json."""
     found = json.loads(text)
     facts = {"counts": {key: found[key] for key in measuring.COUNTS if key in found}}
     if "max_relative_error" in found:
@@ -307,7 +306,7 @@ def read_counts(text):
 
 
 def read_results(path):
-    """The same, and a number for all bits of the results."""
+    """Returns a function that reads the same facts, and a hash of the results."""
     def read(text):
         facts = read_counts(text)
         with open(path, "rb") as file:
@@ -327,8 +326,9 @@ def answers(hour):
 
 
 class WithResults(Job):
-    """A program whose results are kept as a number: timed at a batch size, or compared
-    with those of the unbatched code (which would be timed, too, if both were asked for)."""
+    """A program whose results are stored as a hash. It is timed at a batch size, or its
+    results are compared with those of the unbatched code. One run does not do both, as it
+    would also time the unbatched code."""
 
     def __init__(self, hour, program, limit, batch=None, runs=None):
         name = "%s, %s" % (program["name"], "batch %d" % batch if batch else
@@ -339,12 +339,12 @@ class WithResults(Job):
         Job.__init__(self, name, hour.batch_run(
             program, "--limit=%d" % limit, "--outputs=" + path, "--json", *more,
             *hour.patience(5)), 40, read_results(path))
-        # What has the same bits: with other executors too, if it is one kernel's rows.
+        # Jobs of a row have the same bits. Programs of one kernel share a row.
         self.row = program.get("row", program["name"]), limit
 
 
 def compare_bits(hour, jobs, done):
-    """The results of a row are the same whatever the executor and the batch size."""
+    """Checks that results of a row do not depend on the executor or the batch size."""
     rows = collections.defaultdict(lambda: collections.defaultdict(list))
     for job, facts in zip(jobs, done):
         if "bits" in facts:
@@ -365,7 +365,7 @@ def control(hour):
 
 
 def timed(hour, part, runs):
-    """First what is compared, several at once, then what is timed."""
+    """Runs comparisons, several at once, and then timings."""
     first, then = {}, []
     runs = 2 if hour.options.quick or hour.emulated else runs
     for program in hour.few(hour.of(part)):
@@ -400,7 +400,7 @@ def sanitizer(hour):
         if not program["sanitized"] or hour.options.quick and jobs:
             continue
         for name in SANITIZERS:
-            # Code that is checked may need more registers: few blocks always fit.
+            # Instrumented code may need more registers. A few blocks always fit.
             command = hour.batch_run(
                 program, "--limit=2", *([] if hour.emulated else ["--blocks=16"]),
                 *hour.patience(0), prefix=[
@@ -410,7 +410,7 @@ def sanitizer(hour):
 
 
 def needs(hour, part, name):
-    """Is a tool there? On the PATH, or where CUDA is."""
+    """Returns whether a tool is on the PATH, to which main() adds the folders of CUDA."""
     if shutil.which(name):
         return True
     print("%s: there is no %s" % (part, name))
@@ -457,7 +457,7 @@ def profile(hour):
 
 
 def middle_one(hour, program):
-    """The number of the input that is neither long nor short; of random ones the first."""
+    """Returns the number of the input of median length; 0 for random inputs."""
     path = next(option.split("=")[1] for option in program["options"]
                 if option.startswith("--inputs="))
     if path.startswith("random:"):
@@ -468,7 +468,7 @@ def middle_one(hour, program):
 
 
 def sampling_option(hour):
-    """How often warps are looked at: the option's name depends on ncu's version."""
+    """Returns the option for the sampling interval of warps, which depends on ncu's version."""
     _, text, _ = hour.watch.call(["ncu", "--help"], 20)
     return "--warp-sampling-interval" if "--warp-sampling-interval" in text \
         else "--sampling-interval"
@@ -506,8 +506,8 @@ def profile_one(hour, program, batch, raw):
 
 
 def read_source(text, file):
-    """Why warps wait, as shares of all samples, of ncu's page "source"; the hottest
-    instructions go to a file."""
+    """Reads ncu's page "source". Returns the reasons why warps wait, as shares of all samples.
+    Writes the instructions with the most samples to a file."""
     rows = list(csv.reader(io.StringIO(text)))
     head = next(i for i, row in enumerate(rows) if "Source" in row)
     names, rows = rows[head], [row for row in rows[head + 1:]
@@ -567,7 +567,7 @@ def table(hour):
 
 
 def rows_of_times(jobs, hour):
-    """Kernel and total by batch size, and what was estimated of some kernels."""
+    """Returns kernel times and totals by batch size, and estimates of some kernels."""
     found = {}
     estimates = {"%s %d f32, device" % (entry["model"], entry["size"]):
                  entry.get("estimate_us", {}) for entry in hour.bundle["models"]}
@@ -625,7 +625,7 @@ def rows_of_profile(jobs, hour):
         for name, share in list(facts.get("stalls", {}).items())[:6])) for facts in jobs]
 
 
-# In the order of what is most worth, with shares of the budget.
+# Parts in the order of their value, with shares of the budget.
 PARTS = {"answers": (answers, 0.2), "times": (times, 0.25), "barriers": (barriers, 0.12),
          "sanitizer": (sanitizer, 0.2), "control": (control, 0.15),
          "profile": (profile, 0.25), "peers": (peers, 0.3), "sizes": (sizes, 0.25),

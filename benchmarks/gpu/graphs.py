@@ -1,9 +1,9 @@
-"""Trees and DAGs of batch-run's JSON lines as arrays, and their levels."""
+"""Converts trees and DAGs of batch-run's JSON lines to arrays, and finds their levels."""
 
 
 def graph_of(value):
-    """(children of each node, its word or -1, the root) of a value of
-    batch-run's JSON, in post-order as outputs have it."""
+    """Returns (children of each node, its word or -1, the root) of a value of batch-run's
+    JSON. Nodes are in post-order, as in outputs."""
     def parts(node):
         word, kids = -1, []
         for field in node[1:]:
@@ -16,7 +16,7 @@ def graph_of(value):
         return word, kids
 
     shared = value["nodes"] if isinstance(value, dict) else None
-    number = {}  # of shared nodes that are done
+    number = {}  # numbers of visited shared nodes
     kids, words, done = [], [], []
     work = [(value["root"] if shared else value, False)]
     while work:
@@ -41,8 +41,8 @@ def graph_of(value):
 
 
 class Plan:
-    """The levels of a mini-batch of graphs. Nodes are numbered by level, leaves
-    first; `levels` has the range of each level and its nodes' children."""
+    """The levels of a mini-batch of graphs. Nodes are numbered by level, leaves first.
+    `levels` has the range of each level and its nodes' children."""
 
     def __init__(self, graphs):
         heights, levels, all_kids, all_words, roots = [], [[]], [], [], []

@@ -1,28 +1,31 @@
 #!/usr/bin/env python3
-"""Makes a folder with all that a GPU machine needs to run our benchmarks.
+"""Makes a folder with everything that a GPU machine needs to run our benchmarks.
 
   make_bundle.py [--build=build] [--output=bundle] [--device=cuda|emulator]
                  [--chip=sm_90a] [--models=a,b] [--sizes=256,512] [--instances=64]
                  [--executors=device,cluster,cluster-16,block] [--length=100]
                  [--cpu=x86-64-v3] [--tools=FOLDER] [--first-hour]
 
-It holds objects of every model over trees and DAGs of examples/models (MV-RNN at a
-quarter of the sizes) and of the sequence models beside this script, for each
-executor; inputs: the first trees of GUM where ../shared/data is there, else of
-examples/data, 10x10 grids, sequences; batch-run and batch-barrier, linked so that
-they need glibc and a driver only (with --tools: those of another folder, as they
-are); and run.py with its modules. The objects' host code, which finds tasks and
-checks results, is for --cpu. A bundle for the emulator is small and tries the scripts
-out.
+The folder contains:
 
---first-hour adds first_hour.py and what it runs beside (programs.py): golden cases
-of all models, if ../shared/cases is there, products on tensor cores, and models with
-control of their own; --sizes=256 is the default then, and --models takes the names of
-all of these.
+- objects for each executor: all models over trees and DAGs of examples/models (MV-RNN at a
+  quarter of the sizes), and the sequence models next to this script;
+- inputs: the first trees of GUM if ../shared/data exists, else of examples/data; 10x10 grids;
+  sequences;
+- batch-run and batch-barrier, linked so that they only need glibc and a driver, or those of the
+  folder of --tools, unchanged;
+- run.py with its modules.
 
-Builds no compiler: scripts/check does. Compiles BATCH_JOBS models at a time (2); those
-that do not compile are left out, with an error at the end. Lists the files; more than 50
-MB are an error.
+--cpu is for the host code of the objects, which inspects and checks results. A bundle for the
+emulator is small, and for trying out the scripts.
+
+--first-hour adds first_hour.py and what it also runs (programs.py): golden cases of all models
+if ../shared/cases exists, products on tensor cores, and models with control of their own. Then
+the default is --sizes=256, and --models accepts the names of all of these.
+
+Does not build the compiler: run scripts/check first. Compiles BATCH_JOBS models at a time
+(default: 2). Leaves out models that do not compile, and reports an error at the end. Lists the
+files. More than 50 MB are an error.
 """
 
 import argparse
@@ -59,7 +62,7 @@ MODULES = {"batchtest.py": "test/Integration/batchtest.py",
 
 
 def build_tools(folder):
-    """The runtime's tools, for any Linux of a glibc that is not older."""
+    """Builds the runtime's tools, for any Linux with the same or a newer glibc."""
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DBATCH_BUILD_TESTS=OFF",
                "-DBATCH_BENCHMARK_TOOLS=ON", "-DBoost_USE_STATIC_LIBS=ON",
                "-DCMAKE_EXE_LINKER_FLAGS=-static-libstdc++ -Wl,--gc-sections"]
@@ -75,14 +78,14 @@ def build_tools(folder):
 
 
 def needed_glibc(path):
-    """The newest version of glibc that a program names."""
+    """Returns the newest version of glibc that a program requires."""
     with open(path, "rb") as file:
         found = re.findall(rb"\0GLIBC_(\d+)\.(\d+)", file.read())
     return ".".join(map(str, max((int(a), int(b)) for a, b in found)))
 
 
 def revision():
-    """Of our sources, and whether they are others now."""
+    """Returns the revision of our sources, and whether they have changed since."""
     try:
         return subprocess.check_output(
             ["git", "-C", ROOT, "describe", "--always", "--dirty"]).decode().strip()
@@ -91,7 +94,7 @@ def revision():
 
 
 def numbered(values, binary):
-    """Bracketed trees as JSON values, words numbered by first appearance."""
+    """Returns bracketed trees as JSON values. Words are numbered by first appearance."""
     words = {}
 
     def convert(tree):
@@ -104,7 +107,7 @@ def numbered(values, binary):
 
 
 def write_inputs(models, options, folder):
-    """{model: its input file}, one file for each kind of structure."""
+    """Writes one input file for each kind of structure. Returns {model: its input file}."""
     found = {}
     for model in models:
         kind = next((name for name in ("BINARY", "CHILD_SUM", "DEP", "DAG")
@@ -126,8 +129,8 @@ def write_inputs(models, options, folder):
 
 
 def measured(models, inputs, options):
-    """Entries of the manifest for run.py, and what is to be compiled for them: (name of
-    the object, source, options)."""
+    """Returns entries of the manifest for run.py, and their objects to compile as (name,
+    source, options)."""
     entries, work = [], []
     for model in models:
         source = programs.source_of(model)
@@ -143,7 +146,7 @@ def measured(models, inputs, options):
 
 
 def first_hour(entries, options, scratch):
-    """The same for first_hour.py."""
+    """Returns the programs of first_hour.py, and their objects to compile."""
     found, work = [], []
     for program, source, flags in itertools.chain(
             programs.cases(options, scratch), programs.tensor_cores(options, entries),
@@ -155,7 +158,7 @@ def first_hour(entries, options, scratch):
 
 
 def compile_objects(work, options):
-    """Returns the names of those that could not be made."""
+    """Compiles all objects. Returns the names of those that do not compile."""
     device = ["--device=" + options.device, "--cpu=" + options.cpu]
     if options.device == "cuda":
         device.append("--chip=" + options.chip)
@@ -178,7 +181,7 @@ def compile_objects(work, options):
 
 
 def add_estimates(models, options):
-    """Adds what kernels of executor `device` may take, by batch size (work.py)."""
+    """Adds estimated times of kernels of executor `device`, by batch size (work.py)."""
     import work
     batches = [batch for batch in (1, 4, 10, 64) if batch <= options.instances]
     of = argparse.Namespace(blocks=0, precision="f32", chip=options.chip,
@@ -192,7 +195,7 @@ def add_estimates(models, options):
 
 
 def without(models, programs, failed):
-    """What is left where some objects could not be made."""
+    """Returns the models and programs without the failed objects."""
     for entry in models:
         entry["objects"] = {executor: name for executor, name
                             in entry["objects"].items() if name not in failed}
@@ -201,7 +204,7 @@ def without(models, programs, failed):
 
 
 def list_files(folder):
-    """Prints files and sizes, of objects and cases their sum; returns all bytes."""
+    """Prints files and their sizes, with sums for objects and cases. Returns all bytes."""
     total, sums = 0, {"objects": [], "cases": []}
     for at, _, names in os.walk(folder):
         for name in sorted(names):
@@ -235,17 +238,17 @@ def parse():
     parser.add_argument("--sizes", type=numbers)
     parser.add_argument("--executors", type=names)
     parser.add_argument("--instances", type=int)
-    parser.add_argument("--length", type=int, help="words of a sequence")
+    parser.add_argument("--length", type=int, help="use sequences of LENGTH words")
     parser.add_argument("--cpu", default="x86-64-v3" if platform.machine() ==
                         "x86_64" else "neoverse-n1")
-    parser.add_argument("--tools", help="a folder with " + " and ".join(TOOLS))
+    parser.add_argument("--tools", help="take " + " and ".join(TOOLS) + " from this folder")
     parser.add_argument("--first-hour", action="store_true")
     options = parser.parse_args()
     small = options.device == "emulator"
     options.sizes = options.sizes or ([16] if small else [256] if options.first_hour
                                       else [256, 512])
     options.instances = options.instances or (4 if small else 64)
-    # The emulator runs 8 blocks.
+    # The emulator runs 8 blocks, fewer than a cluster of 16.
     options.executors = options.executors or [
         name for name in programs.EXECUTORS if name != "cluster-16" or not small]
     unknown = set(options.executors) - set(programs.EXECUTORS)

@@ -1,9 +1,9 @@
-"""What first_hour.py runs, beside the models that run.py measures: golden cases with
-everything that runs programs on a GPU, a tree model with products on tensor cores,
-and models whose control is more than that of a structure.
+"""Programs of first_hour.py that run.py does not measure: golden cases with each executor,
+level and precision on a GPU; a tree model with products on tensor cores; and models with
+control that does not follow a structure.
 
 A program is {"part": of first_hour.py, "name", "object", "options": of batch-run, "checks":
-the same, of results}, with paths from the bundle's folder on.
+options of batch-run that check results}. Paths are relative to the bundle's folder.
 """
 
 import json
@@ -19,23 +19,23 @@ EXECUTORS = {"device": ["--executor=device"], "cluster": ["--executor=cluster"],
              "cluster-16": ["--executor=cluster", "--cluster-size=16"],
              "block": ["--executor=block"]}
 LEVELS = ("cluster", "block", "device")
-# Golden cases, if they are there.
+# Golden cases, if present.
 CASES = os.path.join(batchtest.ROOT, "..", "shared", "cases")
-# What factors of products are off by when they are rounded (docs/GPU.md).
+# Relative rounding errors of the factors of products (docs/explanation/gpu.md).
 ROUNDING = {"tf32": 2.0 ** -11, "bf16": 2.0 ** -8}
-# The model that runs on tensor cores, those that part `times` measures, and those that have
-# their sources beside this file.
+# TREES runs on tensor cores, and part `times` measures TIMED. The sources of SEQUENCES are in
+# the folder models.
 TREES = "treelstm_nary"
 TIMED = (TREES, "lstm")
 SEQUENCES = ("lstm", "gru")
-# Those that run under the sanitizer: each has something that the others have not.
+# Models that run under the sanitizer. Each covers code that the others do not.
 SANITIZED = (TREES, "treegru_nary", "seq2seq", "nuts_gauss")
-# Those that are large, or much like others: one executor and one level will do.
+# Models that are large, or similar to others. They run with one executor and one level.
 ONCE = ("bilstm_tagger_char", "lstm10", "skipnet38", "blockdrop_given", "nasrnn_add",
         "attention_masked", "seq2seq_forced")
-# A decoder, attention, a sampler and ten layers: small sizes for the emulator, and how many
-# instances are compared with unbatched code. A decoder takes the largest of many
-# numbers: among enough instances there are two that rounding decides between.
+# A decoder, attention, a sampler and ten layers. Each has small sizes for the emulator, and
+# the number of instances to compare with unbatched code. The decoder selects the largest of
+# many numbers. With many instances, rounding changes the order of two of these numbers.
 CONTROL = {"seq2seq": ("H=16,V=30", 8), "attention": ("HEADS=2,D=8,SLOTS=34", 64),
            "nuts_gauss": ("D=4", 64), "lstm10": ("H=8", 8)}
 
@@ -47,7 +47,7 @@ def source_of(model):
 
 
 def ways(model, executors, levels):
-    """{name: options of batch-compile} of all that runs a model on a GPU."""
+    """Returns {name: options of batch-compile} of all ways to run a model on a GPU."""
     found = {}
     if model in batchtest.EVERY + batchtest.FURTHER:
         for executor in executors:
@@ -61,14 +61,14 @@ def ways(model, executors, levels):
 
 
 def bound(precision, trees):
-    """What results may be off by: a level has one product behind those of the level
-    below, results one more."""
+    """Returns the option with the error bound of results. Each level adds one product to the
+    chain of those below, and results add one more."""
     levels = len(graphs.Plan([graphs.graph_of(tree) for tree in trees]).levels)
     return ["--check-unbatched=%.2g" % (2 * ROUNDING[precision] * (levels + 2))]
 
 
 def cases(options, scratch):
-    """(program, source, options of batch-compile) of golden cases."""
+    """Yields (program, source, options of batch-compile) of golden cases."""
     names = sorted(os.listdir(CASES)) if os.path.isdir(CASES) else []
     for model in names:
         few = 1 if model in ONCE else None
@@ -87,7 +87,7 @@ def cases(options, scratch):
             if os.path.exists(path):
                 shutil.copyfile(path, os.path.join(target, os.path.basename(path)))
                 given.append("--%s=%s/%s.safetensors" % (option, folder, name))
-        rounding = 1e-6 if model in batchtest.CONTROL else 1e-5  # f64 and f32
+        rounding = 1e-6 if model in batchtest.CONTROL else 1e-5  # models in f64 and f32
         checks = ["--check-unbatched=%g" % rounding,
                   "--expect=%s/expected.safetensors,%g,%g" % (
                       folder, meta["rtol"], meta["atol"])]
@@ -113,7 +113,7 @@ def cases(options, scratch):
 
 
 def tensor_cores(options, entries):
-    """The same of a tree model at the sizes that run.py measures, on tensor cores."""
+    """Yields the same for a tree model on tensor cores, at the sizes of run.py."""
     for entry in entries:
         if entry["model"] != TREES:
             continue
@@ -133,7 +133,7 @@ def tensor_cores(options, entries):
 
 
 def control(options):
-    """The same of models with control of their own."""
+    """Yields the same for models with control of their own."""
     for model, (small, checked) in CONTROL.items():
         if options.models and model not in options.models:
             continue
@@ -141,7 +141,7 @@ def control(options):
         for way, flags in ways(model, options.executors, LEVELS).items():
             if way in EXECUTORS:
                 continue
-            # On a GPU the next block is by default the one that most lanes wait for.
+            # By default, a GPU next runs the block for which most lanes wait.
             choices = ["", "work"] if way == "lock step" else [""]
             for choice in choices:
                 given = ["--block-choice=" + choice] if choice else []

@@ -1,32 +1,32 @@
 #!/usr/bin/env python3
-"""Measures compiled models on a GPU, from a folder that make_bundle.py has made.
+"""Measures compiled models on a GPU, from a folder made by make_bundle.py.
 
   run.py [--parts=ceilings,barriers,models] [--models=a,b] [--sizes=256,512]
          [--batches=1,10,64] [--repetitions=3] [--runs=5] [--output=results.json]
          [--add] [--quick] [--no-peers] [--forms=recursive,levels,graph,compiled,cudnn]
          [--device=cuda|emulator] [--torch-device=cuda|cpu] [--tolerance=1e-4]
 
-ceilings: products and copies by PyTorch, a launch. barriers: what one adds to steps
-without tasks, by executor and number of blocks. models: every model, size and batch
-size with each executor, and PyTorch node by node, by level, and by level as a CUDA
-graph; sequences beside cuDNN (lib/torch_gpu.py says how). --forms chooses among these;
-compiled, levels by TorchInductor, only runs where it is asked for: it takes a minute.
+ceilings   products and copies by PyTorch, and a launch
+barriers   the time that a barrier adds to steps without tasks, by executor and number of blocks
+models     all models, sizes and batch sizes with each executor; PyTorch node by node, by level,
+           and by level as a CUDA graph; cuDNN for sequences (lib/torch_gpu.py)
 
-Mini-batches have exactly as many instances as --batches says: what is left over is left
-out. Before anything is timed, the results of all nodes are compared with those of the
-unbatched code on the CPU, those of other batch sizes bit for bit with them, and
-those of PyTorch with ours: |a-b| / max(|b|, rms of b) at most the tolerance, else
-the exit code is 1.
+--forms selects forms of PyTorch. `compiled`, levels by TorchInductor, takes a minute, so it runs
+only if selected.
 
-Ours and the peers run in turn, every repetition one after the other. Medians, per
-mini-batch, in microseconds: the kernel; the host, which inspects and schedules; the
-copies of inputs, plans and all results, with the launch; in total, with the
-executor that takes least. Ratios are of pairs, peer over our total: above 1 ours is
-faster. Floor: the larger of the products at the GPU's f32 rate and the bytes that
-must move at its copy bandwidth, over the kernel. Beside the kernel's time with executor
-`device` stands what was estimated of it from counts (work.py). Stores JSON and draws it beside.
---add keeps what the output has already, for a run in pieces. --quick is for trying
-out: few runs, small batches.
+Mini-batches have exactly the sizes of --batches; the remainder of the instances does not run.
+Before timing, the results of all nodes are compared: with the unbatched code on the CPU, bit for
+bit between batch sizes, and those of PyTorch with ours. |a-b| / max(|b|, rms of b) must be at
+most the tolerance, else the exit code is 1.
+
+Ours and the peers take turns in each repetition. Times are medians in microseconds per
+mini-batch: the kernel; the host, which inspects and schedules; the copies of inputs, plans and
+all results, with the launch; and the total, with the fastest executor. Ratios are those of
+pairs, peer over our total: above 1, ours is faster. The floor is the larger of two times, over
+that of the kernel: the products at the GPU's f32 rate, and the bytes that must move at its copy
+bandwidth. Next to the kernel's time with executor `device` is its estimate from counts
+(work.py). Stores JSON, and draws it next to it. --add keeps the contents of the output file, for
+a run in pieces. --quick is for trying out: few runs, small batches.
 """
 
 import argparse
@@ -69,7 +69,8 @@ class Object:
             graphs.graph_of(value) for value in self.values]
 
     def shapes(self):
-        """Of the parameters, from an object's descriptor (docs/ABI.md)."""
+        """Returns the shapes of the parameters, from an object's descriptor
+        (docs/reference/abi.md)."""
         class BatchObject(ctypes.Structure):
             _fields_ = [("abi", ctypes.c_uint64), ("text", ctypes.c_char_p)]
 
@@ -79,7 +80,7 @@ class Object:
                 for parameter in json.loads(text)["parameters"]}
 
     def whole(self, batch):
-        """How many instances make mini-batches of exactly `batch`."""
+        """Returns the number of instances in full mini-batches of size `batch`."""
         return batch * batchtest.mini_batches(len(self.values), batch)
 
     def run(self, executor, batch, instances, *more):
@@ -89,16 +90,16 @@ class Object:
             check=False)
 
     def nodes(self, instances):
-        """Leaves, inner nodes and children."""
+        """Returns the numbers of leaves, inner nodes and children."""
         kids = [own for graph in self.graphs[:instances] for own in graph[0]]
         leaves = sum(not own for own in kids)
         return leaves, len(kids) - leaves, sum(map(len, kids))
 
 
-# --- what is there ------------------------------------------------------------
+# --- the machine --------------------------------------------------------------
 
 def find_missing(bundle, objects, options):
-    """What keeps the bundle from running here, a line each."""
+    """Returns the reasons why the bundle cannot run here, one line each."""
     found = []
     name, version = platform.libc_ver()
     if name == "glibc" and [int(x) for x in version.split(".")] < [
@@ -115,7 +116,7 @@ def find_missing(bundle, objects, options):
 
 
 def open_peer(options):
-    """(PyTorch on its device or None, why not)."""
+    """Returns (PyTorch on its device, or None; the reason why it is None)."""
     if options.no_peers:
         return None, "--no-peers"
     try:
@@ -129,7 +130,7 @@ def open_peer(options):
 
 
 def driver():
-    """Its version and the GPU's clocks, as nvidia-smi says."""
+    """Returns the driver's version and the GPU's clocks, as nvidia-smi reports them."""
     fields = "name,driver_version,clocks.sm,clocks.max.sm,clocks.mem"
     try:
         return subprocess.run(
@@ -142,7 +143,7 @@ def driver():
 # --- measuring ----------------------------------------------------------------
 
 def measure_barriers(objects, options, processors):
-    """What batch-barrier says of the smallest model's kernels."""
+    """Measures barriers of the smallest model's kernels with batch-barrier."""
     chosen = min(objects, key=lambda each: (each.model != "treefc", each.size))
     steps, runs = (5, 3) if options.quick else (1000, 21)
     grids = [1 << i for i in range(16) if 1 << i < processors] + [processors]
@@ -159,7 +160,7 @@ def measure_barriers(objects, options, processors):
 
 
 def outputs_of(path):
-    """Tensors by name, without the offsets of ragged ones."""
+    """Returns tensors by name, without the offsets of ragged tensors."""
     import torch
     return {name: torch.frombuffer(values, dtype=torch.float32).view(shape)
             for name, (_, shape, values)
@@ -168,8 +169,9 @@ def outputs_of(path):
 
 
 def check_ours(entry, counts, options, folder):
-    """{instances: {executor: (largest error and counts, file of outputs)}}, of so many
-    instances in one mini-batch; several at once, as most of it is unbatched code."""
+    """Returns {instances: {executor: (largest error and counts, file of outputs)}} for each
+    number of instances in one mini-batch. Several checks run at once, since unbatched code
+    takes most of their time."""
     def check(job):
         instances, executor = job
         path = os.path.join(folder, "%s-%d.safetensors" % (executor, instances))
@@ -192,15 +194,15 @@ def same_files(a, b):
 
 
 def node_by_node(entry, form, batch, known):
-    """Node by node there are no mini-batches: what is known already of the same
-    instances, or None."""
+    """Returns the key of a known result of the same instances, or None. Node by node, results
+    do not depend on mini-batches."""
     return next((key for key in known if form == key[0] == "recursive" and
                  key[1] != batch and entry.whole(key[1]) == entry.whole(batch)), None)
 
 
 def check_peer(entry, wanted, peer, options):
-    """{(form, batch): its largest error}; what cannot be captured or compiled is left
-    out. What is wanted is by instances."""
+    """Returns {(form, batch): its largest error}, without forms that cannot be captured or
+    compiled. `wanted` has the expected results by number of instances."""
     peer.load(entry.model, entry.size, entry.shapes(), entry.values, entry.graphs)
     tensors = {instances: outputs_of(next(iter(found.values()))[1])
                for instances, found in wanted.items()}
@@ -228,7 +230,7 @@ def check_peer(entry, wanted, peer, options):
 
 
 def time_all(entry, wanted, peer, forms, options, folder):
-    """({(executor, batch): times}, {(form, batch): times}), of all repetitions."""
+    """Returns ({(executor, batch): times}, {(form, batch): times}) of all repetitions."""
     path = os.path.join(folder, "outputs.safetensors")
     ours = {(executor, batch): [] for batch in options.batches
             for executor in entry.paths}
@@ -257,7 +259,7 @@ def time_all(entry, wanted, peer, forms, options, folder):
 
 
 def summarize(parts, count):
-    """Times per mini-batch, of all repetitions and their medians."""
+    """Returns times per mini-batch of all repetitions, and their medians."""
     parts = {part: [round(value / count, 2) for value in values]
              for part, values in parts.items()}
     return {"us": parts, "median_us": {part: statistics.median(values)
@@ -265,7 +267,7 @@ def summarize(parts, count):
 
 
 def measure(entry, peer, options, folder):
-    """The lines of the table for a model at one size."""
+    """Yields the lines of the table for a model at one size."""
     wanted = check_ours(entry, sorted({entry.whole(batch) for batch in options.batches}),
                         options, folder)
     errors = check_peer(entry, wanted, peer, options) if peer else {}
@@ -299,7 +301,7 @@ def measure(entry, peer, options, folder):
 
 
 def add_floors(result, entry, ceilings):
-    """GFLOP/s of a kernel's products, and its share of the GPU's floor."""
+    """Adds the GFLOP/s of a kernel's products, and its share of the GPU's floor."""
     if entry.is_sequence or not ceilings:
         return
     kernel = result["ours"][result["best"]]["median_us"]["kernels"]
@@ -331,7 +333,7 @@ def print_result(result):
 
 
 def store(record, kept, options):
-    """Writes the record, with those results of an earlier one that it has not."""
+    """Writes the record, and results of an earlier record that it lacks."""
     def key(result):
         return result["model"], result["size"], result["batch"]
 
@@ -342,8 +344,8 @@ def store(record, kept, options):
 
 
 def measure_models(objects, peer, options, record, kept):
-    """Fills in the record's results, and stores them model by model, so that a run that
-    is interrupted keeps what it has; returns how many models failed."""
+    """Adds results to the record and stores it after each model, so that an interrupted run
+    keeps its results. Returns the number of failed models."""
     print("%-18s %5s %5s %-8s %9s %8s %8s %9s %7s %9s %8s  PyTorch, us (over ours)" % (
         "model", "size", "batch", "best", "kernel", "host", "copies", "total us",
         "floor", "on device", "estimate"))
@@ -377,7 +379,7 @@ def parse(bundle):
     parser.add_argument("--instances", type=int, default=bundle["instances"])
     parser.add_argument("--repetitions", type=int)
     parser.add_argument("--runs", type=int,
-                        help="runs of a repetition, of which the median counts")
+                        help="take the median of RUNS runs per repetition")
     parser.add_argument("--output", default="results.json")
     parser.add_argument("--add", action="store_true")
     parser.add_argument("--quick", action="store_true")
@@ -395,7 +397,7 @@ def parse(bundle):
                                           else [1, 10, 64])
     options.repetitions = options.repetitions or (1 if options.quick else 3)
     options.runs = options.runs or (2 if options.quick else 5)
-    # The emulator runs few blocks where it is not told.
+    # By default, the emulator runs only 4 blocks.
     options.blocks = ["--blocks=8"] if options.device == "emulator" else []
     return options
 

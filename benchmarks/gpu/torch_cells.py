@@ -1,9 +1,9 @@
-"""The structural models that peers/torch_peer.py has not, in PyTorch: TreeRNN, and
-those whose nodes have any number of children; and a binary TreeLSTM to be compiled.
+"""The structural models that peers/torch_peer.py lacks, in PyTorch: TreeRNN, models with any
+number of children per node, and a binary TreeLSTM for compilation.
 
-A model is two functions of rows: `leaf` of what the words give, `node` of that and
-the children's rows. By level they get all nodes of a height, node by node one row;
-what words give is one product for all nodes of a mini-batch by level.
+A model has two functions of rows. `leaf` takes the products of the words. `node` takes these
+and the children's rows. By level, they get all nodes of a height; node by node, they get one
+row. By level, the products of the words are one product for all nodes of a mini-batch.
 """
 
 import torch
@@ -22,8 +22,8 @@ class OneNode:
 
 
 class Level:
-    """The children of a level's nodes, side by side: `parents` has the node of
-    each within the level."""
+    """The children of a level's nodes, next to each other. `parents` has the node of each
+    within the level."""
 
     def __init__(self, count, parents):
         self.count, self.parents = count, parents
@@ -123,7 +123,7 @@ class DAGRNN(TreeRNNW):
 
 
 class TreeGRU(Model):
-    """What words give: for r where inner nodes have words, for z and for n."""
+    """Products of the words: for r if inner nodes have words, for z and for n."""
 
     direct = True
 
@@ -159,7 +159,7 @@ class SimpleTreeGRU(TreeGRU):
 
 
 class TreeLSTM(Model):
-    """What words give: for i, o, u, and for f where inner nodes have words."""
+    """Products of the words: for i, o, u, and for f if inner nodes have words."""
 
     names = ("h", "c")
 
@@ -196,8 +196,8 @@ class TreeLSTM(Model):
 
 
 class BinaryTreeLSTM(Model):
-    """That of peers/torch_peer.py without results that share memory, which a compiler
-    does not take."""
+    """The model of peers/torch_peer.py without results that share memory, which compilers do
+    not support."""
 
     names = ("h", "c")
 

@@ -1,16 +1,16 @@
-"""What run.py measures with PyTorch: peers of the models, and the GPU's ceilings.
+"""Measurements of run.py with PyTorch: peers of the models, and the GPU's ceilings.
 
 A peer has our parameters, made by the same formula, and the same inputs:
 
   recursive  a Python call per node, eager
   levels     all nodes of one height of a mini-batch at once, eager
   graph      the same as a CUDA graph, captured for exactly these inputs
-  compiled   by level, the cell compiled by TorchInductor for any number of rows; of
-             binary TreeLSTMs only
-  cudnn      of the sequence models: torch.nn.LSTM and GRU; graph: captured
+  compiled   by level, with the cell compiled by TorchInductor for any number of rows; only
+             for binary TreeLSTMs
+  cudnn      torch.nn.LSTM and GRU for the sequence models; graph: captured
 
-Times are from the first call to the end of the GPU's work, results stay on the GPU;
-of graphs and cuDNN also what the GPU takes. Lists of levels are made before.
+Times are from the first call to the end of the GPU's work, and results stay on the GPU. For
+graphs and cuDNN, the GPU's time is measured, too. Lists of levels are made in advance.
 """
 
 import math
@@ -29,12 +29,12 @@ COMPILED = ("treelstm_nary", "treelstm_nary_tai")
 # --- parameters --------------------------------------------------------------
 
 def mix(x):
-    """The finalizer of SplitMix64, of Python's integers and of tensors."""
+    """Applies the finalizer of SplitMix64 to a Python integer or a tensor."""
     for shift, factor in ((30, 0xbf58476d1ce4e5b9), (27, 0x94d049bb133111eb),
                           (31, 1)):
         if isinstance(x, int):
             x = (x ^ (x >> shift)) * factor % WRAP
-        else:  # signed, so that bits come in from the left
+        else:  # tensors are signed, so the shift has to be masked
             mask = (1 << (64 - shift)) - 1
             x = (x ^ ((x >> shift) & mask)) * signed(factor)
     return x
@@ -45,7 +45,7 @@ def signed(x):
 
 
 def random_parameter(seed, name, shape):
-    """As --params=random:SEED makes it (docs/Formats.md)."""
+    """Returns a parameter of --params=random:SEED (docs/reference/formats.md)."""
     golden, key = 0x9e3779b97f4a7c15, 0xcbf29ce484222325
     for byte in name.encode():
         key = (key ^ byte) * 0x100000001b3 % WRAP
@@ -59,7 +59,7 @@ def random_parameter(seed, name, shape):
 # --- models -------------------------------------------------------------------
 
 class Sequence(torch_peer.Model):
-    """torch.nn.LSTM or GRU; words are looked up before."""
+    """torch.nn.LSTM or GRU. Embeddings of words are looked up first."""
 
     def load(self, p, size):
         self.E = torch_peer.tensor(p["E"])
@@ -113,8 +113,8 @@ class Peer:
 
     @torch.no_grad()
     def load(self, model, size, shapes, values, graphs):
-        """`shapes` of the parameters by name, -1 is the number of words; `values`
-        and the same as graphs or, of sequence models, lists of words."""
+        """Loads a model. `shapes` are those of the parameters by name; -1 is the number of
+        words. `graphs` are `values` as graphs, or as lists of words for sequence models."""
         self.sequences = model not in MODELS
         self.values, self.graphs, self.calls = values, graphs, {}
         self.trees = model in torch_peer.MODELS
@@ -136,7 +136,7 @@ class Peer:
         return self.compiled if form == "compiled" else self.model
 
     def states(self, form, batch, instances):
-        """What each mini-batch computes on, and its plan."""
+        """Yields the state and the plan of each mini-batch."""
         for first in range(0, instances, batch):
             plan = self.graphs[first:first + batch]
             plan = plan if self.sequences else Plan(plan)
@@ -144,7 +144,7 @@ class Peer:
 
     @torch.inference_mode()
     def check(self, form, batch, instances, wanted):
-        """The largest relative difference to tensors by name."""
+        """Returns the largest relative difference from tensors by name."""
         if form == "recursive":
             found = self.model.collect(self.recursive(instances))
         else:
@@ -152,7 +152,7 @@ class Peer:
             for state, plan in self.states(form, batch, instances):
                 self.capture(state)() if form == "graph" else \
                     self.of(form).run(state)
-                # Per node, in post-order; what is per instance stays.
+                # Puts rows of nodes in post-order. Results per instance stay as they are.
                 parts.append({
                     name: values if self.sequences or name == "M_root"
                     else values[plan.row]
@@ -169,7 +169,7 @@ class Peer:
         return self.model.recursive(values[:instances])
 
     def capture(self, state):
-        """The run of a mini-batch as a CUDA graph."""
+        """Returns the run of a mini-batch as a CUDA graph."""
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -182,12 +182,12 @@ class Peer:
         def replay():
             graph.replay()
 
-        replay.state = state  # the graph reads its tensors, and does not own them
+        replay.state = state  # the graph reads its tensors but does not own them
         return replay
 
     @torch.inference_mode()
     def time(self, form, batch, instances, runs):
-        """[{"us", "device_us"}] of `runs` runs over mini-batches of so many instances."""
+        """Returns [{"us", "device_us"}] of `runs` runs over mini-batches of `batch` instances."""
         if (form, batch) not in self.calls:
             self.calls[form, batch] = [lambda: self.recursive(instances)] \
                 if form == "recursive" \
@@ -203,7 +203,7 @@ class Peer:
 
 
 def wall_time(call, cuda):
-    """Microseconds to the end of all that a call starts."""
+    """Returns the microseconds until all work of a call has ended."""
     wait = torch.cuda.synchronize if cuda else lambda: None
     wait()
     start = time.perf_counter()
@@ -213,7 +213,7 @@ def wall_time(call, cuda):
 
 
 def device_time(call):
-    """Microseconds that the GPU takes for a call."""
+    """Returns the microseconds of the GPU for a call."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     torch.cuda.synchronize()
     begin.record()
@@ -226,7 +226,7 @@ def device_time(call):
 # --- the machine --------------------------------------------------------------
 
 def ceilings(cuda):
-    """What the device does at best: products, copies, a launch."""
+    """Measures the peak rates of the device for products and copies, and a launch."""
     device = torch_peer.device
 
     def best(call, times=20):

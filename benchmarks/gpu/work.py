@@ -1,24 +1,25 @@
 #!/usr/bin/env python3
-"""What a GPU's kernels have to do, counted, and how long that may take.
+"""Counts the work of GPU kernels, and estimates its time.
 
   work.py [--build=build] [--models=a,b] [--size=256] [--batches=1,10,64]
           [--instances=64] [--blocks=132] [--precision=f32] [--chip=sm_90a]
           [--results=FILE]
 
-Needs no GPU. batch-opt says what the blocks of executor `device` do in each stage for
-each number of rows (the remark Work), a run on the CPU which steps mini-batches take.
-For the steps of inner nodes, levels of trees, prints medians and means: rows and warps
-that have something to do, and means: the most shares of products of a warp, what all
-blocks together copy of rows and read of weights, barriers of a block, loads behind the
-barrier of all blocks that wait for each other.
+Needs no GPU. batch-opt reports the work of the blocks of executor `device` in each stage for each
+number of rows (remark Work). A run on the CPU reports the steps of mini-batches. For the steps
+of inner nodes, the levels of trees, the script prints medians and means of rows and of warps with
+work. It prints means of the most shares of products of a warp, the rows copied and weights read by
+all blocks together, barriers of a block, and loads after the barrier of all blocks that wait for
+each other.
 
-Then an estimate of the time of a kernel, for each model and batch, beside the floor of
-the same GPU, the larger of its products and its bytes, and beside what was measured; and
-what executor `auto` takes, beside what was fastest: of
---results, by default benchmarks/results/gpu-2026-11-27.json, which has the barrier and
-the peaks, too. Estimates are sums over stages, of cycles that batch-opt counts, and nothing
-is fitted to the measured times (CONSTANTS, lib/Codegen/GPU/WorkCounts.cpp). They leave out a kernel's launch, its
-copies of weights, and products of two tensors of a task (mvrnn).
+Then it prints an estimate of the time of a kernel, for each model and batch, next to the floor
+of the same GPU and the measured time. The floor is the larger of its products and its bytes. It
+also prints the choice of executor `auto` next to the fastest executor. Measured times, the
+barrier and the peaks are those of --results (default:
+benchmarks/results/gpu-2026-11-27.json). Estimates are sums over stages, of cycles that batch-opt
+counts. Nothing is fitted to the measured times (CONSTANTS, lib/Codegen/GPU/WorkCounts.cpp).
+Estimates do not include a kernel's launch, its copies of weights, and products of two tensors
+of a task (mvrnn).
 """
 
 import argparse
@@ -42,10 +43,10 @@ import run as structural  # noqa: E402
 RESULTS = os.path.join(ROOT, "benchmarks", "results", "gpu-2026-11-27.json")
 
 CONSTANTS = {
-    # nvidia-smi's clocks.max.sm of the H200 that was measured.
+    # clocks.max.sm of nvidia-smi for the measured H200.
     "clock_ghz": 1.98,
-    # Measured by batch-barrier there (132 blocks): a barrier of all blocks, and a step
-    # without tasks.
+    # Measured by batch-barrier on this H200 with 132 blocks: a barrier of all blocks, and a
+    # step without tasks.
     "barrier_us": 1.13, "step_us": 0.48,
 }
 
@@ -54,8 +55,8 @@ class Model:
     """A model's counts at one size, and the steps of its mini-batches."""
 
     def __init__(self, model, size, inputs, batches, options):
-        """With input file `inputs`, of which options.instances count; the chip,
-        precision and number of blocks of the options, 0: as many as the chip has."""
+        """Counts the first options.instances of file `inputs`, for the chip, precision and
+        number of blocks of the options. 0 blocks: as many as the chip has."""
         own = os.path.join(HERE, "models", model + ".mlir")
         self.source = own if os.path.exists(own) else os.path.join(
             batchtest.MODELS, model + ".mlir")
@@ -82,15 +83,15 @@ class Model:
         self.kernels = gpu_work.count(self.source, size, rows, self.flags)
 
     def kids(self, tasks):
-        """Rows of a ragged domain: as many as tasks have children on average."""
+        """Returns the rows of a ragged domain: the average number of children of the tasks."""
         return max(round(self.kids_of_inner * tasks), 1)
 
     def stages(self, kernel, tasks):
         return list(gpu_work.stages_of(self.kernels[kernel], tasks, self.kids(tasks)))
 
     def levels(self, batch):
-        """(counts, rows) for each step of the kernel that has most steps, that of inner
-        nodes: of its first stage with products, or the first one."""
+        """Returns (counts, rows) for each step of the kernel with the most steps: that of
+        inner nodes. They are those of its first stage with products, or of the first stage."""
         steps = [step for plan in self.steps[batch] for step in plan]
         most = collections.Counter(name for name, _ in steps).most_common(1)[0][0]
         found = []
@@ -102,7 +103,7 @@ class Model:
         return found
 
     def estimate_us(self, batch, constants=CONSTANTS):
-        """Of a mini-batch's kernel, without its launch."""
+        """Returns the estimated time of a mini-batch's kernel, without its launch."""
         c, total = constants, 0
         for plan in self.steps[batch]:
             for kernel, tasks in plan:
@@ -114,7 +115,7 @@ class Model:
 
 
 def shares_of(levels):
-    """Of all warps, those that have something to do in each level."""
+    """Returns the share of warps that have work in each level."""
     return [work["busy warps"] / work["warps"] for work, _ in levels]
 
 
@@ -174,7 +175,7 @@ def print_estimates(models, options, record):
 
 
 def print_choices(models, options, record):
-    """Of executor `auto`, told the batch size, beside what was fastest."""
+    """Prints the choice of executor `auto` for each batch size, and the fastest executor."""
     print("executor auto: what it takes, in total and of the kernel over the fastest one")
     print("%-18s %6s %-11s %6s %-16s %7s %s" % (
         "model", "batch", "auto", "total", "fastest", "kernel", "fastest"))
@@ -196,7 +197,7 @@ def print_choices(models, options, record):
 
 
 def load(models, options):
-    """Models with inputs as those that bundles have."""
+    """Returns models with the inputs of bundles."""
     import make_bundle
     found = []
     with tempfile.TemporaryDirectory() as folder:
@@ -226,7 +227,7 @@ def parse():
     parser.add_argument("--blocks", type=int, default=132)
     parser.add_argument("--precision", choices=("f32", "tf32", "bf16"), default="f32")
     parser.add_argument("--chip", default="sm_90a")
-    parser.add_argument("--length", type=int, default=100, help="words of a sequence")
+    parser.add_argument("--length", type=int, default=100, help="use sequences of LENGTH words")
     parser.add_argument("--results", default=RESULTS)
     options = parser.parse_args()
     options.trees = os.path.join(*((data, "binary.txt") if there

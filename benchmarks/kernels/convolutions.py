@@ -26,7 +26,7 @@ func.func @main(%x: tensor<{c}x{s}x{s}xf32> {{batch.name = "x"}},
 
 
 def convolution(channels, size):
-    """A 3 x 3 convolution of an image of size x size pixels, padded by one pixel."""
+    """Returns a 3 x 3 convolution of an image of size x size pixels, padded by one pixel."""
 
     def run(torch, batch):
         layer = torch.nn.Conv2d(channels, channels, 3, padding=1, bias=False)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""jax_peer.py THREADS SECONDS: times kernels in JAX, as peer.py says.
+"""jax_peer.py THREADS SECONDS: times kernels in JAX, see peer.py.
 
-All are compiled (XLA for CPUs); images with channels first and last. XLA has as many
-threads as there are cores that the process may use.
+XLA compiles all kernels for CPUs. Settings have channels of images first or last. XLA uses
+one thread for each core that the process may use.
 """
 
 import os
@@ -11,7 +11,7 @@ import sys
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(sys.argv[1])])
 os.environ["JAX_PLATFORMS"] = "cpu"
 
-import jax  # noqa: E402: it counts the cores
+import jax  # noqa: E402: counts the cores when imported
 
 import peer  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""The kernels of the benchmark: programs, what they compute, how PyTorch computes it.
+"""The kernels of the benchmark: programs, their FLOPs, and equivalents in PyTorch and JAX.
 
 To add one, append a Kernel to the list of a file, or a file to KERNELS.
 """

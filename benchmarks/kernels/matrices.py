@@ -1,13 +1,13 @@
-"""Kernels of matrices: a layer of BERT-base (128 tokens of 768 numbers, 12 heads, 3072
-inner numbers, GELU by erf), with weights of 2 and of 3 dimensions, and the place of the
-largest of 4,000 numbers.
+"""Kernels of matrices: a layer of BERT-base with weights of 2 and of 3 dimensions, and the
+position of the largest of 4,000 numbers. The layer has 128 tokens of 768 numbers, 12 heads,
+3072 inner numbers, and GELU by erf.
 """
 
 from kernel import Kernel
 
 
 def layer(by_head, M=128, D=768, H=12, F=3072):
-    """The program of a layer; `by_head`: weights of projections have 3 dimensions."""
+    """Returns the program of a layer. If `by_head`, projections have weights of 3 dimensions."""
     d = D // H
     out = []
     p = out.append
@@ -243,7 +243,7 @@ def run_layer(torch, batch):
 
 
 def run_jax_layer(jax, batch):
-    """The same layer; its parameters are arguments, as they are to Batch's."""
+    """Returns the same layer. Parameters are arguments, as in our program."""
     np = jax.numpy
 
     def normalize(x, scale, shift):
@@ -281,7 +281,7 @@ def run_argmax(torch, batch):
     return Argmax(), torch.rand(batch, 4000)
 
 
-# 4 products with 768 x 768 matrices, 2 with 768 x 3072, scores and weighted sums.
+# FLOPs of 4 products with 768 x 768 matrices, 2 with 768 x 3072, scores and weighted sums.
 LAYER_FLOPS = 2 * 128 * (4 * 768 * 768 + 2 * 768 * 3072 + 2 * 128 * 768)
 
 KERNELS = [Kernel("BERT layer", layer(False), LAYER_FLOPS, run_layer, run_jax_layer),

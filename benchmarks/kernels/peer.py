@@ -1,8 +1,8 @@
-"""What the peers of the benchmark share: they answer the lines of standard input.
+"""Common code of the peers, which answer lines of standard input.
 
-A line is the name of a kernel, a tab and a batch; the answer is the median time of its
-runs in microseconds, a tab and the setting. That is the fastest one when the kernel and
-batch come first.
+A line has the name of a kernel, a tab and a batch. The answer has the median time of the
+runs in microseconds, a tab and the setting. The first request for a kernel and batch
+selects the fastest setting.
 """
 
 import statistics
@@ -24,8 +24,8 @@ def median(run, seconds):
 
 
 def answer(seconds, settings):
-    """`settings(kernel, batch)`: {name: function without arguments}. Prints a line when
-    it is ready."""
+    """Prints a line when ready, then answers requests. `settings(kernel, batch)` returns
+    {name: function without arguments}."""
     known = {kernel.name: kernel for kernel in kernels.KERNELS}
     best = {}
     print("ready", flush=True)

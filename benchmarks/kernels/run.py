@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
-"""How fast are single kernels, by what the machine can do and by others?
+"""Compares single kernels with the peak of the machine, and with PyTorch and JAX.
 
   run.py [--build=build] [--kernels=TEXT] [--batches=1,8,64] [--threads=1,2]
          [--rounds=5] [--torch=PYTHON] [--jax=PYTHON] [--output=FILE]
 
-Runs the kernels of kernels.py whose names have TEXT with batch-run --bench, on random
-inputs, and where they are found the same in PyTorch and JAX, each in its best setting
-(torch_peer.py, jax_peer.py), in rounds: one after the other, so that what disturbs one
-disturbs all. PYTHON is an interpreter that can import torch or jax (by default this
-one, if it can). The peak is that of fused multiply-adds of the same run and number of
-threads (batch-peak), the larger of before and after.
+Runs the kernels of kernels.py with TEXT in their names by batch-run --bench, on random inputs.
+PyTorch and JAX, if found, run the same, each with its best settings (torch_peer.py,
+jax_peer.py). All take turns in rounds, so that a disturbance affects all. PYTHON is an
+interpreter that can import torch or jax (default: this one, if it can). The peak is that of
+fused multiply-adds with the same number of threads (batch-peak), the larger of before and after.
 
-Per kernel, batch and number of threads: microseconds of a mini-batch, the median of
-rounds, with scheduling; GFLOP/s; percent of the peak; times each peer's speed, the
-median of the rounds' ratios: below 1 is a loss. Prints a table and stores JSON.
+For each kernel, batch and number of threads: microseconds of a mini-batch including scheduling,
+the median of the rounds; GFLOP/s; percent of the peak; and the speed relative to each peer, the
+median of the ratios per round. Below 1 is a loss. Prints a table and stores JSON.
 """
 
 import argparse
@@ -27,18 +26,18 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: how tools are called and records stored
-import kernels  # noqa: E402: beside this file
+import batchtest  # noqa: E402: calls tools, stores records
+import kernels  # noqa: E402: in this folder
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Seconds that one measurement of a peer takes.
+# Seconds of one measurement of a peer.
 PEER_SECONDS = 0.3
-# By the name of a peer's package: how tables call it.
+# Names in tables, by the package of a peer.
 PEERS = {"torch": "PyTorch", "jax": "JAX"}
 
 
 class Peer:
-    """A peer in a process of its own, which answers one line per line."""
+    """A peer in a separate process, which answers each line with a line."""
 
     def __init__(self, name, python, threads):
         self.name = name
@@ -46,11 +45,11 @@ class Peer:
             [python, os.path.join(HERE, name + "_peer.py"), str(threads),
              str(PEER_SECONDS)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        # Nothing is measured while it is being imported.
+        # Waits until the peer has imported its library.
         self.process.stdout.readline()
 
     def measure(self, kernel, batch):
-        """Microseconds and the setting."""
+        """Returns microseconds and the setting."""
         self.process.stdin.write("%s\t%d\n" % (kernel, batch))
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
@@ -65,7 +64,7 @@ class Peer:
 
 
 def find_peers(options):
-    """{name: interpreter}, of those that are found."""
+    """Returns {name: interpreter} of the available peers."""
     found = {}
     for name, title in PEERS.items():
         python = getattr(options, name)
@@ -78,7 +77,7 @@ def find_peers(options):
 
 
 def measure(program, batch, threads):
-    """Microseconds of a mini-batch."""
+    """Returns the microseconds of a mini-batch."""
     report = batchtest.run_model(program, "random:1,%d" % batch, "--bench=5",
                                  batch=batch, threads=threads, check=False)
     return report["time_us"]["total"]
@@ -94,7 +93,7 @@ def measure_peaks(threads):
 
 
 def evaluate(kernel, batch, threads, times, peers, peak):
-    """`peers`: {name: [(time, setting) of each round]}."""
+    """Returns a result. `peers` is {name: [(time, setting) of each round]}."""
     time = statistics.median(times)
     gflops = kernel.flops * batch / time / 1e3
     result = {"kernel": kernel.name, "batch": batch, "threads": threads, "us": time,

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""torch_peer.py THREADS SECONDS: times kernels in PyTorch, as peer.py says.
+"""torch_peer.py THREADS SECONDS: times kernels in PyTorch, see peer.py.
 
-Settings: eager; images with channels last; compiled by Inductor, with parameters packed
-for good (freezing).
+Settings: eager; images with channels last; compiled by Inductor, where freezing packs the
+parameters once.
 """
 
 import copy

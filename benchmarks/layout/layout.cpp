@@ -1,11 +1,11 @@
-//===- layout.cpp - Layouts of cells, and how PQ trees grow ---------------===//
+//===- layout.cpp - Layouts of cells, and times of PQ trees ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// layout-benchmark [FILE.json]
+// layout-benchmark [FILE.json]: prints tables, and stores them as JSON.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 using namespace batchrt;
 
 namespace {
-/// Milliseconds of one call.
+/// Returns the milliseconds of one call.
 template <class Body>
 double timed(Body &&body) {
   auto start = std::chrono::steady_clock::now();
@@ -59,7 +59,7 @@ std::string json(const Counts &counts) {
          ", \"bytes\": " + std::to_string(counts.bytes) + "}";
 }
 
-/// Table 2 and table 5 of the paper.
+/// Measures tables 2 and 5 of the paper.
 std::string measureCells() {
   std::printf("%-18s %23s %23s %23s %23s %12s %16s\n", "cell",
               "variables in order", "search of the paper", "ours",
@@ -116,7 +116,8 @@ std::string measureCells() {
   return rows;
 }
 
-/// Sets of ten neighbours in a hidden order, anywhere in it.
+/// Measures PQ trees of sets of ten neighbours at random places in a hidden
+/// order.
 std::string measureTrees() {
   std::printf("\n%10s %10s %10s %10s %14s\n", "elements", "entries", "build ms",
               "reduce ms", "visits/entry");
@@ -163,8 +164,9 @@ std::string measureTrees() {
   }
   return rows;
 }
-/// Batches of ten operators with three operands each, anywhere in a hidden
-/// order of variables; some with two variables of an operand exchanged.
+/// Measures layouts of batches of ten operators with three operands each. They
+/// are at random places in a hidden order of variables. In some, two variables
+/// of an operand are exchanged.
 std::string measureLayouts() {
   std::printf("\n%10s %10s %10s %10s\n", "variables", "batches", "copies",
               "ms");

@@ -1,9 +1,9 @@
-"""The models in DyNet, with autobatching: those that it expresses without tricks.
+"""The models in DyNet, with autobatching, as far as DyNet can express them directly.
 
-As its users write them: the graphs of all instances grow side by side, and where control
-waits for a value, each instance first goes on to its wait, then what they wait for is
-computed together (dynet.forward), and DyNet finds what to batch. Each instance is a
-generator that yields what it waits for.
+The code is in the style of DyNet's users: the graphs of all instances grow next to each
+other. If control waits for a value, each instance first runs until its wait. Then one
+dynet.forward computes all these values, and DyNet finds the batches. Each instance is a
+generator that yields the expressions for which it waits.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import contextlib
 
 
 def start(threads, scheduler):
-    """DyNet's schedulers are 1, 2 and 3; it runs on one thread."""
+    """Starts DyNet with scheduler 1, 2 or 3, on one thread."""
     global dy, numpy, setting
     import dynet_config
     if threads > 1:
@@ -32,7 +32,7 @@ inference = contextlib.nullcontext
 
 class Net:
     def __init__(self, p):
-        """Of what `prepare` makes of the parameters, TABLES are read by row."""
+        """Creates weights from the results of `prepare`. TABLES are read by row."""
         self.collection = dy.ParameterCollection()
         self.weights = {}
         for name, value in self.prepare(p).items():
@@ -55,7 +55,7 @@ class Net:
         return dy.logistic(self.linear(name, x, h))
 
     def run(self, instances):
-        """Instances side by side; from one wait to the next."""
+        """Runs instances together, from one wait to the next."""
         dy.renew_cg()
         fibers = [self.program(instance) for instance in instances]
         found, left = [None] * len(fibers), dict(enumerate(fibers))
@@ -71,19 +71,19 @@ class Net:
             if asked:
                 dy.forward(list(asked.values()))
                 answers = {i: x.npvalue() for i, x in asked.items()}
-        # Whatever no one has waited for.
+        # Computes the values for which no instance waited.
         last = [x for result in found for x in self.last(result)]
         if last:
             dy.forward(last)
         return found
 
     def last(self, result):
-        """Expressions on which all results depend."""
+        """Returns expressions that depend on all results."""
         return [values[-1] for values in result.values()
                 if values and isinstance(values[-1], dy.Expression)]
 
     def outputs(self, found, count):
-        """By instance: expressions as rows, numbers as they are."""
+        """Returns {name: array} for each instance: rows of expressions, or numbers."""
         def value(values):
             if values and isinstance(values[0], dy.Expression):
                 return numpy.stack([x.npvalue() for x in values])
@@ -135,7 +135,7 @@ class Beam(Greedy):
         h, c = self.weights["h0"], self.weights["c0"]
         for word in instance["src"]:
             h, c = self.step("enc", self.E_src, word, h, c)
-        # Scores, words and states; those that have ended have none.
+        # Scores, words and states. Beams that have ended have no state.
         beams, steps = [(0.0, [1], (h, c))], 0
         while steps < instance["limit"] and any(state for _, _, state in beams):
             states = [state and self.step("dec", self.E_tgt, text[-1], *state)
@@ -217,7 +217,7 @@ class DRNN(Net):
         return found
 
     def run(self, instances):
-        """By frontier: nodes wait side by side, those of an instance too."""
+        """Runs trees by frontier: all nodes wait together, including those of an instance."""
         dy.renew_cg()
         w, roots, frontier = self.weights, [], []
         for instance in instances:
@@ -316,11 +316,11 @@ class Nested(Net):
 
 
 class Sequence(Net):
-    """Nothing waits: programs are one graph each."""
+    """Models without waits: each program is one graph."""
 
     def program(self, instance):
         return self.build(instance)
-        yield  # a generator, as the others
+        yield  # makes this a generator, like the other programs
 
     def last(self, result):
         return [x for values in result.values() for x in values]
@@ -368,7 +368,7 @@ NETS = {"lstm_nmt_greedy": Greedy, "lstm_nmt_beam": Beam, "stackrnn": StackRNN, 
 
 
 class Model:
-    """What the worker calls."""
+    """Interface for the worker."""
 
     def __init__(self, name, tensors, sizes):
         self.net = NETS[name](tensors)

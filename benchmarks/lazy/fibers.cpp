@@ -1,14 +1,13 @@
-//===- fibers.cpp - What a switch between instances takes -----------------===//
+//===- fibers.cpp - Times of switches between instances -------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// batch-fibers [FIBERS...]: prints one JSON object with, per number of fibers,
-// the nanoseconds of a resume and the suspend that answers it when all of them
-// take turns (the fastest of 201 runs of about a
-// millisecond).
+// batch-fibers [FIBERS...]: prints one JSON object. It has, for each number of
+// fibers, the nanoseconds of a resume and its suspend when all fibers take
+// turns: the fastest of 201 runs of about a millisecond.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,14 +26,14 @@ struct Waiter {
   batchrt::FiberStack stack{64 << 10};
   batchrt::Fiber fiber{stack};
 
-  /// Suspends for ever.
+  /// Suspends forever.
   static void wait(void *argument) {
     for (;;)
       static_cast<Waiter *>(argument)->fiber.suspend();
   }
 };
 
-/// Nanoseconds of a resume and a suspend.
+/// Returns the nanoseconds of a resume and a suspend.
 double measure(int fibers) {
   std::vector<std::unique_ptr<Waiter>> waiters;
   for (int i = 0; i < fibers; ++i) {

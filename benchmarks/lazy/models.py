@@ -1,8 +1,8 @@
 """The models of the benchmark: sizes, parameters, inputs, products.
 
-Parameters are uniform in +-gain * sqrt(3 / last extent). Gains and biases below are such
-that decisions differ from instance to instance and from step to step, as those of trained
-models do: random parameters alone make most models take the same path for every input.
+Parameters are uniform in +-gain * sqrt(3 / last extent). The gains and biases below make
+decisions differ between instances and between steps, as in trained models. With plain random
+parameters, most models take the same path for every input.
 """
 
 import numpy
@@ -13,11 +13,11 @@ def linear(name, out, into):
 
 
 class Model:
-    """One model. `sizes(hidden)`: its named sizes; `shapes(s)`: those of its parameters;
-    `instance(random, s)`: an input; `flops(s, inputs, outputs, tasks)`: of its products,
-    `outputs` by instance, `tasks` by kernel; `waits`: whether control waits for tensors;
-    `decisions`: outputs that say where control went; `named`: those sizes that the module
-    names, if not all."""
+    """A model. `sizes(hidden)`: its named sizes; `shapes(s)`: the shapes of its parameters;
+    `instance(random, s)`: an input; `flops(s, inputs, outputs, tasks)`: the FLOPs of its
+    products, with `outputs` by instance and `tasks` by kernel; `waits`: whether control waits
+    for tensors; `decisions`: outputs that show the path of control; `named`: the sizes that
+    the module names, if not all."""
 
     waits, decisions, gains, named = True, (), {}, None
 
@@ -28,12 +28,12 @@ class Model:
         return {name: s[name] for name in self.named or s}
 
     def adjust(self, p, random):
-        """Changes parameters that have been drawn."""
+        """Adjusts the drawn parameters."""
 
 
 def uniform(seed, chain, first, second):
-    """The draw of (seed, chain) that arrays of two numbers address, in (0, 1): that of the
-    library's random.uniform.f32, of the first word of Threefry-2x32 with 20 rounds."""
+    """Returns draws in (0, 1) of (seed, chain), addressed by two arrays of numbers. They equal
+    random.uniform.f32 of the library: the first word of Threefry-2x32 with 20 rounds."""
     key = [numpy.uint32(seed), numpy.uint32(chain)]
     key.append(key[0] ^ key[1] ^ numpy.uint32(0x1BD11BDA))
     x, y = (numpy.asarray(n, "u4") + k for n, k in zip((first, second), key))
@@ -71,8 +71,8 @@ class Greedy(Model):
         return found
 
     def instance(self, random, s):
-        # A random network hardly ever says that a sentence ends, so most end by their
-        # limit, which control knows no better ahead.
+        # A random network rarely ends a sentence, so most sentences end at their limit.
+        # Control cannot predict this limit any better than an end.
         return {"src": words(random, random.integers(8, 41), s["V"]),
                 "limit": int(random.integers(8, 41))}
 
@@ -87,11 +87,11 @@ class Beam(Greedy):
     decisions = ("out", "steps")
 
     def adjust(self, p, random):
-        # The end varies more than other words, so that some beams come to it, others not.
+        # The end varies more than other words, so that some beams reach it and others do not.
         p["W_out"][0] *= p["W_out"].shape[1] / 170
 
     def flops(self, s, inputs, outputs, tasks):
-        # Beams that have not ended, by step: they read their last words.
+        # Number of beams in progress over all steps. Each of them reads its last word.
         running = sum(count for name, count in tasks.items()
                       if name.startswith("main_while") and name.endswith("_input"))
         if not running:
@@ -102,10 +102,10 @@ class Beam(Greedy):
 
 
 class Speculative(Model):
-    """A draft of one layer and a target of four. Words come in groups of 8 that have much
-    in common; to both networks a word of the group before follows, of the first group word
-    0, the end. Which of the 8 depends on all that was read, so the target accepts some
-    words of the draft, and others not."""
+    """A draft of one layer and a target of four. Words form groups of 8 similar words. In both
+    networks, the next word is from the previous group, and from the first group it is word 0,
+    the end. The choice among the 8 depends on all words read. So the target accepts some words
+    of the draft and rejects others."""
 
     decisions = ("out", "accepted")
     named = ("D", "F", "V")
@@ -143,14 +143,14 @@ class Speculative(Model):
             p[net + ".E"][:], p[net + ".W_out"][:] = E, W
 
     def instance(self, random, s):
-        # Some come to the first group before they have written 24 words.
+        # Some instances reach the first group before they have written 24 words.
         return {"tokens": words(random, random.integers(7, 40), s["V"]) +
                 words(random, 1, 480), "limit": 24}
 
     def flops(self, s, inputs, outputs, tasks):
         h, layer, total = s["H"], 24 * s["H"] ** 2, 0
         for i, o in zip(inputs, outputs):
-            # All words of a prompt but the last; their last layer has keys and values only.
+            # All words of a prompt except the last. Their last layer only has keys and values.
             length = len(i["tokens"]) - 1
             total += length * (3 * layer + 2 * 4 * h * h + 3 * 2 * length * h)
             for accepted in o["accepted"]:
@@ -233,7 +233,7 @@ class Berxit(Model):
     gains = {"exit.W": 1}
 
     def sizes(self, hidden):
-        # BERT-base, whatever the hidden size; tests have small ones.
+        # BERT-base at each hidden size from 256. Tests use smaller sizes.
         h, heads, tokens, v = (768, 12, 128, 30522) if hidden >= 256 else (hidden, 2, 16, 500)
         return {"H": h, "HEADS": heads, "D": h // heads, "TOKENS": tokens, "V": v}
 
@@ -305,7 +305,7 @@ class Nested(Model):
         h = s["H"]
         edges = sum(int(o["counts"].sum()) for o in outputs)
         nodes = sum(len(o["counts"]) for o in outputs)
-        # What a node is multiplied with for its edges is so once.
+        # The products of a node for its edges are computed once.
         return nodes * 16 * h * h + edges * 2 * h * h
 
 
@@ -367,7 +367,7 @@ class RnnMap(Model):
         return sum(len(i["tokens"]) for i in inputs) * (4 * h * h + 32 * h)
 
 
-# In the order in which they run.
+# Models in the order in which they run.
 MODELS = {"lstm_nmt_greedy": Greedy(), "stackrnn": StackRNN(), "drnn": DRNN(),
           "berxit": Berxit(), "moe_top1": Experts(1), "moe_top2": Experts(2),
           "nestedrnn_td": NestedDrawn(), "birnn": BiRNN(), "rnn_map": RnnMap(),
@@ -376,7 +376,7 @@ MODELS = {"lstm_nmt_greedy": Greedy(), "stackrnn": StackRNN(), "drnn": DRNN(),
 
 
 def parameters(name, sizes):
-    """{name: array}, always the same ones."""
+    """Returns {name: array}, the same ones in each run."""
     model, random = MODELS[name], numpy.random.default_rng(list(name.encode()))
     found = {}
     for key, shape in model.shapes(sizes).items():

@@ -1,40 +1,38 @@
 #!/usr/bin/env python3
-"""How fast are models whose control waits for tensors, beside what others make of them?
+"""Compares models whose control waits for tensors with PyTorch and DyNet.
 
   run.py [--build=build] [--models=a,b] [--hidden=256,512] [--batches=8,64,1]
          [--threads=1] [--rounds=3] [--peers=a,b] [--minutes=20] [--output=FILE] [--add]
   run.py --overheads [as above, without --hidden, --batches, --peers]
 
-Runs in a Python that has NumPy, and PyTorch and DyNet for their parts (python3 -m venv,
-pip install numpy torch dynet38); what is missing is skipped, with a line that says so.
-Models, parameters and inputs are those of models.py. The peers:
+Needs a Python with NumPy, and with PyTorch and DyNet for their columns (python3 -m venv,
+pip install numpy torch dynet38). The script reports and skips what is missing. Models,
+parameters and inputs are those of models.py. The peers:
 
-  torch eager      PyTorch, one instance at a time, as one writes the program
-  torch hand       PyTorch, batched by hand as an expert does (torch_models.py and
-                   torch_decoders.py say how)
-  torch compiled   that, its steps compiled by Inductor, in the faster of two settings
+  torch eager      PyTorch, one instance at a time, in the usual style
+  torch hand       PyTorch, batched by hand as by an expert (torch_models.py,
+                   torch_decoders.py)
+  torch compiled   the same with steps compiled by Inductor, in the faster of two settings
   dynet            DyNet with autobatching, by the fastest of its three schedulers; users
                    interleave the instances by hand where control waits
-  no analysis      our runtime without static analysis: every switch of SWITCHES that
-                   the tools know; the others are named
+  no analysis      our runtime without static analysis: all switches of SWITCHES that the tools
+                   have; the script lists the others
   unbatched        our kernels, one task at a time
 
-Before anything is timed, every peer's outputs are compared with batch-run's: decisions are
-equal, unless two scores were within 1e-4 of each other, and |a-b| / max(|b|, rms of b) is
-at most 1e-4; else the peer FAILED, and the exit code is 1. Then ours and the peers run in
-turn, --rounds times; a peer that takes more than its share of --minutes has fewer rounds
-(never less than one), and when the time is over the models left are named. Times are
-those of a mini-batch, medians, in microseconds, ours from inspection to results; the ratio
-is the median of those of the rounds, peer over ours: below 1 is a loss. The share of the
-peak is that of products, by the FMA peak of the same run (batch-peak, the larger of before
-and after).
+Before timing, the outputs of every peer are compared with those of batch-run. Decisions must be
+equal, unless two scores are within 1e-4 of each other, and |a-b| / max(|b|, rms of b) must be
+at most 1e-4. Otherwise, the peer is FAILED, and the exit code is 1. Then all take turns for
+--rounds rounds. A peer that exceeds its share of --minutes gets fewer rounds, but at least one.
+When the time is over, the script lists the remaining models. Times are medians in microseconds
+per mini-batch, ours from inspection to results. The ratio is the median of the ratios per round,
+peer over ours: below 1 is a loss. The share of the peak is that of products, by the FMA peak of
+the same run (batch-peak, the larger of before and after).
 
-What is not spent in kernels is printed after that, from the same runs: nanoseconds of
-inspection by recorded task, less a switch for each wait; scheduling over what is
-asked of it, 1.5 us a flush and 12 ns a task; the total over the time in kernels; and
-nanoseconds of a switch to one of 64 instances and back (batch-fibers). --overheads runs
-for that alone, at hidden sizes 256 and 32, batch 8 and 64. --add keeps what the output
-file has already. Builds nothing.
+The script then prints the time outside of kernels, from the same runs: nanoseconds of
+inspection per recorded task, less a switch for each wait; scheduling over its target of 1.5 us
+per flush and 12 ns per task; the total over the time in kernels; and nanoseconds of a switch to
+one of 64 instances and back (batch-fibers). --overheads measures only that, at hidden sizes 256
+and 32, batch 8 and 64. --add keeps the contents of the output file. Builds nothing.
 """
 
 import argparse
@@ -51,10 +49,10 @@ HERE = os.path.join(ROOT, "benchmarks", "lazy")
 sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 sys.dont_write_bytecode = True
 import workers  # noqa: E402
-import batchtest  # noqa: E402: from there, too
+import batchtest  # noqa: E402: on the path that workers adds
 import turns  # noqa: E402
 
-# What "no analysis" switches off: options of --autobatch, and of batch-run.
+# Options of --autobatch and of batch-run that switch analyses off for "no analysis".
 SWITCHES = ["hoist=false", "fork=false", "defer=false", "select=false", "phases=false",
             "coarsen=false", "ghosts=false", "--depths=flush"]
 DYNET_SCHEDULERS = [1, 2, 3]
@@ -62,7 +60,7 @@ PEERS = ["torch eager", "torch hand", "torch compiled", "dynet", "no analysis", 
 
 
 def known_switches(folder):
-    """Those of SWITCHES that the tools take, and those that they do not."""
+    """Returns the SWITCHES that the tools support, and the others."""
     model = batchtest.write_lines(os.path.join(folder, "model.mlir"), [
         "func.func @main(%x: f32) -> f32 attributes {batch.entry} { return %x : f32 }"])
     known, unknown = [], []
@@ -79,7 +77,7 @@ def known_switches(folder):
 
 
 def start_workers(names, threads):
-    """{form: [process, …]} of what is installed, and what it is."""
+    """Returns {form: [process, …]} of installed libraries, and their descriptions."""
     script = os.path.join(HERE, "worker.py")
     forms, about = {}, {}
     torch = [name for name in names if name.startswith("torch ")]
@@ -98,7 +96,7 @@ def start_workers(names, threads):
 
 
 def compile_programs(model, sizes, folder, switches, names):
-    """Ours, and the forms that are made of it."""
+    """Returns our program, and the forms derived from it."""
     strategy = "lazy" if models.MODELS[model].waits else "auto"
     sizes = models.MODELS[model].module_sizes(sizes)
     options = ["--strategy=" + strategy] + ["--size=%s=%d" % item for item in sizes.items()]
@@ -121,7 +119,7 @@ def compile_programs(model, sizes, folder, switches, names):
 
 
 def measure(ours, forms, point, rounds, seconds):
-    """Checks and times one point: its result, and what failed."""
+    """Checks and times one point. Returns its result and the failures."""
     counts = ours.outputs(point, point.outputs)
     result = {"counts": {key: counts[key] for key in
                          ("tasks", "batches", "flushes", "waits", "fibers_most")},
@@ -163,7 +161,8 @@ def key(result):
 
 
 def overheads(result, switch):
-    """What is not spent in kernels, of a result on one thread; `switch`: nanoseconds."""
+    """Returns the times outside of kernels of a result on one thread. `switch` is the time of
+    a switch in nanoseconds."""
     counts, parts = result["counts"], result["parts"]
     tasks, flushes, waits = (counts[key] / result["mini_batches"]
                              for key in ("tasks", "flushes", "waits"))
@@ -186,7 +185,7 @@ def print_overheads(results, fibers):
 
 
 def print_table(results):
-    """For the README: ours in milliseconds, then each peer's time over ours."""
+    """Prints a table for the README: our milliseconds, then each peer's time over ours."""
     names = [name for name in PEERS if any(name in r["peers"] for r in results)]
     columns = ["model, hidden size", "batch", "threads", "ours", "of the peak"] + names
     print("\n| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
@@ -209,14 +208,15 @@ def parse_options():
     parser.add_argument("--batches", type=numbers, default=[8, 64, 1])
     parser.add_argument("--threads", type=numbers, default=[1])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--runs", type=int, default=2, help="of each in a round")
+    parser.add_argument("--runs", type=int, default=2, help="run each RUNS times per round")
     parser.add_argument("--peers", type=names, default=PEERS)
     parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--output",
-                        help="default: benchmarks/results/lazy.json, lazy-overheads.json")
+                        help="output file (default: benchmarks/results/lazy.json or "
+                        "lazy-overheads.json)")
     parser.add_argument("--overheads", action="store_true")
     parser.add_argument("--add", action="store_true",
-                        help="keep what the output file has and this run has not")
+                        help="keep results in the output file that this run lacks")
     options = parser.parse_args()
     for given, known in ((options.models, models.MODELS), (options.peers, PEERS)):
         unknown = set(given) - set(known)
@@ -231,7 +231,7 @@ def parse_options():
 
 
 def run_model(name, hidden, threads, options, switches, others, folder, left):
-    """All batches of a model; yields (result, failures)."""
+    """Yields (result, failures) for all batches of a model."""
     model = models.MODELS[name]
     sizes, files = model.sizes(hidden), [os.path.join(folder, part) for part in (
         "inputs.jsonl", "params.safetensors", "outputs.safetensors")]
@@ -276,7 +276,7 @@ def main():
     record = {**batchtest.where_and_when("lazy"), "rounds": options.rounds, "results": []}
     print("%s, %s, %d cores" % (record["date"], record["cpu"], record["cores"]))
     failures, skipped = [], []
-    # Berxit has one size, whatever the hidden sizes.
+    # Berxit has one size for all hidden sizes.
     order = list({(threads, name, models.MODELS[name].sizes(hidden)["H"]):
                   (threads, hidden, name) for threads in options.threads
                   for hidden in reversed(options.hidden) for name in options.models}.values())
@@ -294,8 +294,8 @@ def main():
             work = [item for item in order if item[0] == threads]
             for place, (_, hidden, name) in enumerate(work):
                 points = (len(work) - place) * len(options.batches)
-                # What is left is shared out among the points; half of it goes to
-                # compiling and checking.
+                # The remaining points share the remaining time. Half of it is for
+                # compilation and checks.
                 left = lambda: max(1, (end - time.perf_counter()) / points / 2)
                 if time.perf_counter() > end:
                     skipped.append("%s %d" % (name, hidden))
@@ -338,7 +338,7 @@ def main():
 
 
 try:
-    import models  # noqa: E402: beside this file
+    import models  # noqa: E402: in this folder
     import tensors  # noqa: E402
 except ImportError as problem:
     print("skipped: %s; nothing was run" % problem)

@@ -1,11 +1,11 @@
-"""Beam search and speculative decoding in PyTorch, as torch_models.py has the others.
+"""Beam search and speculative decoding in PyTorch, like the models of torch_models.py.
 
-By hand, beam search has a row for each beam that goes on, of all instances. Speculative
-decoding has a row for each instance that goes on; those that have ended give their places
-to others, so that the rows of keys and values in use are the first ones, and nothing else
-is copied. Words of a prompt are rows of linear layers, and are padded for attention only;
-what nothing reads is not computed (the last layer of a prompt's words but for its keys and
-values, a second draw). Draws depend on nothing but seed, chain, round and slot, so they are
+By hand, beam search has a row for each beam in progress, of all instances. Speculative
+decoding has a row for each instance in progress. The last rows move to the rows of instances
+that have ended, so that the rows of keys and values in use are the first ones. Nothing else
+is copied. Words of a prompt are rows of linear layers, and are padded only for attention.
+Values that nothing reads are not computed: the last layer of a prompt's words except its keys
+and values, and a second draw. Draws depend only on seed, chain, round and slot, so they are
 made before the run.
 """
 
@@ -22,8 +22,8 @@ DRAFTED = 4  # words of a round
 
 
 def largest(scores, count):
-    """The largest of each row and where they are: topk() of the 80 columns at a time that
-    have the largest takes half as long as of all."""
+    """Returns the `count` largest numbers of each row and their columns. Selects blocks of 80
+    columns by their maxima first, which takes half as long as topk() of all columns."""
     parts = scores.unflatten(1, (-1, 80))
     part = parts.amax(2).topk(count).indices
     best, at = parts.gather(1, part[:, :, None].expand(-1, -1, 80)).flatten(1).topk(count)
@@ -32,22 +32,22 @@ def largest(scores, count):
 
 class Beam(Greedy):
     def step(self, word, h, c):
-        """The best words of each beam, and the log of their probabilities."""
+        """Returns the log probabilities of the best words of each beam, these words, and states."""
         x = torch.tanh(self.many("dec_in", self.E_tgt[word]))
         h, c = torch.lstm_cell(x, (h, c), self.dec_W, self.dec_U, self.dec_b)
         p = torch.log_softmax(self.many("out", h), 1)
-        # One more word says how close the choice was.
+        # One additional word shows the margin of the choice.
         return *largest(p, WIDTH + (self.watch is not None)), h, c
 
     def decided(self, beams, count):
-        """Notes by how much the first ones of sorted beams are better than the others."""
+        """Records the margin between the first `count` sorted beams and the others."""
         if self.watch is not None and len(beams) > count:
             self.watch.append(beams[count - 1][0] - beams[count][0])
 
     def eager(self, instance):
         x = torch.tanh(self.many("enc_in", self.E_src[instance["src"]]))
         _, (h, c) = self.lstm(x, (self.h0[None], self.c0[None]))
-        # Scores, words, and rows, which beams that have ended do not have.
+        # Scores, words, and rows. Beams that have ended have no row.
         beams, steps, last = [(0.0, [], 0)], 0, [1]
         while True:
             top, words, h, c = self.step(torch.tensor(last), h, c)
@@ -79,12 +79,12 @@ class Beam(Greedy):
         start = [s.expand(1, count, -1).contiguous() for s in (self.h0, self.c0)]
         _, (h, c) = self.lstm(rnn.PackedSequence(x, sizes), start)
         h, c, last = h[0], c[0], torch.ones(count, dtype=torch.int64)
-        # By instance and beam: at first there is one.
+        # Dimensions are instances and beams. Initially, there is one beam.
         score, live = torch.zeros(count, 1), torch.ones(count, 1, dtype=torch.bool)
         steps, ends = [], []
         while True:
             top, words, h, c = self.step(last, h, c)
-            # A beam that has ended has itself, as word 0, and nothing else.
+            # A beam that has ended is its only successor, with word 0.
             scores = torch.full((*live.shape, WIDTH), -torch.inf)
             nexts = torch.zeros(scores.shape, dtype=torch.int64)
             scores[:, :, 0] = score
@@ -112,7 +112,7 @@ class Beam(Greedy):
             *(t.tolist() for t in step))} for step in steps]
         found = [None] * count
         for order, scores, live, length in ends:
-            # The best one, of those that have ended if there are any.
+            # Selects the best beam that has ended, or the best of all if none has.
             scores = torch.where(live & ~live.all(1, True), -torch.inf, scores)
             for i, score, beam in zip(order.tolist(), *scores.max(1)):
                 score, beam, text = float(score), int(beam), []
@@ -127,14 +127,15 @@ class Beam(Greedy):
 
 
 def eights(count):
-    """The next multiple of 8."""
+    """Rounds up to a multiple of 8."""
     return (count + 7) // 8 * 8
 
 
 class Speculative(Net):
-    """Keys and values of a layer are one tensor with room for all words of an instance,
-    kept from run to run: [instance, place, key or value, head, d]. A round writes those of
-    all words that it tries; the next round writes over those of words not accepted."""
+    """Keys and values of a layer are one tensor with space for all words of an instance:
+    [instance, place, key or value, head, d]. The tensor is reused between runs. A round writes
+    keys and values of all words that it tries. The next round overwrites those of words that
+    were not accepted."""
 
     STEPS = {"round": 4, "before": 1, "after": 2}
     HEADS, LAYERS = 4, ["d_0", "t_0", "t_1", "t_2", "t_3"]
@@ -161,17 +162,17 @@ class Speculative(Net):
                             getattr(self, name + "_b"))
 
     def heads(self, x, layer):
-        """Queries, keys and values of rows."""
+        """Returns the queries, keys and values of rows."""
         return self.many(layer + "_qkv", self.norm(x, layer + "_ln1")).view(
             len(x), 3, self.HEADS, -1)
 
     def rest(self, x, y, layer):
-        """What a layer makes of rows that have attended to y."""
+        """Returns the result of a layer for rows `x` with attention result `y`."""
         x = x + self.many(layer + "_o", y)
         f = F.gelu(self.many(layer + "_ff1", self.norm(x, layer + "_ln2")))
         return x + self.many(layer + "_ff2", f)
 
-    # Of prompts, these are steps.
+    # Steps for prompts.
     before, after = heads, rest
 
     def scores(self, net, x):
@@ -179,11 +180,11 @@ class Speculative(Net):
 
     @staticmethod
     def attend(q, kv, **mask):
-        """q: [instance, word, head, d]; kv: as a cache."""
+        """Computes attention. q: [instance, word, head, d]; kv: a cache."""
         q, k, v = (t.transpose(1, 2) for t in (q, *kv.unbind(2)))
         return F.scaled_dot_product_attention(q, k, v, **mask).transpose(1, 2).flatten(2)
 
-    # What is drafted and written; sampling has its own.
+    # Choices of drafted and written words, which the class for sampling overrides.
 
     def law(self, scores):
         return scores
@@ -193,7 +194,7 @@ class Speculative(Net):
         return scores.argmax(1)
 
     def judge(self, scores, laws, drafted, u):
-        """What the target writes at each place, and how many words it accepts."""
+        """Returns the words of the target at each place, and the number of accepted words."""
         self.near(scores)
         out = scores.argmax(2)
         return out, (out[:, :-1] == drafted).long().cumprod(1).sum(1)
@@ -208,7 +209,7 @@ class Speculative(Net):
 
     @staticmethod
     def write(text, rounds, words, accepted, limit):
-        """Adds a round; returns whether another one follows."""
+        """Adds a round. Returns whether another one follows."""
         words = words[:min(accepted + 1, limit - len(text))]
         if 0 in words:
             words = words[:words.index(0) + 1]
@@ -273,7 +274,7 @@ class Speculative(Net):
                 torch.tensor([i["tokens"][-1] for i in batch]), draws, self.caches[shape])
 
     def read(self, words, rows, places, lengths, caches):
-        """Keys and values of the prompts."""
+        """Computes the keys and values of the prompts."""
         count, most = len(lengths), max(lengths)
         where, padded = rows * caches[0].shape[1] + places, rows * most + places
         qkv = self.before(self.d_E[words] + self.d_pos[places], "d_0")
@@ -290,8 +291,8 @@ class Speculative(Net):
                 x = self.after(x, y.flatten(0, 1)[padded], layer)
 
     def round(self, last, place, mask, u, *caches):
-        """By instance in a row: the words that may be written, and how many of the draft
-        are accepted. mask: [instance, 1, word, place]."""
+        """Returns, in a row for each instance, the words to write and the number of accepted
+        words of the draft. mask: [instance, 1, word, place]."""
         count, _, _, most = mask.shape
         first = torch.arange(count) * caches[0].shape[1] + place
 
@@ -325,7 +326,7 @@ class Speculative(Net):
         found = [([], []) for _ in here]
         for u in draws:
             place = torch.tensor(at)
-            # Of all places those that are in use, and some more: a multiple of 8.
+            # Number of places in use, rounded up to a multiple of 8.
             most = caches[0].shape[1] if self.fixed else eights(max(at) + DRAFTED + 1)
             unread = self.places[:most] > (place[:, None] + self.inside)[:, None, :, None]
             mask = torch.zeros(unread.shape).masked_fill_(unread, -torch.inf)
@@ -335,7 +336,7 @@ class Speculative(Net):
                     if self.write(*found[i], out[row], accepted[row], limits[i])]
             if not left:
                 return found
-            # The last rows that go on take the places of those that do not.
+            # The last rows in progress move to the rows of instances that have ended.
             moving = [row for row in left if row >= len(left)]
             order = [row if row in left else moving.pop() for row in range(len(left))]
             to = [row for row, old in enumerate(order) if row != old]
@@ -352,8 +353,8 @@ class Speculative(Net):
 
 
 class Sampled(Speculative):
-    """Laws are of all words; a draw u takes the first word up to which more than u of the
-    sum of a law lies."""
+    """A law has the probabilities of all words. A draw u selects the first word at which the
+    cumulative sum exceeds u times the sum of the law."""
 
     def law(self, scores):
         return torch.softmax(scores, -1)
@@ -362,7 +363,7 @@ class Sampled(Speculative):
         sums = law.cumsum(1)
         bound = u[:, None] * sums[:, -1:]
         if self.watch is not None:
-            # Sums of a law are more exact than scores.
+            # Sums of a law are more accurate than scores.
             self.watch.append(10 * float(((sums - bound) / sums[:, -1:]).abs().min()))
         return torch.searchsorted(sums, bound, right=True)[:, 0].clamp(max=law.shape[1] - 1)
 
@@ -384,7 +385,7 @@ class Sampled(Speculative):
         return out, accepted
 
     def draws(self, instance):
-        """By round: one for each word, one for accepting each, one for the last."""
+        """Returns draws by round: one for each word, one to accept each, and one for the last."""
         slots = [*range(DRAFTED), *range(0x100, 0x100 + DRAFTED), 0x200]
         return torch.tensor(models.uniform(
             instance["seed"], instance["chain"],

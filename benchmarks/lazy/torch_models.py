@@ -1,13 +1,15 @@
 """The models in PyTorch: one instance at a time, and batched by hand.
 
-`eager` is the program as one writes it for one instance, in Python; products over all
-words of a sentence are one. `hand` runs a mini-batch in step: instances that have ended
-are taken out of all tensors (mask and compact), recurrences over given words go from the
-longest sentence to the shortest so that those still running are a prefix, stacks are
-tensors, tokens of an expert are gathered, nodes of a tree run by frontier.
+`eager` is the usual Python program for one instance. Products over all words of a sentence
+are one product.
 
-What is known before the run (words as tensors, orders by length) is made in prepare() and
-not timed; outputs(result, count) lays a result out by instance, for comparisons.
+`hand` runs the instances of a mini-batch together. Instances that have ended are removed from
+all tensors (mask and compact). Recurrences over given words are sorted from the longest
+sentence to the shortest, so that those in progress are a prefix. Stacks are tensors, tokens of
+an expert are gathered, and nodes of a tree run by frontier.
+
+prepare() computes data that is known before the run, such as words as tensors and orders by
+length, and is not timed. outputs(result, count) arranges a result by instance, for comparisons.
 """
 
 import torch
@@ -24,19 +26,19 @@ def rows_of(where):
 
 
 def by_length(values):
-    """Positions from the longest to the shortest."""
+    """Returns positions from the longest value to the shortest."""
     return sorted(range(len(values)), key=lambda i: -len(values[i]))
 
 
 def packed(sequences):
-    """Of sequences from the longest to the shortest: step by step what each has, as one
-    tensor, and how many there are in each step."""
+    """Packs sequences from the longest to the shortest. Returns their elements step by step,
+    as one tensor, and the number of sequences in each step."""
     together = rnn.pack_sequence([torch.tensor(s) for s in sequences])
     return together.data, together.batch_sizes.tolist()
 
 
 def unpacked(data, sizes, order):
-    """By instance what `packed` has laid step by step."""
+    """Returns the elements of each instance from data in the order of `packed`."""
     padded, lengths = rnn.pad_packed_sequence(
         rnn.PackedSequence(data, torch.tensor(sizes)), batch_first=True)
     found = [None] * len(order)
@@ -46,20 +48,20 @@ def unpacked(data, sizes, order):
 
 
 class Net(torch.nn.Module):
-    """Weights as buffers; STEPS names the functions that are compiled, with the number of
-    their first arguments that have a row for each instance in progress."""
+    """Weights as buffers. STEPS lists the functions that are compiled. Its numbers are those
+    of the first arguments with a row for each instance in progress."""
 
     STEPS = {}
 
     def __init__(self, p, sizes):
         super().__init__()
-        self.watch = None  # a list that gets by how much each decision was decided
+        self.watch = None  # a list to which margins of decisions are appended
         self.fixed = False  # whether shapes should not change from step to step
         self.size = sizes["H"]
         self.setup(p)
 
     def ready(self, instance):
-        """What eager() takes: this is not timed."""
+        """Returns the argument of eager(). This is not timed."""
         return instance
 
     def keep(self, **tensors):
@@ -67,7 +69,7 @@ class Net(torch.nn.Module):
             self.register_buffer(name, value.contiguous())
 
     def keep_linear(self, name, W, b):
-        """For products of many rows and of one."""
+        """Keeps weights for products with many rows and with one row."""
         self.keep(**{name: W, name + "_t": W.T, name + "_b": b})
 
     def many(self, name, x):
@@ -77,7 +79,7 @@ class Net(torch.nn.Module):
         return torch.addmv(getattr(self, name + "_b"), getattr(self, name), x)
 
     def pick(self, scores):
-        """The first largest of some scores."""
+        """Returns the position of the first largest score."""
         if self.watch is not None:
             first, second = scores.topk(2).values.tolist()
             self.watch.append(first - second)
@@ -167,7 +169,7 @@ class StackRNN(Net):
         self.keep_linear("g", p["G"], p["g"])
         self.keep_linear("s", p["W_s"], p["b_s"])
         self.keep_linear("a", p["W_a"], p["b_a"])
-        # The words' part of the buffer's network is one product.
+        # The buffer's network multiplies all words by one product.
         self.keep_linear("b", p["W_b"][:, :self.size], p["b_b"])
         self.keep(U=p["W_b"][:, self.size:], U_t=p["W_b"][:, self.size:].T)
 
@@ -205,7 +207,7 @@ class StackRNN(Net):
         order = by_length([i["tokens"] for i in batch])
         backward, sizes = packed([batch[i]["tokens"][::-1] for i in order])
         lengths = [len(batch[i]["tokens"]) for i in order]
-        # Each instance makes 2 n - 1 steps.
+        # Each instance takes 2 n - 1 steps.
         rows = [sum(2 * n - 1 > t for n in lengths) for t in range(2 * lengths[0] - 1)]
         return backward, sizes, torch.tensor(lengths), rows, order
 
@@ -225,7 +227,7 @@ class StackRNN(Net):
         count, longest = len(lengths), len(sizes)
         words, each = self.E[backward], torch.arange(count)
         pre, state, first = self.many("b", words), self.h0_b.expand(count, -1), 0
-        # By instance and words read from the end: states and words.
+        # States and words, by instance and by number of words read from the end.
         buffer = self.h0_b.repeat(count, longest + 1, 1)
         given = torch.empty(count, longest + 1, self.size)
         for t, n in enumerate(sizes):
@@ -233,7 +235,7 @@ class StackRNN(Net):
             buffer[:n, t + 1] = state
             given[:n, t + 1] = words[first:first + n]
             first += n
-        # Stacks of elements and states, from 1; what is below has the empty state.
+        # Stacks of elements and states, from index 1. Index 0 has the empty state.
         elements = torch.empty(count, longest + 2, self.size)
         states = self.h0_s.repeat(count, longest + 2, 1)
         history = self.h0_a.expand(count, -1)
@@ -284,7 +286,7 @@ class DRNN(Net):
                          zero)
 
     def eager(self, instance):
-        nodes = []  # from parents to children, in order
+        nodes = []  # parents come before children, siblings are in order
 
         def kids(x, h, depth):
             ha = torch.sigmoid(self.one("a", cat(x, h)))
@@ -344,7 +346,7 @@ class DRNN(Net):
 
     def outputs(self, run, count):
         (xs, hs), waves = run
-        # Who comes next: of each wave and row the first child and the next sibling.
+        # The first child and the next sibling, for each wave and row.
         links = [(dict(zip(down.tolist(), range(len(down)))),
                   dict(zip(on.tolist(), range(len(down), len(down) + len(on)))))
                  for _, _, down, on in waves]
@@ -444,7 +446,7 @@ class Experts(Net):
                 self.keep(**{name: value.T if value.dim() == 2 else value})
 
     def gate(self, x, W):
-        """The picked experts, and by how much they count."""
+        """Returns the selected experts and their weights."""
         scores = x @ W
         best, picks = torch.topk(scores, self.picks, 1)
         if self.picks == 1:
@@ -501,14 +503,14 @@ class Experts2(Experts):
 
 
 class Nested(Net):
-    """What both nested networks share: a node, and an edge of it."""
+    """Base of both nested networks: nodes and edges."""
 
     def setup(self, p):
         self.keep_linear("zr", torch.cat([p["W_z"], p["W_r"]]),
                          torch.cat([p["b_z"], p["b_r"]]))
         self.keep_linear("n", p["W_n"], p["b_n"])
         self.keep_linear("o", p["node.W"], p["node.b"])
-        # The node's part of its edges is computed once.
+        # The products of a node for its edges are computed once.
         self.keep_linear("eo", p["W_e"][:, :self.size], p["b_e"])
         self.keep(U=p["W_e"][:, self.size:], U_t=p["W_e"][:, self.size:].T)
 
@@ -550,8 +552,8 @@ class NestedGiven(Nested):
         return self.write(hs, es, instance["counts"])
 
     def prepare(self, batch):
-        """By step: who takes part, from the longest inner loop to the shortest, and how
-        many of these are in each round of it."""
+        """Returns the participating instances of each step, from the longest inner loop to the
+        shortest, and how many of them run each round of this loop."""
         steps = []
         for t in range(max(len(i["counts"]) for i in batch)):
             counts = {i: b["counts"][t] for i, b in enumerate(batch) if t < len(b["counts"])}
@@ -626,7 +628,7 @@ class NestedDrawn(Nested):
         return e, u + self.halt(e)
 
     def edges(self, o, pre):
-        """The last edges of nodes, and how many they have."""
+        """Returns the last edges of nodes, and their numbers of edges."""
         last, counts = torch.empty_like(o), torch.empty(len(o), dtype=torch.int64)
         here, e, u, n = torch.arange(len(o)), o, torch.zeros(len(o), 1), 0
         while True:
@@ -657,7 +659,7 @@ class NestedDrawn(Nested):
 
 
 class BiRNN(Net):
-    # Rows are the second dimension: they are not padded.
+    # Rows are the second dimension, which is not padded.
     STEPS = {"cell": 0}
 
     def setup(self, p):
@@ -683,7 +685,7 @@ class BiRNN(Net):
         order = by_length([i["tokens"] for i in batch])
         forward, sizes = packed([batch[i]["tokens"] for i in order])
         backward, _ = packed([batch[i]["tokens"][::-1] for i in order])
-        # Where the other direction has the same word.
+        # Positions of the same words in the other direction.
         firsts = [sum(sizes[:t]) for t in range(len(sizes))]
         lengths = [len(batch[i]["tokens"]) for i in order]
         turned = torch.tensor([firsts[lengths[row] - 1 - t] + row

@@ -1,7 +1,9 @@
-"""PyTorch: the models of torch_models.py and torch_decoders.py one instance at a time
-(`eager`), batched by hand (`hand`), and that compiled (`compiled`): the steps by Inductor,
-with parameters packed for good (freezing), in the faster of two settings, dynamic numbers
-of rows, and rows padded to the mini-batch, one shape for all steps.
+"""PyTorch: the models of torch_models.py and torch_decoders.py.
+
+`eager` runs one instance at a time, and `hand` is batched by hand. `compiled` is `hand` with
+steps compiled by Inductor, where freezing packs the parameters once. It uses the faster of
+two settings: dynamic numbers of rows, or rows padded to the mini-batch, which gives all steps
+one shape.
 """
 
 import copy
@@ -18,7 +20,7 @@ import torch_models
 
 NETS = {**torch_models.NETS, **torch_decoders.NETS}
 
-# How that of trees describes itself is the same.
+# Uses describe() of the peer of trees.
 _path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers",
                      "torch_peer.py")
 _spec = importlib.util.spec_from_file_location("torch_peer_of_trees", _path)
@@ -35,7 +37,7 @@ def start(threads):
 
 
 def padded(step, arguments, batch):
-    """A step that always has the rows of a mini-batch, or a power of two times as many."""
+    """Returns a step that pads rows to those of a mini-batch, times a power of two if needed."""
 
     def run(*given):
         count, room = given[0].shape[0], batch
@@ -54,7 +56,7 @@ def padded(step, arguments, batch):
 
 
 def compiled(net, batch=None):
-    """A copy of the network whose steps are compiled, with rows padded to `batch` where
+    """Returns a copy of the network with compiled steps. Rows are padded to `batch` if it is
     given."""
     net = copy.deepcopy(net)
     net.fixed = batch is not None
@@ -65,7 +67,7 @@ def compiled(net, batch=None):
 
 
 class Model:
-    """What the worker calls."""
+    """Interface for the worker."""
 
     def __init__(self, name, tensors, sizes):
         torch.compiler.reset()
@@ -75,7 +77,7 @@ class Model:
         self.dynamic = None
 
     def settings(self, form, batch):
-        """{setting: (prepare, run, outputs)}, of which the fastest counts."""
+        """Returns {setting: (prepare, run, outputs)}. The fastest setting counts."""
         if form == "eager":
             net = self.net
             return {"": (lambda instances: ([net.ready(i) for i in instances],),
@@ -91,7 +93,7 @@ class Model:
                 for setting, net in nets.items()}
 
     def margins(self, instances):
-        """By how much the closest decision of each instance was decided."""
+        """Returns the margin of the closest decision of each instance."""
         found = []
         for instance in instances:
             self.net.watch = []

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""worker.py PEER THREADS …: the process of one peer, torch or dynet; run.py starts it, and
-checked.py says what it answers."""
+"""worker.py PEER THREADS …: the process of one peer, torch or dynet, which run.py starts.
+checked.py describes its answers."""
 
 import os
 import sys
@@ -9,6 +9,6 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import workers  # noqa: E402
-import checked  # noqa: E402: it needs what workers finds
+import checked  # noqa: E402: imports from the path that workers adds
 
 workers.serve(checked.Worker)

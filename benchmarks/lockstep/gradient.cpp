@@ -1,18 +1,17 @@
 //===- gradient.cpp - A batched gradient written by hand --------*- C++ -*-===//
 //
-// batch-gradient CHAINS OBSERVATIONS REGRESSORS RUNS: seconds that a loop
-// written by hand takes for the log density of Bayesian logistic regression and
-// its gradient, for all chains at once and no chain waiting for another; as
-// JSON, with values to check. The counterpart of @log_density in
-// examples/models/ nuts_logreg.mlir, on the same synthetic kind of data:
+// batch-gradient CHAINS OBSERVATIONS REGRESSORS RUNS: prints, as JSON, the
+// seconds of a handwritten loop, and values to check. The loop computes the log
+// density of Bayesian logistic regression and its gradient for all chains at
+// once. No chain waits for another one. It is the counterpart of @log_density
+// in examples/models/nuts_logreg.mlir, on the same kind of synthetic data:
 //
 //   a = X w,  log p = sum(y a - ln(1 + exp(a))) - w.w / 2,
 //   gradient = X^T (y - sigmoid(a)) - w
 //
-// It is what one writes who knows the problem: chains lie side by side in
-// vectors, both products keep their sums in registers, and a block of
-// observations goes through product, sigmoid and product while it lies in the
-// first-level cache.
+// This is the code of an expert for this problem: chains are next to each other
+// in vectors, and both products keep their sums in registers. A block of
+// observations stays in the first-level cache for product, sigmoid and product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,9 +26,9 @@
 namespace {
 
 using Vector = double __attribute__((vector_size(64)));
-/// Chains of a tile, and of a vector.
+/// Numbers of chains in a tile and in a vector, and of vectors in a tile.
 constexpr int64_t kTile = 32, kLanes = 8, kVectors = kTile / kLanes;
-/// Observations of a block, rows of a register tile.
+/// Numbers of observations in a block and of rows in a register tile.
 constexpr int64_t kBlock = 64, kRows = 6;
 
 struct Problem {
@@ -66,8 +65,8 @@ void multiply(const double *a, int64_t rows, int64_t rowStride,
                     out + i * kVectors);
 }
 
-/// For one observation and a tile of chains: a becomes y - sigmoid(a), and its
-/// term is added to the log density.
+/// Replaces a by y - sigmoid(a), for one observation and a tile of chains. Adds
+/// the observation's term to the log density.
 void residuals(double y, double *__restrict a, double *__restrict logp) {
   for (int64_t c = 0; c < kTile; ++c) {
     double e = std::exp(-std::fabs(a[c]));
@@ -77,7 +76,8 @@ void residuals(double y, double *__restrict a, double *__restrict logp) {
   }
 }
 
-/// Of a tile of chains; `w` and `gradient` have a row of chains per regressor.
+/// Evaluates a tile of chains. `w` and `gradient` have a row of chains per
+/// regressor.
 void evaluate(const Problem &p, const Vector *w, Vector *gradient, double *logp,
               Vector *block) {
   std::fill(logp, logp + kTile, 0.0);
@@ -101,7 +101,7 @@ void evaluate(const Problem &p, const Vector *w, Vector *gradient, double *logp,
 
 struct Random {
   uint64_t state = 1;
-  /// Uniform in [-1, 1).
+  /// Returns a uniform number in [-1, 1).
   double next() {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return static_cast<double>(state >> 11) * 0x1p-52 - 1;
@@ -145,7 +145,7 @@ int main(int argc, char **argv) {
     std::printf("%s%.6g", run ? ", " : "", taken.count());
   }
 
-  // The gradient of the first chain against differences of its density.
+  // Compares the gradient of the first chain with differences of its density.
   double worst = 0;
   std::vector<Vector> shifted(w.begin(), w.begin() + size), unused(size);
   std::vector<double> above(kTile), below(kTile);

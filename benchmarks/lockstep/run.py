@@ -1,43 +1,39 @@
 #!/usr/bin/env python3
-"""How much do samplers gain when control runs in lock step?
+"""Measures the speed-up of samplers whose control runs in lock step.
 
   run.py [--build=build] [--parts=utilization,choices,traffic,speed]
          [--lanes=1,8,32,128] [--chains=1,16,64,256,1024] [--transitions=10]
          [--dimensions=100] [--observations=10000] [--repetitions=5]
          [--output=FILE] [--add]
 
-Builds nothing: scripts/check does. Prints tables and stores JSON; --add keeps what
-the file has of other parts and numbers of lanes or chains. The No-U-Turn Sampler of
-examples/models, compared as in the paper on program-counter autobatching (Radul et
-al., MLSys 2020). `program` is the paper's choice of blocks, the earliest one, and the
-sampler's blocks have the order of the authors' program: the recursion, then the leaf.
-`masks` is the paper's baseline, its Algorithm 1, which makes the same choice.
-`learned` follows a table that was learnt from 32 chains of which no run that is
-measured has any.
+Builds nothing: run scripts/check first. Prints tables and stores JSON. --add keeps the results
+of the file for other parts and other numbers of lanes or chains. The program is the No-U-Turn
+Sampler of examples/models. The comparison follows the paper on program-counter autobatching
+(Radul et al., MLSys 2020). `program` is the paper's choice of blocks, the earliest one; the
+sampler's blocks have the order of the authors' program: the recursion, then the leaf. `masks`
+is the paper's baseline, its Algorithm 1, with the same choice. `learned` follows a table that
+was learned from 32 chains, none of which is in a measured run.
 
-utilization  of gradients on a correlated Gaussian: evaluations that were wanted over
-             lanes that were there, by block choice, without and with refill (4 chains
-             a lane then), beside masks, where lanes wait at every transition. The
-             paper's figure 7, whose runs have no refill; does not depend on the
-             machine.
-choices      steps, and utilization of gradients and of all blocks by what the compiler
-             estimates that they cost, with refill, 4 chains a lane, on 32 lanes: the
-             Gaussian over 5 times the transitions, and a small regression. Does not
-             depend on the machine.
-traffic      bytes that move from and to variables (stacks, and rows beside them) per
-             gradient on the same chains, with every optimization of section 3.2
-             switched off alone. Does not depend on the machine either.
-speed        gradients per second of one thread on logistic regression, by chains: in
-             lock step, with masks (`masks`: every block on all lanes, as in the paper's
-             Algorithm 1; `masks, compacted`: on those that take part only, the gather
-             and scatter of its section 2, as lock step runs its blocks here), one
-             chain at a time, and a loop written by hand (batch-gradient) that
-             evaluates the same gradient for all chains, 32 at least, every time. All
-             run in turn, and a ratio is that of one turn; medians. The paper's
-             figure 6. Ours counts the whole run, the tree of the sampler included,
-             over the gradients that it wanted.
+utilization  of gradients on a correlated Gaussian: needed evaluations over available lanes, by
+             block choice, without and with refill (then 4 chains per lane), and with masks,
+             where lanes wait at every transition. Figure 7 of the paper, whose runs have no
+             refill. Does not depend on the machine.
+choices      steps, and utilization of gradients and of all blocks weighted by the compiler's
+             cost estimates, with refill, 4 chains per lane, on 32 lanes: the Gaussian with 5
+             times the transitions, and a small regression. Does not depend on the machine.
+traffic      bytes that move from and to variables (stacks, and rows next to them) per gradient
+             on the same chains, with each optimization of section 3.2 switched off by itself.
+             Does not depend on the machine.
+speed        gradients per second of one thread on logistic regression, by number of chains: in
+             lock step; with masks (`masks`: every block on all lanes, as in the paper's
+             Algorithm 1; `masks, compacted`: only on lanes that take part, the gather and
+             scatter of its section 2, as in our lock step); one chain at a time; and a loop
+             written by hand (batch-gradient) that evaluates the same gradient for all chains,
+             at least 32, every time. All take turns; ratios are per turn, then medians. Figure 6
+             of the paper. Our time is that of the whole run, including the tree of the sampler,
+             over the gradients that it needed.
 
-Before speeds are compared, all ways of running have to give the same bits.
+Before speeds are compared, all variants must return the same bits.
 """
 
 import argparse
@@ -55,12 +51,12 @@ import batchtest  # noqa: E402
 import posteriors  # noqa: E402
 
 CHOICES = ["work", "learned", "most", "program"]
-# Algorithm 1 runs the earliest block that a lane waits for, however long others wait.
+# Algorithm 1 runs the earliest block for which a lane waits, however long others wait.
 MASKS = ["--block-choice=program", "--patience=1000000000"]
-# `batch-run --learn-policy` learns from so many chains.
+# Number of chains from which `batch-run --learn-policy` learns.
 LEARNT = 32
 
-# Options of passes, and passes that are left out.
+# Options of passes, and omitted passes.
 OPTIMIZATIONS = {
     "all on": ({}, []),
     "live-saves=false": ({"batch-recursion-to-stack": "live-saves=false"}, []),
@@ -72,8 +68,8 @@ OPTIMIZATIONS = {
 
 
 class Sampler:
-    """A model with its inputs, compiled in a folder: chains to measure, and behind
-    them in the same numbering those to learn from."""
+    """A model with its inputs, compiled in a folder. Chains to measure come first. Chains
+    to learn from follow in the same numbering."""
 
     def __init__(self, model, folder, chains, sizes, **inputs):
         self.model = model
@@ -96,7 +92,7 @@ class Sampler:
         return output
 
     def lower(self, options, without):
-        """Compiles with options for passes of --autobatch, and without some."""
+        """Compiles with options for passes of --autobatch, and without some passes."""
         lowered, output = self.path(".lowered.mlir"), self.path("-lowered.so")
         options = dict({"batch-specialize-sizes": "sizes=" + self.sizes,
                         "batch-choose-strategy": "strategy=lockstep"}, **options)
@@ -107,7 +103,7 @@ class Sampler:
         return output
 
     def choices(self, program):
-        """Options for each choice of blocks; one of them is learnt here."""
+        """Returns the options for each choice of blocks. Learns one of them."""
         table = self.path(".table")
         batchtest.run_model(
             program, self.path("-held-out.jsonl"), "--learn-policy=" + table,
@@ -117,7 +113,8 @@ class Sampler:
                 ["--block-choice=" + choice] for choice in CHOICES}
 
     def run(self, program, chains, lanes, *options):
-        """What batch-run says, the outputs' bytes, and the gradients wanted."""
+        """Returns the report of batch-run, the bytes of the outputs, and the number of gradients
+        that the sampler required."""
         outputs = self.path("-outputs.safetensors")
         found = batchtest.run_model(
             program, self.path(".jsonl"), "--limit=%d" % chains, "--counters",
@@ -130,8 +127,8 @@ class Sampler:
 
 
 def gradient_block(found, gradients):
-    """The block that lanes ran as often as the model counted gradients. (One more
-    per chain, the first, is another block's.)"""
+    """Returns the block that lanes ran as often as the model counted gradients. Another
+    block computes the first gradient of each chain, which is not counted."""
     for block in found["blocks"]:
         if block["lane_runs"] == gradients:
             return block
@@ -156,17 +153,17 @@ def utilization(options, folder):
             yield {"part": "utilization", "model": sampler.model, "lanes": lanes,
                    "chains": share * lanes, "way": way, "gradients": gradients,
                    "runs": block["runs"], "utilization":
-                   round(gradients / max(block["lane_room"], 1), 4)}
+                   round(gradients / max(block["lane_capacity"], 1), 4)}
 
 
 class Object(ctypes.Structure):
-    """The beginning of BatchObject in batch-runtime/ABI.h."""
+    """The first fields of BatchObject in batch-runtime/ABI.h."""
     _fields_ = [("version", ctypes.c_uint64), ("descriptor", ctypes.c_char_p)]
 
 
 def block_costs(program):
-    """Of each block on a lane, as --learn-policy counts it (costsOfBlocks in
-    runtime/lib/Run/Lockstep.cpp): by the compiler's estimates."""
+    """Returns the cost of each block on a lane by the compiler's estimates, as
+    --learn-policy does (costsOfBlocks in runtime/lib/Executors/Lockstep.cpp)."""
     described = json.loads(Object.in_dll(
         ctypes.CDLL(program, os.RTLD_LAZY), "batch_object").descriptor)
     return {block["name"]:
@@ -193,12 +190,12 @@ def choices(options, folder):
             costs = block_costs(program)
             ran, room = (sum(costs[block["name"]] * block[count]
                              for block in found["blocks"])
-                         for count in ("lane_runs", "lane_room"))
+                         for count in ("lane_runs", "lane_capacity"))
             block = gradient_block(found, gradients)
             yield {"part": "choices", "model": model, "lanes": lanes,
                    "chains": 4 * lanes, "way": way, "steps": found["batches"],
                    "unknown_states": found["unknown_states"], "gradients": gradients,
-                   "utilization": round(gradients / block["lane_room"], 4),
+                   "utilization": round(gradients / block["lane_capacity"], 4),
                    "all_blocks": round(ran / room, 4)}
 
 
@@ -239,7 +236,7 @@ def speed(options, folder):
                 if outputs != reference:
                     raise batchtest.ToolError(way + " changes bits")
                 block = gradient_block(found, gradients)
-                shares[way] = round(gradients / block["lane_room"], 4)
+                shares[way] = round(gradients / block["lane_capacity"], 4)
                 rates[way].append((gradients + chains) * 1e6 /
                                   found["time_us"]["total"])
             found, outputs, gradients = sampler.run(
@@ -282,7 +279,7 @@ def line_of(result):
 
 
 def key(result):
-    """What a result is about: those of an earlier run are replaced by it."""
+    """Returns the key of a result. Results of an earlier run with this key are replaced."""
     return [result.get(name) for name in
             ("part", "model", "lanes", "chains", "way", "optimizations")]
 
@@ -304,7 +301,7 @@ def main():
     parser.add_argument("--output", default=os.path.join(
         ROOT, "benchmarks", "results", "lockstep.json"))
     parser.add_argument("--add", action="store_true",
-                        help="keep what the output file has and this run has not")
+                        help="keep results in the output file that this run lacks")
     options = parser.parse_args()
     os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
     wanted = options.parts.split(",")

@@ -1,4 +1,4 @@
-//===- Kernels.h - What batch-peak measures ---------------------*- C++ -*-===//
+//===- Kernels.h - Loops that batch-peak measures ---------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,13 +13,13 @@
 /// Loops in one instruction set.
 struct PeakKernels {
   const char *isa;
-  int flopsPerRound; ///< of multiplyAdd
+  int flopsPerRound; ///< FLOPs of a round of multiplyAdd
   float (*multiplyAdd)(long rounds);
-  /// Sums of `bytes` bytes, which begin at a multiple of 64.
+  /// Reads and adds `bytes` bytes of floats. `data` is aligned to 64 bytes.
   float (*sumOf)(const void *data, std::size_t bytes);
 };
 
-/// Those of the machine that this is compiled on, and others that it may have.
+/// Loops for the build machine, and for other instruction sets.
 extern const PeakKernels nativeKernels;
 #ifdef __x86_64__
 extern const PeakKernels avx2Kernels, avx512Kernels;

@@ -1,4 +1,4 @@
-//===- kernels.cpp - What batch-peak measures -----------------------------===//
+//===- kernels.cpp - Loops that batch-peak measures -----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Accumulators are variables of their own: compilers keep arrays in memory.
+// Accumulators are separate variables, because compilers keep arrays in memory.
 #define FOR_12(DO)                                                             \
   DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
 #define FOR_24(DO)                                                             \
@@ -46,16 +46,16 @@ constexpr int lanes = vectorBytes / sizeof(float);
 
 typedef float Vector __attribute__((vector_size(vectorBytes)));
 
-/// `rounds` times one multiply-add into each accumulator, 24 or 12 of them, so
-/// that the latency is hidden. The build asks for contraction to FMA
-/// (-ffp-contract=fast).
+/// Runs `rounds` rounds with one multiply-add into each accumulator. There are 24
+/// or 12 accumulators, which hides the latency. The build enables contraction
+/// to FMA (-ffp-contract=fast).
 __attribute__((noinline)) float multiplyAdd(long rounds) {
   Vector a, b;
   for (int i = 0; i < lanes; ++i) {
     a[i] = 1.0f - 1e-6f * i; // sums stay finite and normal
     b[i] = 1e-9f * i;
   }
-#define DECLARE(i) Vector sum##i = a + i##.0f; // all different, or they merge
+#define DECLARE(i) Vector sum##i = a + i##.0f; // equal ones would be merged
 #define ACCUMULATE(i) sum##i = sum##i * a + b;
 #define TOTAL(i) total += sum##i;
   FOR_ACCUMULATORS(DECLARE)
@@ -72,7 +72,7 @@ __attribute__((noinline)) float multiplyAdd(long rounds) {
   return result;
 }
 
-/// In several accumulators.
+/// Sums with several accumulators.
 __attribute__((noinline)) float sumOf(const void *from, std::size_t bytes) {
   const auto *data = static_cast<const Vector *>(from);
   const std::size_t vectors = bytes / sizeof(Vector);

@@ -1,17 +1,20 @@
-//===- peak.cpp - What this machine can do at best ------------------------===//
+//===- peak.cpp - Peak rates of this machine ------------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// batch-peak [--isa=native|avx2|avx512] [THREADS...]: prints one JSON object
-// with, per number of threads, the rate of fused multiply-adds that touch
-// registers only (GFLOP/s, f32), of copies between arrays far larger than the
-// caches (GB/s, read plus written), and of reads that start over after some MiB
-// per thread (GB/s of all threads), by that number of MiB. Benchmarks relate
-// their results to these numbers. With --isa multiply-adds and reads are those
-// of an instruction set other than the widest one that the machine has.
+// batch-peak [--isa=native|avx2|avx512] [THREADS...]: prints one JSON object.
+// It has three kinds of rates for each number of threads:
+//
+//  - fused multiply-adds in registers (GFLOP/s, f32);
+//  - copies between arrays far larger than the caches (GB/s, read plus written);
+//  - repeated reads of a number of MiB per thread (GB/s of all threads), by this
+//    number.
+//
+// Benchmarks relate their results to these rates. --isa selects the instruction
+// set of multiply-adds and reads. The default is the widest one of the machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +42,7 @@ volatile float sink;
 
 const PeakKernels *kernels = &nativeKernels;
 
-/// Runs `body(thread)` on all threads at once; returns the wall time.
+/// Runs `body(thread)` on all threads at once. Returns the wall time.
 template <class Body>
 double onThreads(int threads, Body body) {
   std::vector<std::thread> others;
@@ -55,7 +58,7 @@ double onThreads(int threads, Body body) {
 double gflops(int threads) {
   long rounds = 1 << 14;
   double best = 0;
-  // Longer runs until one takes 50 ms, then the best of five.
+  // Runs more rounds until a run takes 50 ms. Then takes the best of five runs.
   for (int run = 0; run < 5;) {
     double time =
         onThreads(threads, [&](int) { sink = kernels->multiplyAdd(rounds); });
@@ -71,7 +74,7 @@ double gflops(int threads) {
 }
 
 double copyRate(int threads) {
-  // 128 MiB from, 128 MiB to, shared out among the threads.
+  // Reads 128 MiB and writes 128 MiB, which are divided among the threads.
   const size_t bytes = size_t(128) << 20, share = bytes / threads / 64 * 64;
   std::unique_ptr<char[]> from(new char[bytes]), to(new char[bytes]);
   std::memset(from.get(), 1, bytes);
@@ -87,7 +90,7 @@ double copyRate(int threads) {
   return best / 1e9;
 }
 
-/// Each thread reads its own `bytes` again and again.
+/// Returns the rate of threads that repeatedly read their own `bytes` bytes.
 double readRate(int threads, size_t bytes) {
   std::vector<std::unique_ptr<char[]>> memory;
   for (int t = 0; t < threads; ++t) {
@@ -103,7 +106,7 @@ double readRate(int threads, size_t bytes) {
       float sum = 0;
       for (size_t round = 0; round < rounds; ++round) {
         sum += kernels->sumOf(data, bytes);
-        asm volatile("" : : "r"(data) : "memory"); // every round reads anew
+        asm volatile("" : : "r"(data) : "memory"); // every round reads again
       }
       sink = sum;
     });
@@ -114,8 +117,8 @@ double readRate(int threads, size_t bytes) {
 
 } // namespace
 
-/// The kernels of instruction set `name`, or null if it is unknown or this
-/// machine lacks it.
+/// Returns the kernels of instruction set `name`, or null if it is unknown or
+/// this machine lacks it.
 static const PeakKernels *findKernels(const std::string &name) {
   if (name == "native")
     return &nativeKernels;

@@ -1,8 +1,8 @@
-"""The models in NumPy, by level, as torch_peer.py has them.
+"""The models in NumPy, by level, like those of torch_peer.py.
 
 Products run on NumPy's BLAS, everything else on one thread. A sigmoid is
-0.5 tanh(0.5 x) + 0.5, with the inner half taken into the weights (a power of two:
-exact), so that one call of tanh does all gates.
+0.5 tanh(0.5 x) + 0.5. The inner factor is folded into the weights, which is exact for a power
+of two. So one call of tanh computes all gates.
 """
 
 import contextlib
@@ -15,11 +15,11 @@ inference = contextlib.nullcontext
 
 
 def start(threads):
-    """OpenBLAS has read its number of threads from the environment."""
+    """Does nothing: OpenBLAS read its number of threads from the environment."""
 
 
 def core_name():
-    """Which kernels the BLAS chose for this machine, where it tells."""
+    """Returns the name of the kernels that the BLAS selected for this machine, if available."""
     with contextlib.suppress(OSError):
         with open("/proc/self/maps") as file:
             paths = {line.split()[-1] for line in file if "openblas" in line}
@@ -56,7 +56,7 @@ class Scratch:
 
 
 def sigmoids(x):
-    """What is left after tanh of the halved arguments."""
+    """Computes sigmoids in place from tanh of the halved arguments."""
     x *= 0.5
     x += 0.5
 
@@ -68,14 +68,14 @@ class Model:
         self.w_out = stack(p["W_out"]) if "W_out" in p else None
 
     def buffer(self, name, *shape):
-        """One that mini-batches share, as large as the largest of them needs."""
+        """Returns a buffer that all mini-batches share. It grows to the largest request."""
         size = math.prod(shape)
         if name not in self.pool or len(self.pool[name]) < size:
             self.pool[name] = numpy.empty(size, "f4")
         return self.pool[name][:size].reshape(shape)
 
     def make(self, plan, nodes, leaves={}, scratch={}):
-        """Buffers with a row per node or per leaf (name: its shape), and such that
+        """Makes buffers with a row per node or per leaf (name: its shape), and buffers that
         all levels use, one after the other (name: floats per node)."""
         state = {"roots": plan.roots}
         for count, shapes in ((plan.nodes, nodes), (plan.leaves, leaves)):
@@ -138,7 +138,7 @@ class TreeFC(Model):
 
 
 class TreeLSTM(Model):
-    """Gates in the order f_l, i, o, u, f_r: see torch_peer.py."""
+    """The order of gates is f_l, i, o, u, f_r, see torch_peer.py."""
 
     names = ("h", "c")
 

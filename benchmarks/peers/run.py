@@ -1,41 +1,38 @@
 #!/usr/bin/env python3
-"""How fast are the same models on the same inputs in PyTorch and in NumPy?
+"""Compares the same models on the same inputs with PyTorch and NumPy.
 
   run.py [--build=build] [--trees=FILE] [--instances=64] [--repetitions=7] [--runs=3]
          [--models=a,b] [--size=256] [--batches=1,10,64] [--threads=1,2]
          [--peers=torch,numpy] [--output=FILE] [--add]
 
-Runs the models over the first trees of a file (by default the GUM trees of
-../shared/data where present, else examples/data) with random parameters, at one
-hidden size (MV-RNN: a quarter of it), with batch-run --bench and with
+Runs the models on the first trees of a file (default: the GUM trees of ../shared/data if
+present, else examples/data) with random parameters, at one hidden size (MV-RNN: a quarter of
+it), with batch-run --bench and with
 
-  torch levels     PyTorch, eager, batched by hand: all nodes of one height of the
-                   mini-batch at once, gathers by index_select, one product for all
-                   gates, results into slices of tensors that hold all nodes
+  torch levels     PyTorch, eager, batched by hand: all nodes of one height of the mini-batch at
+                   once, gathers by index_select, one product for all gates, results into slices
+                   of tensors that hold all nodes
   torch recursive  PyTorch, eager, one Python call per node (no mini-batches)
   numpy levels     NumPy, as torch levels
 
-in turn, every repetition one after the other, so that all of them run on the same
-machine. Before anything is timed, all results of all nodes are compared with ours:
-|a-b| / max(|b|, rms of b) at most 1e-4, else the exit code is 1. A peer that is not
-installed for the Python this runs in is skipped, and says so; with none left there
-is nothing to do and the exit code is 0. Builds nothing: scripts/check does.
+All take turns in each repetition, so that they run on the same machine. Before timing, the
+results of all nodes are compared with ours: |a-b| / max(|b|, rms of b) must be at most 1e-4,
+else the exit code is 1. The script reports and skips peers that this Python lacks. Without any
+peer, it does nothing, and the exit code is 0. Builds nothing: run scripts/check first.
 
-Mini-batches have exactly as many instances as --batches says: what is left over of
---instances is left out ("mini_batches" of "batch" instances in the JSON). The recursive
-peer runs the same instances.
+Mini-batches have exactly the sizes of --batches; the remainder of --instances does not run
+("mini_batches" of "batch" instances in the JSON). The recursive peer runs the same instances.
 
-Per mini-batch, medians over the repetitions, in microseconds: ours in total
-(inspect, schedule and execute); of a peer what runs once its level lists are there.
-Next to it the median of the paired ratios, peer over ours: above 1 ours is faster.
-"+lists" counts the peer's level lists and views, plain Python, on its side too; ours
-has its counterpart in the total both times. The JSON has all repetitions. --add keeps
-what the output file has already, for a run in pieces.
+Times are medians over the repetitions, in microseconds per mini-batch. Ours is the total of
+inspect, schedule and execute. That of a peer excludes its level lists. Next to it is the median
+of the paired ratios, peer over ours: above 1, ours is faster. "+lists" includes the peer's
+level lists and views, which are plain Python; our total includes their counterpart in both
+cases. The JSON has all repetitions. --add keeps the contents of the output file, for a run in
+pieces.
 
-The peers are as fast as their public, eager interfaces make them by hand: weights
-fused and transposed beforehand, buffers that stay, views made in advance, no Python
-but the calls, inference mode. Not tried: torch.compile, and what it does to weights
-(packed for the BLAS).
+The peers are as fast as their public, eager interfaces allow by hand: weights are fused and
+transposed beforehand, buffers are reused, views are made in advance, Python only calls, and
+inference mode is on. torch.compile, and its packing of weights for the BLAS, was not tried.
 """
 
 import argparse
@@ -52,12 +49,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 sys.dont_write_bytecode = True
 import workers  # noqa: E402
-import batchtest  # noqa: E402: from there, too
+import batchtest  # noqa: E402: on the path that workers adds
 
 TOLERANCE = 1e-4
 
-# Shapes of the parameters, V: words, H: the hidden size. Uniform in
-# +-sqrt(3 / last extent), so that sums of products keep their size.
+# Shapes of the parameters. V: number of words; H: hidden size. Parameters are uniform in
+# +-sqrt(3 / last extent), so that sums of products do not grow.
 LSTM = {"E": "VH", "W_i": "HH", "W_o": "HH", "W_u": "HH", "U_i": "HP", "U_o": "HP",
         "U_u": "HP", "b_i": "H", "b_o": "H", "b_u": "H", "b_f": "H", "W_out": "5H"}
 MODELS = {
@@ -76,7 +73,7 @@ WORKER = os.path.join(ROOT, "benchmarks", "peers", "worker.py")
 
 
 def start_peers(names, threads):
-    """{threads: [peer, …]} of those that are installed, and what they are."""
+    """Returns {threads: [peer, …]} of installed libraries, and their descriptions."""
     peers, about = {count: [] for count in threads}, {}
     for name in names:
         for count in threads:
@@ -91,7 +88,7 @@ def start_peers(names, threads):
 
 
 def make_inputs(options, folder):
-    """A file of trees with numbered words; how many words, how many nodes."""
+    """Writes trees with numbered words. Returns the file, and the numbers of words and nodes."""
     words, nodes = {}, 0
 
     def convert(tree):
@@ -121,7 +118,7 @@ def make_parameters(model, size, words, path):
 
 
 def measure(program, model, size, batch, threads, peers, options, files):
-    """One line of the table: ours and all peers in turn, per mini-batch."""
+    """Returns a line of the table: times per mini-batch of ours and all peers, in turn."""
     inputs, params, outputs = files
     count = batchtest.mini_batches(options.instances, batch)
     whole = count * batch
@@ -188,7 +185,7 @@ def print_result(result, columns):
 
 
 def key(result):
-    """What a result is of, in the order in which results are stored."""
+    """Returns the key of a result, by which results are sorted."""
     return [list(MODELS).index(result["model"])] + [
         result[part] for part in ("size", "batch", "threads")]
 
@@ -204,7 +201,7 @@ def main():
     parser.add_argument("--instances", type=int, default=64)
     parser.add_argument("--repetitions", type=int, default=7)
     parser.add_argument("--runs", type=int, default=3,
-                        help="runs of a repetition, of which the median counts")
+                        help="take the median of RUNS runs per repetition")
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--size", type=int, default=256)
     parser.add_argument("--batches", type=numbers, default=[1, 10, 64])
@@ -213,7 +210,7 @@ def main():
     parser.add_argument("--output", default=os.path.join(
         ROOT, "benchmarks", "results", "peers.json"))
     parser.add_argument("--add", action="store_true",
-                        help="keep what the output file has and this run has not")
+                        help="keep results in the output file that this run lacks")
     options = parser.parse_args()
     os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
     models = options.models.split(",")

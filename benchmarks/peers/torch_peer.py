@@ -1,10 +1,10 @@
 """The models in PyTorch, eager: by level, and by one Python call per node.
 
-By level, all nodes of one height of a mini-batch run at once: index_select gathers
-the children's rows, one product has the weights of all gates, every result goes
-into a slice of a tensor that holds all nodes. All of these views are made in
-prepare(), so that run() is calls into PyTorch only. Weights are stored transposed,
-[in, out]: then the product reads both operands as they lie.
+By level, all nodes of one height of a mini-batch run at once. index_select gathers the
+children's rows, and one product has the weights of all gates. Every result is written to a
+slice of a tensor for all nodes. prepare() makes all these views, so that run() only calls
+PyTorch. Weights are stored transposed, [in, out], so that the product reads both operands in
+memory order.
 """
 
 import math
@@ -19,12 +19,12 @@ def start(threads):
 
 
 def describe():
-    """Versions, and which BLAS it was built with and runs on."""
+    """Returns versions, and the BLAS of the build and of the run."""
     wanted = ("Math Kernel Library", "OpenBLAS", "MKL-DNN", "oneDNN", "OpenMP",
               "CPU capability")
     found = []
     for line in torch.__config__.show().splitlines():
-        if "Build settings" in line:  # one line of all, separated by commas
+        if "Build settings" in line:  # one line has all settings, separated by commas
             found += [part.split()[-1] for part in line.split(",")
                       if "BLAS_INFO=" in part]
         elif any(word in line for word in wanted):
@@ -33,7 +33,7 @@ def describe():
 
 
 inference = torch.inference_mode
-device = "cpu"  # where all tensors are
+device = "cpu"  # device of all tensors
 
 
 def tensor(values):
@@ -41,12 +41,12 @@ def tensor(values):
 
 
 def rows(*parts):
-    """Vectors or matrices after each other."""
+    """Concatenates vectors or matrices by rows."""
     return torch.cat([tensor(part) for part in parts])
 
 
 def stack(*matrices):
-    """Matrices [out, in] beside each other, transposed: [in, sum of out]."""
+    """Concatenates matrices [out, in] and transposes the result: [in, sum of out]."""
     return rows(*matrices).T.contiguous()
 
 
@@ -68,14 +68,14 @@ class Model:
         self.W_out = tensor(p["W_out"]) if "W_out" in p else None
 
     def buffer(self, name, *shape):
-        """One that mini-batches share, as large as the largest of them needs."""
+        """Returns a buffer that all mini-batches share. It grows to the largest request."""
         size = math.prod(shape)
         if name not in self.pool or len(self.pool[name]) < size:
             self.pool[name] = torch.empty(size, device=device)
         return self.pool[name][:size].view(shape)
 
     def make(self, plan, nodes, leaves={}, scratch={}):
-        """Buffers with a row per node or per leaf (name: its shape), and such that
+        """Makes buffers with a row per node or per leaf (name: its shape), and buffers that
         all levels use, one after the other (name: floats per node)."""
         state = {"roots": plan.roots}
         for count, shapes in ((plan.nodes, nodes), (plan.leaves, leaves)):
@@ -87,7 +87,7 @@ class Model:
         return state
 
     def prepare(self, plan):
-        """The tensors and views of one mini-batch."""
+        """Makes the tensors and views of one mini-batch."""
         state = self.buffers(plan)
         state["words"] = tensor(plan.words)
         state["first"] = self.leaf_views(state, plan.leaves)
@@ -111,7 +111,7 @@ class Model:
         return {name: state[name].cpu() for name in names}
 
     def recursive(self, trees):
-        """One call per node; the results of all nodes, in post-order."""
+        """Makes one call per node. Returns the results of all nodes, in post-order."""
         found = []
         for tree in trees:
             self.encode(tree, found)
@@ -163,8 +163,8 @@ class TreeFC(Model):
 
 
 class TreeLSTM(Model):
-    """Gates in the order i, o, f_l, f_r, u; `own`: each forget gate sees its own
-    child only, else both."""
+    """The order of gates is i, o, f_l, f_r, u. If `own`, each forget gate reads only its own
+    child, else both."""
 
     names = ("h", "c")
 
@@ -176,8 +176,8 @@ class TreeLSTM(Model):
         self.b_leaf = rows(p["b_i"], p["b_o"], p["b_u"])
         self.b = rows(p["b_i"], p["b_o"], p["b_f"], p["b_f"], p["b_u"])
         if self.own:
-            # Two products with nothing wasted: f_l, i, o, u of the left child,
-            # i, o, u, f_r of the right one, added in the columns they share.
+            # Two products without unused columns: f_l, i, o, u of the left child, and
+            # i, o, u, f_r of the right one. Shared columns are added.
             gates = [p["U_i"], p["U_o"], p["U_u"]]
             self.w_l = stack(p["U_fl"], *[u[:, :size] for u in gates])
             self.w_r = stack(*[u[:, size:] for u in gates], p["U_fr"])
@@ -298,8 +298,8 @@ class TreeGRU(Model):
                                   "a": 2 * size})
 
     def views(self, s, begin, end, kids):
-        # All left children, then all right ones, each with their own weights: one
-        # batched product of two.
+        # A batched product of two: all left children, then all right ones, each with their
+        # own weights.
         n, size = end - begin, self.size
         kids = torch.cat((kids[0::2], kids[1::2]))
         g, a = s["g"].view(2 * n, 2 * size), s["a"].view(2, n, size)
@@ -349,8 +349,8 @@ class TreeGRU(Model):
 
 
 class MVRNN(Model):
-    """By level all matrices are kept transposed: then W_m [A; B] of all nodes of
-    a level is two plain products, of all rows of A^T and of B^T."""
+    """By level, all matrices are stored transposed. Then W_m [A; B] of all nodes of a level
+    is two plain products: of all rows of A^T and of B^T."""
 
     names = ("v",)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""worker.py PEER THREADS: the process of one peer, torch or numpy; run.py starts it.
+"""worker.py PEER THREADS: the process of one peer, torch or numpy, which run.py starts.
 
   {"do": "load", "model": …, "size": …, "params": FILE, "inputs": FILE.jsonl}
   {"do": "check", "form": "levels"|"recursive", "batch": …, "instances": …,
@@ -21,9 +21,9 @@ import batchtest  # noqa: E402: from there, too
 
 
 class Plan:
-    """The levels of a mini-batch. Nodes are numbered by level, leaves first:
-    `levels` has the range of each level and its nodes' children, left and right
-    in turn. Trees are arrays in post-order, as ours reads them from memory too."""
+    """The levels of a mini-batch. Nodes are numbered by level, leaves first. `levels` has the
+    range of each level and its nodes' children, left and right in turn. Trees are arrays in
+    post-order, the form in which our program also reads them from memory."""
 
     def __init__(self, trees):
         heights, levels, words, lefts, rights, roots = [], [[]], [], [], [], []
@@ -59,7 +59,7 @@ class Plan:
 
 
 def post_order(tree):
-    """Arrays of left and right children and of words, -1 where there is none."""
+    """Returns arrays of left children, right children and words. Missing entries are -1."""
     left, right, word, done = [], [], [], []
     work = [(tree, False)]
     while work:
@@ -82,7 +82,7 @@ def post_order(tree):
 
 def difference(found, wanted):
     scale = numpy.sqrt(numpy.mean(numpy.square(wanted, dtype="f8")))
-    # Not max alone: it would lose a NaN.
+    # max alone could drop a NaN.
     relative = numpy.abs(found - wanted) / numpy.maximum(numpy.abs(wanted), scale)
     return float(relative.max()) if numpy.isfinite(found).all() else float("inf")
 
@@ -121,7 +121,7 @@ class Worker:
                 plan = Plan(trees)
                 state = self.model.prepare(plan)
                 self.model.run(state)
-                # Per node, in post-order; what is per instance stays.
+                # Puts rows of nodes in post-order. Results per instance stay as they are.
                 parts.append({
                     name: numpy.asarray(values)[
                         plan.row if name != "M_root" else slice(None)]

@@ -46,8 +46,8 @@ Tree workloads::randomTree(std::mt19937_64 &random, int32_t leaves) {
   return tree;
 }
 
-/// As many words as in text against a lexicon: 0.4 for each character, nearly
-/// all of two characters.
+/// Makes as many words as a lexicon finds in text: 0.4 for each character. Nearly
+/// all have two characters.
 Lattice workloads::randomLattice(std::mt19937_64 &random, int32_t characters) {
   Lattice lattice{characters, {}};
   for (int32_t begin = 0; begin + 1 < characters; ++begin) {
@@ -63,7 +63,8 @@ Lattice workloads::randomLattice(std::mt19937_64 &random, int32_t characters) {
 
 void workloads::fillIn(Structures &structures, uint64_t seed, int32_t count) {
   std::mt19937_64 random(seed);
-  // Mostly short, some long, as sentences are: geometric beyond the least.
+  // Like sentences, mostly short and sometimes long: `least` plus a geometric
+  // number.
   auto length = [&](int32_t least, int32_t mean) {
     int32_t length = least;
     while (length < 6 * mean && below(random, mean - least + 1) != 0)
@@ -93,7 +94,7 @@ static const T &at(const std::vector<T> &list, size_t index) {
   return list[index % list.size()];
 }
 
-/// A chain of cells, each of which also reads its input if there are inputs.
+/// Adds a chain of cells. Each also reads its input if there are inputs.
 static std::vector<int32_t> addChain(TaskGraph &graph, int32_t type,
                                      int32_t length,
                                      const std::vector<int32_t> &inputs,
@@ -111,7 +112,7 @@ static std::vector<int32_t> addChain(TaskGraph &graph, int32_t type,
   return states;
 }
 
-/// Two layers in each direction, then a tag for every word.
+/// Adds two layers in each direction, then a tag for every word.
 static void addTagger(TaskGraph &graph, int32_t length,
                       const std::vector<int32_t> &words) {
   std::vector<int32_t> f = addChain(graph, 0, length, words, false);
@@ -129,7 +130,7 @@ static void addBiLstm(TaskGraph &graph, const Structures &structures,
   addTagger(graph, at(structures.lengths, index), {});
 }
 
-/// One word in three is read character by character, in both directions.
+/// Adds a tagger that reads one word in three by character, in both directions.
 static void addBiLstmChar(TaskGraph &graph, const Structures &structures,
                           size_t index, std::mt19937_64 &random) {
   int32_t length = at(structures.lengths, index);
@@ -157,8 +158,8 @@ static void addTranslation(TaskGraph &graph, const Structures &structures,
   graph.add(3, outputs);
 }
 
-/// A cell and an output for every node. `leafType` of -1: leaves are rows of a
-/// table, not tasks. Inner nodes are of `innerTypes` types at random.
+/// Adds a cell and an output for every node. If `leafType` is -1, leaves are rows
+/// of a table, not tasks. Inner nodes have one of `innerTypes` types at random.
 static void addTree(TaskGraph &graph, const Tree &tree, int32_t leafType,
                     int32_t firstInner, int32_t innerTypes, bool outputs,
                     std::mt19937_64 &random) {
@@ -199,9 +200,9 @@ static void addTwoTypes(TaskGraph &graph, const Structures &structures,
   addTree(graph, at(structures.trees, index), 0, 1, 2, true, random);
 }
 
-/// A word's cell reads the state where it begins, the character's cell where it
-/// ends reads it (Zhang and Yang). Characters at which words end may have a
-/// cell of their own.
+/// Adds cells of words and characters (Zhang and Yang). A word's cell reads the
+/// state at its begin, and the character's cell at its end reads the word.
+/// Characters at which words end can have a separate type, `joinedType`.
 static void addCharacters(TaskGraph &graph, const Lattice &lattice,
                           int32_t joinedType) {
   std::vector<std::vector<int32_t>> ending(lattice.characters);
@@ -225,14 +226,14 @@ static void addLatticeLstm(TaskGraph &graph, const Structures &structures,
   addCharacters(graph, at(structures.lattices, index), 0);
 }
 
-/// As examples/models/lattice_lstm.mlir has it.
+/// Adds the tasks of examples/models/lattice_lstm.mlir.
 static void addTwoCells(TaskGraph &graph, const Structures &structures,
                         size_t index, std::mt19937_64 &) {
   addCharacters(graph, at(structures.lattices, index), 4);
 }
 
-/// States lie between characters; what arrives at one, a character's cell and
-/// the cells of words, is summed (Su et al., the form of ED-Batch).
+/// Adds a lattice GRU with states between characters (Su et al., as in ED-Batch).
+/// A state is the sum of the cells that end there: of a character and of words.
 static void addLatticeGru(TaskGraph &graph, const Structures &structures,
                           size_t index, std::mt19937_64 &) {
   const Lattice &lattice = at(structures.lattices, index);
@@ -314,7 +315,7 @@ TaskGraph workloads::make(const Workload &workload,
   TaskGraph graph;
   graph.numTypes = static_cast<int32_t>(workload.types.size());
   for (size_t i = 0; i < batch; ++i) {
-    // By instance, so that a mini-batch within another has the same tasks.
+    // A seed per instance gives it the same tasks in each mini-batch.
     std::mt19937_64 random(seed * 1000003 + first + i);
     workload.add(graph, structures, first + i, random);
   }

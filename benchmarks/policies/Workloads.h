@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Task graphs of the eight workloads of ED-Batch (and of the tagger with
-// characters and a LatticeLSTM with two kinds of characters), without their
-// tensors: one task per cell, one per output, one that sums the outputs of an
-// instance. Structures are made from a seed, or read from files.
+// Task graphs of the eight workloads of ED-Batch, of the tagger with characters,
+// and of a LatticeLSTM with two kinds of characters, without tensors. There is
+// one task per cell, one per output, and one that sums the outputs of an
+// instance. Structures are made from a seed or read from files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,38 +22,38 @@
 
 namespace workloads {
 
-/// A number below `bound`, the same on every platform.
+/// Returns a random number below `bound`, the same one on every platform.
 int32_t below(std::mt19937_64 &random, int32_t bound);
 
 /// A binary tree in post-order: children of an inner node, -1 for a leaf.
 using Tree = std::vector<std::array<int32_t, 2>>;
-/// Words, each of which begins and ends at a character, over a chain of them.
+/// A chain of characters with words. A word begins and ends at a character.
 struct Lattice {
   int32_t characters = 0;
   std::vector<std::array<int32_t, 2>> words;
 };
 
-/// Real structures; an empty list is filled in from a seed.
+/// Structures of real data. fillIn() fills empty lists from a seed.
 struct Structures {
-  std::vector<int32_t> lengths;                    ///< of sentences
-  std::vector<std::array<int32_t, 2>> lengthPairs; ///< source, target
+  std::vector<int32_t> lengths;                    ///< lengths of sentences
+  std::vector<std::array<int32_t, 2>> lengthPairs; ///< of source and target
   std::vector<Tree> trees;
   std::vector<Lattice> lattices;
 };
 
 Tree randomTree(std::mt19937_64 &random, int32_t leaves);
 Lattice randomLattice(std::mt19937_64 &random, int32_t characters);
-/// Random structures where there are none, `count` of each kind.
+/// Fills empty lists with `count` random structures.
 void fillIn(Structures &structures, uint64_t seed, int32_t count);
 
 struct Workload {
   const char *name;
-  /// chains, trees, lattices, 2cells (lattices with two kinds of characters) or
-  /// 2type: what is expected of policies differs.
+  /// One of chains, trees, lattices, 2cells (lattices with two kinds of
+  /// characters) and 2type. Expectations of policies depend on it.
   const char *kind;
   std::vector<std::string> types;
-  /// By type, as batch-assign-phases has it: a type that reads what a recursion
-  /// of other types makes is of a later phase than they are.
+  /// Phases by type, as from batch-assign-phases. A type that reads results of a
+  /// recursion of other types has a later phase.
   std::vector<int32_t> phases;
   /// Appends the tasks of instance `index`.
   void (*add)(batchrt::TaskGraph &graph, const Structures &structures,
@@ -61,12 +61,12 @@ struct Workload {
 };
 const std::vector<Workload> &all();
 
-/// The graph of a mini-batch: instances first, first+1, ..., as many as
-/// `batch`, from the begin again after the last.
+/// Makes the graph of a mini-batch of `batch` instances from `first` on. The
+/// first instance follows the last one.
 batchrt::TaskGraph make(const Workload &workload, const Structures &structures,
                         size_t first, size_t batch, uint64_t seed);
 
-/// A graph of tasks with random types and operands.
+/// Makes a graph of tasks with random types and operands.
 batchrt::TaskGraph randomGraph(std::mt19937_64 &random, int32_t tasks,
                                int32_t types, int32_t most);
 

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // batch-policies [--data=FOLDER] [--batches=32,256] [--beam=N] [--exact=N]
-// [--runs=N] [--workloads=A,B]: prints one JSON object. Machines learn from one
-// mini-batch of 32 instances and are followed on others. Structures are read
-// from files of a folder where they are (README.md), else made from a seed.
+// [--runs=N] [--workloads=A,B]: prints one JSON object. State machines learn from
+// one mini-batch of 32 instances and are measured on others. Structures are read
+// from files of a folder if present (README.md), else made from a seed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,15 +39,15 @@ namespace {
   std::exit(1);
 }
 
-/// Processor time: others may use the machine as well.
+/// Returns processor time, because others may also use this machine.
 double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-/// Structures to learn from and others to measure.
+/// Structures for learning, and others for measurements.
 struct Data {
   Structures training, measured;
 };
 
-/// The lines of a file, none if it is not there.
+/// Returns the lines of a file, or none if it does not exist.
 std::vector<std::string> readLines(const std::string &file) {
   std::vector<std::string> lines;
   std::ifstream in(file);
@@ -56,7 +56,8 @@ std::vector<std::string> readLines(const std::string &file) {
   return lines;
 }
 
-/// (3 (2 It) (4 ...)): a bracket without brackets in it is a leaf.
+/// Parses a tree such as (3 (2 It) (4 ...)). A bracket without inner brackets is
+/// a leaf.
 Tree parseTree(const std::string &line) {
   Tree tree;
   std::vector<std::vector<int32_t>> open;
@@ -94,14 +95,14 @@ std::array<int32_t, 2> parsePair(const std::string &line) {
   return {json.at(0), json.at(1)};
 }
 
-/// Appends what the lines of a file say.
+/// Appends the parsed lines of a file.
 template <class T, class Parse>
 void readInto(std::vector<T> &list, const std::string &file, Parse parse) {
   for (const std::string &line : readLines(file))
     list.push_back(parse(line));
 }
 
-/// Every other line of files that have no two parts.
+/// Moves every other structure to `measured`, for files without separate sets.
 template <class T>
 void split(std::vector<T> &training, std::vector<T> &measured) {
   for (size_t i = 1; i < training.size(); i += 2)
@@ -149,8 +150,8 @@ struct Options {
   int64_t exact = 20000;
 };
 
-/// The schedule that batch-run makes by default: tasks of one phase, depth in
-/// the phase and type together, in this order. Keeps its memory.
+/// The default schedule of batch-run. A batch has the tasks of one phase, depth
+/// in the phase and type; batches are sorted in this order. Reuses its memory.
 class PhasedDepth {
 public:
   explicit PhasedDepth(const std::vector<int32_t> &phases) : phases(phases) {}
@@ -167,7 +168,7 @@ public:
       }
       most = std::max(most, depths[task]);
     }
-    // Tasks by type, within a type by phase (it has one) and depth.
+    // Sorts tasks by type, then by phase (a type has one) and depth.
     const int32_t columns = most + 1;
     counts.assign(size_t(graph.numTypes) * columns + 1, 0);
     auto place = [&](int32_t task) {
@@ -199,7 +200,7 @@ private:
   Schedule schedule;
 };
 
-/// Mini-batches of one size, and what is measured on them.
+/// Mini-batches of one size, and measurements on them.
 class Measurement {
 public:
   Measurement(std::vector<TaskGraph> graphs, const Options &options)
@@ -207,7 +208,7 @@ public:
 
   using Policy = std::function<const Schedule &(const TaskGraph &)>;
 
-  /// Mean batches of a mini-batch and nanoseconds per task.
+  /// Returns the mean number of batches of a mini-batch, and nanoseconds per task.
   Json measure(const Policy &policy) const {
     int64_t batches = 0, tasks = 0;
     for (const TaskGraph &graph : graphs) {
@@ -234,7 +235,7 @@ public:
     return static_cast<double>(sum) / static_cast<double>(graphs.size());
   }
 
-  /// The fewest batches that searches find.
+  /// Returns the smallest numbers of batches that searches find.
   Json search() const {
     int64_t beam = 0, best = 0;
     bool optimal = true;
@@ -255,8 +256,8 @@ private:
   const Options &options;
 };
 
-/// Machines of every encoding and the one of the best, which is the last, and
-/// what is said of them.
+/// Trains a state machine for every encoding. The last one has the encoding that
+/// learning selects. Writes statistics to `training`.
 std::vector<StateMachine> train(const Workload &workload,
                                 const std::vector<TaskGraph> &graphs,
                                 Json &training) {

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How many batches does each policy make, and how long does it take?
+"""Measures the numbers of batches of each policy, and its time.
 
   run.py [--build=build] [--data=FOLDER] [--beam=256] [--exact=20000] [--runs=21]
          [--output=FILE] [--docs[=FILE]]
 
-Runs batch-policies, which scripts/check builds (cmake -S runtime does too), on task
-graphs of the workloads of ED-Batch: from lattices, trees and sentence lengths of a
-folder (by default ../shared/data where present), or from a seed. Machines learn from
-one mini-batch of 32 instances; 256 other instances are measured, in mini-batches of 32
-and 256. Prints tables and stores JSON; --docs also writes them into docs/Policies.md.
+Runs batch-policies, which scripts/check builds (as does cmake -S runtime), on task graphs of the
+workloads of ED-Batch. They come from lattices, trees and sentence lengths of a folder (default:
+../shared/data if present), or from a seed. State machines learn from one mini-batch of 32
+instances. The script measures 256 other instances, in mini-batches of 32 and 256, prints tables
+and stores JSON. --docs also writes the tables to benchmarks/policies/README.md.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: date and machine, as in other benchmarks
+import batchtest  # noqa: E402: date and machine of records
 
 POLICIES = ("depth", "depth, no phases", "agenda", "depth, no phases, trimmed",
             "ratio", "greedy", "fsm", "fsm base", "fsm max", "fsm sort",
@@ -80,7 +80,7 @@ def main():
     parser.add_argument("--output", default=os.path.join(
         ROOT, "benchmarks", "results", "policies.json"))
     parser.add_argument("--docs", nargs="?", const=os.path.join(
-        ROOT, "docs", "Policies.md"))
+        ROOT, "benchmarks", "policies", "README.md"))
     options = parser.parse_args()
 
     program = os.path.join(options.build, "bin", "batch-policies")

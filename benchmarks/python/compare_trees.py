@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Is the Python package of this tree as fast as that of another tree?
+"""Compares the speed of the Python packages of this tree and another one.
 
   compare_trees.py OTHER [--programs=a,b] [--lanes=1,64] [--rounds=15] [--seconds=0.1]
                    [--output=FILE]
@@ -10,13 +10,13 @@ Example:
   build/python/bin/python benchmarks/python/compare_trees.py /tmp/other
 
 OTHER is a folder in which scripts/python-environment has made build/python. Both packages use
-this tree's batch-compile. In turn, --rounds times, each tree runs in a process of its own:
+the batch-compile of this tree. The trees take turns for --rounds rounds, each in its own process:
 
   import    a new Python that runs `import batch`, and one that runs `import jax, batch`
-  call      batch.vmap(f) with arrays of JAX, on one core, for --seconds: a call's time
+  call      batch.vmap(f) with arrays of JAX, on one core, for --seconds: the time of a call
 
-Times are medians of the rounds, ratios medians of the rounds' ratios: this tree's time over
-the other's; above 1 is a loss.
+Times are medians of the rounds. Ratios are medians of the ratios per round, this tree over the
+other: above 1 is a loss.
 """
 
 import argparse
@@ -32,7 +32,7 @@ HERE = os.path.join(ROOT, "benchmarks", "python")
 sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 sys.dont_write_bytecode = True
 import workers  # noqa: E402
-import batchtest  # noqa: E402: from there, too
+import batchtest  # noqa: E402: on the path that workers adds
 import turns  # noqa: E402
 
 IMPORTS = ("import batch", "import jax, batch")
@@ -46,7 +46,7 @@ def python_of(tree):
 
 
 def in_turn(trees, rounds, measure):
-    """The measurements of each tree, by name and round; trees take turns to run first."""
+    """Returns the measurements of each tree by name and round. Trees take turns to run first."""
     times = {name: [] for name in trees}
     for k in range(rounds):
         for name in sorted(trees, reverse=k % 2 == 1):
@@ -82,7 +82,7 @@ def parse_options():
                         default=[1, 64])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.1)
-    parser.add_argument("--output", help="write the record there, as JSON")
+    parser.add_argument("--output", help="write the record to OUTPUT as JSON")
     return parser.parse_args()
 
 

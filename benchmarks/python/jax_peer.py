@@ -1,5 +1,5 @@
 """JAX and the package batch in one process, so that they can take turns on the same arrays.
-Both have as many threads as there are cores that the process may use."""
+Both use one thread for each core that the process may use."""
 
 import os
 import sys
@@ -10,13 +10,13 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 import contextlib  # noqa: E402
 
-import jax  # noqa: E402: it counts the cores
+import jax  # noqa: E402: counts the cores when imported
 import numpy  # noqa: E402
 
 import batch  # noqa: E402
 import programs  # noqa: E402
 
-# Ours by a strategy is "batch lockstep".
+# "batch lockstep" is batch.vmap with strategy lockstep.
 FORMS = ("batch", "vmap", "map")
 MOST = 512
 
@@ -25,7 +25,7 @@ inference = contextlib.nullcontext
 
 
 def start(threads):
-    """It has started."""
+    """Does nothing: JAX counted the cores when it was imported."""
 
 
 def describe():
@@ -33,7 +33,7 @@ def describe():
 
 
 class Programs:
-    """What the worker calls."""
+    """Interface for the worker."""
 
     def __init__(self):
         self.forms, self.arguments = {}, {}

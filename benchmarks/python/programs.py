@@ -1,5 +1,5 @@
-"""The functions of one instance that are compared. Each entry of PROGRAMS makes
-(f, arguments of so many instances, by how much the lengths of instances differ)."""
+"""The compared functions, each for one instance. An entry of PROGRAMS returns
+(f, arguments of n instances, how much the lengths of instances differ)."""
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +24,7 @@ def matrix(generator, rows, columns):
 
 @program
 def mandelbrot(n, generator):
-    """Escape times: two numbers, until they leave a circle; 1 to 1000 rounds."""
+    """Escape times: two numbers until they leave a circle; 1 to 1000 rounds."""
     def f(x0, y0):
         def goes_on(state):
             x, y, rounds = state
@@ -52,7 +52,7 @@ def newton(n, generator):
 
 @program
 def collatz(n, generator):
-    """Whole numbers alone; some 10 to 350 rounds."""
+    """Only whole numbers; about 10 to 350 rounds."""
     def f(start):
         def step(state):
             value, rounds = state
@@ -74,7 +74,7 @@ E = [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40]
 
 @program
 def ode(n, generator):
-    """Lorenz's equations, steps of a size that the error decides (RK45); 25 to 60 steps."""
+    """Lorenz's equations with a step size by the error (RK45); 25 to 60 steps."""
     def slope(y):
         return jnp.stack([10 * (y[1] - y[0]), y[0] * (28 - y[2]) - y[1],
                           y[0] * y[1] - 8 / 3 * y[2]])
@@ -103,7 +103,7 @@ def ode(n, generator):
 
 @program
 def rejection(n, generator):
-    """A normal number above a bound, drawn until one is; 2 to 300 draws on average."""
+    """Draws normal numbers until one is above a bound; 2 to 300 draws on average."""
     def uniform(seed, number):
         bits = seed * jnp.uint32(747796405) + number * jnp.uint32(2891336453)
         for shift, factor in ((16, 2246822507), (13, 3266489909)):
@@ -153,7 +153,7 @@ for size in (16, 64, 256):
 
 @program
 def decoder(n, generator):
-    """A recurrent net that chooses a word and reads it; 16 to 64 words."""
+    """A recurrent net that selects a word and reads it; 16 to 64 words."""
     hidden, words = 256, 128
     w, u, v = (matrix(generator, *shape) for shape in (
         (hidden, hidden), (hidden, hidden), (words, hidden)))
@@ -176,7 +176,7 @@ def decoder(n, generator):
 
 @program
 def gru(n, generator):
-    """100 steps of a GRU of hidden size 64: all lanes alike, what vmap is best at."""
+    """100 steps of a GRU of hidden size 64. All lanes are equal, the best case of vmap."""
     hidden = 64
     w, u = matrix(generator, 3 * hidden, hidden), matrix(generator, 3 * hidden, hidden)
 
@@ -195,7 +195,7 @@ def gru(n, generator):
 
 @program
 def condition(n, generator):
-    """One in eight takes a side of 20 layers, the others one of one."""
+    """One lane in eight takes a side of 20 layers, the others a side of one layer."""
     hidden = 128
     w = matrix(generator, hidden, hidden)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast are functions of JAX under batch.vmap, beside jax.jit(jax.vmap(f)) and one by one?
+"""Compares JAX functions under batch.vmap with jax.jit(jax.vmap(f)) and with single calls.
 
   run.py [--programs=a,b] [--lanes=1,8,64,512] [--threads=1,2] [--strategies=a,b]
          [--rounds=5] [--seconds=0.03] [--output=FILE] [--small]
@@ -7,22 +7,22 @@
 Examples:
 
   build/python/bin/python benchmarks/python/run.py                  # all, in 4 minutes
-  … run.py --programs=newton,gru --threads=1 --strategies=lockstep  # a strategy beside auto
+  … run.py --programs=newton,gru --threads=1 --strategies=lockstep  # a strategy next to auto
 
-Runs in a Python that has the package (scripts/python-environment makes build/python). The
-programs are those of programs.py: numbers alone, small and large layers, loops whose lengths
-differ, by twice or much more, or not. What runs:
+Needs a Python with the package (scripts/python-environment makes build/python). The programs are
+those of programs.py: only numbers, small and large layers, loops of equal lengths, and of lengths
+that differ by a factor of two or much more. The variants are:
 
-  batch              batch.vmap(f), with --strategies also by these
+  batch              batch.vmap(f), also with each of --strategies
   vmap               jax.jit(jax.vmap(f))
   map                jax.jit of jax.lax.map over f: one by one, compiled
 
-each a call from Python with arrays of JAX, until its results are there. JAX and the package
-are in one process for each number of threads, which may use as many cores. Results are
-compared with those of vmap: as many instances agree as "agree" says; 90 % must, since escape
-times depend on the last bit. Then all run in turn, --rounds times for --seconds each; times
-are medians of the rounds, ratios medians of those of the rounds: the time of vmap, and of the
-faster of vmap and map, over ours; below 1 is a loss.
+Each is a call from Python with arrays of JAX, until its results are there. For each number of
+threads, one process runs JAX and the package on as many cores. Results are compared with those of
+vmap: "agree" is the number of instances that agree. At least 90 % must agree, since escape times
+depend on the last bit. Then all take turns for --rounds rounds of --seconds each. Times are medians
+of the rounds. Ratios are medians of the ratios per round: the time of vmap, and of the faster of
+vmap and map, over ours. Below 1 is a loss.
 """
 
 import argparse
@@ -37,7 +37,7 @@ sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
 sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 import workers  # noqa: E402
-import batchtest  # noqa: E402: from there, too
+import batchtest  # noqa: E402: on the path that workers adds
 import turns  # noqa: E402
 
 PROGRAMS = ["mandelbrot", "newton", "collatz", "ode", "rejection", "converge16", "converge64",
@@ -46,7 +46,7 @@ LEAST_AGREE = 0.9
 
 
 def run_point(worker, program, lanes, options):
-    """Of a program and a number of lanes: the result, and what failed."""
+    """Returns the result of a program on a number of lanes, and the failures."""
     forms = ["batch"] + ["batch " + s for s in options.strategies] + ["vmap", "map"]
     loaded = worker.ask("load", program=program, lanes=lanes, forms=forms)
     failed = ["%s, %d lanes, %s: %s" % (program, lanes, form, why)
@@ -79,7 +79,7 @@ def describe(result):
 
 
 def print_table(results):
-    """For the README: the faster of vmap and one by one over ours."""
+    """Prints a table for the README: the faster of vmap and map over ours."""
     points = sorted({(r["threads"], r["lanes"]) for r in results})
     print("\n| program | " + " | ".join("%d, %d" % point for point in points) + " |")
     print("|---" * (len(points) + 1) + "|")
@@ -103,7 +103,7 @@ def parse_options():
     parser.add_argument("--seconds", type=float, default=0.03)
     parser.add_argument("--output",
                         default=os.path.join(ROOT, "benchmarks", "results", "python.json"))
-    parser.add_argument("--small", action="store_true", help="a round of a call, for tests")
+    parser.add_argument("--small", action="store_true", help="run one round of one call, for tests")
     options = parser.parse_args()
     unknown = set(options.programs) - set(PROGRAMS)
     if unknown:

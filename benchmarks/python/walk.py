@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""How long does it take to read the nodes of trees, from Python's objects and from arrays?
+"""Measures the time to read the nodes of trees, from Python objects and from arrays.
 
   walk.py [--trees=200] [--leaves=500] [--rounds=9] [--output=FILE]
 
-Runs in a Python that has the package: build/python/bin/python benchmarks/python/walk.py.
-Random binary trees with a whole number in each leaf are given in each form; all numbers are
-microseconds of CPU time a node, until they are as the runtime takes them; medians of the
-rounds, in which the forms take turns.
+Needs a Python with the package: build/python/bin/python benchmarks/python/walk.py. The inputs are
+random binary trees with a whole number in each leaf, in each of these forms. Numbers are
+microseconds of CPU time per node, until the trees are in the form of the runtime. They are medians
+of the rounds, in which the forms take turns.
 
   variants     objects of batch.adt               tuples    ("Node", left, right)
-  attributes   a class of the user's with batch.view(Tree, Mine, Tree.Node)
-  function     one whose view is a function that makes a node
+  attributes   a class of the user, with batch.view(Tree, Mine, Tree.Node)
+  function     a class with a view that is a function, which makes a node
   equal        variants, with share="equal"
   arrays       batch.Forest.of_arrays, nodes in post-order
   any order    the same with nodes in any order
@@ -79,7 +79,7 @@ batch.view(Tree, MadeNode)(lambda node: Tree.Node(node.left, node.right))
 
 
 def random_tree(generator, leaves, leaf, node):
-    """Of nested calls, whose depth is some tens."""
+    """Makes a random tree with nested calls of a depth of a few tens."""
     if leaves == 1:
         return leaf(int(generator.integers(1000)))
     left = int(generator.integers(1, leaves))
@@ -94,7 +94,7 @@ def trees(options, leaf, node):
 
 
 def arrays_of(given, order):
-    """The nodes of trees of variants, in post-order or with any numbers."""
+    """Returns the nodes of trees of variants as arrays, in post-order or in random order."""
     variants, words, children, roots = [], [], [], []
 
     def add(tree):

@@ -1,11 +1,11 @@
-"""Runs the programs on so many cores, for run.py: worker.py jax THREADS.
+"""Runs the programs on a number of cores, for run.py: worker.py jax THREADS.
 
-Requests and answers are JSON objects, one a line (workers.py):
+Requests and answers are JSON objects, one per line (workers.py):
 
   {"do": "load", "program": …, "lanes": N, "forms": […]}
       → {"agree": {form: share of instances whose results are those of jit(vmap)},
-         "refused": {form: why}}
-  {"do": "time", "form": …, "seconds": …} → {"us": of a call, "calls": …}
+         "refused": {form: reason}}
+  {"do": "time", "form": …, "seconds": …} → {"us": microseconds of a call, "calls": …}
 """
 
 import os

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""What do reads and inserts at computed places cost, and loops over rows?
+"""Measures the cost of reads and inserts at computed places, and of loops over rows.
 
   run.py [--build=build] [--rounds=9] [--instances=64] [--output=FILE]
 
-Each case compares two ways on one thread, in rounds that run one after the other:
+Each case compares two variants on one thread, which take turns in rounds:
 
-  row of E      64 rows of 256 of a table of 3,797, picked by numbers of each instance,
-                over writing as many elements that lie in order (aim: at most 3)
-  loop          a recurrence over 5 to 100 rows of 256 as scf.for, over the same one
-                over a list (aim: at most 1.03)
-  decoder       Seq2seq's decoder in lock step, 3,797 words, all instances in one
-                mini-batch, over the unbatched code (aim: below 1)
-  cache         attention with a cache, inserts in place, over choosing every element
-                of the cache anew
-A ratio is the median of the rounds' ratios.
+  row of E      64 rows of 256 of a table of 3,797, selected by numbers of each instance, over
+                writing as many elements in order (aim: at most 3)
+  loop          a recurrence over 5 to 100 rows of 256 as scf.for, over the same recurrence over
+                a list (aim: at most 1.03)
+  decoder       Seq2seq's decoder in lock step, 3,797 words, all instances in one mini-batch,
+                over the unbatched code (aim: below 1)
+  cache         attention with a cache and inserts in place, over selecting every element of
+                the cache anew
+
+A ratio is the median of the ratios per round.
 """
 
 import argparse
@@ -28,7 +29,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: how tools are called and records stored
+import batchtest  # noqa: E402: calls tools, stores records
 
 GATHER = """
 func.func @main(%ids: tensor<64xi64> {batch.name = "ids"},
@@ -101,7 +102,7 @@ def model(name):
 
 
 def choose(text):
-    """The model with the cache written anew in every step."""
+    """Returns the model with a cache that every step writes as a whole."""
     new = re.sub(r"    %next = tensor\.insert_slice %x into %cache.*?"
                  r"return %next : !cache\n", lambda _: CHOICE, text, flags=re.S)
     if new == text:
@@ -110,7 +111,7 @@ def choose(text):
 
 
 def cases(folder, instances):
-    """(name, aim, ((way, program, flags), (the same of what it is compared with)))."""
+    """Returns [(name, aim, ((way, program, flags), the same for its counterpart))]."""
     draw = random.Random(3)
     ids, rows = os.path.join(folder, "ids"), os.path.join(folder, "rows")
     batchtest.write_lines(ids, [{"ids": [draw.randrange(3797) for _ in range(64)]}
@@ -135,7 +136,7 @@ def cases(folder, instances):
 
 
 def measure(program, flags, instances):
-    """Microseconds of a mini-batch, the median of some runs."""
+    """Returns the microseconds of a mini-batch: the median of several runs."""
     report = json.loads(batchtest.call(
         "batch-run", program, *flags, "--batch=%d" % instances, "--threads=1",
         "--bench=5", "--json"))

@@ -1,4 +1,4 @@
-"""batch.sample; prepared once, as the others are."""
+"""batch.sample, prepared once, like the peers."""
 
 import contextlib
 

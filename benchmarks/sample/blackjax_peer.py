@@ -1,4 +1,4 @@
-"""BlackJAX's NUTS after its window adaptation, chains by vmap."""
+"""NUTS of BlackJAX after its window adaptation, with chains by vmap."""
 
 import contextlib
 

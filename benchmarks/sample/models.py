@@ -1,4 +1,4 @@
-"""The models of the benchmark, in NumPyro, and the densities that samplers get."""
+"""The models of the benchmark, in NumPyro, and their densities for samplers."""
 
 import jax
 import jax.numpy as jnp
@@ -97,8 +97,8 @@ MODELS = {f.__name__: f for f in (
 
 
 def density(model, chains):
-    """What BlackJAX takes: the log density of a vector, starts, and what a vector is in
-    the model's terms."""
+    """Returns the arguments of BlackJAX: the log density of a vector, starts, and a function
+    that converts a vector to the model's sites."""
     info = initialize_model(jax.random.split(jax.random.key(11), chains), model,
                             dynamic_args=False)
     _, unravel = ravel_pytree(jax.tree.map(lambda leaf: leaf[0], info.param_info.z))

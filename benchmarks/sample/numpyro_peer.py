@@ -1,5 +1,5 @@
-"""NumPyro's NUTS: its kernel on all chains at once, as chain_method="vectorized" runs it,
-under one jit. (MCMC.run() compiles anew whenever it is called.)"""
+"""NUTS of NumPyro: its kernel on all chains at once, like chain_method="vectorized", under
+one jit. Each call of MCMC.run() would compile again."""
 
 import contextlib
 

@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
-"""How many effective samples does a CPU second give, beside NumPyro and BlackJAX?
+"""Compares effective samples per CPU second with NumPyro and BlackJAX.
 
   run.py [--models=a,b] [--chains=64,512] [--warmup=500] [--draws=500] [--runs=1]
          [--target=0.8] [--peers=batch,numpyro,blackjax] [--output=FILE] [--add]
 
-Runs in a Python that has the package, NumPyro, ArviZ, and BlackJAX for its part
-(pip install blackjax); what is missing is skipped, with a line that says so.
+Needs a Python with the package, NumPyro, ArviZ, and for its column BlackJAX (pip install
+blackjax). The script reports and skips what is missing.
 
-All get the same models (models.py) in double precision, as many transitions of warm-up with
-a diagonal mass matrix, as many draws, and the same target acceptance; each all chains at
-once, on one thread: batch.sample, NumPyro's vectorized chains, BlackJAX's window adaptation
-under jit(vmap). What counts is the CPU time of the process, for warm-up, draws, and the
-values of the model's sites; compilation, in the first run, is apart. Effective samples are
-ArviZ's bulk ones, of the parameter that has the fewest.
+All get the same models (models.py) in double precision, the same number of warm-up transitions
+with a diagonal mass matrix, the same number of draws, and the same target acceptance. Each runs all
+chains at once, on one thread: batch.sample, NumPyro's vectorized chains, and BlackJAX's window
+adaptation under jit(vmap). The time is the CPU time of the process, for warm-up, draws, and the
+values of the model's sites. Compilation happens in the first run, and is separate. Effective
+samples are ArviZ's bulk ones, of the parameter with the fewest.
 
-Means and deviations are compared with NumPyro's: each is within 4.5 times the Monte-Carlo
-error of both together. R-hat is at most 1.01, else the line has a star: the posterior is hard, for us or
-for the peer. Ratios are over the better of the peers; below 1 is a loss. The exit code is 1
-if one differs.
+Means and deviations must be within 4.5 times the Monte-Carlo error of both from those of NumPyro,
+else the exit code is 1. If R-hat exceeds 1.01, the line has a star: the posterior is hard, for us
+or for the peer. Ratios are over the better of the peers: below 1 is a loss.
 """
 
 import argparse
@@ -45,8 +44,8 @@ MODELS = ["schools", "logistic", "poisson", "hierarchical", "autoregressive", "m
 
 
 def estimates(values):
-    """Mean and deviation, each with its error, effective samples and R-hat of every
-    parameter that varies."""
+    """Returns the mean and deviation with their errors, the effective samples and the R-hat of
+    every parameter that varies."""
     result = {}
     for name, value in values.items():
         value = value.reshape(value.shape[:2] + (-1,))
@@ -62,7 +61,7 @@ def estimates(values):
 
 
 def measure(peer, options, model, chains):
-    """What a peer finds, and how long it takes."""
+    """Returns the estimates and the times of a peer."""
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "draws.npz")
         found = peer.ask("measure", model=model, chains=chains, warmup=options.warmup,
@@ -78,7 +77,7 @@ def measure(peer, options, model, chains):
 
 
 def distance(ours, theirs):
-    """The largest difference of means and deviations, in Monte-Carlo errors of both."""
+    """Returns the largest difference of means or deviations, in Monte-Carlo errors of both."""
     return max(abs(ours[name][what][0] - theirs[name][what][0]) /
                numpy.hypot(ours[name][what][1], theirs[name][what][1])
                for name in theirs for what in ("mean", "sd"))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""worker.py PEER THREADS: the process of one sampler, batch, numpyro or blackjax; run.py
-starts it.
+"""worker.py PEER THREADS: the process of one sampler (batch, numpyro or blackjax), which
+run.py starts.
 
   {"do": "measure", "model": …, "chains": …, "warmup": …, "draws": …, "runs": …,
    "target": …, "output": FILE}
-      → {"first": CPU seconds of the first run, compilation and all, "seconds": those of
-         the runs after it, "steps": leapfrog steps of a draw, "diverging": how many draws};
-         "output" has the draws of the last run, by site
+      → {"first": CPU seconds of the first run, including compilation, "seconds": those of
+         the runs after it, "steps": leapfrog steps of a draw, "diverging": number of
+         diverging draws}; "output" has the draws of the last run, by site
 """
 
 import os

@@ -1,37 +1,40 @@
 #!/usr/bin/env python3
-"""How fast are models whose control flow only reads the data structure?
+"""Measures models whose control flow only reads the data structure.
 
   run.py [--build=build] [--trees=FILE] [--nary=FILE] [--instances=64] [--runs=N]
          [--models=a,b] [--sizes=256,512] [--batches=1,10,64] [--threads=1,2]
          [--cpu=NAME] [--output=FILE] [--add]
 
-Runs every model of examples/models over the first trees of a file (by default the
-GUM trees of ../shared/data where present, else examples/data; DAG-RNN on 10x10
-grids) at two hidden sizes (MV-RNN: a quarter of them) with batch-run --bench, and
-the machine's peaks with batch-peak, before and after each model and size: shared
-machines are faster and slower by turns, so the larger of each two numbers is the
-peak of the runs between. Builds nothing: both are built by scripts/check. Prints a
-table and stores JSON.
+Runs every model of examples/models on the first trees of a file (default: the GUM trees of
+../shared/data if present, else examples/data; DAG-RNN: 10x10 grids) at two hidden sizes (MV-RNN: a
+quarter of them) with batch-run --bench. batch-peak measures the peaks of the machine before and
+after each model and size. Since the speed of shared machines changes, the larger of each two
+numbers is the peak of the runs between. Builds nothing: run scripts/check first. Prints a table and
+stores JSON.
 
-Mini-batches have exactly as many instances as --batches says: what is left over of
---instances is left out, so of 64 there are 6 of 10. The JSON says how many were run
-("mini_batches" of "batch" instances).
+Mini-batches have exactly the sizes of --batches. The remainder of --instances does not run, so 64
+instances make 6 mini-batches of 10. The JSON has the number that ran ("mini_batches" of "batch"
+instances).
 
-Per mini-batch, medians (the JSON has the minima too): inspect, schedule, execute,
-total in microseconds; the total over what a worker spends in kernels, in runs of
-their own ("kernels"); GFLOP/s of the products; the share of the larger of two
-floors, products at the FMA peak and bytes that must move at the copy bandwidth;
-the share of a third one ("levels"): level by level the larger of its products at
-the FMA peak and its weights at the speed at which the machine reads that many
-bytes again and again; the share of levels and activations together ("model"), at
-the speed of TreeRNN's; on one thread the gain of batching ("batching"): the time of the
-unbatched lowering, the same kernels one task at a time on one thread, over the total;
-on more threads what these bring ("threads"): the total on one thread over theirs. What
-is fixed is measured first ("overheads", microseconds): a run of a tree of one leaf, and a step of one task,
-after which all workers wait for each other. --cpu=x86-64-v3 compiles for CPUs with AVX2,
-x86-64-v4 for those with AVX-512; the peaks are those of these vectors. --add keeps what
-the output file has already, for a run in pieces: what is fixed, too. "commands" of the
-JSON are those that made it.
+The table has medians per mini-batch, and the JSON also minima:
+
+- inspect, schedule, execute and total, in microseconds;
+- "kernels": the total over the time that a worker spends in kernels, in separate runs;
+- GFLOP/s of the products;
+- the share of the larger of two floors: products at the FMA peak, and bytes that must move at the
+  copy bandwidth;
+- "levels": the share of a third floor, level by level the larger of its products at the FMA peak
+  and its weights at the speed of repeated reads of as many bytes;
+- "model": the share of levels and activations together, at the speed of TreeRNN's;
+- "batching", on one thread: the time of the unbatched lowering over the total. It runs the same
+  kernels one task at a time on one thread;
+- "threads", on more threads: the total on one thread over theirs;
+- "overheads", in microseconds, measured first: a run of a tree of one leaf, and a step of one task,
+  after which all workers wait for each other.
+
+--cpu=x86-64-v3 compiles for CPUs with AVX2, x86-64-v4 for those with AVX-512; the peaks are those
+of these vectors. --add keeps the contents of the output file, including overheads, for a run in
+pieces. "commands" in the JSON lists the commands that made it.
 """
 
 import argparse
@@ -44,11 +47,11 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test", "Integration"))
 sys.dont_write_bytecode = True
-import batchtest  # noqa: E402: trees and graphs, shared with the tests
+import batchtest  # noqa: E402: trees and graphs, as in tests
 
-# Per model, with h the hidden size: FLOPs of the products of a leaf, of an inner
-# node, of each child; floats of the parameters without embeddings; floats of the
-# results of a node; floats of a word's rows.
+# For each model and hidden size h: FLOPs of the products of a leaf, of an inner node and of
+# each child; floats of the parameters without embeddings, of the results of a node, and of
+# the rows of a word.
 MODELS = {
     "treernn": lambda h: (0, 2 * h, 0, 0, h, h),
     "treernn_w": lambda h: (2 * h * h, 2 * h * h, 0, 2 * h * h + h, h, h),
@@ -71,8 +74,8 @@ MODELS = {
     "dagrnn": lambda h: (4 * h * h, 4 * h * h, 0, 2 * h * h + h, h, h),
 }
 
-# Activations (sigmoid, tanh) of each of its h columns: of a leaf, of an inner node,
-# of each child.
+# Numbers of activations (sigmoid, tanh) for each of the h columns: of a leaf, of an inner
+# node, of each child.
 ACTIVATIONS = {
     "treernn": (0, 1, 0), "treernn_w": (1, 1, 0), "treefc": (0, 0, 0),
     "treegru_nary": (3, 3, 0), "treegru_cs": (2, 3, 0), "treegru_cs_dep": (2, 3, 0),
@@ -83,7 +86,8 @@ ACTIVATIONS = {
 
 
 def count_nodes(model, values):
-    """Leaves, inner nodes and children of values (trees as lists, or DAGs)."""
+    """Returns the numbers of leaves, inner nodes and children of values (trees as lists, or
+    DAGs)."""
     leaves = inner = kids = 0
     for value in values:
         if isinstance(value, dict):
@@ -104,7 +108,7 @@ def count_nodes(model, values):
 
 
 def levels_of(model, value):
-    """Per height (leaves: 0) the number of nodes and of their children."""
+    """Returns the numbers of nodes and of their children for each height (leaves: 0)."""
     heights = {}
 
     def add(height, kids):
@@ -120,7 +124,7 @@ def levels_of(model, value):
             known.append(add(1 + max((known[kid] for kid in kids), default=0),
                              len(kids)))
         return heights
-    # Children before parents, without recursion.
+    # Sorts children before parents, without recursion.
     order, work, known = [], [value], {}
     while work:
         node = work.pop()
@@ -136,8 +140,8 @@ def levels_of(model, value):
 
 
 def level_floor(model, size, values, batch, threads, peak):
-    """Seconds: over mini-batches and levels the larger of products at the peak
-    and weights at the speed of reading them again and again."""
+    """Returns seconds: the sum over mini-batches and levels of the larger of products at the
+    peak and weights at the speed of repeated reads."""
     leaf, inner, kid, parameters, _, _ = MODELS[model](size)
     rates = sorted((float(mebibytes) * 2**20, rate * 1e9)
                    for mebibytes, rate in peak["read_gbytes"].items())
@@ -165,7 +169,7 @@ def level_floor(model, size, values, batch, threads, peak):
 
 
 def make_inputs(model, options, folder):
-    """The model's input file and its values."""
+    """Returns the model's input file and its values."""
     path = os.path.join(folder, model + ".txt")
     if model in batchtest.DAG:
         generator = random.Random(1)
@@ -183,8 +187,9 @@ def make_inputs(model, options, folder):
 
 
 def floors(model, size, nodes, peak, mini_batches):
-    """FLOPs, and seconds of products and of memory traffic at the machine's
-    best: parameters once per mini-batch, words' rows and results once."""
+    """Returns FLOPs, and seconds of products and of memory traffic at the peak rates of the
+    machine. Traffic counts parameters once per mini-batch, and rows of words and results
+    once."""
     leaf, inner, kid, parameters, results, word = MODELS[model](size)
     leaves, inners, kids = nodes
     words = leaves
@@ -198,14 +203,14 @@ def floors(model, size, nodes, peak, mini_batches):
 
 
 def larger(before, after):
-    """The larger of each two numbers of two answers of batch-peak."""
+    """Returns the larger of each pair of numbers in two answers of batch-peak."""
     if isinstance(before, dict):
         return {key: larger(before[key], after[key]) for key in before}
     return before if isinstance(before, str) else max(before, after)
 
 
 def call_peak(options):
-    """What batch-peak measures, with the vectors of --cpu."""
+    """Returns the rates of batch-peak, with the vectors of --cpu."""
     isa = {None: "native", "x86-64-v3": "avx2", "x86-64-v4": "avx512"}[options.cpu]
     return json.loads(batchtest.call("batch-peak", "--isa=" + isa, *options.threads))
 
@@ -217,8 +222,8 @@ def compile_for(options, model, output, size):
 
 
 def measure_overheads(options, folder):
-    """By number of threads: a run of TreeLSTM on one leaf, and a step of TreeRNN on a
-    chain whose steps are all shared, both at hidden size 16."""
+    """Measures, for each number of threads, a run of TreeLSTM on one leaf, and a step of
+    TreeRNN on a chain with only shared steps, both at hidden size 16."""
 
     def run(model, tree, threads, *more):
         program = compile_for(options, model, os.path.join(folder, model + ".so"), 16)
@@ -239,8 +244,8 @@ def measure_overheads(options, folder):
 
 
 def measure_activation(options, folder):
-    """Nanoseconds of a tanh of one element, on one thread: what TreeRNN takes, which
-    has nothing else, for elements of 256 columns."""
+    """Returns the nanoseconds of a tanh of one element on one thread: the time of TreeRNN,
+    which computes nothing else, for 256 columns."""
     inputs, values = make_inputs("treernn", options, folder)
     program = compile_for(options, "treernn", os.path.join(folder, "treernn.so"), 256)
     found = batchtest.run_model(program, inputs, "--bench=%d" % options.runs,
@@ -250,8 +255,8 @@ def measure_activation(options, folder):
 
 
 def measure(model, size, inputs, options, folder):
-    """{(batch, threads): what batch-run says} and the machine's peaks by threads. The
-    unbatched code runs beside one thread, on the same instances."""
+    """Returns {(batch, threads): report of batch-run}, and the machine's peaks by threads. The
+    unbatched code runs with the one-thread runs, on the same instances."""
     program = compile_for(options, model, os.path.join(folder, "model.so"), size)
     before, runs = call_peak(options), {}
     for batch in options.batches:
@@ -264,7 +269,7 @@ def measure(model, size, inputs, options, folder):
 
 
 def gains(runs, batch, threads):
-    """What batching brings on one thread, or more threads bring over one."""
+    """Returns the gain of batching on one thread, or that of more threads over one."""
     total = runs[batch, threads]["time_us"]["total"]
     if threads == 1:
         return {"over_unbatched": runs[batch, 1]["unbatched_us"] / total}
@@ -274,7 +279,7 @@ def gains(runs, batch, threads):
 
 
 def evaluate(model, size, all_values, runs, peaks, activation_ns):
-    """What is stored of each run."""
+    """Yields the result of each run to store."""
     for (batch, threads), found in runs.items():
         count, peak = found["mini_batches"], peaks[str(threads)]
         values = all_values[:count * batch]
@@ -296,15 +301,15 @@ def evaluate(model, size, all_values, runs, peaks, activation_ns):
                "peak": peak,
                "floor_share": max(compute, memory) / total * 1e6,
                "level_share": levels / total * 1e6,
-               # What the model of levels and activations allows of the peak, and
-               # how much of the time it explains.
+               # The share of the peak that the model of levels and activations allows,
+               # and the share of the time that it explains.
                "model_allows": compute / (levels + activations / threads),
                "model_share": (levels + activations / threads) / total * 1e6,
                **gains(runs, batch, threads)}
 
 
 def key(result):
-    """What a result is of, in the order in which results are stored."""
+    """Returns the key of a result, by which results are sorted."""
     return [list(MODELS).index(result["model"])] + [
         result[part] for part in ("size", "batch", "threads")]
 
@@ -344,7 +349,7 @@ def main():
     parser.add_argument("--output", default=os.path.join(
         ROOT, "benchmarks", "results", "structural.json"))
     parser.add_argument("--add", action="store_true",
-                        help="keep what the output file has and this run has not")
+                        help="keep results in the output file that this run lacks")
     options = parser.parse_args()
     os.environ["BATCH_TOOLS"] = os.path.join(options.build, "bin")
     unknown = set(options.models.split(",")) - set(MODELS)

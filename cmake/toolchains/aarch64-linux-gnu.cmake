@@ -1,5 +1,5 @@
 # Builds the runtime and batch-run for 64-bit ARM with Debian's cross compiler
-# (g++-aarch64-linux-gnu), tests run in qemu-user:
+# (g++-aarch64-linux-gnu). Tests run in qemu-user:
 #
 #   cmake -S runtime -B build-aarch64 -DBATCH_BOOST_CONTEXT=OFF \
 #     --toolchain cmake/toolchains/aarch64-linux-gnu.cmake
@@ -8,7 +8,7 @@ set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L /usr/aarch64-linux-gnu)
-# Libraries of this machine are none of the target's; headers only are.
+# Searches libraries only in the target's folders. Headers of this machine are allowed.
 set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)

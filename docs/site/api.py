@@ -6,7 +6,7 @@ import inspect
 import os
 import re
 
-# What the extension defines has its text here.
+# Descriptions of names that the extension defines.
 OF_EXTENSION = {
     "Cancellation": """.. py:class:: Cancellation()
 

@@ -3,7 +3,7 @@
 
 README.md becomes index.md. A link to a page of the site stays one; one to a file of
 examples, benchmarks or docs becomes a download; one to other sources becomes its text.
-A link to what is not there is an error, and so is a page that NAVIGATION lacks.
+A link without a target is an error, and so is a page that is not in NAVIGATION.
 """
 
 import os
@@ -16,22 +16,35 @@ import api
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# The order of the pages, by subject.
+# The order of the pages. docs/README.md lists those of docs, too.
 NAVIGATION = [
-    ("Start", "docs/Installation docs/Tutorial docs/Python examples/python/README "
-              "docs/Import docs/site/API"),
-    ("Tools and formats", "docs/Tools docs/Formats docs/Library docs/CAPI "
-                          "docs/ElementTypes docs/Errors examples/data/README"),
-    ("How control runs", "docs/Pipelines docs/Control docs/Lockstep docs/Lazy "
-                         "docs/Policies docs/Layout"),
-    ("GPUs", "docs/GPU docs/Emulator"),
-    ("Inside", "docs/Architecture docs/Dialects/Rec docs/Dialects/RecReference "
-               "docs/Dialects/Batch docs/Dialects/BatchReference docs/Dialects/UProg "
-               "docs/Dialects/UProgReference docs/Operations docs/Passes docs/ABI "
-               "docs/Glossary"),
-    ("Measured", "benchmarks/README benchmarks/decode/README benchmarks/lazy/README "
-                 "benchmarks/gpu/README"),
-    ("Project", "docs/Status docs/ReleaseNotes CHANGELOG docs/Versions SECURITY CONTRIBUTING"),
+    ("Tutorials", "docs/tutorials/python docs/tutorials/mlir examples/python/README"),
+    ("How-to guides", "docs/how-to/install docs/how-to/recursive-functions docs/how-to/sample "
+                      "docs/how-to/explain-runs docs/how-to/mlir-models-in-python "
+                      "docs/how-to/import-models docs/how-to/run-from-c "
+                      "docs/how-to/write-a-host docs/how-to/debug-models "
+                      "docs/how-to/run-on-gpus docs/how-to/cross-compile"),
+    ("Reference", "docs/reference/status docs/reference/python docs/reference/python-api "
+                  "docs/reference/import docs/reference/tools docs/reference/formats "
+                  "examples/data/README docs/reference/pipelines docs/reference/element-types "
+                  "docs/reference/library docs/reference/c-api docs/reference/abi "
+                  "docs/reference/versions docs/reference/release-notes "
+                  "docs/reference/glossary"),
+    ("Generated reference", " ".join("docs/reference/generated/" + name for name in (
+        "operations", "rec", "batch-ops", "batch-machine", "batch-types", "uprog-ops",
+        "uprog-instances", "uprog-nodes", "uprog-sets", "uprog-types", "passes-programs",
+        "passes-batching", "passes-conversion", "passes-codegen"))),
+    ("Explanation", "docs/explanation/architecture docs/explanation/strategies "
+                    "docs/explanation/lazy docs/explanation/lock-step "
+                    "docs/explanation/control docs/explanation/policies "
+                    "docs/explanation/layout docs/explanation/gpu docs/explanation/emulator "
+                    "docs/explanation/rec docs/explanation/batch docs/explanation/uprog "
+                    "docs/explanation/mlir-facts"),
+    ("Benchmarks", "benchmarks/README benchmarks/structural/README benchmarks/lazy/README "
+                   "benchmarks/control/README benchmarks/lockstep/README "
+                   "benchmarks/decode/README benchmarks/policies/README "
+                   "benchmarks/layout/README benchmarks/gpu/README"),
+    ("Project", "docs/README CHANGELOG SECURITY CONTRIBUTING"),
 ]
 DOWNLOADS = ("benchmarks/", "docs/", "examples/")
 
@@ -60,7 +73,7 @@ class Stage:
         shutil.copyfile(os.path.join(ROOT, path), to)
 
     def resolve(self, page, target):
-        """What a link of a page becomes; None if it is no link."""
+        """Returns the new target of a link of a page, or None if the link becomes text."""
         if re.match(r"[a-z]+:|#", target):
             return target
         path, _, anchor = target.partition("#")
@@ -71,7 +84,7 @@ class Stage:
                 return None
             path += "/README.md"
         if not os.path.exists(os.path.join(ROOT, path)):
-            self.problems.append("%s: there is no %s" % (page, target))
+            self.problems.append("%s: missing link target '%s'" % (page, target))
             return None
         if path not in self.pages:
             if not path.startswith(DOWNLOADS):
@@ -114,7 +127,7 @@ class Stage:
                 for caption, names in NAVIGATION:
                     text += "\n```{toctree}\n:hidden:\n:caption: %s\n\n%s\n```\n" % (
                         caption, names.replace(" ", "\n"))
-            elif page == "docs/site/API.md":
+            elif page == "docs/reference/python-api.md":
                 text += "\n" + api.describe(os.path.join(ROOT, "python", "batch"))
             to = os.path.join(self.folder, self.staged(page))
             os.makedirs(os.path.dirname(to), exist_ok=True)

@@ -1,4 +1,4 @@
-//===- Toy.cpp - A dialect whose op takes part in kernels -----------------===//
+//===- Toy.cpp - A dialect whose op runs in kernels -----------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Toy.h - A dialect whose op takes part in kernels ---------*- C++ -*-===//
+//===- Toy.h - A dialect whose op runs in kernels ---------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -8,7 +8,7 @@
 //
 // A position holds beta and s = log sigma. With residuals r = y - X beta,
 //
-//   log p = -r.r / (2 sigma^2) - 195 s + log priors + s (of the change to s)
+//   log p = -r.r / (2 sigma^2) - 195 s + log priors + s (for the change of variable to s)
 //
 // Run it:
 //   test/Integration/posteriors.py inputs arK . --chains=64
@@ -23,7 +23,7 @@
 !scalar = tensor<f64>
 !draws = tensor<512x7xf64>
 
-// N: draws, after as many transitions of warm-up.
+// N: number of draws, and of warm-up transitions before them.
 module attributes {batch.sizes = {N = 512 : index}} {
   func.func private @log_density(%q: !vec, %X: !mat, %y: !obs) -> (f64, !vec) {
     %none = arith.constant dense<0.0> : !scalar
@@ -86,7 +86,7 @@ module attributes {batch.sizes = {N = 512 : index}} {
                   %X: !mat {batch.shared = "X"}, %y: !obs {batch.shared = "y"})
       -> (!draws {batch.name = "draws"}) attributes {batch.entry} {
     %draws = call @nuts.sample(%seed, %chain, %X, %y) : (i32, i32, !mat, !obs) -> !draws
-    // What is reported is sigma.
+    // The reported value is sigma.
     %s = tensor.extract_slice %draws[0, 6] [512, 1] [1, 1]
         : !draws to tensor<512x1xf64>
     %sigma = math.exp %s : tensor<512x1xf64>

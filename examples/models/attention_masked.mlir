@@ -1,5 +1,5 @@
-// Attention with a cache of keys and values, one layer, a step for each slot that is
-// still free: of 64 slots, 32 are given. For each of 12 heads:
+// Attention with a cache of keys and values: one layer, and a step for each free slot.
+// 32 of 64 slots are given. For each of 12 heads:
 //
 //   for t in 32 to 63: q = W_q x, K[t] = W_k x, V[t] = W_v x,
 //                      a = softmax(K q / 8 at slots 0 to t), x = W_o (a V)
@@ -14,7 +14,7 @@
 !scores = tensor<12x1009xf32>
 !rows = tensor<32x12x64xf32>
 
-// Slots have 1009 in types, so that they do not follow D.
+// Types have 1009 slots, so that the number of slots differs from D.
 module attributes {batch.sizes = {D = 64 : index, HEADS = 12 : index,
                                   SLOTS = [1009 : index, 64 : index]}} {
   func.func private @product(%W: !weight, %x: !row) -> !row {
@@ -23,14 +23,14 @@ module attributes {batch.sizes = {D = 64 : index, HEADS = 12 : index,
     return %y : !row
   }
 
-  // Slot t of the cache becomes x.
+  // Writes x to slot t of the cache.
   func.func private @put(%cache: !cache, %x: !row, %t: index) -> !cache {
     %next = tensor.insert_slice %x into %cache[0, %t, 0] [12, 1, 64] [1, 1, 1]
         : !row into !cache
     return %next : !cache
   }
 
-  // Row i of the rows becomes x.
+  // Writes x to row i of the rows.
   func.func private @put_row(%rows: !rows, %x: !row, %i: index) -> !rows {
     %next = tensor.insert_slice %x into %rows[%i, 0, 0] [1, 12, 64] [1, 1, 1]
         : !row into !rows

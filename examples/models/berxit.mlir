@@ -1,5 +1,5 @@
-// Berxit: BERT that exits early (Xin et al., 2021). One layer runs again and again on the
-// vectors of 128 tokens, until the first of them says that it is enough, 12 times at most.
+// Berxit: BERT with early exit (Xin et al., 2021). One layer runs repeatedly on the vectors
+// of 128 tokens, until a score of the first vector is positive, at most 12 times.
 //
 //   x = E[tokens] + pos
 //   repeat: y = norm1(x + W_o attend(q, k, v) + b_o) with q, k, v = W_* x + b_*
@@ -43,7 +43,7 @@
 #key = affine_map<(head, row, col, k) -> (head, col, k)>
 #score = affine_map<(head, row, col, k) -> (head, row, col)>
 
-// Tokens have 1009 in types, so that they do not follow H.
+// Types have 1009 tokens, so that the number of tokens differs from H.
 module attributes {batch.sizes = {H = 768 : index, HEADS = 12 : index, D = 64 : index,
                                   TOKENS = [1009 : index, 128 : index],
                                   V = 30522 : index}} {

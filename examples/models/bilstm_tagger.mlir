@@ -2,10 +2,10 @@
 // a sentence.
 //
 //   f(1..T)  = h of layer 2 over layer 1 over x(1), ..., x(T)
-//   b(T..1)  = the same with weights of its own over x(T), ..., x(1)
+//   b(T..1)  = the same with separate weights over x(T), ..., x(1)
 //   logits   = W_tag tanh(W_mlp [f; b]), tag = the first largest
 //   lstm     : i, f, o = sigmoid(W_* x + U_* h + b_*), g = tanh(W_g x + U_g h + b_g)
-//              c' = f * c + i * g, h' = o * tanh(c'), from learnt h0, c0
+//              c' = f * c + i * g, h' = o * tanh(c'), from learned h0, c0
 //
 //   x(t)     = E[word]
 //
@@ -27,7 +27,7 @@
 !chain = !rec.adt<@Chain>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  // Rows in the opposite order of how they came.
+  // A list of rows in reverse order.
   rec.adt @Chain {
     rec.variant @end()
     rec.variant @row(row: !vec, rest: !chain)

@@ -1,13 +1,13 @@
 // BiLSTM tagger: named entities by two LSTM layers forward and two backward over
-// a sentence. A rare word is given by its letters.
+// a sentence. The input has the letters of rare words.
 //
 //   f(1..T)  = h of layer 2 over layer 1 over x(1), ..., x(T)
-//   b(T..1)  = the same with weights of its own over x(T), ..., x(1)
+//   b(T..1)  = the same with separate weights over x(T), ..., x(1)
 //   logits   = W_tag tanh(W_mlp [f; b]), tag = the first largest
 //   lstm     : i, f, o = sigmoid(W_* x + U_* h + b_*), g = tanh(W_g x + U_g h + b_g)
-//              c' = f * c + i * g, h' = o * tanh(c'), from learnt h0, c0
+//              c' = f * c + i * g, h' = o * tanh(c'), from learned h0, c0
 //
-//   x(t)     = E[word], or, of a rare word, [the last h of two LSTM layers forward
+//   x(t)     = E[word], or for a rare word [the last h of two LSTM layers forward
 //              over pad, letters, pad; the last h of two backward], half as wide
 //
 // Run it:
@@ -42,7 +42,7 @@ module attributes {batch.sizes = {L = 128 : index}} {
     rec.variant @end()
     rec.variant @letter(char: index, rest: !letters)
   }
-  // Rows in the opposite order of how they came.
+  // A list of rows in reverse order.
   rec.adt @Chain {
     rec.variant @end()
     rec.variant @row(row: !vec, rest: !chain)

@@ -22,7 +22,7 @@
 !chain = !rec.adt<@Chain>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  // Rows in the opposite order of how they came.
+  // A list of rows in reverse order.
   rec.adt @Chain {
     rec.variant @end()
     rec.variant @row(row: !vec, rest: !chain)

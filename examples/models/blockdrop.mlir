@@ -1,9 +1,9 @@
-// BlockDrop: a residual network on images, and a small one, the policy, that says which
-// of its blocks run. Convolutions are 3 x 3, without biases; each is followed by a norm.
+// BlockDrop: a residual network on images, and a small one, the policy, that selects the
+// blocks to run. Convolutions are 3 x 3, without biases. A norm follows each of them.
 //
 //   F(x)    = norm2(conv2(relu(norm1(conv1(x)))))
-//   S(x)    = x, but in the first block of a group the means of 2 x 2 squares, and
-//             channels of zeros for those that are new
+//   S(x)    = x, except in the first block of a group: the means of 2 x 2 squares, and
+//             zeros for new channels
 //   policy  : x = relu(norm(conv(image))), x = relu(S(x) + F(x)) for one block per group,
 //             keep = W mean(x) + b > 0
 //   network : x = relu(norm(conv(image))),

@@ -1,10 +1,10 @@
-// BlockDrop: a residual network on images of which some blocks run: those with a
-// probability of at least a half. Convolutions are 3 x 3, without biases; each is
-// followed by a norm.
+// BlockDrop: a residual network on images in which some blocks run: those with a
+// probability of at least a half. Convolutions are 3 x 3, without biases. A norm
+// follows each of them.
 //
 //   F(x)    = norm2(conv2(relu(norm1(conv1(x)))))
-//   S(x)    = x, but in the first block of a group the means of 2 x 2 squares, and
-//             channels of zeros for those that are new
+//   S(x)    = x, except in the first block of a group: the means of 2 x 2 squares, and
+//             zeros for new channels
 //   network : x = relu(norm(conv(image))), keep = probs >= 0.5,
 //             for block j: x = keep[j] ? relu(S(x) + F(x)) : S(x), logits = W mean(x) + b
 //

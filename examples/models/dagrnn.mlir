@@ -1,10 +1,10 @@
 // DAG-RNN (Shuai et al. 2015): recursion over a directed acyclic graph, such as
-// the pixels of an image from north-west to south-east. A node that several
-// others read is computed once.
+// the pixels of an image from north-west to south-east. A node with several
+// readers is computed once.
 //
 //   h(n) = tanh(U E[word] + W (sum of h over the predecessors) + b)
 //
-// An instance is the node that no other reads; the rest is reached from it.
+// An instance is the node without readers, from which the others are reachable.
 //
 // Run it:
 //   batch-run examples/models/dagrnn.mlir --params=random:0 \
@@ -24,7 +24,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     rec.variant @node(word: index, preds: !nodes)
   }
 
-  // What the model returns: h of every node, in a graph of the same shape.
+  // Result of the model: h of every node, in a graph of the same shape.
   rec.adt @States {
     rec.variant @node(preds: !stateslist, h: !vec)
   }

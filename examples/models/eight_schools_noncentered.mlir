@@ -5,7 +5,7 @@
 //
 // A position holds z, mu and s = log tau. With residuals r = y - theta,
 //
-//   log p = -1/2 sum (r / sigma)^2 - 1/2 z.z + log priors + s (of the change to s)
+//   log p = -1/2 sum (r / sigma)^2 - 1/2 z.z + log priors + s (for the change of variable to s)
 //
 // Run it:
 //   M=eight_schools_noncentered
@@ -21,7 +21,7 @@
 !column = tensor<512xf64>
 !table = tensor<512x8xf64>
 
-// N: draws, after as many transitions of warm-up.
+// N: number of draws, and of warm-up transitions before them.
 module attributes {batch.sizes = {N = 512 : index}} {
   func.func private @log_density(%q: !vec, %y: !schools, %sigma: !schools)
       -> (f64, !vec) {
@@ -88,7 +88,7 @@ module attributes {batch.sizes = {N = 512 : index}} {
       -> (!draws {batch.name = "draws"}) attributes {batch.entry} {
     %draws = call @nuts.sample(%seed, %chain, %y, %sigma)
         : (i32, i32, !schools, !schools) -> !draws
-    // What is reported is theta, mu and tau.
+    // The reported values are theta, mu and tau.
     %empty = tensor.empty() : !table
     %z = tensor.extract_slice %draws[0, 0] [512, 8] [1, 1] : !draws to !table
     %mu = tensor.extract_slice %draws[0, 8] [512, 1] [1, 1] : !draws to !column

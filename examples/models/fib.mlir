@@ -1,5 +1,5 @@
-// Fibonacci numbers by double recursion: the depth of the recursion and the number
-// of calls, 2 fib(n) - 1, differ from instance to instance.
+// Fibonacci numbers by double recursion. The depth of the recursion and the number of
+// calls, 2 fib(n) - 1, differ between instances.
 //
 //   fib(n) = n <= 1 ? 1 : fib(n - 1) + fib(n - 2)
 //

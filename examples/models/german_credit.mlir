@@ -16,9 +16,9 @@
 !obs = tensor<1000xf64>
 !draws = tensor<512x25xf64>
 
-// N: draws, after as many transitions of warm-up.
+// N: number of draws, and of warm-up transitions before them.
 module attributes {batch.sizes = {N = 512 : index}} {
-  // a = X w; the weights have standard normal priors.
+  // a = X w. The weights have standard normal priors.
   func.func private @log_density(%w: !vec, %X: !mat, %y: !obs) -> (f64, !vec) {
     %none = arith.constant dense<0.0> : tensor<f64>
     %half = arith.constant 0.5 : f64
@@ -27,7 +27,7 @@ module attributes {batch.sizes = {N = 512 : index}} {
     %one = arith.constant dense<1.0> : !obs
     %a = linalg.matvec ins(%X, %w : !mat, !vec) outs(%zero : !obs) -> !obs
 
-    // With e = exp(-|a|), which does not overflow: ln(1 + exp(a)) is
+    // With e = exp(-|a|), which cannot overflow, ln(1 + exp(a)) is
     // max(a, 0) + ln(1 + e), and sigmoid(a) is 1 / (1 + e) or e / (1 + e).
     %size = math.absf %a : !obs
     %minus = arith.negf %size : !obs

@@ -2,12 +2,12 @@
 //
 //   score_i ~ normal(X_i beta, sigma), sigma ~ half-Cauchy(0, 2.5)
 //
-// with a flat prior on beta. A row of X is 1, whether the mother finished high
-// school, her IQ, and their product.
+// with a flat prior on beta. A row of X has 1, a flag of the mother's high school
+// degree, her IQ, and their product.
 //
 // A position holds beta and s = log sigma. With residuals r = y - X beta,
 //
-//   log p = -r.r / (2 sigma^2) - 434 s + log priors + s (of the change to s)
+//   log p = -r.r / (2 sigma^2) - 434 s + log priors + s (for the change of variable to s)
 //
 // Run it:
 //   test/Integration/posteriors.py inputs kidscore_interaction . --chains=64
@@ -22,8 +22,8 @@
 !scalar = tensor<f64>
 !draws = tensor<1024x5xf64>
 
-// N: draws, after as many transitions of warm-up. Coefficients are strongly
-// correlated, so that a draw is worth less than elsewhere.
+// N: number of draws, and of warm-up transitions before them. Coefficients are strongly
+// correlated, so that this model needs more draws than others.
 module attributes {batch.sizes = {N = 1024 : index}} {
   func.func private @log_density(%q: !vec, %X: !mat, %y: !obs) -> (f64, !vec) {
     %none = arith.constant dense<0.0> : !scalar
@@ -78,7 +78,7 @@ module attributes {batch.sizes = {N = 1024 : index}} {
                   %X: !mat {batch.shared = "X"}, %y: !obs {batch.shared = "y"})
       -> (!draws {batch.name = "draws"}) attributes {batch.entry} {
     %draws = call @nuts.sample(%seed, %chain, %X, %y) : (i32, i32, !mat, !obs) -> !draws
-    // What is reported is sigma.
+    // The reported value is sigma.
     %s = tensor.extract_slice %draws[0, 4] [1024, 1] [1, 1]
         : !draws to tensor<1024x1xf64>
     %sigma = math.exp %s : tensor<1024x1xf64>

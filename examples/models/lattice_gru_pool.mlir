@@ -8,7 +8,7 @@
 //   gru         : r, z = sigmoid(W_* x + U_* h + b_*)
 //                 n = tanh(W_h x + U_h (r * h) + b_h), h' = z * h + (1 - z) * n
 //
-// An instance is the last position; the others are reached from it.
+// An instance is the last position, from which the others are reachable.
 //
 // Run it:
 //   batch-run examples/models/lattice_gru_pool.mlir --params=random:0 \
@@ -26,8 +26,8 @@
 !states = !rec.adt<@States>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  // Positions between characters. Arcs that end at one: the character before it,
-  // and words, which begin at earlier positions.
+  // Positions between characters. The arcs that end at a position are the character
+  // before it, and words, which begin at earlier positions.
   rec.adt @Position kind dag {
     rec.variant @start()
     rec.variant @after(char: index, before: !position, words: !arcs)
@@ -36,7 +36,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     rec.variant @word(word: index, begin: !position)
   }
 
-  // What the model returns: h and logits of every position.
+  // Result of the model: h and logits of every position.
   rec.adt @States {
     rec.variant @start(h: !vec, logits: !classes)
     rec.variant @after(before: !states, h: !vec, logits: !classes)

@@ -1,16 +1,16 @@
-// LatticeLSTM (Zhang and Yang 2018): an encoder of the characters of a sentence
-// that takes in the words which a dictionary finds to end there.
+// LatticeLSTM (Zhang and Yang 2018): an encoder of the characters of a sentence.
+// Each character includes the words of a dictionary that end there.
 //
 //   x = E_c[char], h and c of the character before (zero before the first)
 //   i, o = sigmoid(W_* x + U_* h + b_*), g = tanh(W_g x + U_g h + b_g)
-//   words that end here, with h_b, c_b of the character they begin at:
+//   words that end here, with h_b, c_b of their first character:
 //     f, iw = sigmoid(Ww_* E_w[word] + Uw_* h_b + bw_*), gw = tanh(...)
 //     q = f * c_b + iw * gw, a = sigmoid(W_a x + U_a q + b_a)
 //   without words   : c' = (1 - i) * c + i * g
 //   with some       : c' = (exp(i) * g + sum of exp(a) * q) / (exp(i) + sum of exp(a))
 //   h' = o * tanh(c')
 //
-// An instance is the last character; the others are reached from it.
+// An instance is the last character, from which the others are reachable.
 //
 // Run it:
 //   batch-run examples/models/lattice_lstm.mlir --params=random:0 \
@@ -26,8 +26,8 @@
 !states = !rec.adt<@States>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  // A character: where no word ends, where some end, or what comes before the
-  // first.
+  // A character at which no word ends, one at which words end, or the start before
+  // the first.
   rec.adt @Char kind dag {
     rec.variant @none()
     rec.variant @plain(char: index, before: !char)
@@ -37,7 +37,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     rec.variant @word(word: index, begin: !char)
   }
 
-  // What the model returns: h and c of every character.
+  // Result of the model: h and c of every character.
   rec.adt @States {
     rec.variant @none()
     rec.variant @char(before: !states, h: !vec, c: !vec)

@@ -1,4 +1,4 @@
-// LatticeLSTM as ED-Batch has it: an encoder of the characters of a sentence and
+// LatticeLSTM as in ED-Batch: an encoder of the characters of a sentence and
 // of all words that a dictionary finds in it. The state of a position between
 // characters is the sum over the arcs that end there.
 //
@@ -10,7 +10,7 @@
 //                     g = tanh(W_g x + U_g h + b_g)
 //                     c' = f * c + i * g, h' = o * tanh(c')
 //
-// An instance is the last position; the others are reached from it.
+// An instance is the last position, from which the others are reachable.
 //
 // Run it:
 //   batch-run examples/models/lattice_lstm_ed.mlir --params=random:0 \
@@ -28,8 +28,8 @@
 !states = !rec.adt<@States>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  // Positions between characters. Arcs that end at one: the character before it,
-  // and words, which begin at earlier positions.
+  // Positions between characters. The arcs that end at a position are the character
+  // before it, and words, which begin at earlier positions.
   rec.adt @Position kind dag {
     rec.variant @start()
     rec.variant @after(char: index, before: !position, words: !arcs)
@@ -38,7 +38,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     rec.variant @word(word: index, begin: !position)
   }
 
-  // What the model returns: h, c and logits of every position.
+  // Result of the model: h, c and logits of every position.
   rec.adt @States {
     rec.variant @start(h: !vec, c: !vec, logits: !classes)
     rec.variant @after(before: !states, h: !vec, c: !vec, logits: !classes)

@@ -1,5 +1,5 @@
-// LSTM-NMT: translation by two recurrent networks, fed with the reference. The
-// encoder's last state is the decoder's first.
+// LSTM-NMT: translation by two recurrent networks. The decoder reads the reference, and
+// starts with the last state of the encoder.
 //
 //   x(w)    = tanh(W_in E[w] + b_in), for encoder and decoder each
 //   encoder : for w in src: (h, c) = lstm(x(w), h, c), from (h0, c0)
@@ -22,7 +22,7 @@
 !steps = !rec.adt<@Steps>
 
 module attributes {batch.sizes = {H = 256 : index, V = 1000 : index}} {
-  // What the model returns: the decoder's steps, each with those before it.
+  // Result of the model: the decoder's steps, each with all steps before it.
   rec.adt @Steps {
     rec.variant @none()
     rec.variant @step(before: !steps, logits: !classes, nll: !scalar)

@@ -1,19 +1,19 @@
-// LSTM-NMT with beam search: translation by two recurrent networks. Of all sentences that
-// the decoder has begun to write, those with the 4 largest sums of log probabilities go
-// on; one that has come to its end keeps its sum and its place among them. When all have
-// ended, or after `limit` words, the best of those that have ended is the translation, or
-// of all, if none has.
+// LSTM-NMT with beam search: translation by two recurrent networks. The decoder continues
+// the 4 unfinished sentences with the largest sums of log probabilities. A sentence that
+// has ended keeps its sum and its place among them. The search stops when all have ended,
+// or after `limit` words. The translation is the best sentence that has ended, or the best
+// of all if none has ended.
 //
 //   x(w)    = tanh(W_in E[w] + b_in), for encoder and decoder each
 //   encoder : for w in src: (h, c) = lstm(x(w), h, c), from (h0, c0)
 //   decoder : for each beam: (h, c) = lstm(x(w), h, c), and for all words v
 //             score(v) = score + log softmax(W_out h + b_out)[v]
-//             the 4 largest of all beams are the next beams; equal ones by beam and word
+//             the 4 largest of all beams are the next beams, ties by beam and word
 //   lstm    : i, f, o = sigmoid(W_* x + U_* h + b_*), g = tanh(W_g x + U_g h + b_g)
 //             c' = f * c + i * g, h' = o * tanh(c')
 //
-// Each beam picks its 4 best words in its own kernel, and one more kernel the 4 best of
-// these, which is what control waits for, once a step. Beams that have ended compute
+// Each beam selects its 4 best words in its own kernel. Another kernel selects the 4 best
+// of all beams. Control waits for its result once per step. Beams that have ended compute
 // nothing.
 //
 // Run it:
@@ -45,7 +45,7 @@
 #whole = affine_map<(beam, rank) -> ()>
 
 module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
-  // What the model returns: the words of a sentence, each with those before it.
+  // Result of the model: the words of a sentence, each with all words before it.
   rec.adt @Sentence {
     rec.variant @empty()
     rec.variant @word(before: !sentence, out: i32)
@@ -99,8 +99,8 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %x : !vec
   }
 
-  // The largest score that comes after another one, and its word. Equal scores come in
-  // the order of words.
+  // The largest score that follows another one in order, and its word. Equal scores are
+  // ordered by their words.
   func.func private @next_word(%scores: !classes, %last: !scalar, %last_word: !number)
       -> (!scalar, !number) {
     %low = arith.constant dense<0xFF800000> : !scalar
@@ -202,7 +202,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %all : !best_words
   }
 
-  // A beam that has ended: it alone goes on.
+  // A beam that has ended is its only continuation.
   func.func private @ended(%score: f32) -> (!best, !best_words) {
     %c0 = arith.constant 0 : index
     %low = arith.constant dense<0xFF800000> : !best
@@ -227,8 +227,8 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %numbers : !best_words
   }
 
-  // The largest score that comes after another one, its number, its beam, and its word.
-  // Equal scores come in the order of their numbers.
+  // The largest score that follows another one in order, its number, beam and word.
+  // Equal scores are ordered by their numbers.
   func.func private @next_beam(%scores: !all_best, %numbers: !all_words,
                                %words: !all_words, %last: !scalar, %last_number: !number)
       -> (!scalar, !number, !number, !number) {
@@ -290,7 +290,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
     return %most, %at, %parent, %word : !scalar, !number, !number, !number
   }
 
-  // The 4 best of what all beams would go on with: scores, parents and words.
+  // The 4 best continuations of all beams: scores, parents and words.
   func.func private @best_beams(%scores: !all_best, %numbers: !all_words,
                                 %words: !all_words)
       -> (!best, !best_words, !best_words) {
@@ -385,7 +385,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
       rec.yield %numbers : !best_words
     }
     %score0 = arith.constant dense<0.0> : !best
-    // At first there is one beam, which has written nothing.
+    // The search starts with one empty beam.
     %hs0, %cs0, %words0, %overs0, %sentences0 = rec.map %i in %single : !places
         -> !rows, !rows, !numbers, !flags, !sentences {
       rec.yield %h, %c, %one, %false, %empty : !vec, !vec, i32, i1, !sentence
@@ -460,7 +460,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 4000 : index}} {
       scf.yield %places, %numbers, %hs, %cs, %words, %overs, %sentences, %scores, %t
           : !places, !all_words, !rows, !rows, !numbers, !flags, !sentences, !best, i32
     }
-    // The first best beam, of those that have ended if there are any.
+    // The first best beam among those that have ended, or among all if none has.
     %low = arith.constant 0xFF800000 : f32
     %place, %score, %has_ended = rec.fold (%i, %over) in (%r#0, %r#5)
         init(%best = %c0, %most = %low, %any = %false)

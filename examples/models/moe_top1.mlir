@@ -1,11 +1,11 @@
-// Mixture of experts, top-1: in each of 2 layers a gate picks one of 8 networks for each
+// Mixture of experts, top-1: in each of 2 layers, a gate picks one of 8 networks for each
 // token of a sentence.
 //
 //   x = E[word]; for each layer:
 //     s = W_g x, e = the first largest of s
 //     x += softmax(s)_e (W2_e relu(W1_e x + b1_e) + b2_e)
 //
-// Returns x and which expert was picked, for each layer.
+// Returns x and the picked expert for each layer.
 //
 // Run it:
 //   batch-run examples/models/moe_top1.mlir --params=random:0 \
@@ -48,7 +48,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %most, %pick : !scalar, !pick
   }
 
-  // An expert, and by how much it counts: softmax(s) where s is largest.
+  // An expert and its weight: softmax(s) at the largest s.
   func.func private @gate(%x: !vec, %W: !gate) -> (!pick, !scalar) {
     %zero = arith.constant dense<0.0> : !scores
     %s = linalg.matvec ins(%W, %x : !gate, !vec) outs(%zero : !scores) -> !scores
@@ -74,7 +74,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %y : !vec
   }
 
-  // What the picked expert makes of x.
+  // The result of the picked expert for x.
   func.func private @pick(%pick: !pick, %x: !vec, %W_01: !up, %b_01: !inner, %W_02: !down,
       %b_02: !vec, %W_11: !up, %b_11: !inner, %W_12: !down, %b_12: !vec, %W_21: !up, %b_21:
       !inner, %W_22: !down, %b_22: !vec, %W_31: !up, %b_31: !inner, %W_32: !down, %b_32:
@@ -127,7 +127,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %y : !vec
   }
 
-  // A layer: new vectors of all tokens, and the experts that were picked.
+  // A layer: new vectors of all tokens, and the picked experts.
   func.func private @layer(%xs: !rows, %W_g: !gate, %W_01: !up, %b_01: !inner, %W_02:
       !down, %b_02: !vec, %W_11: !up, %b_11: !inner, %W_12: !down, %b_12: !vec, %W_21: !up,
       %b_21: !inner, %W_22: !down, %b_22: !vec, %W_31: !up, %b_31: !inner, %W_32: !down,

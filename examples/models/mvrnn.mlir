@@ -1,5 +1,5 @@
 // MV-RNN (Socher et al. 2012): every node of a binary tree has a vector and a
-// matrix; an output layer is applied at every node.
+// matrix. An output layer is applied at every node.
 //
 //   mv(leaf w)   = (E_v[w], E_m[w])
 //   mv(node l r) = (a, A) = mv(l), (b, B) = mv(r)
@@ -31,7 +31,7 @@ module attributes {batch.sizes = {H = 64 : index}} {
     rec.variant @node(left: !tree, right: !tree)
   }
 
-  // What the model returns for every node.
+  // Result of the model for every node.
   rec.adt @States {
     rec.variant @leaf(v: !vec, logits: !classes)
     rec.variant @node(left: !states, right: !states, v: !vec, logits: !classes)

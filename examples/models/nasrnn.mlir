@@ -1,4 +1,4 @@
-// NASRNN: the recurrent cell that neural architecture search found, over a sentence.
+// NASRNN: the recurrent cell of neural architecture search, over a sentence.
 // With a_k = W_k x and b_k = U_k m for k = 0 to 7, s the logistic function:
 //
 //   p0 = s(a0 + b0)     p1 = relu(a1 + b1)  p2 = s(a2 + b2)     p3 = relu(a3 * b3)

@@ -1,5 +1,5 @@
-// NestedRNN: the skeleton of a generator of graphs, nodes outside and edges inside. An
-// outer GRU makes a node; from it an inner network makes as many edges as `counts` says.
+// NestedRNN: the skeleton of a generator of graphs, with a loop over nodes and an inner loop
+// over edges. An outer GRU makes a node. An inner network makes `counts` edges from it.
 //
 //   h = x, e = 0; for each count:
 //     z, r = sigmoid(W_* [h; e] + b_*), m = tanh(W_n [h; r * e] + b_n)
@@ -20,7 +20,7 @@
 !steps = !rec.adt<@Steps>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  // What the model returns: the nodes, each with those before it.
+  // Result of the model: the nodes, each with all nodes before it.
   rec.adt @Steps {
     rec.variant @none()
     rec.variant @step(before: !steps, h: !vec, e: !vec, counts: i32)

@@ -1,7 +1,7 @@
-// NestedRNN: the skeleton of a generator of graphs, nodes outside and edges inside. An
-// outer GRU makes a node; from it an inner network makes edges. Both loops end by what
-// they compute: each adds between 1/4 and 1/2 to a sum in each step, until that is
-// larger than 9.9, so they make 20 to 40 steps.
+// NestedRNN: the skeleton of a generator of graphs, with a loop over nodes and an inner loop
+// over edges. An outer GRU makes a node, and an inner network makes edges from it. Computed
+// values end both loops: each step adds between 1/4 and 1/2 to a sum, until the sum is
+// larger than 9.9. So loops make 20 to 40 steps.
 //
 //   halt(v) = (1 + sigmoid(w v + b)) / 4
 //   h = x, e = 0, s = 0; for each token, while s <= 9.9:
@@ -9,7 +9,7 @@
 //     h = (1 - z) * e + z * m
 //     o = tanh(W_o h + b_o + E[token]), e = o, s += halt(o), u = 0
 //     while u <= 9.9: e = sigmoid(W_e [o; e] + b_e), u += halt(e)
-//     write h, e and how often the inner loop ran
+//     write h, e and the number of rounds of the inner loop
 //
 // Run it:
 //   batch-run examples/models/nestedrnn_td.mlir --params=random:0 \
@@ -26,7 +26,7 @@
 !steps = !rec.adt<@Steps>
 
 module attributes {batch.sizes = {H = 256 : index}} {
-  // What the model returns: the nodes, each with those before it.
+  // Result of the model: the nodes, each with all nodes before it.
   rec.adt @Steps {
     rec.variant @none()
     rec.variant @step(before: !steps, h: !vec, e: !vec, counts: i32)

@@ -14,7 +14,7 @@
 !positions = tensor<3x100xf64>
 !counts = tensor<3x2xi32>
 
-// D: dimensions, N: transitions.
+// D: number of dimensions; N: number of transitions.
 module attributes {batch.sizes = {D = 100 : index, N = 3 : index}} {
   func.func private @log_density(%q: !vec, %prec: !mat) -> (f64, !vec) {
     %zero = arith.constant dense<0.0> : tensor<f64>

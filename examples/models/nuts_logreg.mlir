@@ -15,10 +15,10 @@
 !positions = tensor<3x100xf64>
 !counts = tensor<3x2xi32>
 
-// D: regressors, N: transitions, ROWS: observations.
+// D: number of regressors; N: of transitions; ROWS: of observations.
 module attributes {batch.sizes = {D = 100 : index, N = 3 : index,
                                   ROWS = 10000 : index}} {
-  // a = X w; the weights have standard normal priors.
+  // a = X w. The weights have standard normal priors.
   func.func private @log_density(%w: !vec, %X: !mat, %y: !obs) -> (f64, !vec) {
     %none = arith.constant dense<0.0> : tensor<f64>
     %half = arith.constant 0.5 : f64
@@ -27,7 +27,7 @@ module attributes {batch.sizes = {D = 100 : index, N = 3 : index,
     %one = arith.constant dense<1.0> : !obs
     %a = linalg.matvec ins(%X, %w : !mat, !vec) outs(%zero : !obs) -> !obs
 
-    // With e = exp(-|a|), which does not overflow: ln(1 + exp(a)) is
+    // With e = exp(-|a|), which cannot overflow, ln(1 + exp(a)) is
     // max(a, 0) + ln(1 + e), and sigmoid(a) is 1 / (1 + e) or e / (1 + e).
     %size = math.absf %a : !obs
     %minus = arith.negf %size : !obs
@@ -65,7 +65,7 @@ module attributes {batch.sizes = {D = 100 : index, N = 3 : index,
                                 %seed: i32, %chain: i32, %X: !mat, %y: !obs)
       -> (!positions, !counts)
 
-  // w_true, which the data was drawn with, is among its parameters and not used.
+  // The unused parameter w_true has the weights from which the data was drawn.
   func.func @main(%seed: i32 {batch.name = "seed"}, %chain: i32 {batch.name = "chain"},
                   %q0: !vec {batch.name = "q0"}, %X: !mat {batch.shared = "X"},
                   %y: !obs {batch.shared = "y"})

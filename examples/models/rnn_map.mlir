@@ -1,5 +1,5 @@
-// RNN with a map: a recurrent network over a sentence, then an output layer at every
-// word.
+// RNN with a map: a recurrent network over a sentence, followed by an output layer at
+// every word.
 //
 //   h(t) = sigmoid(W_i E[word t] + W_h h(t - 1) + b), from h0
 //   y(t) = relu(C h(t) + c)
@@ -17,9 +17,9 @@
 !words = !rec.list<index>
 !chain = !rec.adt<@Chain>
 
-// Classes have 16, which does not follow H.
+// The number of classes is 16 and does not depend on H.
 module attributes {batch.sizes = {H = 256 : index}} {
-  // Rows in the opposite order of how they came.
+  // A list of rows in reverse order.
   rec.adt @Chain {
     rec.variant @end()
     rec.variant @row(row: !vec, rest: !chain)

@@ -1,5 +1,5 @@
-// Seq2seq's decoder: an LSTM writes words until it writes the end's, 50 at most. A row
-// of the results that comes after the end is zeros.
+// Seq2seq's decoder: an LSTM writes words until it writes the word that ends a sentence,
+// at most 50. Rows of the results after the end are zeros.
 //
 //   w = start; do: (h, c) = lstm(E[w], h, c), y = W h + b,
 //                  w = the first largest of y, write w and h
@@ -84,13 +84,13 @@ module attributes {batch.sizes = {H = 256 : index, V = 3797 : index}} {
     return %word : i32
   }
 
-  // Row t of the words becomes `word`.
+  // Writes `word` to row t of the words.
   func.func private @put_word(%words: !words, %word: i32, %t: index) -> !words {
     %next = tensor.insert %word into %words[%t] : !words
     return %next : !words
   }
 
-  // Row t of the states becomes h.
+  // Writes h to row t of the states.
   func.func private @put_state(%states: !states, %h: !vec, %t: index) -> !states {
     %next = tensor.insert_slice %h into %states[%t, 0] [1, 256] [1, 1]
         : !vec into !states

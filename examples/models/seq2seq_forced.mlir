@@ -1,5 +1,5 @@
-// Seq2seq's decoder: an LSTM writes words until it writes the end's, 50 at most. A row
-// of the results that comes after the end is zeros.
+// Seq2seq's decoder: an LSTM writes words until it writes the word that ends a sentence,
+// at most 50. Rows of the results after the end are zeros.
 //
 //   w = start; do: (h, c) = lstm(E[w], h, c), y = W h + b + 1e6 at force[t],
 //                  w = the first largest of y, write w and h
@@ -7,7 +7,7 @@
 //   lstm : i, f, o = sigmoid(W_* x + U_* h + b_*), g = tanh(W_g x + U_g h + b_g)
 //          c' = f * c + i * g, h' = o * tanh(c')
 //
-// So real lengths are replayed: what is written is `force`, up to its first end.
+// This replays real lengths: the written words are `force`, up to its first end.
 //
 // Run it:
 //   batch-run examples/models/seq2seq_forced.mlir --params=random:0 \
@@ -86,7 +86,7 @@ module attributes {batch.sizes = {H = 256 : index, V = 3797 : index}} {
     return %word : i32
   }
 
-  // A million more for `word`.
+  // Adds a million to the logit of `word`.
   func.func private @force(%logits: !logits, %word: i32) -> !logits {
     %much = arith.constant 1.0e6 : f32
     %forced = linalg.generic {
@@ -103,13 +103,13 @@ module attributes {batch.sizes = {H = 256 : index, V = 3797 : index}} {
     return %forced : !logits
   }
 
-  // Row t of the words becomes `word`.
+  // Writes `word` to row t of the words.
   func.func private @put_word(%words: !words, %word: i32, %t: index) -> !words {
     %next = tensor.insert %word into %words[%t] : !words
     return %next : !words
   }
 
-  // Row t of the states becomes h.
+  // Writes h to row t of the states.
   func.func private @put_state(%states: !states, %h: !vec, %t: index) -> !states {
     %next = tensor.insert_slice %h into %states[%t, 0] [1, 256] [1, 1]
         : !vec into !states

@@ -27,7 +27,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     rec.variant @node(kids: !trees)
   }
 
-  // What the model returns: h of every node.
+  // Result of the model: h of every node.
   rec.adt @States {
     rec.variant @leaf(h: !vec)
     rec.variant @node(kids: !stateslist, h: !vec)
@@ -42,7 +42,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %y : !vec
   }
 
-  // The sum of the children's rows; zero if there are none.
+  // The sum of the children's rows, or zero without children.
   func.func private @sum(%xs: !rows) -> !vec {
     %zero = arith.constant dense<0.0> : !vec
     %s = linalg.reduce { arith.addf } ins(%xs : !rows) outs(%zero : !vec)

@@ -1,8 +1,8 @@
-// SkipNet: a residual network on images in which a recurrent gate says before each block
-// whether it runs; the first one does. Each convolution is followed by a norm.
+// SkipNet: a residual network on images. Before each block, a recurrent gate decides
+// whether it runs. The first block always runs. A norm follows each convolution.
 //
 //   F(x) = norm3(conv3(relu(norm2(conv2(relu(norm1(conv1(x))))))): 1 x 1, 3 x 3 and 1 x 1
-//   S(x) = x, but in the first blocks of groups norm(W x), every second pixel from group 1 on
+//   S(x) = x, except in the first blocks of groups: norm(W x), every second pixel from group 1
 //   x    = the maxima of 3 x 3 in relu(norm(conv(image))), every second pixel of both,
 //          h = c = 0, x = relu(S(x) + F(x)), then for block j:
 //          (h, c) = lstm(G mean(x) + g, h, c) with G, g of block j - 1,
@@ -252,7 +252,7 @@ module {
     return %mean : !vec256x56
   }
 
-  // Whether the next block runs, and the states.
+  // Returns whether the next block runs, and the states.
   func.func private @gate256x56(
       %x: !map256x56, %h: !state, %c: !state, %G: !gate256x56, %g: !state,
       %W_i: !square, %U_i: !square, %b_i: !state, %W_f: !square, %U_f: !square, %b_f: !state,
@@ -355,7 +355,7 @@ module {
     return %mean : !vec512x28
   }
 
-  // Whether the next block runs, and the states.
+  // Returns whether the next block runs, and the states.
   func.func private @gate512x28(
       %x: !map512x28, %h: !state, %c: !state, %G: !gate512x28, %g: !state,
       %W_i: !square, %U_i: !square, %b_i: !state, %W_f: !square, %U_f: !square, %b_f: !state,
@@ -458,7 +458,7 @@ module {
     return %mean : !vec1024x14
   }
 
-  // Whether the next block runs, and the states.
+  // Returns whether the next block runs, and the states.
   func.func private @gate1024x14(
       %x: !map1024x14, %h: !state, %c: !state, %G: !gate1024x14, %g: !state,
       %W_i: !square, %U_i: !square, %b_i: !state, %W_f: !square, %U_f: !square, %b_f: !state,
@@ -561,7 +561,7 @@ module {
     return %mean : !vec2048x7
   }
 
-  // Whether the next block runs, and the states.
+  // Returns whether the next block runs, and the states.
   func.func private @gate2048x7(
       %x: !map2048x7, %h: !state, %c: !state, %G: !gate2048x7, %g: !state,
       %W_i: !square, %U_i: !square, %b_i: !state, %W_f: !square, %U_f: !square, %b_f: !state,

@@ -1,8 +1,8 @@
-// SkipNet: a residual network on images in which a recurrent gate says before each block
-// whether it runs; the first one does. Each convolution is followed by a norm.
+// SkipNet: a residual network on images. Before each block, a recurrent gate decides
+// whether it runs. The first block always runs. A norm follows each convolution.
 //
 //   F(x) = norm2(conv2(relu(norm1(conv1(x)))))
-//   S(x) = x, but in the first blocks of groups 1 and 2 norm(W x), every second pixel
+//   S(x) = x, except in the first blocks of groups 1 and 2: norm(W x), every second pixel
 //   x    = relu(norm(conv(image))), h = c = 0, x = relu(x + F(x)), then for block j:
 //          (h, c) = lstm(G mean(x) + g, h, c) with G, g of block j - 1,
 //          run = w h + b > 0,
@@ -231,7 +231,7 @@ module {
     return %y : !map16
   }
 
-  // Whether the next block runs, and the states.
+  // Returns whether the next block runs, and the states.
   func.func private @gate16(
       %x: !map16, %h: !state, %c: !state, %G: !gate16, %g: !state,
       %W_i: !square, %U_i: !square, %b_i: !state, %W_f: !square, %U_f: !square, %b_f: !state,
@@ -388,7 +388,7 @@ module {
     return %y : !map32
   }
 
-  // Whether the next block runs, and the states.
+  // Returns whether the next block runs, and the states.
   func.func private @gate32(
       %x: !map32, %h: !state, %c: !state, %G: !gate32, %g: !state,
       %W_i: !square, %U_i: !square, %b_i: !state, %W_f: !square, %U_f: !square, %b_f: !state,
@@ -545,7 +545,7 @@ module {
     return %y : !map64
   }
 
-  // Whether the next block runs, and the states.
+  // Returns whether the next block runs, and the states.
   func.func private @gate64(
       %x: !map64, %h: !state, %c: !state, %G: !gate64, %g: !state,
       %W_i: !square, %U_i: !square, %b_i: !state, %W_f: !square, %U_f: !square, %b_f: !state,

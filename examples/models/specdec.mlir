@@ -1,18 +1,18 @@
-// Speculative decoding, greedy: a small transformer, the draft, writes 4 words, a large
-// one, the target, reads them all at once and keeps those that it would have written
-// itself, and adds one of its own; until that is the end or `limit` words are written.
+// Speculative decoding, greedy. A small transformer, the draft, writes 4 words. A large one,
+// the target, reads them all at once. It keeps those that it would have written, and adds a
+// word. Decoding stops when a word is the end or `limit` words are written.
 //
 //   draft   : y_i = argmax d(words so far, y_1 .. y_i-1)
-//   target  : t_i = argmax t(words so far, y_1 .. y_i-1), for all i up to 5 side by side
+//   target  : t_i = argmax t(words so far, y_1 .. y_i-1), for all i up to 5 at once
 //   n is the first i with y_i+1 != t_i+1, or 4; y_1 .. y_n and t_n+1 are written
 //   layer   : x += W_o attend(q, K, V) + b_o with q, k, v = W_* norm1(x) + b_*
 //             x += W_2 gelu(W_1 norm2(x) + b_1) + b_2
 //   attend  : softmax(q K^T / sqrt(D)) V for each of 4 heads, over the tokens so far
 //   logits  = W_out norm(x), for x = E[word] + pos[position] after all layers
 //
-// Keys and values of a token are made once. They are kept in lists, to which each token
-// appends a row; a round keeps those of words that are written. No wait depends on the
-// draft: its words are data, and control waits once a round, for n.
+// Keys and values of a token are computed once. They are stored in lists, to which each
+// token appends a row. A round keeps the rows of written words. No wait depends on the
+// draft: its words are data, and control waits once per round, for n.
 //
 // Written by test/Integration/speculative_models.py. Run it:
 //   test/Integration/speculative_models.py specdec \
@@ -49,7 +49,7 @@
 #all = affine_map<(token, head) -> (token, head)>
 #head = affine_map<(token, head) -> (head)>
 
-// D and F have other numbers in types, so that each follows one size.
+// Types have other numbers for D and F, so that each follows one size.
 module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : index],
                                   V = 4000 : index}} {
   // (x - mean) / sqrt(variance + 1e-5) * g + b
@@ -164,7 +164,7 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     return %y : !vec
   }
 
-  // What a layer makes of a token, and the keys and values with the token's own.
+  // The result of a layer for a token, and the keys and values including its own.
   func.func private @layer(%x: !vec, %Ks: !rows, %Vs: !rows, %ln1_g: !vec,
                           %ln1_b: !vec, %q_W: !mat, %q_b: !vec, %k_W: !mat, %k_b: !vec,
                           %v_W: !mat, %v_b: !vec, %o_W: !mat, %o_b: !vec, %ln2_g: !vec,
@@ -203,7 +203,7 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     return %logits : !classes
   }
 
-  // The rows that were there before a round, and the first `count` of those that it adds.
+  // The rows before a round, and the first `count` rows that the round adds.
   func.func private @kept(%before: !rows, %after: !rows, %count: index) -> !rows {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -217,8 +217,8 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     return %r : !rows
   }
 
-  // The words of a round, of which verdicts say the smallest i that is not accepted, and
-  // the smallest that is the end; 5 if there is none.
+  // The smallest i whose word is not accepted, and the smallest i whose word is the end, by
+  // the verdicts of a round. Each is 5 if there is none.
   func.func private @judge(%verdicts: !verdicts) -> !flags {
     %last = arith.constant dense<5> : !flags
     %least = linalg.reduce { arith.minsi } ins(%verdicts : !verdicts) outs(%last : !flags)
@@ -247,7 +247,7 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     return %word : i32
   }
 
-  // What the target writes at place i, as a word, and its verdict on the draft's word.
+  // The word of the target at place i, and its verdict on the draft's word.
   func.func private @verify(%x: !vec, %drafted: !drafted, %i: index, %g: !vec, %b: !vec,
                             %W_out: !out) -> (!token, !flags) {
     %logits = func.call @logits(%x, %g, %b, %W_out) : (!vec, !vec, !vec, !out) -> !classes

@@ -1,10 +1,10 @@
-// Speculative decoding, sampled: a small transformer, the draft, draws 4 words, a large
-// one, the target, reads them all at once and keeps some, so that what is written has the
-// law of the target; until a word is the end or `limit` words are written. Draws are
-// addressed by (seed, chain), the round and what they are for.
+// Speculative decoding, sampled. A small transformer, the draft, draws 4 words. A large one,
+// the target, reads them all at once and keeps some, so that the written words have the law
+// of the target. Decoding stops when a word is the end or `limit` words are written. The
+// address of a draw is (seed, chain), the round and a slot for its purpose.
 //
 //   draft   : q_i = softmax d(words so far, y_1 .. y_i-1), y_i is drawn from q_i
-//   target  : p_i = softmax t(words so far, y_1 .. y_i-1), for all i up to 5 side by side
+//   target  : p_i = softmax t(words so far, y_1 .. y_i-1), for all i up to 5 at once
 //   n is the first i with u_i >= p_i+1(y_i+1) / q_i+1(y_i+1), or 4; y_1 .. y_n are written,
 //   and a draw from max(0, p_n+1 - q_n+1), or p_5 if n is 4
 //   layer   : x += W_o attend(q, K, V) + b_o with q, k, v = W_* norm1(x) + b_*
@@ -12,9 +12,9 @@
 //   attend  : softmax(q K^T / sqrt(D)) V for each of 4 heads, over the tokens so far
 //   logits  = W_out norm(x), for x = E[word] + pos[position] after all layers
 //
-// Keys and values of a token are made once. They are kept in lists, to which each token
-// appends a row; a round keeps those of words that are written. No wait depends on the
-// draft: its words are data, and control waits once a round, for n.
+// Keys and values of a token are computed once. They are stored in lists, to which each
+// token appends a row. A round keeps the rows of written words. No wait depends on the
+// draft: its words are data, and control waits once per round, for n.
 //
 // Written by test/Integration/speculative_models.py. Run it:
 //   test/Integration/speculative_models.py specdec_sample \
@@ -52,7 +52,7 @@
 #all = affine_map<(token, head) -> (token, head)>
 #head = affine_map<(token, head) -> (head)>
 
-// D and F have other numbers in types, so that each follows one size.
+// Types have other numbers for D and F, so that each follows one size.
 module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : index],
                                   V = 4000 : index}} {
   // (x - mean) / sqrt(variance + 1e-5) * g + b
@@ -167,7 +167,7 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     return %y : !vec
   }
 
-  // What a layer makes of a token, and the keys and values with the token's own.
+  // The result of a layer for a token, and the keys and values including its own.
   func.func private @layer(%x: !vec, %Ks: !rows, %Vs: !rows, %ln1_g: !vec,
                           %ln1_b: !vec, %q_W: !mat, %q_b: !vec, %k_W: !mat, %k_b: !vec,
                           %v_W: !mat, %v_b: !vec, %o_W: !mat, %o_b: !vec, %ln2_g: !vec,
@@ -206,7 +206,7 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     return %logits : !classes
   }
 
-  // The rows that were there before a round, and the first `count` of those that it adds.
+  // The rows before a round, and the first `count` rows that the round adds.
   func.func private @kept(%before: !rows, %after: !rows, %count: index) -> !rows {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -220,8 +220,8 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     return %r : !rows
   }
 
-  // The words of a round, of which verdicts say the smallest i that is not accepted, and
-  // the smallest that is the end; 5 if there is none.
+  // The smallest i whose word is not accepted, and the smallest i whose word is the end, by
+  // the verdicts of a round. Each is 5 if there is none.
   func.func private @judge(%verdicts: !verdicts) -> !flags {
     %last = arith.constant dense<5> : !flags
     %least = linalg.reduce { arith.minsi } ins(%verdicts : !verdicts) outs(%last : !flags)
@@ -239,7 +239,7 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     return %u : f32
   }
 
-  // The first position up to which more than u times the sum of all weights lie.
+  // The first position at which the cumulative sum exceeds u times the sum of all weights.
   func.func private @sample(%weights: !classes, %u: f32) -> i32 {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -273,9 +273,9 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     return %p : !classes
   }
 
-  // What is written at place i if it is the last one that is accepted, or the one after,
-  // as a word, and the verdict on the draft's word, drawn from q. No word is drafted for
-  // the last place, and q is zero there.
+  // The word to write at place i if this place is accepted or the first one that is not.
+  // Also returns the verdict on the draft's word, which was drawn from q. No word is drafted
+  // for the last place, where q is zero.
   func.func private @verify(%x: !vec, %drafted: !drafted, %i: index, %q: !classes, %u: f32,
                             %u_last: f32, %g: !vec, %b: !vec, %W_out: !out)
       -> (!token, !flags) {
@@ -409,7 +409,7 @@ module attributes {batch.sizes = {D = 64 : index, F = [1013 : index, 1024 : inde
     %c5 = arith.constant 5 : index
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
-    // Slots of draws: words of the draft from 0 on, then these.
+    // Slots of draws: words of the draft from 0 on, and these two kinds.
     %slots = arith.constant 256 : i32
     %last_slot = arith.constant 512 : i32
     %no_laws = rec.empty : !laws

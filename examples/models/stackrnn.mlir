@@ -1,13 +1,13 @@
-// StackRNN: a transition parser that picks its next action by what it has built (Dyer
+// StackRNN: a transition parser whose next action depends on its current structures (Dyer
 // et al., 2015, with plain recurrent cells). Stack, buffer and history are recurrent
-// networks; an older state of the stack comes back when its top is taken off.
+// networks. Removing the top of the stack restores an older state.
 //
 //   cell(x, h; W, b) = sigmoid(W [x; h] + b)
 //   buffer  : b_n = h0_b, b_i = cell_b(E[w_i], b_{i+1})
-//   while the buffer has words, or the stack more than one element:
+//   while the buffer has words, or the stack has more than one element:
 //     p = relu(W_p [top of stack; b_i; history] + b_p)
 //     a = argmax of G p + g over the legal actions
-//     0 shifts: e = E[w_i]; all others reduce: the two topmost elements become
+//     0 shifts: e = E[w_i]; all others reduce the two topmost elements to
 //       e = tanh(W_c [head; dependent; R[a - 1]] + b_c), with the top as head if a is odd
 //     push (e, cell_s(e, top of stack)); history = cell_a(A[a], history)
 //
@@ -30,12 +30,12 @@
 !steps = !rec.adt<@Steps>
 
 module attributes {batch.sizes = {H = 256 : index, ACTIONS = 41 : index}} {
-  // A stack or a buffer: elements with the states of their network.
+  // A stack or a buffer: elements with the states of the recurrent network.
   rec.adt @Items {
     rec.variant @none()
     rec.variant @item(e: !vec, state: !vec, rest: !items)
   }
-  // What the model returns: actions and states, each with those before it.
+  // Result of the model: actions and states, each with all before it.
   rec.adt @Steps {
     rec.variant @start()
     rec.variant @step(before: !steps, actions: i32, top_states: !vec)
@@ -52,7 +52,7 @@ module attributes {batch.sizes = {H = 256 : index, ACTIONS = 41 : index}} {
     return %y : !vec
   }
 
-  // The best action; `shift` and `reduce` are 0 where that is legal, else -infinity.
+  // The best action. `shift` and `reduce` are 0 for legal actions, else -infinity.
   func.func private @choose(%top: !vec, %next: !vec, %history: !vec, %shift: f32,
                             %reduce: f32, %W: !triple, %b: !vec, %G: !actions,
                             %g: !scores) -> i32 {
@@ -102,7 +102,7 @@ module attributes {batch.sizes = {H = 256 : index, ACTIONS = 41 : index}} {
     return %e : !vec
   }
 
-  // The first element, its state, and the rest; `e` and `empty` where there is none.
+  // The first element, its state, and the rest; or `e` and `empty` without elements.
   func.func private @split(%items: !items, %e: !vec, %empty: !vec)
       -> (!vec, !vec, !items) {
     %r:3 = rec.match %items : !items -> !vec, !vec, !items {
@@ -136,7 +136,7 @@ module attributes {batch.sizes = {H = 256 : index, ACTIONS = 41 : index}} {
     %none = rec.construct @Items::@none() : () -> !items
     %start = rec.construct @Steps::@start() : () -> !steps
     %length = rec.length %tokens : !words
-    // The last word goes into the buffer first.
+    // The buffer starts with the last word.
     %buffer, %b0 = scf.for %i = %c0 to %length step %c1
         iter_args(%items = %none, %state = %h0_b) -> (!items, !vec) {
       %next = arith.addi %i, %c1 : index

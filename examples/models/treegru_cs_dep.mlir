@@ -6,7 +6,7 @@
 //           n = tanh(W_h x + U_h (r * s) + b_h)
 //           h = z * s + (1 - z) * n
 //
-// At a leaf s = 0, so there is nothing to multiply with U or z.
+// At a leaf, s = 0, which saves the products with U and z.
 //
 // Run it:
 //   batch-run examples/models/treegru_cs_dep.mlir --params=random:0 \
@@ -27,7 +27,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     rec.variant @node(word: index, kids: !trees)
   }
 
-  // What the model returns: h of every node.
+  // Result of the model: h of every node.
   rec.adt @States {
     rec.variant @leaf(h: !vec)
     rec.variant @node(kids: !stateslist, h: !vec)
@@ -42,7 +42,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %y : !vec
   }
 
-  // The sum of the children's rows; zero if there are none.
+  // The sum of the children's rows, or zero without children.
   func.func private @sum(%xs: !rows) -> !vec {
     %zero = arith.constant dense<0.0> : !vec
     %s = linalg.reduce { arith.addf } ins(%xs : !rows) outs(%zero : !vec)

@@ -26,7 +26,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     rec.variant @node(left: !tree, right: !tree)
   }
 
-  // What the model returns: h and logits of every node.
+  // Result of the model: h and logits of every node.
   rec.adt @States {
     rec.variant @leaf(h: !vec, logits: !classes)
     rec.variant @node(left: !states, right: !states, h: !vec, logits: !classes)

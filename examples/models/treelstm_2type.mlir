@@ -1,6 +1,6 @@
 // TreeLSTM-2Type: an N-ary TreeLSTM with two inner cells. A bit at every inner
-// node says whose weights it takes, so that two kinds of task compete for being
-// batched.
+// node selects its weights, so that tasks of two kinds compete for the next
+// batch.
 //
 //   lstm(leaf w)      : i, o = sigmoid(W_* E[w] + b_*), u = tanh(W_u E[w] + b_u)
 //                       c = i * u, h = o * tanh(c)
@@ -32,7 +32,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     rec.variant @node(left: !tree, right: !tree, type: index)
   }
 
-  // What the model returns: h, c and logits of every node.
+  // Result of the model: h, c and logits of every node.
   rec.adt @States {
     rec.variant @leaf(h: !vec, c: !vec, logits: !classes)
     rec.variant @node(left: !states, right: !states,

@@ -6,7 +6,7 @@
 //            f_k = sigmoid(W_f x + U_f h_k + b_f)
 //            c = i * u + sum of f_k * c_k, h = o * tanh(c)
 //
-// At a leaf s = 0, so there is nothing to multiply with U.
+// At a leaf, s = 0, which saves the products with U.
 //
 // Run it:
 //   batch-run examples/models/treelstm_cs_dep.mlir --params=random:0 \
@@ -32,7 +32,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     rec.variant @node(word: index, kids: !trees)
   }
 
-  // What the model returns: h and c of every node.
+  // Result of the model: h and c of every node.
   rec.adt @States {
     rec.variant @leaf(h: !vec, c: !vec)
     rec.variant @node(kids: !stateslist, h: !vec, c: !vec)
@@ -47,7 +47,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     return %y : !vec
   }
 
-  // The sum of the children's rows; zero if there are none.
+  // The sum of the children's rows, or zero without children.
   func.func private @sum(%xs: !rows) -> !vec {
     %zero = arith.constant dense<0.0> : !vec
     %s = linalg.reduce { arith.addf } ins(%xs : !rows) outs(%zero : !vec)

@@ -1,5 +1,5 @@
-// N-ary TreeLSTM: a binary constituency encoder. Each forget gate sees its own
-// child; an output layer is applied at every node.
+// N-ary TreeLSTM: a binary constituency encoder. Each forget gate reads its own
+// child. An output layer is applied at every node.
 //
 //   lstm(leaf w)   : i, o = sigmoid(W_* E[w] + b_*), u = tanh(W_u E[w] + b_u)
 //                    c = i * u, h = o * tanh(c)
@@ -30,7 +30,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     rec.variant @node(left: !tree, right: !tree)
   }
 
-  // What the model returns: h, c and logits of every node.
+  // Result of the model: h, c and logits of every node.
   rec.adt @States {
     rec.variant @leaf(h: !vec, c: !vec, logits: !classes)
     rec.variant @node(left: !states, right: !states,

@@ -18,7 +18,7 @@ module attributes {batch.sizes = {H = 256 : index}} {
     rec.variant @node(left: !tree, right: !tree)
   }
 
-  // What the model returns: h of every node.
+  // Result of the model: h of every node.
   rec.adt @States {
     rec.variant @leaf(h: !vec)
     rec.variant @node(left: !states, right: !states, h: !vec)

@@ -34,7 +34,7 @@ struct Request {
 /// Limits of a request.
 struct Limits {
   int64_t steps = 1000000; ///< rounds of loops and calls of recursions
-  size_t bytes = 1 << 20;  ///< of its line
+  size_t bytes = 1 << 20;  ///< bytes of its line
 };
 
 /// State that the threads share.
@@ -154,7 +154,7 @@ int main(int argc, char **argv) {
            "THREADS LARGEST-BATCH [MOST-STEPS [MOST-BYTES]]\n";
     return 1;
   }
-  std::ios::sync_with_stdio(false); // else in_avail() finds nothing
+  std::ios::sync_with_stdio(false); // otherwise in_avail() returns 0
   std::cin.tie(nullptr);            // reads do not flush std::cout
   try {
     Server server(argv[1], argv[2], argv[3], most, limits);

@@ -245,9 +245,9 @@ void BatchedForms::visit(Operation *op) {
   for (Type type : op->getResultTypes())
     if (Type element = getElementTypeOrSelf(type);
         isa<RankedTensorType>(type) && !isElementType(element)) {
-      fail(op, "makes elements of type " + debugString(element) +
-                   "; kernels compute with index, i1, i8, i16, i32, i64, f16, "
-                   "bf16, f32 and f64");
+      fail(op, "produces elements of unsupported type " + debugString(element) +
+                   "; kernels support index, i1, i8, i16, i32, i64, f16, bf16, "
+                   "f32 and f64");
       return;
     }
   // Four kinds of ops are never copied. Operators fill rows and cannot create
@@ -310,8 +310,8 @@ bool BatchedForms::checkCanBe(Operation *user, Value value, BatchedForm form) {
   if (known.kind == BatchedForm::Extent)
     return fail(user, "uses the extent of a ragged tensor as data: it differs "
                       "from task to task; pass it to the kernel as a scalar");
-  return fail(user, "combines a ragged tensor with one that has no row for "
-                    "each of its rows");
+  return fail(user, "combines a ragged tensor with a tensor that does not have "
+                    "a row for each of its rows");
 }
 
 BatchedForm BatchedForms::join(ValueRange operands) const {
@@ -398,9 +398,9 @@ bool BatchedForms::isIndexable(Value tensor) const {
 
 void BatchedForms::visitExtract(tensor::ExtractOp op) {
   if (!isIndexable(op.getTensor())) {
-    fail(op, "cannot be batched: of the tensor that it reads no extent may be "
-             "unknown but the first one of a parameter or of a ragged tensor; "
-             "make the others static");
+    fail(op, "cannot be batched: only the first extent of a parameter or of a "
+             "ragged tensor may be dynamic; make the other extents of the "
+             "tensor that it reads static");
     return;
   }
   if (op.getIndices().empty())
@@ -459,8 +459,8 @@ void BatchedForms::visitConcat(tensor::ConcatOp op) {
     auto type = cast<RankedTensorType>(input.getType());
     if (form.kind == BatchedForm::Rows &&
         (type.hasStaticShape() || getExtentDim(type) == dim)) {
-      fail(op, "concatenates along a ragged extent: pass the concatenation to "
-               "the kernel");
+      fail(op, "concatenates along a ragged extent; pass the concatenated "
+               "tensor to the kernel");
       return;
     }
     if (!checkCanBe(op, input, form))
@@ -530,9 +530,9 @@ void BatchedForms::visitPut(Operation *op, Value source, Value dest,
       return;
   }
   if (!fits) {
-    fail(op, "inserts at a place that differs from task to task: sizes and "
-             "strides must be constant, and what is inserted must fit into a "
-             "tensor of known size");
+    fail(op, "inserts at a position that differs from task to task: sizes and "
+             "strides must be constant, and the inserted value must fit into "
+             "a tensor of known size");
     return;
   }
   if (checkCanBe(op, source, {BatchedForm::PerTask}) &&
@@ -586,14 +586,14 @@ void BatchedForms::visitReshape(Operation *op, Value source, Type detailed,
 void BatchedForms::visitSoftmax(linalg::SoftmaxOp op) {
   if (lookup(op.getInput()).kind == BatchedForm::PerTask)
     return set(op, {BatchedForm::PerTask});
-  fail(op, "cannot be batched over a ragged tensor: write it with maximum, "
+  fail(op, "cannot be batched over a ragged tensor; write it as maximum, "
            "exponential, sum and quotient");
 }
 
 void BatchedForms::visitOtherDialect(Operation *op) {
   if (!isa<BatchableOpInterface>(op)) {
-    fail(op, "cannot be batched: write it as linalg.generic, or let it "
-             "implement BatchableOpInterface");
+    fail(op, "cannot be batched; write it as linalg.generic, or implement "
+             "BatchableOpInterface for it");
     return;
   }
   bool batched = op->getNumOperands() == 0;
@@ -603,7 +603,7 @@ void BatchedForms::visitOtherDialect(Operation *op) {
     if (form.kind != BatchedForm::Rows && form.kind != BatchedForm::Extent)
       continue;
     fail(op, "cannot be batched over a ragged tensor: its BatchableOpInterface "
-             "knows one row per task");
+             "only supports one row per task");
     return;
   }
   // An op that only reads parameters is also computed for every task.
@@ -643,7 +643,7 @@ bool BatchedForms::checkLoops(linalg::LinalgOp op) {
             getExtentDim(operand.get().getType())));
     if (!loop)
       return fail(op, "reads a ragged tensor at a computed position: its rows "
-                      "can only be taken in order");
+                      "can only be read in order");
     int64_t position = loop.getPosition();
     if (loops.extentLoop >= 0 &&
         (loops.extentLoop != position || !(loops.form == form)))
@@ -659,8 +659,8 @@ bool BatchedForms::checkLoops(linalg::LinalgOp op) {
                : WalkResult::advance();
   });
   if (walk.wasInterrupted())
-    return fail(op, "uses the position within a ragged extent: pass positions "
-                    "to the kernel as a ragged tensor");
+    return fail(op, "uses the position within a ragged extent; pass the "
+                    "positions to the kernel as a ragged tensor");
   return true;
 }
 
@@ -677,9 +677,9 @@ bool BatchedForms::checkCaptured(linalg::LinalgOp op,
       known = isIndexable(value) && (form.kind != BatchedForm::Rows ||
                                      loops.form.kind != BatchedForm::Rows);
     if (!known)
-      return fail(op, "cannot read this inside its body: a ragged extent, a "
-                      "tensor of unknown extents or, for each row of a ragged "
-                      "tensor, a ragged tensor; make it an operand");
+      return fail(op, "captures a ragged extent, a tensor of unknown extents "
+                      "or, for each row of a ragged tensor, a ragged tensor; "
+                      "make it an operand");
   }
   return true;
 }
@@ -729,11 +729,11 @@ void BatchedForms::visitSegmentReduction(linalg::LinalgOp op,
                                          const BatchedLoops &loops) {
   if (!matchCombiner(op)) {
     fail(op,
-         "reduces a ragged extent by something other than one sum, product, "
-         "maximum or minimum (arith.addf, mulf, maximumf, minimumf, their "
-         "signed integer forms, and arith.andi and ori of i1): reduce it by "
-         "several operations, the index of a maximum by the maximum and then "
-         "the least of the positions where it is");
+         "reduces a ragged extent with an unsupported combiner; expected a "
+         "single sum, product, maximum or minimum (arith.addf, mulf, maximumf, "
+         "minimumf, their signed integer forms, and arith.andi and ori of i1); "
+         "split the reduction into several operations: for the index of a "
+         "maximum, first the maximum and then the least of its positions");
     return;
   }
   if (!checkCaptured(op, loops))

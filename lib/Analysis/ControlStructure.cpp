@@ -47,9 +47,10 @@ StringRef TensorControl::getDescription() const {
   case Force:
     return "waits for a tensor";
   case Element:
-    return "reads an element of a tensor that is no input, field or parameter";
+    return "reads an element of a tensor that is not an input, field or "
+           "parameter";
   case Decision:
-    return "is decided by a value that is computed from a tensor";
+    return "depends on a value that is computed from a tensor";
   }
   llvm_unreachable("unknown reason");
 }

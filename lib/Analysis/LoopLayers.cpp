@@ -19,7 +19,7 @@ using namespace mlir::batch;
 LoopLayers::LoopLayers(LoopLikeOpInterface loop, const LoopTasks &tasks)
     : loop(loop), body(loop.getLoopRegions().front()->front()) {
   for (Operation &op : body.without_terminator())
-    if (!tasks.isTask(&op) && dependsOnRoundAlone(&op))
+    if (!tasks.isTask(&op) && dependsOnlyOnRound(&op))
       free.insert(&op);
   for (Operation &op : body.without_terminator())
     if (!isFree(&op)) {
@@ -38,7 +38,7 @@ LoopLayers::LoopLayers(LoopLikeOpInterface loop, const LoopTasks &tasks)
 
 /// Returns true if `op` computes numbers or views from the number of the round
 /// and from values outside of the loop.
-bool LoopLayers::dependsOnRoundAlone(Operation *op) {
+bool LoopLayers::dependsOnlyOnRound(Operation *op) {
   bool isNumberOrView =
       isa<tensor::ExtractSliceOp>(op) ||
       llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);

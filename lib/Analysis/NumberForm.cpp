@@ -163,9 +163,10 @@ void NumberBuilder::mapArguments(func::FuncOp made) {
       set(argument, {copy});
     else if (!argument.use_empty() && !obstacle)
       obstacle = Obstacle{argument.getUses().begin()->getOwner()->getLoc(),
-                          "this reads argument " +
+                          "this op reads argument #" +
                               std::to_string(argument.getArgNumber()) +
-                              ", which is no number and no tensor of at most " +
+                              ", which is neither a number nor a tensor of at "
+                              "most " +
                               std::to_string(kFewElements) + " elements"};
   }
 }
@@ -178,8 +179,8 @@ void NumberBuilder::mapArguments(func::FuncOp made) {
 void NumberBuilder::count(Operation *op) {
   operations += isa<math::MathDialect>(op->getDialect()) ? kFunctionSize : 1;
   if (operations > kFewOperations)
-    fail(op, "the elements up to here take more than " + Twine(kFewOperations) +
-                 " operations");
+    fail(op, "the code up to here takes more than " + Twine(kFewOperations) +
+                 " operations on elements");
 }
 
 /// Clones an op on numbers, and returns the copy's result or the value to which
@@ -251,7 +252,8 @@ void NumberBuilder::convert(tensor::ExtractOp op) {
   Elements indices = getAll(op.getIndices());
   std::optional<int64_t> place = findPlace(op, indices);
   if (!place)
-    return fail(op, "the place of the element that this reads is computed");
+    return fail(op,
+                "this op reads an element at a position that is not constant");
   set(op, {get(op.getTensor())[*place]});
 }
 
@@ -286,7 +288,8 @@ void NumberBuilder::convert(linalg::LinalgOp op) {
   for (Type type : op->getResultTypes())
     if (Type element = getElementTypeOrSelf(type);
         reduces && (element.isF16() || element.isBF16()))
-      return fail(op, "sums of f16 and bf16 are made in f32");
+      return fail(op, "reductions of f16 and bf16 are not supported: sums are "
+                      "computed in f32");
   SmallVector<Elements> results;
   for (OpOperand &init : op.getDpsInitsMutable())
     results.push_back(get(init.get()));
@@ -327,11 +330,11 @@ void NumberBuilder::convert(linalg::LinalgOp op) {
         });
         std::optional<int64_t> place = findPlace(read, indices);
         if (!place || !numbers.contains(read.getTensor()))
-          return fail(op, "the place of an element that this reads is "
-                          "computed");
+          return fail(op, "this op reads an element at a position that is not "
+                          "constant");
         mapping.map(read.getResult(), get(read.getTensor())[*place]);
       } else if (inner.getNumRegions() != 0 || !isMemoryEffectFree(&inner)) {
-        return fail(op, "this holds control");
+        return fail(op, "the body of this op contains control or effects");
       } else if (Value sum = addProduct(&inner, op, mapping)) {
         mapping.map(inner.getResult(0), sum);
       } else {
@@ -380,7 +383,8 @@ findSlice(OffsetSizeAndStrideOpInterface slice, RankedTensorType whole) {
 bool NumberBuilder::convertReshape(Operation *op) {
   Value result = op->getNumResults() == 1 ? op->getResult(0) : Value();
   auto refuse = [&] {
-    fail(op, "the place of the slice is computed, or outside");
+    fail(op, "this op accesses a position that is not constant or is out of "
+             "range");
     return true;
   };
   if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp>(op)) {
@@ -498,8 +502,8 @@ void NumberBuilder::convert(Operation *op) {
   };
   for (Type type : op->getResultTypes())
     if (!hasForm(type))
-      return fail(op, "this makes something else than numbers and tensors of "
-                      "at most " +
+      return fail(op, "this op produces a value that is neither a number nor a "
+                      "tensor of at most " +
                           Twine(kFewElements) + " elements");
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     Elements elements;
@@ -509,7 +513,7 @@ void NumberBuilder::convert(Operation *op) {
         elements.push_back(arith::ConstantOp::create(builder, op->getLoc(),
                                                      cast<TypedAttr>(value)));
     else if (isa<RankedTensorType>(constant.getType()))
-      return fail(op, "this constant has no elements that are known");
+      return fail(op, "the elements of this constant are unknown");
     else
       elements.push_back(builder.clone(*op)->getResult(0));
     return set(constant, std::move(elements));
@@ -536,7 +540,8 @@ void NumberBuilder::convert(Operation *op) {
       op->getNumRegions() == 0)
     return convertElementwise(op);
   if (!convertReshape(op))
-    fail(op, "'" + op->getName().getStringRef() + "' has no form on numbers");
+    fail(op,
+         "'" + op->getName().getStringRef() + "' is not supported on numbers");
 }
 
 void NumberBuilder::convert(Block &block) {

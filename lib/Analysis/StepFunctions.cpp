@@ -55,13 +55,13 @@ mlir::batch::findProgramObstacle(const InstanceProgram &program) {
       if (isa_and_nonnull<scf::SCFDialect>(op->getDialect()) &&
           isFunctionControl(op) && !hasGraph(op))
         obstacle = {op->getLoc(),
-                    describeOp(op) + " is control that no strategy supports; "
-                                     "write it as 'scf.for' or as tensor code"};
+                    describeOp(op) + " is not supported by any strategy; write "
+                                     "it as 'scf.for' or as tensor code"};
       else if (isa<func::CallOp>(op) && !isFunctionControl(op))
         obstacle = {
             op->getLoc(),
-            "this call is in the body of a tensor op, where no strategy "
-            "follows calls; inline the called function"};
+            "calls in the body of a tensor op are not supported; inline the "
+            "called function"};
       return obstacle ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (obstacle)

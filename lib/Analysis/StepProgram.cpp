@@ -35,9 +35,9 @@ static std::optional<Obstacle> findDataStructure(Location loc,
                                                  TypeRange types) {
   for (Type type : types)
     if (isa<rec::RecDialect>(type.getDialect()))
-      return makeObstacle(loc, "this value is of type " + toString(type) +
-                                   ", a data structure, which strategies "
-                                   "'lockstep' and 'mask' do not walk");
+      return makeObstacle(loc, "this value of type " + toString(type) +
+                                   " is a data structure, which strategies "
+                                   "'lockstep' and 'mask' do not support");
   return std::nullopt;
 }
 
@@ -47,7 +47,7 @@ static std::optional<Obstacle> findObstacle(Operation *op) {
     return makeObstacle(op->getLoc(),
                         describeOp(op) +
                             " uses a data structure, which strategies "
-                            "'lockstep' and 'mask' do not walk");
+                            "'lockstep' and 'mask' do not support");
   return findDataStructure(op->getLoc(), op->getResultTypes());
 }
 
@@ -123,9 +123,8 @@ std::optional<Obstacle> StepProgram::findParameterObstacle() const {
       if (call.getOperand(number) != argument)
         return makeObstacle(
             call.getLoc(),
-            "this call passes a value of its own as argument #" +
-                Twine(number) +
-                " of the entry, a parameter, which is the same for all "
+            "this call passes another value as argument #" + Twine(number) +
+                " of the entry, but a parameter must be the same for all "
                 "instances and calls; call another function instead");
   }
   for (func::FuncOp function : program.getFunctions())
@@ -161,9 +160,9 @@ std::optional<Obstacle>
 StepProgram::findVariableObstacle(func::FuncOp function) const {
   auto describe = [](Type type, StringRef rest) {
     return "type " + toString(type) + rest.str() +
-           "strategies 'lockstep' and 'mask' can only keep integers of at most "
-           "64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of "
-           "them";
+           "strategies 'lockstep' and 'mask' can only store integers of at "
+           "most 64 bits, index, f16, bf16, f32, f64 and nonempty static "
+           "tensors of them";
   };
   std::optional<Obstacle> obstacle;
   auto check = [&](ValueRange values) {
@@ -172,7 +171,7 @@ StepProgram::findVariableObstacle(func::FuncOp function) const {
           !VariableOp::isValidType(value.getType()))
         obstacle = {value.getLoc(),
                     describe(value.getType(),
-                             " of a value that is kept between steps is not "
+                             " of a value that is stored between steps is not "
                              "supported: ")};
   };
   for (Block *block : getProgramOrder(function)) {

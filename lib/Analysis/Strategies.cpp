@@ -52,19 +52,20 @@ static std::optional<Obstacle> findWaitObstacle(const InstanceProgram &program,
   for (func::FuncOp function : program.getFunctions())
     if (!function.getBody().hasOneBlock())
       return Obstacle{function.getLoc(),
-                      "strategy 'lazy' needs structured control, and this "
+                      "strategy 'lazy' requires structured control, but this "
                       "function has several blocks"};
   Sharedness sharedness(program);
   StructuralControl control(program, sharedness);
   if (std::optional<TensorControl> first = control.getTensorControl();
       first && gpu)
     return Obstacle{first->op->getLoc(),
-                    "control waits for tensors on CPUs only"};
+                    "control can wait for tensors only on CPUs"};
   for (tensor::ExtractOp read : control.getWaits())
     if (!read.getTensor().getType().hasStaticShape())
       return Obstacle{read.getLoc(),
                       "control waits here for a tensor of dynamic shape, which "
-                      "no table holds; read a slice of it of static shape"};
+                      "cannot be stored in a table; read a slice of static "
+                      "shape"};
   return std::nullopt;
 }
 
@@ -141,21 +142,21 @@ std::optional<Obstacle> InstanceObstacles::checkCall(func::CallOp call) {
   func::FuncOp callee = program.getCallee(call);
   if (!callee || !isLoopOverNodes(callee))
     return Obstacle{call.getLoc(),
-                    "strategy 'replicate' runs no recursion, which this calls, "
-                    "unless it visits all nodes of an argument, each after "
-                    "those that are in it"};
+                    "strategy 'replicate' does not support this call; it only "
+                    "supports recursion that visits all nodes of an argument, "
+                    "children first"};
   if (program.isRecursiveCall(call))
     return std::nullopt;
   if (call->getParentOfType<func::FuncOp>() != program.getEntry() ||
       call->getParentOfType<LoopLikeOpInterface>())
     return Obstacle{call.getLoc(),
-                    "strategy 'replicate' runs a recursion at most once, but "
-                    "this is in a loop or in another recursion"};
+                    "strategy 'replicate' does not support a recursion inside "
+                    "a loop or another recursion"};
   for (Type type : call.getResultTypes())
     if (!isa<rec::AdtType>(type) && !isInstanceType(type))
       return Obstacle{call.getLoc(),
-                      ("strategy 'replicate' has no place for a " +
-                       toText(type) + ", which this results in")};
+                      "strategy 'replicate' does not support results of type " +
+                          toText(type)};
   return std::nullopt;
 }
 
@@ -167,8 +168,10 @@ std::optional<Obstacle> InstanceObstacles::checkOperands(Operation *op) {
     bool isAdt = isa<rec::AdtType>(type) && takesAdts(op);
     if (!isList && !isAdt && !sharedness.getParameter(operand) &&
         !isInstanceType(type))
-      return Obstacle{op->getLoc(), "strategy 'replicate' has no place for a " +
-                                        toText(type) + ", which this reads"};
+      return Obstacle{op->getLoc(),
+                      "strategy 'replicate' does not support operands of "
+                      "type " +
+                          toText(type)};
   }
   return std::nullopt;
 }
@@ -179,8 +182,8 @@ std::optional<Obstacle> InstanceObstacles::check(Operation *op) {
   if (auto match = dyn_cast<rec::MatchOp>(op)) {
     if (isInputNode(match.getValue()))
       return std::nullopt;
-    return Obstacle{op->getLoc(), "strategy 'replicate' matches values of the "
-                                  "input only"};
+    return Obstacle{op->getLoc(), "strategy 'replicate' can only match values "
+                                  "of the input"};
   }
   // The op constructs a value for each node of the input.
   bool isOfNode = isa<rec::ConstructOp>(op) &&
@@ -193,7 +196,7 @@ std::optional<Obstacle> InstanceObstacles::check(Operation *op) {
           tensor::ExtractSliceOp>(op) ||
       isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
     return checkOperands(op);
-  return Obstacle{op->getLoc(), ("strategy 'replicate' does not run '" +
+  return Obstacle{op->getLoc(), ("strategy 'replicate' does not support '" +
                                  op->getName().getStringRef() + "'")
                                     .str()};
 }
@@ -201,8 +204,8 @@ std::optional<Obstacle> InstanceObstacles::check(Operation *op) {
 std::optional<Obstacle> InstanceObstacles::findIn(func::FuncOp function) {
   if (!function.getBody().hasOneBlock())
     return Obstacle{function.getLoc(),
-                    "strategy 'replicate' needs structured control, and this "
-                    "function has several blocks"};
+                    "strategy 'replicate' requires structured control, but "
+                    "this function has several blocks"};
   std::optional<Obstacle> found;
   function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!found)
@@ -218,8 +221,8 @@ std::optional<Obstacle> InstanceObstacles::find() {
   for (Type type : entry.getResultTypes())
     if (!isa<rec::AdtType>(type) && !isInstanceType(type))
       return Obstacle{entry.getLoc(),
-                      "strategy 'replicate' has no place for a " +
-                          toText(type) + ", which is a result"};
+                      "strategy 'replicate' does not support results of type " +
+                          toText(type)};
   if (std::optional<Obstacle> found = findIn(entry))
     return found;
   for (func::FuncOp function : program.getFunctions())
@@ -299,7 +302,7 @@ Operation *Strategies::findLayeredLoop() const {
   return found;
 }
 
-bool Strategies::runsApart() {
+bool Strategies::runsPerUnit() {
   auto find = [&] {
     if (gpu || !isLegal(Strategy::Replicate))
       return false;
@@ -316,7 +319,7 @@ bool Strategies::runsApart() {
 }
 
 Strategy Strategies::choose(int64_t instances) {
-  if (runsApart())
+  if (runsPerUnit())
     return Strategy::Replicate;
   const bool isFew = instances <= kFewInstances;
   const bool replicates = isLegal(Strategy::Replicate);

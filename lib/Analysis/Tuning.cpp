@@ -23,7 +23,8 @@ struct TuningReader {
   StringRef path;
 
   InFlightDiagnostic error(const Twine &message) const {
-    return emitOptionError(context, "tuning file '") << path << "' " << message;
+    return emitOptionError(context, "tuning file '")
+           << path << "': " << message;
   }
 
   LogicalResult readNumber(StringRef choice, const json::Value &value,
@@ -34,15 +35,14 @@ struct TuningReader {
                      : choice == "share_tasks" ? &tuning.shareTasks
                                                : nullptr;
     if (!field)
-      return error("has an unknown choice '" + choice + "' for kernel '" +
-                   kernel +
-                   "'; the choices are tile_rows, row_split, stage_rows, "
-                   "share_tasks and units");
+      return error("unknown choice '" + choice + "' for kernel '" + kernel +
+                   "'; expected 'tile_rows', 'row_split', 'stage_rows', "
+                   "'share_tasks' or 'units'");
     std::optional<int64_t> chosen = value.getAsInteger();
     int64_t least = choice == "stage_rows" ? 0 : 1;
     if (!chosen || *chosen < least || *chosen > (int64_t(1) << 40))
-      return error("needs a whole number of at least " + Twine(least) +
-                   " for '" + choice + "' of kernel '" + kernel + "'");
+      return error("invalid value for '" + choice + "' of kernel '" + kernel +
+                   "'; expected a whole number of at least " + Twine(least));
     *field = *chosen;
     return success();
   }
@@ -51,7 +51,7 @@ struct TuningReader {
                                      const json::Value &value) const {
     const json::Object *choices = value.getAsObject();
     if (!choices)
-      return error("has no object of choices for kernel '" + kernel + "'");
+      return error("expected an object of choices for kernel '" + kernel + "'");
     KernelTuning tuning;
     for (const auto &[name, chosen] : *choices) {
       StringRef choice = name;
@@ -64,8 +64,8 @@ struct TuningReader {
       }
       std::optional<StringRef> units = chosen.getAsString();
       if (units != "one" && units != "all")
-        return error("needs \"one\" or \"all\" for 'units' of kernel '" +
-                     kernel + "'");
+        return error("invalid value for 'units' of kernel '" + kernel +
+                     "'; expected \"one\" or \"all\"");
       tuning.alone = units == "one";
     }
     return tuning;
@@ -77,8 +77,9 @@ struct TuningReader {
         choices ? choices->getString("order") : std::nullopt;
     std::optional<Order> known = order ? symbolizeOrder(*order) : std::nullopt;
     if (!known || choices->size() != 1)
-      return error("needs an object with 'order' for loop '" + loop +
-                   "', which is rounds, layers or wavefront");
+      return error("invalid choices for loop '" + loop +
+                   "'; expected an object with only 'order', which is "
+                   "\"rounds\", \"layers\" or \"wavefront\"");
     return *known;
   }
 };
@@ -91,15 +92,15 @@ LogicalResult Tuning::load(StringRef file, MLIRContext *context) {
   TuningReader reader{context, path};
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer)
-    return reader.error("cannot be read: " + buffer.getError().message());
+    return emitOptionError(context, "cannot read tuning file '")
+           << path << "': " << buffer.getError().message();
   llvm::Expected<json::Value> root = json::parse((*buffer)->getBuffer());
   if (!root)
-    return reader.error("is not valid JSON: " +
-                        llvm::toString(root.takeError()));
+    return reader.error("invalid JSON: " + llvm::toString(root.takeError()));
   const json::Object *object = root->getAsObject();
   if (!object || object->getInteger("version") != 1 || object->size() < 2)
-    return reader.error("was not written by 'batch-run --tune': it needs "
-                        "\"version\": 1 and \"kernels\": {...}");
+    return reader.error("expected \"version\": 1 and \"kernels\": {...}, as "
+                        "written by 'batch-run --tune'");
   for (const auto &[key, value] : *object) {
     StringRef name = key;
     const json::Object *entries = value.getAsObject();
@@ -109,13 +110,16 @@ LogicalResult Tuning::load(StringRef file, MLIRContext *context) {
       level = uprog::symbolizeLevel(value.getAsString().value_or(""));
       if (!level)
         return reader.error(
-            "needs \"block\", \"cluster\" or \"device\" for 'level'");
+            "invalid value for 'level'; expected \"block\", \"cluster\" or "
+            "\"device\"");
       continue;
     }
-    if ((name != "kernels" && name != "loops") || !entries)
-      return reader.error("has an unknown entry '" + name +
-                          "', or one that is no object; besides 'version' "
-                          "there are 'kernels', 'loops' and 'level'");
+    if (name != "kernels" && name != "loops")
+      return reader.error("unknown entry '" + name +
+                          "'; expected 'version', 'kernels', 'loops' or "
+                          "'level'");
+    if (!entries)
+      return reader.error("expected an object for '" + name + "'");
     for (const auto &[entry, choices] : *entries) {
       if (name == "loops") {
         FailureOr<Order> order = reader.readLoop(entry, choices);
@@ -141,8 +145,7 @@ LogicalResult Tuning::checkKernels(ModuleOp module) const {
   for (StringRef kernel : kernels.keys())
     if (!names.contains(kernel))
       return TuningReader{module.getContext(), path}.error(
-          "names kernel '" + kernel +
-          "', which the model does not have; tune again");
+          "unknown kernel '" + kernel + "'; tune the model again");
   return success();
 }
 
@@ -161,8 +164,8 @@ LogicalResult Tuning::checkLoops(ModuleOp module,
   for (StringRef loop : orders.keys())
     if (loop != "*" && !names.contains(loop))
       return TuningReader{module.getContext(), path}.error(
-          "names loop '" + loop +
-          "', but no loop with layers begins in this line and column");
+          "unknown loop '" + loop +
+          "'; no loop with layers begins at this line and column");
   return success();
 }
 

@@ -200,7 +200,7 @@ UnitSchedule UnitScheduler::run(int64_t size) {
   schedule.chosen = best;
   for (auto [run, work] : works) {
     ++schedule.steps;
-    schedule.stepsAlone += cast<uprog::RunOp>(run).getLevel().has_value();
+    schedule.stepsOnOneUnit += cast<uprog::RunOp>(run).getLevel().has_value();
   }
   return schedule;
 }

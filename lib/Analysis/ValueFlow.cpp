@@ -161,8 +161,8 @@ void ValueFlowWalker::visitPoint(RegionBranchOpInterface branch,
 
 std::string mlir::batch::describeUnknownFlow(Operation *op) {
   return describeOp(op) +
-         " has an unknown flow of values: an op that has effects, holds "
-         "control, or reads or makes lists or ADT values must implement "
+         " has an unknown flow of values: an op that has effects, contains "
+         "control, or reads or creates lists or ADT values must implement "
          "RegionBranchOpInterface or rec::ValueFlowOpInterface";
 }
 

@@ -433,9 +433,8 @@ std::string batchrt::checkBlock(const StaticBlock &block) {
     const Operator &same = *kinds.try_emplace(op.kind, &op).first->second;
     if (op.operands.size() != same.operands.size() ||
         op.results.size() != same.results.size())
-      return name +
-             " has a number of operands or results that differs from those of "
-             "its kind";
+      return name + " has a different number of operands or results than other "
+                    "operators of its kind";
     for (const auto *list : {&op.operands, &op.results})
       for (int32_t variable : *list)
         if (variable < 0 ||

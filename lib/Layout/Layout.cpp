@@ -728,11 +728,11 @@ std::string batchrt::verifyLayout(const LayoutProblem &problem,
       if (isFine && isCopied)
         return access + " is copied without need";
       if (isCopied && layout.copies[copy].bytes != bytesOf(problem, variables))
-        return access + " has another number of bytes";
+        return access + " has a wrong number of bytes";
       copy += isCopied;
     }
   }
   if (copy != layout.copies.size())
-    return "there are copies that belong to no access";
+    return "some copies do not belong to any access";
   return "";
 }

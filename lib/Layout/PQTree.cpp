@@ -544,7 +544,7 @@ std::string PQTree::checkNode(Node node, std::vector<char> &seen) const {
   std::string name = "node " + std::to_string(node);
   if ((data.kind == Kind::Leaf) != (node < leaves) || node == pseudo ||
       data.kind == Kind::Free)
-    return name + " is of a wrong kind";
+    return name + " has a wrong kind";
   int64_t count = 0;
   Node previous = none;
   for (Node child = data.end[0]; child != none;) {
@@ -559,7 +559,7 @@ std::string PQTree::checkNode(Node node, std::vector<char> &seen) const {
       return childName + " has a wrong parent";
     if (childData.sibling[0] != previous &&
         (data.kind == Kind::P || childData.sibling[1] != previous))
-      return childName + " does not know its neighbor";
+      return childName + " is not linked to its neighbor";
     Node next = data.kind == Kind::P ? childData.sibling[1]
                                      : nextSibling(child, previous);
     if ((child == data.end[1]) != (next == none))
@@ -568,10 +568,11 @@ std::string PQTree::checkNode(Node node, std::vector<char> &seen) const {
     child = next;
   }
   if (data.kind == Kind::P && (count < 2 || count != data.children))
-    return name + " is a P node of " + std::to_string(count) +
-           " children that should have " + std::to_string(data.children);
+    return name + " is a P node with " + std::to_string(count) +
+           " children; expected " + std::to_string(data.children);
   if (data.kind == Kind::Q && count < 3)
-    return name + " is a Q node of " + std::to_string(count) + " children";
+    return name + " is a Q node with " + std::to_string(count) +
+           " children; expected at least 3";
   if (data.kind == Kind::Leaf && count != 0)
     return name + " is a leaf with children";
   return "";
@@ -579,7 +580,7 @@ std::string PQTree::checkNode(Node node, std::vector<char> &seen) const {
 
 std::string PQTree::check() const {
   if (top == none)
-    return leaves == 0 ? "" : "there is no root";
+    return leaves == 0 ? "" : "the tree has no root";
   std::vector<char> seen(nodes.size(), 0);
   seen[top] = 1;
   if (nodes[top].parent != none || nodes[top].sibling[0] != none ||
@@ -596,11 +597,11 @@ std::string PQTree::check() const {
   }
   for (Node node : freeNodes)
     if (nodes[node].kind != Kind::Free || seen[node]++)
-      return "node " + std::to_string(node) + " is free and used";
+      return "node " + std::to_string(node) + " is both free and used";
   seen[pseudo] = 1;
   for (size_t node = 0; node < nodes.size(); ++node)
     if (!seen[node])
-      return "node " + std::to_string(node) + " is lost";
+      return "node " + std::to_string(node) + " is neither free nor used";
   return "";
 }
 

@@ -106,8 +106,8 @@ module attributes {batch.sizes = {D = 1013 : index}} {
     %weight = arith.divf %count, %others : f64
     %n = tensor.dim %squares, %zero : !mat
     %factor = scf.for %j = %zero to %n step %step iter_args(%l = %start) -> (!mat) {
-      // What column j of the covariance is beyond the columns that are done. Squares
-      // are symmetric but for rounding: rows are as good as columns.
+      // Column j of the covariance, minus the share of the columns before it. Squares
+      // are symmetric except for rounding, so a row serves as a column.
       %row = tensor.extract_slice %squares[%j, 0] [1, 1013] [1, 1] : !mat to !row
       %done = tensor.extract_slice %l[%j, 0] [1, 1013] [1, 1] : !mat to !row
       %known = linalg.matvec ins(%l, %done : !mat, !row) outs(%zeros : !row) -> !row

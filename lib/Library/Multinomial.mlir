@@ -411,8 +411,8 @@ module attributes {batch.sizes = {D = 1009 : index, E = 2003 : index,
     return %log_step, %log_average1, %error1, %m1 : f64, f64, f64, f64
   }
 
-  // Transitions `first` to `first` + `count` - 1 of a chain; count is at most N. What a
-  // transition of warm-up fits says its entry of `schedule`, a sum of
+  // Transitions `first` to `first` + `count` - 1 of a chain; count is at most N. An
+  // entry of `schedule` specifies what a transition of warm-up fits, as a sum of
   //
   //   1  the step size
   //   2  the mass matrix sees the position

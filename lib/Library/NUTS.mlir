@@ -83,7 +83,7 @@ module attributes {batch.sizes = {D = 1009 : index, N = 10007 : index}} {
     return %joint : f64
   }
 
-  // True if the ends of a trajectory move apart. `step` has the sign of the
+  // True if the ends of a trajectory still diverge. `step` has the sign of the
   // direction from the first to the last.
   func.func private @nuts.moves_apart(%step: f64, %q_first: !vec, %r_first: !vec,
                                       %q_last: !vec, %r_last: !vec) -> i1 {

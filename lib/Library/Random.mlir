@@ -8,7 +8,7 @@
 // The generators of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
 // easy as 1, 2, 3" (SC 2011), with all rounds that the paper recommends. They have
 // no state: a key and a counter give the same bits wherever and in whatever order
-// they are asked for. docs/Library.md describes all functions.
+// they are asked for. docs/reference/library.md describes all functions.
 //
 //===----------------------------------------------------------------------===//
 

@@ -26,8 +26,8 @@ using namespace mlir::batch;
 
 StringRef mlir::batch::getPolicyHelp() {
   static const std::string help =
-      "Policy that picks the next batch: " + batchrt::listPolicies() +
-      ", which takes a policy-table";
+      "Choose the policy that picks the next batch: " +
+      batchrt::listPolicies() + " (the last needs a policy-table)";
   return help;
 }
 
@@ -300,8 +300,8 @@ void mlir::batch::buildGPUPersistentPipeline(
 void mlir::batch::registerPipelines() {
   PassPipelineRegistration<AutobatchOptions>(
       "autobatch",
-      "Batch a program for one instance: make it a uprog.program over a whole "
-      "mini-batch",
+      "Batch a program for one instance: convert it to a uprog.program for a "
+      "whole mini-batch",
       buildAutobatchPipeline);
   PassPipelineRegistration<CPUWorkersOptions>(
       "cpu-workers",

@@ -7,7 +7,7 @@ tensors. Batch runs it for a whole mini-batch:
     f = model.bind("weights.safetensors")        # or {"W": array, ...}
     outputs = f(words=[[3, 1], [4, 1, 5]], limit=[1.0, 2.0])
 
-docs/Python.md documents the package.
+docs/reference/python.md documents the package.
 """
 
 import importlib

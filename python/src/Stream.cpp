@@ -20,21 +20,21 @@ namespace {
 /// Run that receives new instances while others run.
 class Stream {
 public:
-  Stream(nb::object owner, int64_t seats) : session(std::move(owner)) {
+  Stream(nb::object owner, int64_t capacity) : session(std::move(owner)) {
     BatchStream *made = nullptr;
     BatchStatus status;
     {
       nb::gil_scoped_release release;
-      status = batchStreamOpen(of().handle.get(), seats, &made);
+      status = batchStreamOpen(of().handle.get(), capacity, &made);
     }
     check(status);
     handle.reset(made);
     for (const BatchField &field : of().outputs)
-      outputs.emplace_back(field, seats);
+      outputs.emplace_back(field, capacity);
   }
   ~Stream() { close(); }
 
-  int64_t room() const { return batchStreamRoom(open()); }
+  int64_t available() const { return batchStreamAvailable(open()); }
   int64_t ended() const { return batchStreamEnded(open()); }
 
   /// Adds instances, with an array for each argument.
@@ -118,9 +118,9 @@ public:
   }
 
 private:
-  /// Rows of an output, one for each seat.
+  /// Rows of an output, one for each position.
   struct Rows {
-    Rows(const BatchField &field, int64_t seats) : shape{seats} {
+    Rows(const BatchField &field, int64_t capacity) : shape{capacity} {
       shape.insert(shape.end(), field.shape, field.shape + field.rank);
       size_t bytes = dlpackType(field.type).bits / 8;
       for (int64_t extent : shape)
@@ -150,8 +150,8 @@ private:
 void batch::python::defineStream(nb::module_ &module) {
   nb::class_<Stream>(module, "Stream", nb::is_weak_referenceable())
       .def(nb::init<nb::object, int64_t>(), nb::arg("session"),
-           nb::arg("seats"))
-      .def_prop_ro("room", &Stream::room)
+           nb::arg("capacity"))
+      .def_prop_ro("available", &Stream::available)
       .def_prop_ro("ended", &Stream::ended)
       .def("put", &Stream::put, nb::arg("instances"), nb::arg("arguments"))
       .def("take", &Stream::take)

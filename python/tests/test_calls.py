@@ -309,11 +309,11 @@ def test_workers_and_single_instances_in_turn():
         assert_calls(mapped, grow, x + 1, y)
 
 
-@pytest.mark.parametrize("options, room", [((), 0), (("--level=device",), 64)],
+@pytest.mark.parametrize("options, capacity", [((), 0), (("--level=device",), 64)],
                          ids=["default", "device"])
-def test_number_of_instances_that_run_together(options, room):
+def test_number_of_instances_that_run_together(options, capacity):
     mapped = batch.vmap(grow, threads=2)
     mapped(NUMBERS + 1, NUMBERS[:, 0])
     ((compiled, _),) = mapped.known.values()
     model = batch.compile(compiled.text, options=options)
-    assert json.loads(model._model.descriptor)["replicate"]["room"] == room
+    assert json.loads(model._model.descriptor)["replicate"]["capacity"] == capacity

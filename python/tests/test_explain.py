@@ -68,7 +68,7 @@ def test_body_of_loop(strategy):
     assert body["tasks"] == sum(TRIPS)
     # 3 lanes in the first round, 2 until the third, 1 until the seventeenth.
     assert body["sizes"] == {3: 1, 2: 2, 1: 14}
-    assert body["room"] == 4 * max(TRIPS)
+    assert body["capacity"] == 4 * max(TRIPS)
     assert body["mean"] == sum(TRIPS) / max(TRIPS)
 
 
@@ -92,7 +92,7 @@ def test_batches(strategy):
 def test_control(strategy):
     found = explain(strategy=strategy, threads=1)
     assert {(c["file"], c["line"]) for c in found.control} == {(FILE, DECIDES)}
-    text = f"whether the loop at {os.path.basename(FILE)}:{DECIDES - 1} goes on"
+    text = f"whether the loop at {os.path.basename(FILE)}:{DECIDES - 1} continues"
     assert all(text in c["text"] for c in found.control)
 
 
@@ -202,13 +202,13 @@ def test_two_workers():
     """Each worker has two lanes, and its own steps."""
     found = explain(strategy="lockstep", threads=2)
     assert block_at(found, BODY)["tasks"] == sum(TRIPS)
-    assert set(found.batches["room"]) == {2}
+    assert set(found.batches["capacity"]) == {2}
 
 
 def test_workers_that_share_instances():
     """A step that two workers run together counts once."""
     found = explain(strategy="replicate", threads=2)
-    if any(found.batches["room"] > 1):
+    if any(found.batches["capacity"] > 1):
         assert block_at(found, BODY)["tasks"] == sum(TRIPS)
 
 
@@ -220,7 +220,7 @@ def test_sets_of_instances():
     assert body["tasks"] == 200
     if max(body["sizes"]) > 1:
         assert body["sizes"] == {64: 2, 36: 2}
-        assert body["room"] == 200
+        assert body["capacity"] == 200
         assert found.utilization == 1
 
 
@@ -238,7 +238,7 @@ def test_sides_of_branch():
         jnp.array([1.0, -1, -2, 3, -4])[:, None] * jnp.ones((5, 8)), W)
     assert block_at(found, line_of("positive"))["tasks"] == 2
     assert block_at(found, line_of("negative"))["tasks"] == 3
-    assert any("which side of the conditional" in c["text"] for c in found.control)
+    assert any("which branch of the conditional" in c["text"] for c in found.control)
 
 
 # --- locations ---------------------------------------------------------------------------
@@ -356,7 +356,7 @@ def test_blocks_of_trees(explained_trees, trees_file):
     nodes, = [b for b in explained_trees.blocks if (trees_file, ADD) in b["lines"]]
     assert nodes["lines"][0][0] == trees_file
     assert leaves["sizes"] == {8 + 3: 1}
-    assert nodes["room"] is None  # an instance has several tasks in a batch
+    assert nodes["capacity"] is None  # an instance has several tasks in a batch
     batches = explained_trees.batches
     is_node = batches["block"] == nodes["number"]
     assert dict(zip(batches["depth"][is_node].tolist(), batches["tasks"][is_node].tolist())) \

@@ -399,17 +399,17 @@ def test_index_out_of_range_ends_only_its_stream():
     function = batch.compile(ROW, strategy="lockstep").bind(
         {"P": numpy.ones((7, 4), numpy.float32)}, lanes=2)
     session, zeros = function._session(), numpy.zeros((1, 4), numpy.float32)
-    stream = _native.Stream(session, seats=4)
+    stream = _native.Stream(session, capacity=4)
     stream.put(1, [zeros, numpy.array([99])])
     with raises(batch.Error, "99"):
         stream.take()
     stream.close()
     for _ in range(2):
-        stream = _native.Stream(session, seats=4)
+        stream = _native.Stream(session, capacity=4)
         stream.put(1, [zeros, numpy.array([99])])
         time.sleep(0.1)
         stream.close()
-    stream = _native.Stream(session, seats=4)
+    stream = _native.Stream(session, capacity=4)
     stream.put(1, [zeros, numpy.array([2])])
     assert list(stream.take()) == [0]
     stream.close()

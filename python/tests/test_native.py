@@ -55,7 +55,7 @@ def test_unknown_output(session):
 
 @pytest.fixture
 def stream(session):
-    stream = _native.Stream(session, seats=2)
+    stream = _native.Stream(session, capacity=2)
     yield stream
     stream.close()
 

@@ -65,7 +65,7 @@ Region &Grid::locate(Thread &thread, uintptr_t address, int64_t bytes,
   if (block->cluster != thread.inBlock->cluster)
     fail(thread, access.where,
          concat(here(), " in the shared memory of block ", block->number,
-                ", which is of another cluster"));
+                ", which is in another cluster"));
   if (!block->live)
     fail(thread, access.where,
          concat(here(), " in the shared memory of block ", block->number,
@@ -106,7 +106,7 @@ void Grid::note(Thread &thread, uintptr_t address, int64_t bytes,
   if (finding.kind == Finding::Unwritten)
     fail(thread, access.where, what + ", which was never written");
   if (finding.kind == Finding::ReadOnly)
-    fail(thread, access.where, what + ", which is only for reading");
+    fail(thread, access.where, what + ", which is read-only");
   ThreadId id = finding.other.id();
   std::string who = concat("block ", id.block(), ", ",
                            id.isSeveral() ? std::string("several threads")
@@ -119,7 +119,7 @@ void Grid::note(Thread &thread, uintptr_t address, int64_t bytes,
               sameBlock
                   ? ": a barrier of the block is missing"
                   : ": a barrier of all blocks is missing, or a release in one "
-                    "that the other acquires"));
+                    "and an acquire in the other"));
 }
 
 void Grid::access(Thread &thread, uintptr_t address, int64_t bytes,

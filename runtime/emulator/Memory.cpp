@@ -108,7 +108,7 @@ bool Region::checkReaders(const ThreadClock &thread, const Cell &cell,
       [&](const Reader &reader) { return check(reader.stamp, reader.where); });
 }
 
-bool Region::noteCell(const ThreadClock &thread, Cell &cell,
+bool Region::recordAccess(const ThreadClock &thread, Cell &cell,
                       const Access &access, Finding &finding) {
   if (!cell.write) {
     if (access.reads && !written) {
@@ -165,14 +165,14 @@ Finding Region::note(const ThreadClock &thread, uintptr_t address,
     finding.offset = offset;
     bool whole = offset % 4 == 0 && end - offset >= 4;
     if (whole && !(cell.write == Stamp::mark())) {
-      if (!noteCell(thread, cell, access, finding))
+      if (!recordAccess(thread, cell, access, finding))
         return finding;
       offset += 4;
       continue;
     }
     std::array<Cell, 4> &bytes = split(cell);
     do {
-      if (!noteCell(thread, bytes[offset % 4], access, finding))
+      if (!recordAccess(thread, bytes[offset % 4], access, finding))
         return finding;
       finding.offset = ++offset;
     } while (offset < end && offset % 4);
@@ -255,6 +255,6 @@ Region &GlobalMemory::get(const void *address, size_t bytes) {
   auto base = reinterpret_cast<uintptr_t>(address);
   Region *region = find(base);
   if (!region || !region->contains(base, bytes))
-    raise("the ", bytes, " bytes at ", address, " lie in no region");
+    raise("no region contains the ", bytes, " bytes at ", address);
   return *region;
 }

@@ -80,7 +80,7 @@ private:
   };
 
   // The same for one cell. Return false if there is a finding.
-  bool noteCell(const ThreadClock &thread, Cell &cell, const Access &access,
+  bool recordAccess(const ThreadClock &thread, Cell &cell, const Access &access,
                 Finding &finding);
   bool checkReaders(const ThreadClock &thread, const Cell &cell,
                     const Access &access, Finding &finding) const;

@@ -117,7 +117,7 @@ TEST_F(Cuda, NotADriver) {
 
 TEST_F(Cuda, OldDriver) {
   FakeDriver::use("fake_cuda_old.so");
-  EXPECT_MESSAGE("the NVIDIA driver is too old: it is for CUDA 12.4, "
+  EXPECT_MESSAGE("the NVIDIA driver is too old: it supports CUDA 12.4, but "
                  "cuOccupancyMaxPotentialClusterSize needs 11.8; install a "
                  "newer driver, or use --device=cpu",
                  openCudaDevice());
@@ -132,7 +132,7 @@ TEST_F(Cuda, NoDevice) {
 
 TEST_F(Cuda, DriverDoesNotStart) {
   cuda.results["cuInit"] = CUDA_ERROR_STUB_LIBRARY;
-  EXPECT_MESSAGE("is the CUDA toolkit's stub", openCudaDevice());
+  EXPECT_MESSAGE("is the stub of the CUDA toolkit", openCudaDevice());
   cuda.results["cuInit"] = CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
   EXPECT_MESSAGE("the NVIDIA driver does not work (CUDA error 803",
                  openCudaDevice());
@@ -142,15 +142,15 @@ TEST_F(Cuda, DriverDoesNotStart) {
 }
 
 TEST_F(Cuda, NumberOfTheGpu) {
-  EXPECT_MESSAGE("there is no GPU 1; this machine has 1", openCudaDevice(1));
-  EXPECT_MESSAGE("there is no GPU -1", openCudaDevice(-1));
+  EXPECT_MESSAGE("GPU 1 does not exist; this machine has 1", openCudaDevice(1));
+  EXPECT_MESSAGE("GPU -1 does not exist", openCudaDevice(-1));
   cuda.devices = 2;
   openCudaDevice(1);
 }
 
 TEST_F(Cuda, GpuIsTaken) {
   cuda.results["cuDevicePrimaryCtxRetain"] = CUDA_ERROR_DEVICE_UNAVAILABLE;
-  EXPECT_MESSAGE("the GPU is taken by another process", openCudaDevice());
+  EXPECT_MESSAGE("the GPU is in use by another process", openCudaDevice());
 }
 
 TEST_F(Cuda, GpuWithoutCooperativeLaunch) {
@@ -210,7 +210,7 @@ TEST_F(Cuda, OutOfMemory) {
   open();
   uint64_t memory = device->allocate(1 << 20, "a test");
   EXPECT_MESSAGE("out of memory on Fake GPU: 2147483648 bytes for tables, "
-                 "1072693248 of 1073741824 are free; a smaller batch",
+                 "1072693248 of 1073741824 are free; use a smaller batch",
                  device->allocate(size_t(2) << 30, "tables"));
   EXPECT_MESSAGE("out of pinned memory on the host: 2147483648 bytes to copy "
                  "tables to Fake GPU",
@@ -327,7 +327,7 @@ TEST_F(Cuda, CodeThatDoesNotLoad) {
   ptx += "garbage";
   code.size = ptx.size();
   code.data = ptx.data();
-  EXPECT_MESSAGE("the NVIDIA driver, which is for CUDA 12.4, refuses the "
+  EXPECT_MESSAGE("the NVIDIA driver for CUDA 12.4 rejected the "
                  "model's PTX for sm_90 (CUDA error 218: not known to this "
                  "driver):\nptxas error: line 7\ninstall a newer driver",
                  device->load(code));
@@ -336,8 +336,8 @@ TEST_F(Cuda, CodeThatDoesNotLoad) {
   cuda.jitLog.clear();
 
   cuda.results["cuModuleLoadDataEx"] = CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-  EXPECT_MESSAGE("the NVIDIA driver is too old for the model's PTX: it is for "
-                 "CUDA 12.4",
+  EXPECT_MESSAGE("the NVIDIA driver is too old for the model's PTX: it "
+                 "supports CUDA 12.4",
                  device->load(code));
   cuda.results["cuModuleLoadDataEx"] = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
   EXPECT_MESSAGE("libnvidia-ptxjitcompiler.so.1", device->load(code));
@@ -347,7 +347,7 @@ TEST_F(Cuda, CodeThatDoesNotLoad) {
   DeviceCode other{cubin.data(), cubin.size(), "main.execute", "sm_80"};
   cuda.results["cuModuleLoadDataEx"] = CUDA_ERROR_NO_BINARY_FOR_GPU;
   EXPECT_MESSAGE("the model was compiled to machine code for sm_80, which Fake "
-                 "GPU (sm_90) does not run; compile it again with --chip=sm_90",
+                 "GPU (sm_90) cannot run; compile it again with --chip=sm_90",
                  device->load(other));
   cuda.results["cuModuleLoadDataEx"] = CUDA_ERROR_OUT_OF_MEMORY;
   EXPECT_MESSAGE("the GPU failed while loading the model's machine code",
@@ -369,8 +369,8 @@ TEST_F(Cuda, SharedMemoryOnRequest) {
   EXPECT_EQ(cuda.count("cuFuncSetAttribute"), 1);
   EXPECT_EQ(cuda.launches.back().sharedBytes, 100000U);
   shape.sharedBytes = 232448 - 1024 + 1;
-  EXPECT_MESSAGE("the kernel needs 232449 bytes of shared memory for a block, "
-                 "Fake GPU has 232448",
+  EXPECT_MESSAGE("the kernel needs 232449 bytes of shared memory per block, "
+                 "but Fake GPU has 232448",
                  device->residentBlocks(kernel, shape));
 }
 
@@ -436,7 +436,8 @@ TEST_F(Cuda, LaunchesThatFail) {
       "this driver), at most 264",
       device->launch(kernel, shape, arguments));
   shape.clusterSize = 2;
-  EXPECT_MESSAGE("in clusters of 2 (CUDA error 912: not known to this driver), "
+  EXPECT_MESSAGE("in clusters of 2 (CUDA error 912: not known to this driver); "
+                 "the size of clusters must divide the number of blocks and be "
                  "at most 16",
                  device->launch(kernel, shape, arguments));
   cuda.results["cuLaunchKernelEx"] = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
@@ -447,7 +448,7 @@ TEST_F(Cuda, LaunchesThatFail) {
                  device->launch(kernel, shape, arguments));
   cuda.clusters = 0;
   open();
-  EXPECT_MESSAGE("Fake GPU (sm_90) has no clusters",
+  EXPECT_MESSAGE("Fake GPU (sm_90) does not support clusters",
                  device->launch(kernel, shape, arguments));
 }
 
@@ -455,16 +456,15 @@ TEST_F(Cuda, KernelsThatFail) {
   open();
   cuda.results["cuStreamSynchronize"] = CUDA_ERROR_ILLEGAL_ADDRESS;
   EXPECT_MESSAGE(
-      "the GPU kernel read or wrote an address that is not its own, "
-      "seen while running the kernel (CUDA_ERROR_ILLEGAL_ADDRESS: an "
-      "illegal memory access was encountered); --device=emulator "
-      "finds where",
+      "the GPU kernel accessed an invalid address, detected while running the "
+      "kernel (CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was "
+      "encountered); run with --device=emulator to find the access",
       device->synchronize());
   cuda.results["cuStreamQuery"] = CUDA_ERROR_MISALIGNED_ADDRESS;
-  EXPECT_MESSAGE("the GPU kernel failed, seen while running the kernel",
+  EXPECT_MESSAGE("the GPU kernel failed, detected while running the kernel",
                  device->isDone());
   cuda.results["cuStreamQuery"] = CUDA_ERROR_LAUNCH_TIMEOUT;
-  EXPECT_MESSAGE("where the GPU drives a display", device->isDone());
+  EXPECT_MESSAGE("on a GPU that drives a display", device->isDone());
 }
 
 TEST_F(Cuda, Events) {
@@ -510,7 +510,7 @@ TEST_F(Cuda, GivesUpOnAKernel) {
   watchdog.seconds = 0.01;
   watchdog.margin = 0.01;
   EXPECT_MESSAGE("the kernel on Fake GPU did not end, and made no progress for "
-                 "0.02 s; --device=emulator finds the cause",
+                 "0.02 s; find the cause with --device=emulator",
                  device->wait(watchdog));
   // Nothing waits for the kernel any more.
   cuda.calls.clear();
@@ -525,15 +525,15 @@ TEST_F(Cuda, NamesTheBlocksThatAreBehind) {
   device->launch(kernel, {}, arguments);
   cuda.busy = -1;
   EXPECT_MESSAGE(": blocks 2, 4-6 of 8 did not arrive where the others wait, "
-                 "after 3 barriers: blocks 2, 4-6 are in step 4; "
-                 "--device=emulator",
+                 "after 3 barriers: blocks 2, 4-6 are in step 4; find the "
+                 "cause",
                  device->wait(watchdog));
 
   open();
   watchdog = Control({1, 1, 1}).on(*device);
   device->launch(kernel, {}, arguments);
   EXPECT_MESSAGE(": all 3 blocks have arrived at 1 barrier: blocks 0-2 are in "
-                 "step 4; --device=emulator",
+                 "step 4; find the cause",
                  device->wait(watchdog));
 }
 
@@ -557,7 +557,7 @@ TEST_F(Cuda, NamesTheStepsThatBlocksAreIn) {
       "executor cluster: the kernel on Fake GPU did not end, and made no "
       "progress for 0.002 s: blocks 0-1 are in step 7 of plan 1; blocks 3, "
       "10-11 are before the first step; blocks 4-5 are in step 7 of plan 3; "
-      "--device=emulator finds the cause, or give a longer --watchdog",
+      "find the cause with --device=emulator, or use a longer --watchdog",
       device->wait(watchdog));
 
   // Messages list only some of many blocks.
@@ -567,7 +567,7 @@ TEST_F(Cuda, NamesTheStepsThatBlocksAreIn) {
     many.at(block, 1, block);
   watchdog = many.on(*device);
   device->launch(kernel, {}, arguments);
-  EXPECT_MESSAGE("block 3 is in step 3; 5 more elsewhere; --device=emulator",
+  EXPECT_MESSAGE("block 3 is in step 3; 5 more elsewhere; find the cause",
                  device->wait(watchdog));
 }
 
@@ -645,7 +645,7 @@ TEST_F(Cuda, MayBeUnableToLook) {
   device->launch(kernel, {}, arguments);
   cuda.busy = -1;
   cuda.results["cuMemcpyDtoHAsync_v2"] = CUDA_ERROR_UNKNOWN;
-  EXPECT_MESSAGE("made no progress for 0.002 s; --device=emulator",
+  EXPECT_MESSAGE("made no progress for 0.002 s; find the cause",
                  device->wait(watchdog));
 }
 
@@ -665,15 +665,15 @@ TEST(Control, NamesStepBarrierAndBlocks) {
   EXPECT_MESSAGE(
       "executor device: block 1 waited more than 5 s at barrier 6, in step 12 "
       "(kernel 'cell', 340 tasks): blocks 3, 7-9 of 132 did not arrive: blocks "
-      "3, 7-9 are in step 4 (kernel 'leaf', 2 tasks); --device=emulator finds "
-      "the cause, or give a longer --watchdog",
+      "3, 7-9 are in step 4 (kernel 'leaf', 2 tasks); find the cause with "
+      "--device=emulator, or use a longer --watchdog",
       Control(arrivals).record(12, 6, 1).check(watchdog));
 }
 
 TEST(Control, NamesOneBlockOrAFewOfMany) {
   EXPECT_MESSAGE("in step 2: block 1 of 3 did not arrive: block 1 is in step 4",
                  Control({1, 0, 1}).record(2, 0, 0).check());
-  EXPECT_MESSAGE("in step 2: all 3 blocks arrived, but too late; --device",
+  EXPECT_MESSAGE("in step 2: all 3 blocks arrived, but too late; find",
                  Control({1, 1, 1}).record(2, 0, 0).check());
   std::vector<uint32_t> arrivals(100, 1);
   for (int block = 0; block < 100; block += 2)
@@ -720,9 +720,9 @@ TEST(Control, AllBlocksSayThatTheyEnded) {
   control.at(0, 2, 5).ended(0).at(1, 2, 5).ended(1);
   control.checkEnded(makeProgress(2, 5));
   control.checkEnded(makeProgress(2, anyLow));
-  EXPECT_MESSAGE("block 0 has ended, in step 2.5 and not in 2.6",
+  EXPECT_MESSAGE("block 0 has ended, in step 2.5, expected 2.6",
                  control.checkEnded(makeProgress(2, 6)));
-  EXPECT_MESSAGE("in step 2.5 and not in 3; this is a bug",
+  EXPECT_MESSAGE("in step 2.5, expected 3; this is a bug",
                  control.checkEnded(makeProgress(3, anyLow)));
   control.ofBlock(1).ended = 0;
   EXPECT_MESSAGE("block 1 has not ended, in step 2.5",

@@ -65,7 +65,7 @@ TEST_F(EmulatorTest, MisalignedAndReadOnly) {
               },
               {"which is not a multiple of 8"});
   expectError(1, 1, [&](Gpu gpu) { gpu.store(memory, 1, "w"); },
-              {"writes 'params' + 0, which is only for reading"});
+              {"writes 'params' + 0, which is read-only"});
 }
 
 TEST_F(EmulatorTest, HalvesOfWords) {
@@ -83,7 +83,7 @@ TEST_F(EmulatorTest, HalvesOfWords) {
 }
 
 TEST_F(EmulatorTest, MaskedAccesses) {
-  int32_t room[5] = {}, *memory = room + 1;
+  int32_t storage[5] = {}, *memory = storage + 1;
   region(memory, 4, "table");
   auto read = [&](Gpu gpu, int64_t mask) {
     gpu.call().readMasked(gpu.self, memory - 1, 4, mask, 16, BATCH_SPACE_GLOBAL,
@@ -101,7 +101,7 @@ TEST_F(EmulatorTest, MaskedAccesses) {
 }
 
 TEST_F(EmulatorTest, Regions) {
-  int32_t room[9] = {}, *data = room + 1;
+  int32_t storage[9] = {}, *data = storage + 1;
   region(data, 8, "data");
   EXPECT_THROW(emulator.addRegion(data + 2, 4, "inside"), Error);
   EXPECT_THROW(emulator.addRegion(data - 1, 8, "before"), Error);

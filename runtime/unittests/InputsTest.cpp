@@ -153,7 +153,7 @@ TEST(JsonInputs, DeepChains) {
 
 TEST(JsonInputs, Errors) {
   Reader reader(treeModel);
-  EXPECT_INPUT_ERROR(reader, "", "holds no instance");
+  EXPECT_INPUT_ERROR(reader, "", "contains no instances; give at least one");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 3", "1:11: malformed JSON");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 3]\n[\"leaf\" 3]",
                      "2:9: malformed JSON");
@@ -163,29 +163,34 @@ TEST(JsonInputs, Errors) {
   EXPECT_INPUT_ERROR(reader, nul, "1:12: malformed JSON: a NUL byte");
   EXPECT_INPUT_ERROR(
       reader, "[\"twig\", 3]",
-      "1:2: ADT Tree has no variant 'twig'; it has leaf, node, many");
+      "1:2: unknown variant 'twig' of ADT Tree; its variants are leaf, node, "
+      "many");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\"]", "'leaf' has 1 field, found 0");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 1, 2]",
                      "1:13: 'leaf' has 1 field, found more");
-  EXPECT_INPUT_ERROR(reader, "[]", "empty array");
-  EXPECT_INPUT_ERROR(reader, "[3]", "begins with the name of its variant");
+  EXPECT_INPUT_ERROR(reader, "[]",
+                     "expected a value of ADT Tree, found an empty array");
+  EXPECT_INPUT_ERROR(reader, "[3]",
+                     "expected the name of a variant, found a number");
   EXPECT_INPUT_ERROR(reader, "3", "1:1: expected a value of ADT Tree");
   EXPECT_INPUT_ERROR(reader, "null", "found null");
-  EXPECT_INPUT_ERROR(reader, "[\"leaf\", -1]", "an index lies between 0 and");
-  EXPECT_INPUT_ERROR(reader, "[\"leaf\", 2147483648]", "an index lies between");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", -1]",
+                     "index -1 is out of range; expected 0 to 2147483647");
+  EXPECT_INPUT_ERROR(reader, "[\"leaf\", 2147483648]",
+                     "index 2147483648 is out of range");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 99999999999999999999999]",
                      "expected an index");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 18446744073709551615]",
-                     "found a larger number");
+                     "index 18446744073709551615 is out of range");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", 1.5]", "expected an index, found 1.5");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", true]", "expected an index");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", [3]]", "expected an index");
   EXPECT_INPUT_ERROR(reader, "[\"leaf\", {\"ref\": 3}]", "expected an index");
   EXPECT_INPUT_ERROR(reader, "[\"node\", {\"ref\": 0}, [\"leaf\", 1]]",
-                     "only possible within \"nodes\"");
+                     "only allowed within \"nodes\"");
   EXPECT_INPUT_ERROR(reader, "[\"node\", {}, [\"leaf\", 1]]", "empty object");
   EXPECT_INPUT_ERROR(reader, "{\"bush\": 3}",
-                     "no argument 'bush'; it has tree");
+                     "unknown argument 'bush'; the model takes tree");
   EXPECT_INPUT_ERROR(reader, "{}", "argument 'tree' is missing");
   EXPECT_INPUT_ERROR(reader, "{\"tree\": [\"leaf\",1], \"tree\": [\"leaf\",1]}",
                      "given twice");
@@ -196,25 +201,33 @@ TEST(JsonInputs, SharedErrors) {
   EXPECT_INPUT_ERROR(
       reader,
       R"({"nodes": [["node", {"ref": 1}, {"ref": 2}], ["node", {"ref": 2}, {"ref": 0}], ["leaf", 1]], "root": 0})",
-      "the nodes 0 -> 1 -> 0 form a cycle");
+      "nodes 0 -> 1 -> 0 form a cycle (numbered from 0 in \"nodes\"); ADT "
+      "values must be acyclic");
   EXPECT_INPUT_ERROR(reader,
                      R"({"nodes": [["many", [{"ref": 0}]]], "root": 0})",
-                     "the nodes 0 -> 0 form a cycle");
+                     "nodes 0 -> 0 form a cycle");
   EXPECT_INPUT_ERROR(reader,
                      R"({"nodes": [["many", [{"ref": 5}]]], "root": 0})",
-                     "1:31: {\"ref\": 5} names no node: \"nodes\" has 1");
+                     "1:31: {\"ref\": 5} is out of range: \"nodes\" has 1");
   EXPECT_INPUT_ERROR(reader, R"({"nodes": [["leaf", 1]], "root": 1})",
                      "\"root\" is 1, but \"nodes\" has only 1");
   EXPECT_INPUT_ERROR(reader, R"({"tree": {"nodes": [["leaf", 1]]}})",
                      "needs both");
   EXPECT_INPUT_ERROR(reader, R"({"tree": {"nodes": [{"ref": 0}], "root": 0}})",
-                     "an entry of \"nodes\" must be a node");
+                     "in \"nodes\", found an object");
   EXPECT_INPUT_ERROR(reader, R"({"tree": {"nodes": 3, "root": 0}})",
-                     "\"nodes\" holds an array");
+                     "expected an array of nodes in \"nodes\"");
   EXPECT_INPUT_ERROR(reader, R"({"tree": {"root": "a"}})",
-                     "\"root\" holds the number");
+                     "expected the number of a node in \"root\"");
+  EXPECT_INPUT_ERROR(reader,
+                     R"({"nodes": [["many", [{"ref": "a"}]]], "root": 0})",
+                     "expected the number of a node in {\"ref\": ...}, found a "
+                     "string");
+  EXPECT_INPUT_ERROR(reader, R"(["many", [{"x": 1}]])",
+                     "unexpected key 'x'; expected a value of ADT Tree such as "
+                     "[\"leaf\", ...] or {\"nodes\": [...], \"root\": N}");
   EXPECT_INPUT_ERROR(reader, R"({"nodes": [["leaf", 1]], "root": -1})",
-                     "the number of a node lies between");
+                     "node -1 is out of range; expected 0 to 2147483647");
 }
 
 TEST(JsonInputs, AllTypes) {
@@ -255,15 +268,20 @@ TEST(JsonInputs, AllTypes) {
     return text.replace(text.find(from), from.size(), to);
   };
   EXPECT_INPUT_ERROR(reader, replace("-128", "-129"),
-                     "lies between -128 and 127");
-  EXPECT_INPUT_ERROR(reader, replace("true", "2"), "lies between 0 and 1");
+                     "-129 is out of range for i8; expected -128 to 127");
+  EXPECT_INPUT_ERROR(reader, replace("true", "2"),
+                     "2 is out of range for i1; expected 0 to 1");
   EXPECT_INPUT_ERROR(reader, replace("0.5", "1e39"), "too large for f32");
   EXPECT_INPUT_ERROR(reader, replace("0.5", "-1e999"), "too large for f32");
   EXPECT_INPUT_ERROR(reader, replace("\"one\"", "\"two\""),
                      "has no tensor 'two'");
   EXPECT_INPUT_ERROR(
+      reader, replace("\"one\"", "3"),
+      "expected the name of a tensor in {\"tensor\": ...}, found "
+      "a number");
+  EXPECT_INPUT_ERROR(
       reader, replace("{\"tensor\": \"one\"}", "{\"tensor\": \"three\"}"),
-      "has shape [3,2], but the model wants [2]");
+      "has shape [3,2], but the model expects [2]");
   EXPECT_INPUT_ERROR(reader, replace("{\"tensor\": \"one\"}", "3"),
                      "argument 'x': expected an array of 2 elements or "
                      "{\"tensor\": \"NAME\"} (tensor<2xf32>), found a number");
@@ -388,18 +406,18 @@ TEST(TensorInputs, Errors) {
     EXPECT_EQ(reader.error(text), message);
   };
   expect("[2,4]", "f32", "[[1,2,3,4],[1,2,3]]",
-         "1:18: argument 'x'[1] has 3 elements, 4 are expected "
+         "1:18: argument 'x'[1] has 3 elements, expected 4 "
          "(tensor<2x4xf32>)");
   expect("[2,2]", "f32", "\n{\"x\": [[1,2,3],[1,2]]}",
-         "2:14: argument 'x'[0] has 3 elements, 2 are expected "
+         "2:14: argument 'x'[0] has 3 elements, expected 2 "
          "(tensor<2x2xf32>)");
   expect("[1,2]", "f32", "[[1,2],[3,4],[5,6]]",
-         "1:19: argument 'x' has 3 arrays, 1 is expected (tensor<1x2xf32>)");
+         "1:19: argument 'x' has 3 arrays, expected 1 (tensor<1x2xf32>)");
   expect("[2,2,2]", "f32", "[[[1,2],[3,4]],[[5,6]]]",
-         "1:22: argument 'x'[1] has 1 array, 2 are expected "
+         "1:22: argument 'x'[1] has 1 array, expected 2 "
          "(tensor<2x2x2xf32>)");
   expect("[3]", "f32", "[]",
-         "1:2: argument 'x' has 0 elements, 3 are expected (tensor<3xf32>)");
+         "1:2: argument 'x' has 0 elements, expected 3 (tensor<3xf32>)");
   expect("[2,2]", "f32", "[[1,2],3]",
          "1:8: argument 'x'[1]: expected an array of 2 elements, found a "
          "number (tensor<2x2xf32>)");
@@ -427,19 +445,16 @@ TEST(TensorInputs, Errors) {
          "1:4: argument 'x'[1]: expected an integer of type i32, found 2.0 "
          "(tensor<2xi32>)");
   expect("[2]", "i8", "[1,128]",
-         "1:4: argument 'x'[1]: an integer of type i8 lies between -128 and "
-         "127, found 128");
+         "1:4: argument 'x'[1]: 128 is out of range for i8; expected -128 to "
+         "127");
   expect("[1,1]", "i1", "[[2]]",
-         "1:3: argument 'x'[0][0]: an integer of type i1 lies between 0 and 1, "
-         "found 2");
+         "1:3: argument 'x'[0][0]: 2 is out of range for i1; expected 0 to 1");
   expect("[]", "i64", "9223372036854775808",
-         "1:1: argument 'x': an integer of type i64 lies between "
-         "-9223372036854775808 and 9223372036854775807, found "
-         "9223372036854775808");
+         "1:1: argument 'x': 9223372036854775808 is out of range for i64; "
+         "expected -9223372036854775808 to 9223372036854775807");
   expect("[1]", "i64", "[-99999999999999999999999]",
-         "1:2: argument 'x'[0]: an integer of type i64 lies between "
-         "-9223372036854775808 and 9223372036854775807, found "
-         "-99999999999999999999999");
+         "1:2: argument 'x'[0]: -99999999999999999999999 is out of range for "
+         "i64; expected -9223372036854775808 to 9223372036854775807");
   expect("[1]", "f32", "[1e39]",
          "1:2: argument 'x'[0]: 1e39 is too large for f32");
   expect("[1]", "f16", "[65520]",
@@ -474,10 +489,10 @@ TEST(TensorInputs, FieldsAndLists) {
   ASSERT_EQ(tensors.count(2), 2);
   EXPECT_EQ(loadDouble(DType::F32, tensors.base(2) + 64, 0), 9.5);
   EXPECT_EQ(reader.error(R"({"t": ["leaf", 1, [2], []], "s": []})"),
-            "1:21: field 'v' of 'leaf' has 1 element, 2 are expected "
+            "1:21: field 'v' of 'leaf' has 1 element, expected 2 "
             "(tensor<2xf32>)");
   EXPECT_EQ(reader.error(R"({"t": ["leaf", 1, [2, 3], [[], [[4, 5], [6]]]]})"),
-            "1:43: field 'vs' of 'leaf'[1][1] has 1 element, 2 are expected "
+            "1:43: field 'vs' of 'leaf'[1][1] has 1 element, expected 2 "
             "(tensor<2xf32>)");
   EXPECT_EQ(reader.error(R"({"s": [1, 2, [3]]})"),
             "1:14: argument 's'[2]: expected a number or {\"tensor\": "
@@ -505,8 +520,7 @@ TEST(TreeInputs, LabelsAndVocabulary) {
   reader.options.vocabulary =
       reader.folder.write("vocab", "a\nthe\r\nb c\n\nd");
   EXPECT_EQ(show(reader, reader.read("(1 d)"), 0, 0), "leaf 4");
-  EXPECT_INPUT_ERROR(reader, "(1 the)",
-                     "the word 'the' is not in the vocabulary");
+  EXPECT_INPUT_ERROR(reader, "(1 the)", "vocab'; add the word or '<unk>'");
   reader.options.vocabulary = reader.folder.write("vocab", "<pad>\n<unk>\nthe");
   EXPECT_EQ(show(reader, reader.read("(1 cat)"), 0, 0), "leaf 1");
   EXPECT_EQ(show(reader, reader.read("[\"leaf\", \"the\"]"), 0, 0), "leaf 2");
@@ -517,12 +531,13 @@ TEST(TreeInputs, Errors) {
   EXPECT_INPUT_ERROR(
       reader, "(1 (2 a) (3 b)",
       "1:15: the bracket opened at line 1, column 1 is not closed");
-  EXPECT_INPUT_ERROR(reader, "(1 a))", "1:6: a bracket is closed");
-  EXPECT_INPUT_ERROR(reader, "(1 a) b", "1:7: a tree begins with '('");
-  EXPECT_INPUT_ERROR(reader, "(1 a b)", "found a second word");
-  EXPECT_INPUT_ERROR(reader, "(1 (2 a) b)", "a word after a bracket");
-  EXPECT_INPUT_ERROR(reader, "(1 a (2 b))", "a bracket after a word");
-  EXPECT_INPUT_ERROR(reader, "\n(1)", "2:3: the bracket has neither");
+  EXPECT_INPUT_ERROR(reader, "(1 a))", "1:6: unexpected ')' without '('");
+  EXPECT_INPUT_ERROR(reader, "(1 a) b",
+                     "1:7: expected '(' at the beginning of a tree");
+  EXPECT_INPUT_ERROR(reader, "(1 a b)", "unexpected second word");
+  EXPECT_INPUT_ERROR(reader, "(1 (2 a) b)", "unexpected word after a bracket");
+  EXPECT_INPUT_ERROR(reader, "(1 a (2 b))", "unexpected bracket after a word");
+  EXPECT_INPUT_ERROR(reader, "\n(1)", "2:3: the bracket contains neither");
   EXPECT_INPUT_ERROR(reader, "()", "neither");
   Reader numbers(manyArguments);
   EXPECT_INPUT_ERROR(numbers, "(1 a)", "give its arguments as JSON lines");
@@ -561,9 +576,17 @@ TEST(Inputs, Random) {
   Reader reader(treeModel);
   for (const char *bad : {"random:", "random:1", "random:1,0", "random:1,x"}) {
     reader.options.inputs = bad;
-    EXPECT_MESSAGE("random:SEED,COUNT",
+    EXPECT_MESSAGE("expected random:SEED,COUNT, such as random:1,64",
                    Inputs(reader.descriptor, reader.options));
   }
+  Reader endless(R"({
+    "adts": [{"name": "T", "variants": [{"name": "node", "number": 0,
+      "fields": [{"name": "next", "type": {"adt": "T"}}]}]}],
+    "cellColumns": 1, "arguments": [{"name": "t", "type": {"adt": "T"}}]})");
+  endless.options.inputs = "random:1,1";
+  EXPECT_MESSAGE("cannot make random inputs of ADT T, since it has no finite "
+                 "value",
+                 Inputs(endless.descriptor, endless.options));
 }
 
 TEST(InputReader, OneInstanceAtATime) {
@@ -611,10 +634,10 @@ TEST(InputReader, AnErrorLeavesTheForestAsItWas) {
     reader.read(text, "request", 5, tensors, forest);
   };
   read(R"(["leaf", 1])");
-  EXPECT_MESSAGE("request:5: there is no value", read(" \n"));
+  EXPECT_MESSAGE("request:5: expected a value", read(" \n"));
   EXPECT_MESSAGE("request:5:", read(R"(["node", ["leaf", 1]])"));
   EXPECT_MESSAGE("request:5:9: the bracket opened", read("(0 (0 a)"));
-  EXPECT_MESSAGE("request:5:11: an instance is one tree", read("(0 a) (0 b)"));
+  EXPECT_MESSAGE("request:5:11: expected one tree", read("(0 a) (0 b)"));
   EXPECT_MESSAGE("form a cycle", read(R"({"nodes": [["leaf", 1], )"
                                       R"(["node", {"ref": 0}, {"ref": 1}]], )"
                                       R"("root": 1})"));

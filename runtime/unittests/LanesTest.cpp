@@ -186,7 +186,6 @@ TEST(Lanes, TooMuchMemoryIsAnError) {
   options.stackDepth = INT32_MAX;
   auto session = makeSession(trial, 0, 1, options);
   for (int run = 0; run < 2; ++run)
-    EXPECT_MESSAGE("for stacks of lanes; fewer lanes (--batch) or a smaller "
-                   "--stack-depth need less",
+    EXPECT_MESSAGE("for stacks of lanes (--stack-depth); use a smaller batch",
                    session->run(*trial.inputs->batches.front()));
 }

@@ -50,8 +50,8 @@ TEST(ObjectSeal, CutObjectsAreErrors) {
   for (size_t length : lengths) {
     SCOPED_TRACE(length);
     EXPECT_MESSAGE(
-        "' is damaged: it has no checksum at its end, so it was "
-        "cut short, rewritten by another program such as strip, or "
+        "' is damaged: it has no checksum at its end; it was "
+        "truncated, rewritten by another program such as strip, or "
         "made by an earlier version; compile the model again",
         CompiledObject::open(folder.write("cut.so", object.substr(0, length))));
   }
@@ -80,8 +80,8 @@ TEST(ObjectSeal, ChangedBitsAreErrors) {
   }
   std::string changed = object;
   changed[object.size() / 2] ^= 1;
-  EXPECT_MESSAGE("is damaged: its bytes do not have its checksum; compile the "
-                 "model again",
+  EXPECT_MESSAGE("is damaged: its checksum does not match; compile the model "
+                 "again",
                  CompiledObject::open(folder.write("flip.so", changed)));
 }
 

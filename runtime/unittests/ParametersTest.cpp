@@ -136,7 +136,8 @@ TEST(Parameters, Errors) {
             std::string::npos);
   EXPECT_NE(bind({e, b, files.f32("W", {2, 3})}).find("has shape [2,3] in"),
             std::string::npos);
-  EXPECT_NE(bind({files.f32("E", {6})}).find("wants [?,3]"), std::string::npos);
+  EXPECT_NE(bind({files.f32("E", {6})}).find("the model expects [?,3]; set"),
+            std::string::npos);
   EXPECT_NE(bind({{"E", DType::I32, {2, 3}, e.data}}).find("has type I32"),
             std::string::npos);
   NamedTensor w = files.f32("W", {3, 2});
@@ -145,7 +146,12 @@ TEST(Parameters, Errors) {
   EXPECT_EQ(bind({e, b, w}), "no error");
   EXPECT_EQ(bind({e, b, w}, true), "parameter 'E' is NaN at element 2");
   EXPECT_MESSAGE("none are given", BoundParameters(descriptor, {}));
-  EXPECT_MESSAGE("random:SEED", BoundParameters(descriptor, {"random:x"}));
+  EXPECT_MESSAGE("invalid random parameters 'random:x'; expected random:SEED",
+                 BoundParameters(descriptor, {"random:x"}));
+  Descriptor unknown(R"({"parameters": [{"name": "a", "shape": [2, -1]}]})");
+  EXPECT_MESSAGE("parameter 'a' has shape [2,?], but random:SEED supports only "
+                 "an unknown first extent",
+                 BoundParameters(unknown, {"random:1"}));
 }
 
 TEST(Parameters, Random) {
@@ -237,6 +243,10 @@ TEST(Descriptor, Errors) {
   EXPECT_MESSAGE(
       "unknown type",
       Descriptor(R"({"arguments": [{"name": "a", "type": {"thing": 3}}]})"));
+  EXPECT_MESSAGE("unknown element type 'f12'", Descriptor(R"({"parameters": [
+      {"name": "a", "shape": [], "dtype": "f12"}]})"));
+  EXPECT_MESSAGE("the descriptor has an unknown policy 'x'",
+                 Descriptor(R"({"policy": "x"})"));
   EXPECT_MESSAGE("unknown operand kind", Descriptor(R"({"kernels": [
       {"name": "k", "operands": [{"kind": "x"}]}]})"));
   EXPECT_MESSAGE("an operand in cell 2", Descriptor(R"({"kernels": [
@@ -245,8 +255,8 @@ TEST(Descriptor, Errors) {
       {"name": "h", "rowBytes": 64, "block": 6}]})"));
   EXPECT_MESSAGE("malformed layout", Descriptor(R"({"groups": 1, "tables": [
       {"name": "h", "rowBytes": 64, "digits": [[0, 0, 16, 4]]}]})"));
-  EXPECT_MESSAGE("'c' beside 'h', which has other slots",
+  EXPECT_MESSAGE("'c' next to 'h', but their slots differ",
                  Descriptor(R"({"groups": 1, "tables": [
       {"name": "h", "rowBytes": 64},
-      {"name": "c", "rowBytes": 128, "beside": 0}]})"));
+      {"name": "c", "rowBytes": 128, "nextTo": 0}]})"));
 }

@@ -379,7 +379,7 @@ TEST(Plan, TooManyTasksAreAnError) {
   recorder.startPlan();
   for (int64_t i = 0; i < 6; ++i)
     recorder.record(Start, {i});
-  EXPECT_MESSAGE("a worker inspected 6 tasks, but 5 is the most",
+  EXPECT_MESSAGE("a worker inspected 6 tasks, but the limit is 5",
                  plan.build({recorder.finish()}, 0, tables, workers, {}));
 }
 

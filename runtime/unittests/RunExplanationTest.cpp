@@ -30,9 +30,9 @@ const RunExplanation::Block &find(const RunExplanation &explanation,
 }
 
 /// Returns a step of a kernel, or with -1 a barrier, that takes a microsecond.
-StepTime step(int64_t kernel, int64_t count, int64_t room) {
+StepTime step(int64_t kernel, int64_t count, int64_t capacity) {
   StepTime time = {kernel, count, 0, 1};
-  time.room = room;
+  time.capacity = capacity;
   return time;
 }
 
@@ -52,7 +52,7 @@ TEST(RunExplanation, Lanes) {
     const RunExplanation::Block &block = find(explanation, number);
     EXPECT_EQ(block.batches, 2);
     EXPECT_EQ(block.tasks, 5);
-    EXPECT_EQ(block.room, 8);
+    EXPECT_EQ(block.capacity, 8);
     EXPECT_EQ(block.sizes, (std::map<int64_t, int64_t>{{1, 1}, {4, 1}}));
   }
   const std::string text = explanation.text();
@@ -64,7 +64,7 @@ TEST(RunExplanation, Lanes) {
       << text;
   EXPECT_TRUE(contains(text, "utilization with masks: 63 %, as these batches "
                              "of all lanes would compute 16 times, of which "
-                             "10 are of use\n"))
+                             "10 are useful\n"))
       << text;
 }
 
@@ -77,7 +77,7 @@ TEST(RunExplanation, LanesOfWorkers) {
   int64_t tasks = 0;
   for (const StepTime &step : explanation.batches()) {
     tasks += step.count;
-    EXPECT_EQ(step.room, 2);
+    EXPECT_EQ(step.capacity, 2);
     EXPECT_LE(step.begin, step.end);
   }
   EXPECT_EQ(tasks, 2 * 5);
@@ -90,12 +90,12 @@ TEST(RunExplanation, LanesOfWorkers) {
 TEST(RunExplanation, Plans) {
   Trial trial("lanes", "0\n1\n");
   const Descriptor &descriptor = trial.object.descriptor();
-  RunExplanation roomy(descriptor, 2, 1, {step(0, 1, 2), step(0, 2, 2)}, {});
-  EXPECT_TRUE(roomy.blocks().front().isRoomy);
+  RunExplanation withCapacity(descriptor, 2, 1, {step(0, 1, 2), step(0, 2, 2)}, {});
+  EXPECT_TRUE(withCapacity.blocks().front().fitsCapacity);
   RunExplanation full(descriptor, 2, 1, {step(0, 1, 2), step(0, 3, 2)}, {});
-  EXPECT_FALSE(full.blocks().front().isRoomy);
+  EXPECT_FALSE(full.blocks().front().fitsCapacity);
   EXPECT_FALSE(contains(full.text(), "utilization"));
-  EXPECT_TRUE(contains(full.json(), "\"room\":null"));
+  EXPECT_TRUE(contains(full.json(), "\"capacity\":null"));
 }
 
 // Steps that all workers share count once, as do barriers.

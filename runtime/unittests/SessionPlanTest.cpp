@@ -72,8 +72,8 @@ TEST(Session, PolicyOfAnotherProgram) {
     ADD_FAILURE();
   } catch (const Error &error) {
     EXPECT_STREQ(error.what(),
-                 "the policy is for another program: there is no "
-                 "kernel 'sum3'; learn a policy from this program");
+                 "the policy is for another program: unknown kernel 'sum3'; "
+                 "learn a policy from this program");
   }
 }
 

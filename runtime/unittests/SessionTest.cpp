@@ -125,7 +125,8 @@ TEST(Session, DevicesDoNotRunStepByStep) {
   Trial trial("device", "random:3,4", 1, size_t(16) << 20, 0, "random:1", "",
               1024, 1024, 2);
   trial.batched();
-  EXPECT_MESSAGE("a device runs all steps in one launch",
+  EXPECT_MESSAGE("tracing is not supported on devices, which run all steps in "
+                 "one launch",
                  trial.session->executeTraced());
 }
 
@@ -286,8 +287,8 @@ TEST(Session, EmulatedKernelsSayHowFarTheyAre) {
   Trial trial("silent", "random:3,4", 1, size_t(16) << 20, 0, "random:1", "",
               1024, 1024, 2);
   EXPECT_MESSAGE(
-      "the kernel does not record how far it has come, so no watchdog "
-      "can tell whether it hangs: block 0 has ended, in step 0.0",
+      "the kernel does not record its progress, so a watchdog cannot detect "
+      "that it hangs: block 0 has ended, in step 0.0",
       trial.batched());
 }
 

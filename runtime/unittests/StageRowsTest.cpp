@@ -36,8 +36,8 @@ TEST(StageRows, OfTasks) {
   };
   check(Small, mostStageRows);
   EXPECT_MESSAGE("a step of kernel 'small' has 2146435072 tasks with up to 1 "
-                 "rows each, but a device counts no more than 2146435071 rows; "
-                 "give a smaller --batch",
+                 "rows each, but the limit of a device is 2146435071 rows; use "
+                 "a smaller --batch",
                  check(Small, mostStageRows + 1));
   for (int64_t kernel : {Wide, Stored, Block}) {
     check(kernel, mostStageRows / 1024);
@@ -69,18 +69,18 @@ TEST(StageRows, OfInstances) {
   info.bytes = mostStageRows / 4 * 64;
   info.memberBytes = info.bytes;
   checkInstanceRows(info, 100); // one at a time
-  info.room = 5;
+  info.capacity = 5;
   checkInstanceRows(info, 4);
-  EXPECT_MESSAGE("what runs at the same time of 5 instances has up to "
+  EXPECT_MESSAGE("5 instances that run at the same time have up to "
                  "2683043835 rows",
                  checkInstanceRows(info, 100));
-  info.room = 1;
+  info.capacity = 1;
   info.nodeBytes = mostStageRows / 64 * 64;
   checkInstanceRows(info, 100);
   info.nodeBytes += 64;
-  EXPECT_MESSAGE("of 1 instance has", checkInstanceRows(info, 100));
-  info.room = 3;
+  EXPECT_MESSAGE("1 instance has up to", checkInstanceRows(info, 100));
+  info.capacity = 3;
   info.nodeBytes = mostStageRows / 64 / 2 * 64;
   checkInstanceRows(info, 2);
-  EXPECT_MESSAGE("of 3 instances has", checkInstanceRows(info, 3));
+  EXPECT_MESSAGE("3 instances that run", checkInstanceRows(info, 3));
 }

@@ -54,22 +54,23 @@ TEST(StateMachine, MalformedFiles) {
       {"", "f:1: the file ends before 'end'"},
       {"{}\n", "f:1: expected 'batch-policy', found '{}'"},
       {replaced("policy 1", "policy 2"),
-       "f:1: version 2 is unknown; only version 1 can be read"},
+       "f:1: unsupported version 2; expected version 1"},
       {replaced("sort", "graph"),
-       "f:2: there is no encoding 'graph'; encodings are base, max, sort, "
-       "share and urgency"},
-      {replaced("inner node", "leaf"), "f:4: kernel 'leaf' is there twice"},
-      {replaced("kernel leaf", "kernel"), "f:3: a kernel without a name"},
-      {replaced("0 1 : 1", "0 2 : 0"), "f:5: there is no kernel 2, only 2"},
+       "f:2: unknown encoding 'graph'; expected base, max, sort, share or "
+       "urgency"},
+      {replaced("inner node", "leaf"), "f:4: duplicate kernel 'leaf'"},
+      {replaced("kernel leaf", "kernel"), "f:3: expected the name of a kernel"},
+      {replaced("0 1 : 1", "0 2 : 0"),
+       "f:5: kernel 2 is out of range for 2 kernels"},
       {replaced("0 1 : 1", "0 -1 : 0"), "f:5: expected a number, found '-1'"},
       {replaced("0 1 : 1", "0 1 1"), "f:5: expected 'state KERNELS : KERNEL'"},
       {replaced("0 1 : 1", ": 1"), "f:5: expected 'state KERNELS : KERNEL'"},
       {replaced("0 1 : 1", "0 0 : 0"), "f:5: kernel 0 is ready twice"},
       {replaced("0 1 : 1", "0 : 1"), "f:5: kernel 1 is not ready"},
-      {replaced("1 0 : 0", "0 1 : 0"), "f:6: the state is there twice"},
+      {replaced("1 0 : 0", "0 1 : 0"), "f:6: duplicate state"},
       {replaced("end", "ende"), "f:7: expected 'state' or 'end', found 'ende'"},
       {replaced("end\n", ""), "f:7: the file ends before 'end'"},
-      {good + "more\n", "f:8: text after 'end'"},
+      {good + "more\n", "f:8: unexpected text after 'end'"},
       {replaced("sort", "share"),
        "f:5: kernel 1 is not ready"}, // 0, and an eighth of all tasks
       {replaced("sort", "urgency"), "f:5: kernel 1 is not ready"}, // named
@@ -85,8 +86,8 @@ TEST(StateMachine, OtherNumbersOfKernels) {
   StateMachine stateMachine(Encoding::Base, {"a", "b"});
   stateMachine.set({0, 1}, 0);
   EXPECT_EQ(stateMachine.renumber({"b", "c"}),
-            "the policy is for another program: there is no kernel 'a'; learn "
-            "a policy from this program");
+            "the policy is for another program: unknown kernel 'a'; learn a "
+            "policy from this program");
   EXPECT_EQ(stateMachine.next({0, 1}), 0);
   EXPECT_EQ(stateMachine.renumber({"c", "b", "a"}), "");
   EXPECT_EQ(stateMachine.next({1, 2}), 2);

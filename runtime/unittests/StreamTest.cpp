@@ -44,9 +44,9 @@ struct Lanes {
     batchModelFree(model);
   }
 
-  BatchStatus open(int64_t newSeats) {
-    seats = newSeats;
-    return batchStreamOpen(session, seats, &stream);
+  BatchStatus open(int64_t newCapacity) {
+    capacity = newCapacity;
+    return batchStreamOpen(session, capacity, &stream);
   }
   BatchStatus put(std::vector<int64_t> numbers) {
     const int64_t count = static_cast<int64_t>(numbers.size());
@@ -81,7 +81,7 @@ struct Lanes {
   BatchParameters *parameters = nullptr;
   BatchSession *session = nullptr;
   BatchStream *stream = nullptr;
-  int64_t seats = 0, count = 0;
+  int64_t capacity = 0, count = 0;
 };
 } // namespace
 
@@ -90,24 +90,24 @@ struct Lanes {
 TEST(Stream, EveryInstanceRunsOnce) {
   for (int64_t lanes : {1, 3, 8})
     for (int32_t threads : {1, 2, 4})
-      for (int64_t seats : {1, 2, 5, 16}) {
+      for (int64_t capacity : {1, 2, 5, 16}) {
         SCOPED_TRACE(std::to_string(lanes) + " lanes, " +
                      std::to_string(threads) + " threads, " +
-                     std::to_string(seats) + " seats");
+                     std::to_string(capacity) + " positions");
         Lanes trial(lanes, threads);
-        ASSERT_EQ(trial.open(seats), BATCH_STATUS_OK);
+        ASSERT_EQ(trial.open(capacity), BATCH_STATUS_OK);
         std::vector<int64_t> given;
         std::set<int64_t> taken;
         while (given.size() < 200) {
           std::vector<int64_t> some;
-          const int64_t room = batchStreamRoom(trial.stream);
+          const int64_t available = batchStreamAvailable(trial.stream);
           for (int64_t i = 0;
-               i < room && i <= static_cast<int64_t>(given.size()) % 3; ++i)
+               i < available && i <= static_cast<int64_t>(given.size()) % 3; ++i)
             some.push_back(static_cast<int64_t>(given.size() + i) * 7 % 11);
           given.insert(given.end(), some.begin(), some.end());
           ASSERT_EQ(trial.put(some), BATCH_STATUS_OK);
-          if (batchStreamRoom(trial.stream) == 0) {
-            ASSERT_EQ(trial.take(given, taken, 1 + seats / 2), BATCH_STATUS_OK);
+          if (batchStreamAvailable(trial.stream) == 0) {
+            ASSERT_EQ(trial.take(given, taken, 1 + capacity / 2), BATCH_STATUS_OK);
             ASSERT_GE(trial.count, 1);
           }
         }
@@ -115,7 +115,7 @@ TEST(Stream, EveryInstanceRunsOnce) {
           ASSERT_EQ(trial.take(given, taken), BATCH_STATUS_OK);
         ASSERT_EQ(trial.take(given, taken), BATCH_STATUS_OK);
         EXPECT_EQ(trial.count, 0);
-        EXPECT_EQ(batchStreamRoom(trial.stream), seats);
+        EXPECT_EQ(batchStreamAvailable(trial.stream), capacity);
       }
 }
 
@@ -151,8 +151,8 @@ TEST(Stream, TheSessionGoesOn) {
 }
 
 // An instance that fails causes one error. The others have their results, and
-// its seat is reused.
-TEST(Stream, InstancesFailAlone) {
+// its position is reused.
+TEST(Stream, InstancesFailSeparately) {
   Lanes trial(2, 1, /*stackDepth=*/5);
   ASSERT_EQ(trial.open(4), BATCH_STATUS_OK);
   std::vector<int64_t> given;
@@ -161,7 +161,7 @@ TEST(Stream, InstancesFailAlone) {
   for (int round = 0; round < 10; ++round) {
     given.insert(given.end(), {3, 9, 5, 2});
     ASSERT_EQ(trial.put({3, 9, 5, 2}), BATCH_STATUS_OK);
-    for (int calls = 0; batchStreamRoom(trial.stream) < 4; ++calls) {
+    for (int calls = 0; batchStreamAvailable(trial.stream) < 4; ++calls) {
       ASSERT_LT(calls, 8);
       if (trial.take(given, taken) == BATCH_STATUS_OK)
         continue;
@@ -181,11 +181,13 @@ TEST(Stream, WhatDoesNotFit) {
   Lanes trial(2);
   BatchStream *stream = nullptr;
   EXPECT_EQ(batchStreamOpen(trial.session, 0, &stream), BATCH_STATUS_INVALID);
+  EXPECT_STREQ(batchLastError(), "a stream requires a session, a capacity "
+                                 "of at least 1 and an output pointer");
   EXPECT_EQ(batchStreamOpen(nullptr, 1, &stream), BATCH_STATUS_INVALID);
   ASSERT_EQ(trial.open(2), BATCH_STATUS_OK);
   EXPECT_EQ(trial.put({1, 2, 3}), BATCH_STATUS_INVALID);
   EXPECT_EQ(trial.put({1, -2}), BATCH_STATUS_INVALID); // an index
-  EXPECT_EQ(batchStreamRoom(trial.stream), 2);
+  EXPECT_EQ(batchStreamAvailable(trial.stream), 2);
   const float wrong = 1;
   const int64_t one = 1;
   BatchValues values = {};

@@ -26,11 +26,12 @@ TEST(TaskGraph, Check) {
   EXPECT_EQ(graph.check(), "task 2 has type 3 of 3");
   graph = figureOne();
   graph.operandBegin[6] = 1;
-  EXPECT_EQ(graph.check(), "task 5 has its operands before those of the last");
+  EXPECT_EQ(graph.check(),
+            "task 5 has its operands before those of the previous task");
   graph.operandBegin.pop_back();
-  EXPECT_EQ(graph.check(), "operands do not begin and end where the tasks' do");
+  EXPECT_EQ(graph.check(), "the ranges of operands do not match the tasks");
   graph.numTypes = TaskGraph::maxTypes + 1;
-  EXPECT_EQ(graph.check(), "4097 types, 4096 is the most");
+  EXPECT_EQ(graph.check(), "4097 types, but the limit is 4096");
 }
 
 TEST(Schedule, Verify) {
@@ -55,5 +56,5 @@ TEST(Schedule, Verify) {
   EXPECT_EQ(broken({{0, 2, 2}}, {0, 1, 2}),
             "batch 0 has tasks beyond the order");
   EXPECT_EQ(broken({{0, 0, 1}}, {7, 1, 2}),
-            "batch 0 has task 7, which is not there");
+            "batch 0 has task 7, which does not exist");
 }

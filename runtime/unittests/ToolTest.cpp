@@ -99,17 +99,24 @@ TEST_F(Tool, Policies) {
   succeeds(model + random + "--check-unbatched --json --policy-table=" + table,
            "\"unknown_states\": 0");
   fails(model + random + "--policy=best",
-        "there is no policy 'best'; policies "
-        "are 'depth', 'agenda', 'greedy' and 'fsm'");
+        "invalid value 'best' for --policy; expected 'depth', "
+        "'agenda', 'greedy' or 'fsm'");
   fails(model + random + "--policy=greedy --policy-table=" + table,
-        "tables are only for --policy=fsm");
+        "--policy-table and --learn-policy require --policy=fsm");
   fails(model + random + "--learn-policy=" + table + " --policy-table=" + table,
-        "leave one out");
-  fails(model + random + "--unbatched --policy=agenda", "leave one out");
+        "--learn-policy cannot be combined with --policy-table");
+  fails(model + random + "--unbatched --policy=agenda",
+        "a policy cannot be combined with --unbatched");
+  fails(model + random + "--unbatched --dot=" + table,
+        "--trace and --dot cannot be combined with --unbatched");
+  fails(model + random + "--unbatched --check-unbatched",
+        "--check-unbatched cannot be combined with --unbatched");
+  fails(model + random + "--check-unbatched --partial-results",
+        "--check-unbatched cannot be combined with --partial-results");
   fails(model + random + "--policy-table=none", "cannot read 'none'");
   fails(model + random + "--policy-table=" +
             folder.write("bad", "batch-policy 1\nencoding no\n"),
-        "bad:2: there is no encoding 'no'");
+        "bad:2: unknown encoding 'no'");
 }
 
 TEST_F(Tool, FindsDifferences) {
@@ -131,6 +138,8 @@ TEST_F(Tool, Expected) {
            "1 entries, all within tolerance");
   fails(model + given + " --expect=" + bad, "output 'count', element 0: 3, "
                                             "expected 4");
+  fails(model + given + " --expect=" + bad,
+        "results differ from the expected ones: ");
 }
 
 TEST_F(Tool, Errors) {
@@ -138,13 +147,24 @@ TEST_F(Tool, Errors) {
   fails(model, "no inputs are given");
   fails(model + "--inputs=random:1,3", "none are given; add --params");
   fails(model + random + "--tread=2", "did you mean --threads?");
-  fails(model + random + "--bananas", "batch-run --help lists all");
+  fails(model + random + "--bananas", "see batch-run --help");
   fails(model + random + "--threads", "--threads needs a value");
-  fails(model + random + "--threads=0", "at least 1");
+  fails(model + random + "--threads=0",
+        "invalid value '0' for --threads; expected an integer of at least 1");
+  fails(model + random + "--threads=3000000000",
+        "for --threads; expected an integer of at most 2147483647");
+  fails(model + random + "--watchdog=soon",
+        "invalid value 'soon' for --watchdog; expected a non-negative number");
+  fails(model + random + "--depths=none",
+        "invalid value 'none' for --depths; expected 'inspector' or 'flush'");
+  fails(model + random + "--expect=file,1e-4",
+        "invalid value 'file,1e-4' for --expect; expected FILE or "
+        "FILE,RTOL,ATOL");
   fails(model + random + "--json=1", "takes no value");
-  fails(model + random + "--device=vulkan", "no device 'vulkan'");
-  fails(model + random + "--size=H=64", "give it to batch-compile");
-  fails(model + "other.so", "two models");
+  fails(model + random + "--device=vulkan",
+        "invalid value 'vulkan' for --device");
+  fails(model + random + "--size=H=64", "pass it to batch-compile");
+  fails(model + "other.so", "expected one model");
   fails("no.so " + random, "cannot read 'no.so'");
   fails("no.mlir " + random, "cannot read 'no.mlir'");
   fails(folder.write("m.mlir", "") + " " + random, "batch-compile");

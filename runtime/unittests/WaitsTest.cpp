@@ -56,16 +56,16 @@ const char *const three = "1\n5\n40\n";
 TEST(Waits, InspectIsAnError) {
   Waiting trial(three);
   trial.session->load(trial.forest());
-  EXPECT_MESSAGE("control of this object waits for tensors, so that inspection "
-                 "and execution take turns: call Session::run(), "
-                 "executeTraced() or executeTimed()",
+  EXPECT_MESSAGE("control of this object waits for tensors, so inspection and "
+                 "execution alternate; call Session::run(), executeTraced() "
+                 "or executeTimed()",
                  trial.session->inspect());
 }
 
 TEST(Waits, ScheduleIsAnError) {
   Waiting trial(three);
   trial.session->load(trial.forest());
-  EXPECT_MESSAGE("take turns: call Session::run(), executeTraced() or "
+  EXPECT_MESSAGE("alternate; call Session::run(), executeTraced() or "
                  "executeTimed()",
                  trial.session->schedule());
 }
@@ -73,7 +73,7 @@ TEST(Waits, ScheduleIsAnError) {
 TEST(Waits, ExecuteIsAnError) {
   Waiting trial(three);
   trial.session->load(trial.forest());
-  EXPECT_MESSAGE("take turns: call Session::run(), executeTraced() or "
+  EXPECT_MESSAGE("alternate; call Session::run(), executeTraced() or "
                  "executeTimed()",
                  trial.session->execute());
 }
@@ -81,15 +81,15 @@ TEST(Waits, ExecuteIsAnError) {
 TEST(Waits, PlanIsAnError) {
   Waiting trial(three);
   trial.session->run(trial.forest());
-  EXPECT_MESSAGE("control of this object waits for tensors, so that a run has "
-                 "a plan for each flush: Session::watch() shows them",
+  EXPECT_MESSAGE("control of this object waits for tensors, so a run has a "
+                 "plan for each flush; use Session::watch()",
                  trial.session->plan());
 }
 
 TEST(Waits, NothingRunsInLockStep) {
   Waiting trial(three);
   trial.session->run(trial.forest());
-  EXPECT_MESSAGE("there is no choice of blocks to set",
+  EXPECT_MESSAGE("cannot set a block choice",
                  trial.session->setBlockPolicy({}));
   EXPECT_EQ(trial.session->lockstepCounters().steps, 0);
   EXPECT_TRUE(trial.session->blockPath().empty());
@@ -204,7 +204,7 @@ TEST(Waits, LimitsOfInstances) {
   options.lockstep.maxSteps = 3;
   Session strict(trial.object, *trial.parameters, trial.inputs->tensors,
                  options);
-  EXPECT_MESSAGE("instance 1: has run 3 steps without an end, the last one in "
+  EXPECT_MESSAGE("instance 1: exceeded the limit of 3 steps, the last one in "
                  "the loop; allow more with --max-steps=N, or write",
                  strict.run(trial.forest()));
   // The next mini-batch begins anew.

@@ -53,7 +53,7 @@ struct LeavingJob {
                         job.cancellation->isRequested();
       if (!asks && job.pool->barrier(worker))
         continue;
-      job.pool->noteLeaving();
+      job.pool->markLeaving();
       ++job.left;
       return;
     }

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --test-print-recursion-class --split-input-file --verify-diagnostics
 
-// Calls take the parts of the node and parameters, and cover all parts: one pass,
-// children first.
+// Calls take the children of the node and parameters, and cover all children. One
+// pass, children first, covers the recursion.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -30,7 +30,7 @@ func.func @main(%t: !rec.adt<@Tree>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// A part that is not visited: one pass would do too much.
+// A child is not visited: one pass would do too much.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -56,8 +56,8 @@ func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// An argument that is handed on unchanged is equal for all calls, but a pass over
-// the nodes does not know it.
+// An argument that is passed on unchanged is equal for all calls, but a pass over
+// the nodes does not have it.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -86,7 +86,7 @@ func.func @main(%t: !rec.adt<@Tree>, %c: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// A call goes to one of two parts: a pass cannot know which.
+// A call visits one of two children, and a pass would visit both.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -117,7 +117,7 @@ func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A pass over the input does not visit what the program builds.
+// A pass over the input does not visit values that the program builds.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -159,7 +159,7 @@ func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Calls take a state that the parent computed, which a pass does not know.
+// Calls take a state that the parent computes. A pass does not have it.
 
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -316,8 +316,8 @@ func.func @main(%c: !rec.adt<@Chain>) -> tensor<4xf32> attributes {batch.entry} 
 
 // -----
 
-// The elements of a list-shaped ADT are parts of it; links are nothing to visit,
-// and neither are fields that hold no tree.
+// The elements of a list-shaped ADT are its children. Links and fields that hold
+// no tree need no visit.
 
 !tree = !rec.adt<@Tree>
 !forest = !rec.adt<@Forest>
@@ -363,7 +363,8 @@ func.func @main(%ts: !forest) -> tensor<?x4xf32> attributes {batch.entry} {
 
 // -----
 
-// What ends the list is no element, so the tree in it is not visited.
+// The value at the end of the list is not an element, so the tree in it is not
+// visited.
 
 !tree = !rec.adt<@Tree>
 !forest = !rec.adt<@Forest>
@@ -442,8 +443,8 @@ func.func @main(%t: !tree) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// One field is walked by its elements, one from link to link: a pass would visit
-// the links of both.
+// One field is walked by its elements, the other from link to link. A pass would
+// visit the links of both.
 
 !tree = !rec.adt<@Tree>
 !forest = !rec.adt<@Forest>
@@ -494,7 +495,7 @@ func.func @main(%t: !tree) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// The elements of what the program builds are no parts of the input.
+// Elements of a value that the program builds are not children of the input.
 
 !tree = !rec.adt<@Tree>
 !forest = !rec.adt<@Forest>

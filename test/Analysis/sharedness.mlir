@@ -1,7 +1,8 @@
 // RUN: batch-opt %s --test-print-sharedness --split-input-file --verify-diagnostics
 
-// A parameter stays itself through calls; what is computed from parameters and
-// constants alone is shared; everything else is of the instance.
+// A parameter remains the same parameter through calls. A value computed only
+// from parameters and constants is shared. Everything else belongs to the
+// instance.
 
 // expected-remark @+1 {{arguments: parameter 0, instance}}
 func.func private @f(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
@@ -22,8 +23,8 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// A function argument that two calls bind to different parameters is of the
-// instance; one that they bind to the same parameter is that parameter.
+// A function argument belongs to the instance if two calls bind it to different
+// parameters. If they bind it to the same parameter, it is that parameter.
 
 // expected-remark @+1 {{arguments: instance, parameter 1}}
 func.func private @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
@@ -42,9 +43,9 @@ func.func @main(%v: tensor<4xf32> {batch.shared = "v"},
 
 // -----
 
-// The argument of a recursive function is a parameter if each call, the
-// recursive one too, hands on the parameter; a mix with computed values is of
-// the instance.
+// The argument of a recursive function is a parameter if each call, including
+// the recursive one, passes the parameter. A mix with computed values belongs
+// to the instance.
 
 rec.adt @Chain {
   rec.variant @end()
@@ -76,7 +77,7 @@ func.func @main(%c: !rec.adt<@Chain>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// What a function that the entry does not reach says, does not count.
+// Calls in a function that the entry does not reach are ignored.
 
 // expected-remark @+1 {{arguments: parameter 0}}
 func.func private @f(%w: tensor<4xf32>) -> tensor<4xf32> {
@@ -95,7 +96,7 @@ func.func @main(%w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// What a block takes depends on the way to it.
+// The value of a block argument depends on the path to the block.
 
 // expected-remark @+1 {{arguments: parameter 0, instance}}
 func.func private @f(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
@@ -114,8 +115,9 @@ func.func @main(%w: tensor<4xf32> {batch.shared = "w"},
 
 // -----
 
-// What the body of an op reads counts as its operands do; a number taken out of a
-// tensor is for control, which no kernel that runs once waits for.
+// Values that the body of an op reads count like its operands. A number extracted
+// from a tensor belongs to the instance: control reads it, and no kernel that
+// runs once waits for control.
 
 // expected-remark @+1 {{arguments: instance, parameter 0}}
 func.func @main(%s: f32, %w: tensor<4xf32> {batch.shared = "w"})
@@ -136,7 +138,7 @@ func.func @main(%s: f32, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// Lists are an instance's, whatever is in them: control makes them.
+// Lists belong to the instance, whatever they contain: control makes them.
 
 // expected-remark @+1 {{arguments: parameter 0}}
 func.func @main(%w: tensor<4xf32> {batch.shared = "w"})

@@ -48,13 +48,13 @@ func.func @main(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// An element of a computed tensor is not known ahead.
+// An element of a computed tensor is unknown before the run.
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
   %t = math.tanh %x : tensor<4xf32>
-  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is no input, field or parameter}}
+  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is not an input, field or parameter}}
   %e = tensor.extract %t[%c0] : tensor<4xf32>
   %c = arith.cmpf ogt, %e, %zero : f32
   %y = scf.if %c -> (tensor<4xf32>) {
@@ -68,7 +68,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A forced tensor is waited for.
+// Control waits for a forced tensor.
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   // expected-remark @+1 {{tensor-dependent control: waits for a tensor}}
@@ -100,13 +100,13 @@ func.func @main(%n: index, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// One whose condition does.
+// A while loop whose condition reads a tensor.
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
   %r = scf.while (%h = %x) : (tensor<4xf32>) -> tensor<4xf32> {
-    // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is no input, field or parameter}}
+    // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is not an input, field or parameter}}
     %e = tensor.extract %h[%c0] : tensor<4xf32>
     %c = arith.cmpf ogt, %e, %zero : f32
     scf.condition(%c) %h : tensor<4xf32>
@@ -120,7 +120,8 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A row at a position that control knows, and at one that a tensor decides.
+// A row at a position that control knows, and a row at a position that a tensor
+// determines.
 
 // expected-remark @+1 {{structural}}
 func.func @main(%xs: tensor<?x4xf32>, %i: index) -> tensor<4xf32>
@@ -134,7 +135,7 @@ func.func @main(%xs: tensor<?x4xf32>, %i: index) -> tensor<4xf32>
 func.func @main(%xs: tensor<?x4xf32>, %t: tensor<index>) -> tensor<4xf32>
     attributes {batch.entry} {
   %u = arith.addi %t, %t : tensor<index>
-  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is no input, field or parameter}}
+  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is not an input, field or parameter}}
   %i = tensor.extract %u[] : tensor<index>
   %x = rec.element %xs[%i] : tensor<?x4xf32> -> tensor<4xf32>
   return %x : tensor<4xf32>
@@ -157,8 +158,8 @@ func.func @main(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// A scalar that some op computes from a tensor may be data, through calls and
-// fields, as long as nothing branches on it.
+// A scalar that an op computes from a tensor may be data, through calls and
+// fields, as long as no branch depends on it.
 
 rec.adt @Pair {
   rec.variant @pair(a: i1, b: i1)
@@ -187,7 +188,7 @@ func.func @main(%d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// A branch on it is tensor-dependent, however far the scalar went.
+// A branch on it depends on the tensor, however far the scalar is passed.
 
 rec.adt @Pair {
   rec.variant @pair(a: i1, b: i1)
@@ -205,7 +206,7 @@ func.func @main(%d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
     attributes {batch.entry} {
   %c = builtin.unrealized_conversion_cast %x : tensor<4xf32> to i1
   %b = call @f(%c, %d) : (i1, i1) -> i1
-  // expected-remark @+1 {{tensor-dependent control: is decided by a value that is computed from a tensor}}
+  // expected-remark @+1 {{tensor-dependent control: depends on a value that is computed from a tensor}}
   %y = scf.if %b -> (tensor<4xf32>) {
     %n = arith.negf %x : tensor<4xf32>
     scf.yield %n : tensor<4xf32>
@@ -217,7 +218,7 @@ func.func @main(%d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// So is a match on a value that such a scalar chose.
+// A match on a value that such a scalar selects depends on the tensor, too.
 
 rec.adt @Tree {
   rec.variant @leaf(word: index)
@@ -228,7 +229,7 @@ func.func @main(%t: !rec.adt<@Tree>, %u: !rec.adt<@Tree>, %x: tensor<4xf32>)
   %c = builtin.unrealized_conversion_cast %x : tensor<4xf32> to i1
   %v = arith.select %c, %t, %u : !rec.adt<@Tree>
   %zero = arith.constant 0 : index
-  // expected-remark @+1 {{tensor-dependent control: is decided by a value that is computed from a tensor}}
+  // expected-remark @+1 {{tensor-dependent control: depends on a value that is computed from a tensor}}
   %n = rec.match %v : !rec.adt<@Tree> -> index {
   case @leaf(%word: index) {
     rec.yield %word : index
@@ -241,13 +242,14 @@ func.func @main(%t: !rec.adt<@Tree>, %u: !rec.adt<@Tree>, %x: tensor<4xf32>)
 
 // -----
 
-// A loop may run as often as a scalar says, unless a tensor says the scalar.
+// A scalar may determine the number of rounds of a loop, unless it comes from a
+// tensor.
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = builtin.unrealized_conversion_cast %x : tensor<4xf32> to index
-  // expected-remark @+1 {{tensor-dependent control: is decided by a value that is computed from a tensor}}
+  // expected-remark @+1 {{tensor-dependent control: depends on a value that is computed from a tensor}}
   %y = scf.for %i = %c0 to %n step %c1 iter_args(%h = %x) -> (tensor<4xf32>) {
     %z = math.tanh %h : tensor<4xf32>
     scf.yield %z : tensor<4xf32>
@@ -257,8 +259,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Elements of a list-shaped ADT that were computed do not decide how many there
-// are,
+// Computed elements of a list-shaped ADT do not determine their number.
 
 rec.adt @Bits {
   rec.variant @end()
@@ -284,7 +285,7 @@ func.func @main(%bits: !rec.adt<@Bits>, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// but a branch on one depends on the tensor,
+// A branch on a computed element depends on the tensor.
 
 rec.adt @Bits {
   rec.variant @end()
@@ -296,7 +297,7 @@ func.func @main(%bits: !rec.adt<@Bits>, %x: tensor<4xf32>) -> tensor<4xf32>
   %more = rec.construct @Bits::@bit(%c, %bits) : (i1, !rec.adt<@Bits>) -> !rec.adt<@Bits>
   %list = rec.elements %more : !rec.adt<@Bits> -> !rec.list<i1>
   %y = rec.fold %b in %list init(%h = %x) : !rec.list<i1> -> tensor<4xf32> {
-    // expected-remark @+1 {{tensor-dependent control: is decided by a value that is computed from a tensor}}
+    // expected-remark @+1 {{tensor-dependent control: depends on a value that is computed from a tensor}}
     %z = scf.if %b -> (tensor<4xf32>) {
       %w = math.tanh %h : tensor<4xf32>
       scf.yield %w : tensor<4xf32>
@@ -310,7 +311,8 @@ func.func @main(%bits: !rec.adt<@Bits>, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// and so does a list whose rest a tensor chose, of tensors too.
+// A list whose rest depends on a tensor is tensor-dependent control, also if
+// its elements are tensors.
 
 rec.adt @Rows {
   rec.variant @end()
@@ -322,15 +324,15 @@ func.func @main(%r: !rec.adt<@Rows>, %s: !rec.adt<@Rows>, %x: tensor<4xf32>)
   %rest = arith.select %c, %r, %s : !rec.adt<@Rows>
   %more = rec.construct @Rows::@row(%x, %rest)
       : (tensor<4xf32>, !rec.adt<@Rows>) -> !rec.adt<@Rows>
-  // expected-remark @+1 {{tensor-dependent control: is decided by a value that is computed from a tensor}}
+  // expected-remark @+1 {{tensor-dependent control: depends on a value that is computed from a tensor}}
   %list = rec.elements %more : !rec.adt<@Rows> -> tensor<?x4xf32>
   return %list : tensor<?x4xf32>
 }
 
 // -----
 
-// A loop carries each value by itself: that one was computed from a tensor does
-// not concern the other.
+// A loop carries each value separately: a value computed from a tensor does not
+// affect another one.
 
 // expected-remark @+1 {{structural}}
 func.func @main(%n: index, %d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
@@ -354,9 +356,9 @@ func.func @main(%n: index, %d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// Elements of inputs are known ahead, in ragged tensors too, at indices that
-// other inputs give, and wherever calls and loops carry them. So are those of
-// parameters of which the first extent alone is unknown.
+// Elements of inputs are known before the run: also in ragged tensors, at
+// indices from other inputs, and through calls and loops. Elements of
+// parameters whose first extent alone is unknown are known, too.
 
 func.func private @f(%x: tensor<4xi64>, %i: index) -> index {
   %e = tensor.extract %x[%i] : tensor<4xi64>
@@ -395,10 +397,10 @@ func.func @main(%n: tensor<index>, %x: tensor<4xi64>, %y: tensor<4xi64>,
 
 // -----
 
-// A call with a computed tensor is one too many.
+// One call passes a computed tensor, so the argument is not an input.
 
 func.func private @f(%x: tensor<4xi64>, %i: index) -> index {
-  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is no input, field or parameter}}
+  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is not an input, field or parameter}}
   %e = tensor.extract %x[%i] : tensor<4xi64>
   %n = arith.index_cast %e : i64 to index
   return %n : index
@@ -413,7 +415,7 @@ func.func @main(%x: tensor<4xi64>) -> index attributes {batch.entry} {
 
 // -----
 
-// A loop that carries an input first and a computed tensor then is no input.
+// A value that a loop carries is not an input if only its initial value is one.
 
 func.func @main(%n: index, %x: tensor<4xi64>) -> i64 attributes {batch.entry} {
   %c0 = arith.constant 0 : index
@@ -421,7 +423,7 @@ func.func @main(%n: index, %x: tensor<4xi64>) -> i64 attributes {batch.entry} {
   %zero = arith.constant 0 : i64
   %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero, %z = %x)
       -> (i64, tensor<4xi64>) {
-    // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is no input, field or parameter}}
+    // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is not an input, field or parameter}}
     %e = tensor.extract %z[%c0] : tensor<4xi64>
     %t = arith.addi %s, %e : i64
     %y = arith.addi %z, %z : tensor<4xi64>
@@ -432,19 +434,19 @@ func.func @main(%n: index, %x: tensor<4xi64>) -> i64 attributes {batch.entry} {
 
 // -----
 
-// A constant is no input: it becomes a kernel's result.
+// A constant is not an input: it becomes a kernel's result.
 
 func.func @main(%i: index) -> i64 attributes {batch.entry} {
   %x = arith.constant dense<[1, 2, 3, 4]> : tensor<4xi64>
-  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is no input, field or parameter}}
+  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is not an input, field or parameter}}
   %e = tensor.extract %x[%i] : tensor<4xi64>
   return %e : i64
 }
 
 // -----
 
-// A field that inputs alone fill, also where the program fills it with one, is
-// known ahead.
+// A field is known before the run if only inputs fill it, also if the program
+// stores an input in it.
 
 rec.adt @Box {
   rec.variant @box(x: tensor<4xi64>)
@@ -466,8 +468,8 @@ func.func @main(%b: !rec.adt<@Box>, %x: tensor<4xi64>) -> i64
 
 // -----
 
-// One that the program also fills with a computed tensor is not, whichever value
-// is matched.
+// A field is not known if the program also stores a computed tensor in it,
+// whichever value is matched.
 
 rec.adt @Box {
   rec.variant @box(x: tensor<4xi64>)
@@ -479,7 +481,7 @@ func.func @main(%b: !rec.adt<@Box>, %x: tensor<4xi64>)
   %own = rec.construct @Box::@box(%t) : (tensor<4xi64>) -> !rec.adt<@Box>
   %e = rec.match %b : !rec.adt<@Box> -> i64 {
   case @box(%y: tensor<4xi64>) {
-    // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is no input, field or parameter}}
+    // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is not an input, field or parameter}}
     %v = tensor.extract %y[%c0] : tensor<4xi64>
     rec.yield %v : i64
   } }

@@ -50,8 +50,8 @@ module {
 
 // -----
 
-// Where leaves are rows of an embedding the class mixes a table and a
-// parameter; a whole parameter that is an operand as others are is a row too.
+// If leaves are rows of an embedding, the class mixes a table and a parameter.
+// A whole parameter that is the same operand as other values is a row, too.
 
 // expected-remark @below {{class 0 of 'tensor<4xf32>': @node#0 parameter 0 parameter 1}}
 module {
@@ -95,8 +95,8 @@ module {
 
 // -----
 
-// Values that are never the same operand stay apart, of one type or not; one kernel may have
-// results in several classes.
+// Values that are never the same operand have separate classes, of one type or not. A kernel
+// may have results in several classes.
 
 // expected-remark @below {{class 0 of 'tensor<4xf32>': @cell#0}}
 // expected-remark @below {{class 1 of 'tensor<4xf32>': @cell#1}}
@@ -132,7 +132,7 @@ module {
 
 // -----
 
-// A list of tensors and its elements are one class: what a map yields, the
+// A list of tensors and its elements are one class: the results of a map, the
 // ragged operand of a kernel, and the list field that holds them.
 
 // expected-remark @below {{class 0 'h' of 'tensor<4xf32>': @sum#0}}
@@ -205,8 +205,8 @@ module {
 
 // -----
 
-// The elements of a list-shaped ADT are the tensors in its field: of inputs and of
-// what the program adds to them.
+// The elements of a list-shaped ADT are the tensors in its field, both those of
+// inputs and those that the program adds.
 
 // expected-remark @below {{class 0 'row' of 'tensor<4xf32>': @negate#0 inputs}}
 // expected-remark @below {{class 1 of 'tensor<4xf32>': @sum#0}}
@@ -242,8 +242,8 @@ module {
 
 // -----
 
-// What is appended to a list is in one class with its other elements, in all its
-// versions.
+// Tensors appended to a list are in one class with its other elements, in all
+// its versions.
 
 // expected-remark @below {{class 0 of 'tensor<4xf32>': @next#0 parameter 0 inputs}}
 // expected-remark @below {{class 1 of 'tensor<4xf32>': @attend#0}}

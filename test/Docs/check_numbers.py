@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_numbers.py: numbers of the code that the documents repeat are the code's."""
+"""check_numbers.py: checks that the documents repeat numbers of the code correctly."""
 
 import glob
 import os
@@ -16,7 +16,7 @@ def contents(name):
 
 
 def of_code(name, pattern):
-    """The text that the code has at a pattern's group."""
+    """Returns the text of the code at a pattern's group."""
     found = re.search(pattern, contents(name), re.M)
     if not found:
         sys.exit("error: %s has nothing like %s" % (name, pattern))
@@ -29,7 +29,7 @@ def parts(count):
 
 
 def bytes_(text):
-    """A number of bytes, as code or as documents write it."""
+    """Returns a number of bytes, in the notation of the code or of documents."""
     number, unit = re.match(r"(\d+) ?(.*)", text).groups()
     if unit.startswith("<<"):
         return int(number) << int(unit[2:])
@@ -40,7 +40,7 @@ ABI = of_code("runtime/include/batch-runtime/ABI.h", r"^#define BATCH_ABI_VERSIO
 PROJECT = of_code("CMakeLists.txt", r"^project\(Batch VERSION ([0-9.]+)")
 LLVM = of_code("CMakeLists.txt", r"^find_package\(MLIR ([0-9.]+)")
 
-# (what, the code's number, a pattern of the documents, what is compared)
+# (name, the code's number, a pattern of the documents, a function of the compared values)
 LIMITS = r"^LINES, PASSES_LINES, PACKAGE_LINES, MEDIAN = %s"
 NUMBERS = [
     ("the library's version", ABI, r"libbatch-runtime\.so\.(\d+)", str),
@@ -57,6 +57,8 @@ NUMBERS = [
      r"a file has at most (\d+)", str),
     ("lines of a Passes.td", of_code("scripts/check-layers", LIMITS % r"\d+, (\d+)"),
      r"a `Passes.td` (\d+)", str),
+    ("lines of a generated page", of_code("scripts/check-layers", r"^GENERATED_LINES = (\d+)"),
+     r"a generated page (\d+)", str),
     ("lines of a module of the package", of_code("scripts/check-layers",
                                                  LIMITS % r"\d+, \d+, (\d+)"),
      r"A file has at most (\d+)", str),

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""check_release.py [ROOT]: the changelog, CITATION.cff and the project have one version.
+"""check_release.py [ROOT]: checks that the changelog, CITATION.cff and the project have
+one version.
 
 CHANGELOG.md begins with "## Unreleased". The first heading "## VERSION - DATE" after it
 has the version of project(Batch) in CMakeLists.txt, and version and date-released of
@@ -12,7 +13,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LONGEST = 100  # characters of an entry
+LONGEST = 100  # longest entry, in characters
 
 root = sys.argv[1] if len(sys.argv) > 1 else ROOT
 errors = []
@@ -24,7 +25,7 @@ def contents(name):
 
 
 def found(name, pattern):
-    """The groups of a pattern in a file."""
+    """Returns the groups of a pattern in a file."""
     match = re.search(pattern, contents(name), re.M)
     if not match:
         sys.exit("error: %s has no line that matches %s" % (name, pattern))

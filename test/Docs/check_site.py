@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check_site.py ROOT PYTHON: the pages that scripts/site has made, in ROOT/build/site, are
-all there and say what they should; a link or an anchor that leads nowhere is found.
+"""check_site.py ROOT PYTHON: checks that the pages of scripts/site, in ROOT/build/site,
+are complete and correct. Reports links and anchors without a target.
 
-PYTHON is the one that has Sphinx. Called by scripts/check --long.
+PYTHON has Sphinx. scripts/check --long calls this script.
 """
 
 import ast
@@ -48,32 +48,33 @@ for name in "think.py", "trees.py":
     example = re.search(r"save as %s -->\n```\w+\n(.*?)```" % name, readme,
                         re.S).group(1)
     expect("the first page has " + name, example in text(index))
-tutorial = page("docs/Tutorial")
+tutorial = page("docs/tutorials/mlir")
 expect("MLIR is highlighted", '<div class="highlight-mlir' in tutorial and
        re.search(r'<span class="k">rec.match</span>', tutorial))
 expect("the first page says the version",
        re.search(r"<title>.*Batch \d+\.\d+\.\d+", index))
 captions = re.findall(r'<p class="caption"[^>]*><span class="caption-text">(.*?)<', index)
-expect("the navigation begins with the start", captions[:1] == ["Start"], captions)
+expect("the navigation has the four kinds of pages",
+       captions[:5] == ["Tutorials", "How-to guides", "Reference", "Generated reference",
+                        "Explanation"], captions)
 links = re.findall(r'<li class="toctree-l1"><a [^>]*href="([^"]*)"', index)
-expect("the tutorial comes first, then Python",
-       links[:3] == ["docs/Installation.html", "docs/Tutorial.html",
-                     "docs/Python.html"], links)
+expect("the tutorials come first",
+       links[:2] == ["docs/tutorials/python.html", "docs/tutorials/mlir.html"], links)
 
-api = page("docs/site/API")
+api = page("docs/reference/python-api")
 with open(os.path.join(root, "python", "batch", "__init__.py")) as file:
     names = [ast.literal_eval(node.value) for node in ast.parse(file.read()).body
              if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"][0]
 for name in names:
     expect("batch.%s is described" % name, 'id="batch.%s"' % name in api)
 
-# What is wrong is found.
+# Broken links and missing anchors are reported.
 with tempfile.TemporaryDirectory() as folder:
     pages = os.path.join(folder, "pages")
     shutil.copytree(os.path.join(root, "build", "site-pages"), pages,
                     ignore=shutil.ignore_patterns("doctrees"))
-    with open(os.path.join(pages, "docs", "Tutorial.md"), "a") as file:
-        file.write("\n[a](Nowhere.md) [b](Tools.md#no-such-heading)\n")
+    with open(os.path.join(pages, "docs", "reference", "tools.md"), "a") as file:
+        file.write("\n[a](nowhere.md) [b](formats.md#no-such-heading)\n")
     done = subprocess.run(
         [python, "-m", "sphinx", "-q", "-n", "-W", "--keep-going", "-b", "dummy",
          "-c", os.path.join(root, "docs", "site"), pages, os.path.join(folder, "site")],
@@ -81,7 +82,7 @@ with tempfile.TemporaryDirectory() as folder:
         stderr=subprocess.STDOUT)
     said = done.stdout.decode()
     expect("a page that is not there is an error",
-           done.returncode != 0 and "Nowhere.md" in said, said)
+           done.returncode != 0 and "nowhere.md" in said, said)
     expect("a heading that is not there is an error", "no-such-heading" in said, said)
 with tempfile.TemporaryDirectory() as folder:
     tree = os.path.join(folder, "tree")
@@ -94,7 +95,7 @@ with tempfile.TemporaryDirectory() as folder:
                            os.path.join(folder, "pages")], stderr=subprocess.PIPE)
     said = done.stderr.decode()
     expect("a file that is not there is an error",
-           done.returncode != 0 and "README.md: there is no examples/gone" in said and
+           done.returncode != 0 and "README.md: missing link target 'examples/gone'" in said and
            "nowhere" not in said, said)
 print("%d pages, %d names of the package; %d failed" % (len(files), len(names),
                                                         len(failures)))

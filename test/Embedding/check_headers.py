@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """check_headers.py COMPILER BUILD LLVM_INCLUDE [--all | --minutes=N --seed=N] [HEADER...]:
-each installed header compiles on its own, without the precompiled header of this project's
-build.
+checks that each installed header compiles on its own, without the precompiled header of
+this project's build.
 
-Headers of the runtime take a second each. Those of the compiler, of which the options and
-names select some, take several.
+Headers of the runtime take a second each. Headers of the compiler take several seconds;
+options and names select some of them.
 """
 
 import argparse
@@ -22,7 +22,8 @@ import batchtest  # noqa: E402
 parser = argparse.ArgumentParser()
 for name in ("compiler", "build", "llvm"):
     parser.add_argument(name)
-parser.add_argument("names", nargs="*", metavar="HEADER", help="headers of the compiler")
+parser.add_argument("names", nargs="*", metavar="HEADER",
+                    help="compile these headers of the compiler")
 parser.add_argument("--all", action="store_true", help="compile all headers of the compiler")
 batchtest.add_draw_options(parser, "headers of the compiler")
 options = parser.parse_intermixed_args()
@@ -32,14 +33,14 @@ FOLDERS = [os.path.join(ROOT, "runtime", "include"), os.path.join(ROOT, "include
 
 
 def headers(folder):
-    """The paths of all headers below a folder, from that folder."""
+    """Returns the paths of all headers in a folder, relative to it."""
     return sorted(os.path.relpath(os.path.join(where, name), folder)
                   for where, _, names in os.walk(folder) for name in names
                   if name.endswith(".h"))
 
 
 def compiled(header):
-    """The compiler's output for a program that includes one header."""
+    """Returns the compiler's output for a program that includes one header."""
     done = subprocess.run([options.compiler, *FLAGS, *("-I" + folder for folder in FOLDERS), "-"],
                           input='#include "%s"\n' % header, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
@@ -58,7 +59,7 @@ if not options.all and options.minutes is None:
 cases = itertools.chain(wanted, batchtest.draw(options, others))
 made = failed = 0
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-    # Later ones are drawn when these are done.
+    # Later headers are drawn when these are done.
     while now := list(itertools.islice(cases, os.cpu_count())):
         made += len(now)
         for header, message in zip(now, pool.map(compiled, now)):

@@ -2,8 +2,8 @@
 // RUN: not batch-run %t.so --inputs=random:1,1 2>&1 | FileCheck %s
 // RUN: batch-run %t.so --inputs=random:1,1 --unbatched
 
-// Where no strategy is legal, batch-choose-strategy keeps the reason, and the
-// object has it for whoever runs it.
+// If no strategy is legal, batch-choose-strategy stores the reason in the
+// object, and batch-run prints it.
 
 // CHECK: batch-run: error: the object has no batched code, only --unbatched is possible: model.mlir:11:8: control depends on a tensor here
 

@@ -2,8 +2,8 @@
 // RUN: not batch-compile --strategy=linearize %s -o %t.so 2>&1 | FileCheck %s
 // RUN: test ! -e %t.so
 
-// Recursion that a tensor's value decides cannot be linearized: the error is at
-// the branch, or at the value it reads, and names the strategy.
+// Recursion that depends on a tensor's value cannot be linearized. The error is
+// at the branch, or at the value that it reads, and names the strategy.
 
 // CHECK: not-structural.mlir:{{2[4-7]}}:{{[0-9]+}}: error: control depends on a tensor here, so the program is not structural and strategy 'linearize' cannot batch it
 module {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_serving.py --doc=CAPI.md [--c=THREADS] [--cxx=SERVE] [--python=PYTHON]
-[--compile=BATCH-COMPILE] [--sanitize=thread] [--preload=LIBRARY]: a program in C
-(threads.c), one in C++ (examples/serve) and one in Python (threads.py) serve one object,
-the model of docs/CAPI.md, from four threads, and give the same answers.
+"""check_serving.py --doc=FILE [--c=THREADS] [--cxx=SERVE] [--python=PYTHON]
+[--compile=BATCH-COMPILE] [--sanitize=thread] [--preload=LIBRARY]: tests programs in C
+(threads.c), C++ (examples/serve) and Python (threads.py). Each serves one object, the
+model of docs/how-to/run-from-c.md, from four threads, and they give the same answers.
 
-They may have been built with a sanitizer; what it reports is a failure.
+They may have been built with a sanitizer, whose reports are failures.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def run(command, text=None, **environment):
 
 
 def expected(limit, words):
-    """What the model computes; all numbers are exact in f32."""
+    """Computes the results of the model. All numbers are exact in f32."""
     step = [sum(w + 1 + i / 4 for w in words) for i in range(WIDTH)]
     now, rounds = list(step), 1
     while now[0] < limit:
@@ -41,7 +41,7 @@ def expected(limit, words):
 
 
 def write_parameters(path):
-    """E as a safetensors file."""
+    """Returns E as a safetensors file."""
     values = [w + 1 + i / 4 for w in range(WORDS) for i in range(WIDTH)]
     data = struct.pack("<%df" % len(values), *values)
     head = json.dumps({"E": {"dtype": "F32", "shape": [WORDS, WIDTH],
@@ -58,7 +58,8 @@ def main():
     parser.add_argument("--compile", default="batch-compile")
     parser.add_argument("--sanitize")
     parser.add_argument("--preload", default="")
-    parser.add_argument("--doc", required=True, help="docs/CAPI.md")
+    parser.add_argument("--doc", required=True,
+                        help="read the model from this file, docs/how-to/run-from-c.md")
     options = parser.parse_args()
     with open(options.doc) as file:
         model = re.search(r"save as words.mlir -->\n```mlir\n(.*?)```", file.read(),

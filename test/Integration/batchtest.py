@@ -1,9 +1,9 @@
-"""What the integration tests share: tools, files, trees. Standard library only.
+"""Shared code of the integration tests: tools, files, trees. Standard library only.
 
-The tools are found in $BATCH_TOOLS, else on the PATH; $BATCH_RUN names another
-batch-run (an instrumented one, or one in an emulator), $BATCH_COMPILE_OPTIONS more
-options of batch-compile. Compiled models are kept in $BATCH_TEST_CACHE, where set:
-for one state of batch-compile, source and options.
+The tools are in $BATCH_TOOLS, or on the PATH. $BATCH_RUN names another batch-run, such as
+an instrumented one or one in an emulator. $BATCH_COMPILE_OPTIONS contains additional
+options of batch-compile. $BATCH_TEST_CACHE, if set, caches compiled models by the state
+of batch-compile, the source and the options.
 """
 
 import array
@@ -26,46 +26,46 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 MODELS = os.path.join(ROOT, "examples", "models")
 INPUTS = os.path.join(ROOT, "examples", "data")
 
-# Models by the kind of structure they read.
+# Models by the kind of structure that they read
 BINARY = ["treernn", "treernn_w", "treefc", "treegru_nary", "treelstm_nary",
           "treelstm_nary_tai", "mvrnn"]
 CHILD_SUM = ["treegru_cs", "simpletreegru", "treelstm_cs"]
 DEP = ["treegru_cs_dep", "treelstm_cs_dep"]
 DAG = ["dagrnn"]
 ALL = BINARY + CHILD_SUM + DEP + DAG
-# Those with inputs of their own (sequences.py).
+# Models with their own inputs (sequences.py)
 TYPED = ["treelstm_2type"]
 CHAINS = ["bilstm_tagger", "bilstm_tagger_char", "lstm_nmt"]
 LATTICES = ["lattice_lstm", "lattice_lstm_ed", "lattice_gru", "lattice_gru_pool",
             "lattice_gru_gate"]
 EVERY = ALL + TYPED + CHAINS + LATTICES
-# Recurrences over sentences, a tree, and loops of a given number of steps: golden cases
-# alone.
+# Recurrences over sentences, a tree, and loops with a given number of steps: only golden
+# cases
 FURTHER = ["nasrnn", "nasrnn_add", "lstm10", "rae", "attention", "attention_masked",
            "nestedrnn", "birnn", "rnn_map"]
-# Networks of residual blocks, which residual_models.py writes.
+# Networks of residual blocks, written by residual_models.py
 RESIDUAL = ["blockdrop", "blockdrop_given", "skipnet38", "skipnet101"]
-# Loops and branches that read tensors: golden cases alone, but for skipnet101
-# (check_skipnet101.py).
+# Loops and branches that read tensors: only golden cases, except skipnet101
+# (check_skipnet101.py)
 DECIDING = ["seq2seq", "seq2seq_forced", "berxit"] + RESIDUAL
-# Loops and branches without recursion: strategy `replicate` runs them, too.
+# Loops and branches without recursion: strategy `replicate` also runs them.
 REPLICATED = ["nasrnn", "nasrnn_add", "lstm10", "attention", "attention_masked", "seq2seq",
               "seq2seq_forced", "blockdrop", "blockdrop_given", "skipnet38", "rae",
               "treernn", "treernn_w", "treefc", "treegru_nary", "treelstm_nary",
               "treelstm_nary_tai", "treelstm_2type", "mvrnn"]
-# Decoding with a draft, which speculative_models.py writes.
+# Decoding with a draft, written by speculative_models.py
 SPECULATIVE = ["specdec", "specdec_sample"]
-# Those that wait for tensors (strategy `lazy`): golden cases, but for beam search
-# (check_beam_search.py), and sizes of their own (check_waiting_models.py).
+# Models that wait for tensors (strategy `lazy`): golden cases, except for beam search
+# (check_beam_search.py), and other sizes (check_waiting_models.py)
 WAITING = ["lstm_nmt_greedy", "lstm_nmt_beam", "stackrnn", "nestedrnn_td", "drnn", "berxit",
            "moe_top1", "moe_top2"] + SPECULATIVE
-# Those whose control reads numbers and tensors (posteriors.py).
+# Models whose control reads numbers and tensors (posteriors.py)
 CONTROL = ["fib", "ackermann", "nuts_gauss", "nuts_logreg", "german_credit", "arK",
            "blr", "eight_schools_noncentered", "kidscore_interaction"]
 
 
 def where_and_when(benchmark):
-    """What every benchmark's record says of its machine and time."""
+    """Returns the machine and the time of a benchmark's record."""
     cpu = platform.processor() or platform.machine()
     try:
         with open("/proc/cpuinfo") as file:
@@ -79,7 +79,8 @@ def where_and_when(benchmark):
 
 
 def sample(items, seed, share=4):
-    """One item in `share`, drawn by `seed`, in their order; all items without a seed."""
+    """Returns one item in `share`, drawn by `seed`, in their order. Without a seed,
+    returns all."""
     items = list(items)
     if seed is None:
         return items
@@ -88,7 +89,7 @@ def sample(items, seed, share=4):
 
 
 def store_record(path, record):
-    """Writes a benchmark's record as JSON, a line per result."""
+    """Writes a benchmark's record as JSON, with one line per result."""
     head = {key: value for key, value in record.items() if key != "results"}
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with open(path, "w") as file:
@@ -98,7 +99,7 @@ def store_record(path, record):
 
 
 class ToolError(Exception):
-    """A tool ended with an error; the text says which and how."""
+    """A tool ended with an error. The text names the tool and the error."""
 
 
 def tool(name):
@@ -112,7 +113,7 @@ def tool(name):
 
 
 def call(name, *arguments, timeout=1800, errors=False):
-    """Runs a tool and returns its standard output, or what it says of its input."""
+    """Runs a tool and returns its standard output, or its message about its input."""
     command = [tool(name)] + [str(a) for a in arguments]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE,
@@ -127,7 +128,7 @@ def call(name, *arguments, timeout=1800, errors=False):
 
 
 def compile_model(source, output, size=None, *options):
-    """batch-compile; returns the shared object's path."""
+    """Runs batch-compile; returns the path of the shared object."""
     arguments = (["--size=H=%d" % size] if size else []) + list(options)
     arguments += os.environ.get("BATCH_COMPILE_OPTIONS", "").split()
     cache = os.environ.get("BATCH_TEST_CACHE")
@@ -152,21 +153,23 @@ def compile_model(source, output, size=None, *options):
 
 
 def small_size(source):
-    """16 for a model that has a size H, for compile_model; else None."""
+    """Returns 16 for a model with a size H, for compile_model; else None."""
     with open(source) as file:
         return 16 if "{H = " in file.read() else None
 
 
 def table_of_passes(pipeline):
-    """The names of the passes in the table of a pipeline in docs/Pipelines.md, in order."""
-    with open(os.path.join(ROOT, "docs", "Pipelines.md")) as file:
+    """Returns the names of the passes in a table of docs/reference/pipelines.md, in
+    order."""
+    with open(os.path.join(ROOT, "docs", "reference", "pipelines.md")) as file:
         section = file.read().split("\n## %s\n" % pipeline)[1].split("\n## ")[0]
     return re.findall(r"^\| *\d+ *\| *`([a-z0-9-]+)` *\|", section, re.M)
 
 
 def autobatch_passes(options, without=(), extra=None):
-    """The passes of --autobatch in docs/Pipelines.md as flags of batch-opt, with
-    options by name. What the pipeline leaves out unless asked to is left out."""
+    """Returns the passes of --autobatch in docs/reference/pipelines.md as flags of
+    batch-opt, with options by name. Omits passes that the pipeline adds only on
+    request."""
     return ["--" + name + ("=" + options[name] if name in options else "")
             for name in table_of_passes("--autobatch")
             if name not in without and
@@ -174,7 +177,7 @@ def autobatch_passes(options, without=(), extra=None):
 
 
 def vector_options():
-    """Options of --cpu-workers, as batch-compile sets them for this machine."""
+    """Returns options of --cpu-workers, as batch-compile sets them for this machine."""
     bits, registers = 128, 32
     if platform.machine() == "x86_64":
         with open("/proc/cpuinfo") as file:
@@ -185,7 +188,7 @@ def vector_options():
 
 def run_model(program, inputs, *options, params="random:1", batch=None,
               threads=1, check=True):
-    """batch-run --json; returns the object it prints."""
+    """Runs batch-run --json; returns the object that it prints."""
     arguments = [program, "--params=" + params, "--inputs=" + inputs,
                  "--threads=%d" % threads, "--json"]
     if batch:
@@ -196,15 +199,15 @@ def run_model(program, inputs, *options, params="random:1", batch=None,
 
 
 def mini_batches(instances, batch):
-    """How many mini-batches of exactly `batch` instances there are: benchmarks leave out
-    a smaller last one, which would make the mean that of another size."""
+    """Returns the number of mini-batches of exactly `batch` instances. Benchmarks omit a
+    smaller last one, which would change the mean."""
     if instances < batch:
         raise ToolError("%d instances make no mini-batch of %d" % (instances, batch))
     return instances // batch
 
 
-# How often a number can be doubled until it is 10: for 0 there is no end. Control reads
-# no computed tensor.
+# Number of times that a number can be doubled until it is 10. For 0 there is no end.
+# Control reads no computed tensor.
 DOUBLING = """
 func.func @main(%x: f32 {batch.name = "x"}) -> (i32 {batch.name = "n"})
     attributes {batch.entry} {
@@ -226,7 +229,7 @@ func.func @main(%x: f32 {batch.name = "x"}) -> (i32 {batch.name = "n"})
 
 
 class Checks:
-    """Counts checks and prints each one; leave with exit()."""
+    """Counts checks and prints each one. Scripts end with exit()."""
 
     def __init__(self, title):
         self.title, self.passed, self.failures = title, 0, []
@@ -246,7 +249,7 @@ class Checks:
                            "(found %r, wanted %r)" % (found, wanted))
 
     def run(self, what, function):
-        """Calls a function; a ToolError is a failed check."""
+        """Calls a function. A ToolError is a failed check."""
         try:
             result = function()
         except ToolError as error:
@@ -280,7 +283,7 @@ CODES = {"F32": "f", "F64": "d", "I8": "b", "I16": "h", "I32": "i", "I64": "q",
 
 
 def read_safetensors(path):
-    """{name: (dtype, shape, array)} of a safetensors file."""
+    """Returns {name: (dtype, shape, array)} of a safetensors file."""
     data = contents(path)
     (size,) = struct.unpack_from("<Q", data)
     header = json.loads(data[8:8 + size])
@@ -309,7 +312,7 @@ def write_safetensors(path, tensors):
 
 
 def encode(kind, value):
-    """An element of f16, bf16 or another type as read_safetensors has it."""
+    """Returns an element of f16, bf16 or another type in the form of read_safetensors."""
     if kind == "f16":
         return struct.unpack("<H", struct.pack("<e", value))[0]
     if kind == "bf16":  # the upper half of an f32
@@ -318,7 +321,7 @@ def encode(kind, value):
 
 
 def decode(kind, element):
-    """The number whose encode() is `element`."""
+    """Returns the number whose encode() is `element`."""
     if kind == "f16":
         return struct.unpack("<e", struct.pack("<H", element))[0]
     if kind == "bf16":
@@ -327,7 +330,7 @@ def decode(kind, element):
 
 
 def rows(tensor):
-    """The rows of a two-dimensional tensor of read_safetensors."""
+    """Returns the rows of a two-dimensional tensor of read_safetensors."""
     _, shape, values = tensor
     return [values[i * shape[1]:(i + 1) * shape[1]] for i in range(shape[0])]
 
@@ -344,7 +347,7 @@ def write_lines(path, values):
 # --- trees and graphs -------------------------------------------------------
 
 def parse_brackets(line):
-    """[label, child, …] or [label, "word"] of a bracketed tree."""
+    """Returns a bracketed tree as [label, child, …] or [label, "word"]."""
     stack = [[]]
     for token in line.replace("(", " ( ").replace(")", " ) ").split():
         if token == "(":
@@ -358,7 +361,8 @@ def parse_brackets(line):
 
 
 def size_and_height(tree):
-    """Nodes and height of a bracketed tree; a leaf has height 0."""
+    """Returns the numbers of nodes and the height of a bracketed tree; a leaf has height
+    0."""
     nodes, height, work = 0, 0, [(tree, 0)]
     while work:
         node, depth = work.pop()
@@ -370,8 +374,8 @@ def size_and_height(tree):
 
 
 def dep_trees(lines):
-    """Bracketed trees as values with a word at every node: the label's number at
-    inner nodes, the word's own at leaves, each by first appearance."""
+    """Returns bracketed trees as values with a word at each node: the label's number at
+    inner nodes, the word's own at leaves, each in the order of first appearance."""
     words = {}
 
     def number(word):
@@ -387,7 +391,7 @@ def dep_trees(lines):
 
 
 def grid(generator, height, width, diagonals, vocabulary=100):
-    """A pixel grid from north-west to south-east as a shared value."""
+    """Returns a pixel grid from north-west to south-east as a shared value."""
     nodes = []
     for i in range(height):
         for j in range(width):
@@ -404,7 +408,7 @@ def grid(generator, height, width, diagonals, vocabulary=100):
 
 
 def random_dag(generator, count, vocabulary=100):
-    """A random DAG with one sink, its last node."""
+    """Returns a random DAG with one sink, its last node."""
     nodes, unused = [], set()
     for i in range(count):
         if i + 1 == count:
@@ -419,7 +423,7 @@ def random_dag(generator, count, vocabulary=100):
 
 
 def dags(count, seed=5):
-    """Grids and random DAGs in turn; the first is a 10x10 grid."""
+    """Returns grids and random DAGs alternately; the first is a 10x10 grid."""
     generator = random.Random(seed)
     values = [grid(generator, 10, 10, True)]
     while len(values) < count:
@@ -433,7 +437,7 @@ def dags(count, seed=5):
 
 
 def longest_path(dag):
-    """Number of nodes on the longest path of a shared value."""
+    """Returns the number of nodes on the longest path of a shared value."""
     depth = []
     for node in dag["nodes"]:
         depth.append(1 + max([depth[kid["ref"]] for kid in node[2]], default=0))
@@ -441,16 +445,16 @@ def longest_path(dag):
 
 
 def add_soak_options(parser, count, what="programs"):
-    """Adds options of a script that makes random programs, or others: which, and how many."""
+    """Adds options of a script that makes random programs, for their selection and number."""
     parser.add_argument("--" + what, dest="programs", type=int, default=count, metavar="N",
-                        help="make N %s (%%(default)s)" % what)
+                        help="make N %s (default: %%(default)s)" % what)
     parser.add_argument("--minutes", type=float, metavar="N",
-                        help="make as many %s as begin within N minutes, instead" % what)
+                        help="make %s for N minutes instead" % what)
     parser.add_argument("--first", type=int, default=0, metavar="N",
-                        help="the number of the first one (%(default)s)")
+                        help="begin with number N (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, metavar="N",
-                        help="%s of the same seed and number are the same "
-                        "(%%(default)s)" % what)
+                        help="draw %s from seed N (default: %%(default)s); the same seed and "
+                        "number give the same one" % what)
 
 
 def begun_within(minutes, cases):
@@ -463,7 +467,7 @@ def begun_within(minutes, cases):
 
 
 def soak_numbers(options, step=1):
-    """The numbers of the programs to make; every `step`th one."""
+    """Returns the numbers of the programs to make, every `step`th one."""
     if options.minutes is None:
         return iter(range(options.first, options.first + options.programs, step))
     return begun_within(options.minutes, itertools.count(options.first, step))
@@ -472,9 +476,9 @@ def soak_numbers(options, step=1):
 def add_draw_options(parser, what):
     """Adds options of a script with a fixed list of cases, of which a long run draws some."""
     parser.add_argument("--minutes", type=float, metavar="N",
-                        help="run %s in random order, as many as begin within N minutes" % what)
+                        help="run %s in random order for N minutes" % what)
     parser.add_argument("--seed", type=int, default=1, metavar="N",
-                        help="which random order (%(default)s)")
+                        help="seed of the random order (default: %(default)s)")
 
 
 def draw(options, cases):
@@ -486,7 +490,7 @@ def draw(options, cases):
 
 
 def temporary():
-    """A folder that is gone when the process ends."""
+    """Creates a folder that is removed when the process ends."""
     folder = tempfile.mkdtemp(prefix="batch-test-")
     import atexit
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -494,17 +498,17 @@ def temporary():
 
 
 def temporary_paths():
-    """A function from a name to its path in a folder of temporary()."""
+    """Returns a function from a name to its path in a folder of temporary()."""
     folder = temporary()
     return lambda name: os.path.join(folder, name)
 
 
 def contents(path):
-    """The bytes of a file."""
+    """Returns the bytes of a file."""
     with open(path, "rb") as file:
         return file.read()
 
 
 def narrow(value):
-    """A number as an f32."""
+    """Returns a number as an f32."""
     return struct.unpack("f", struct.pack("f", value))[0]

@@ -1,5 +1,6 @@
-"""SkipNet with bottleneck blocks as MLIR, for images as those of ImageNet: residual_models.py
-writes it, and has what both kinds of blocks share."""
+"""Writes SkipNet with bottleneck blocks as MLIR, for images like those of ImageNet.
+residual_models.py calls this module, and contains the code that both kinds of blocks
+share."""
 
 import residual_models as residual
 from residual_models import call, fill, wrapped
@@ -7,11 +8,11 @@ from residual_models import call, fill, wrapped
 SIZE, BLOCKS, WIDTH, CLASSES = 224, (3, 4, 23, 3), 64, 1000
 
 INTRODUCTION = """\
-// SkipNet: a residual network on images in which a recurrent gate says before each block
-// whether it runs; the first one does. Each convolution is followed by a norm.
+// SkipNet: a residual network on images. Before each block, a recurrent gate decides
+// whether it runs. The first block always runs. A norm follows each convolution.
 //
 //   F(x) = norm3(conv3(relu(norm2(conv2(relu(norm1(conv1(x))))))): 1 x 1, 3 x 3 and 1 x 1
-//   S(x) = x, but in the first blocks of groups norm(W x), every second pixel from group 1 on
+//   S(x) = x, except in the first blocks of groups: norm(W x), every second pixel from group 1
 //   x    = the maxima of 3 x 3 in relu(norm(conv(image))), every second pixel of both,
 //          h = c = 0, x = relu(S(x) + F(x)), then for block j:
 //          (h, c) = lstm(G mean(x) + g, h, c) with G, g of block j - 1,
@@ -20,7 +21,7 @@ INTRODUCTION = """\
 //   logits = W mean(x) + b
 """
 
-# From map B to map C by filters of k x k, padded by p.
+# From map B to map C by k x k filters, padded by p
 LAYER = """\
   func.func private @layer$kind(%x: !map$B, %W: !filter$kind, %g: !vec$C, %b: !vec$C,
                                %mean: !vec$C, %var: !vec$C) -> !map$C {
@@ -38,7 +39,7 @@ PADDING = """\
     %padded = tensor.insert_slice %$x into %zeros[0, 0, $p, $p] [1, $c, $s, $s] [1, 1, 1, 1]
         : !map$B into !padded$P
 """
-# Zeros are below no maximum: what is padded is not negative.
+# Zeros are not larger than any maximum: the padded map is not negative.
 STEM = """\
   func.func private @stem(%image: !image, %W: !filter$kind, %g: !vec$C, %b: !vec$C,
                           %mean: !vec$C, %var: !vec$C) -> !map$D {
@@ -96,17 +97,17 @@ BLOCK = """\
 
 
 def key(channels, side):
-    """What the types of a map and of its channels are called by."""
+    """Returns the names of the types of a map and of its channels."""
     return "%dx%d" % (channels, side)
 
 
 class Block:
     def __init__(self, name, number, before, inner, stride):
-        """`before`: channels and side of what comes in."""
+        """`before`: channels and side of the input"""
         self.name, self.number, self.stride = name, number, stride
         channels, side = before
         self.before, self.after = before, (4 * inner, side // stride)
-        # The filters' sizes, strides and maps.
+        # Sizes and strides of the filters, and maps
         self.layers = [(1, 1, before, (inner, side)),
                        (3, stride, (inner, side), (inner, side // stride)),
                        (1, 1, (inner, side // stride), self.after)]
@@ -137,8 +138,8 @@ def padding(x, size, before):
 
 
 class Model:
-    """With parameters by name as residual_models.Model has them: `parameters` are names and
-    names of types, shapes() what these are."""
+    """Has parameters by name, like residual_models.Model: `parameters` are names and names
+    of types, and shapes() returns these types."""
 
     def __init__(self, size=SIZE, counts=BLOCKS, width=WIDTH, classes=CLASSES):
         self.size, self.classes = size, classes
@@ -159,7 +160,7 @@ class Model:
         self.parameters = {}
 
     def shapes(self):
-        """Of tensors of f32, by the names of their types."""
+        """Returns the shapes of f32 tensors by the names of their types."""
         state = residual.STATE
         shapes = {"image": (3, self.size, self.size), "classes": (self.classes,),
                   "of_classes": (self.classes, self.ends[-1][0]), "state": (state,),
@@ -213,15 +214,15 @@ class Model:
                 J=key(*block.layers[1][3]), C=key(*block.after), **names))
         return texts
 
-    # The entry.
+    # The entry
 
     def take(self, parameters):
-        """Parameters of the entry as operands."""
+        """Returns parameters of the entry as operands."""
         self.parameters.update(parameters)
         return [("%" + name.replace(".", "_"), kind) for name, kind in parameters]
 
     def block(self, block, x, run):
-        """Calls that run a block; the text and the result."""
+        """Returns calls that run a block: the text and the result."""
         before, after = "!map" + key(*block.before), "!map" + key(*block.after)
         text, short, result = "", x, "%%x%d" % block.number
         if block.projection:
@@ -235,7 +236,8 @@ class Model:
             self.take(block.parameters()), after), result
 
     def gate(self, block, before, x, state):
-        """Whether a block runs, and the gate's state."""
+        """Returns the call of a gate, and its results: whether a block runs, and the
+        gate's state."""
         place = key(*before.after)
         parameters = [(before.name + ".gate.W", "!gate" + place),
                       (before.name + ".gate.b", "!state")] + residual.GATE_PARAMETERS

@@ -1,4 +1,4 @@
-"""The C API of the runtime (batch-runtime/CAPI.h) through ctypes, for tests."""
+"""The C API of the runtime (batch-runtime/CAPI.h) through ctypes, for tests"""
 
 import array
 import ctypes
@@ -66,7 +66,7 @@ def integers(kind, values):
 
 
 class Tensor:
-    """Elements in memory of their own; strides in elements, None: without gaps."""
+    """Elements in their own memory, with strides in elements (None: no gaps)"""
 
     def __init__(self, kind, shape, elements, strides=None, begin=0):
         self.memory = array.array(CODES[kind], elements)
@@ -78,7 +78,7 @@ class Tensor:
 
 
 def values(kind, shape, elements, offsets=(), strides=None, begin=0):
-    """Values of an argument or a field; `offsets` has a list for each level of lists."""
+    """Values of an argument or a field; `offsets` has a list for each level of lists"""
     tensor = Tensor(kind, shape, elements, strides, begin)
     result = Values(tensor.array)
     levels = [integers(int64, level) for level in offsets]
@@ -90,7 +90,7 @@ def values(kind, shape, elements, offsets=(), strides=None, begin=0):
 
 
 def nodes(instances, variants, fields):
-    """The nodes of all instances; fields[v] has the values of variant v's fields."""
+    """The nodes of all instances; fields[v] has the values of variant v's fields"""
     tables = [(Values * max(len(list_), 1))(*list_) for list_ in fields]
     result = Nodes(len(variants), integers(int64, instances), integers(int32, variants),
                    (ctypes.POINTER(Values) * max(len(tables), 1))(
@@ -149,7 +149,7 @@ class Model:
         return found
 
     def variants(self):
-        """[(name, data type, [field])] by number."""
+        """Returns [(name, data type, [field])] by number."""
         found = []
         for number in range(self.library.calls.batchModelVariants(self.handle)):
             variant = Variant()
@@ -163,7 +163,7 @@ class Model:
         return found
 
     def bind(self, tensors):
-        """{name: Tensor} -> parameters."""
+        """Returns the parameters of {name: Tensor}."""
         names = [name.encode() for name in tensors]
         arrays = [tensor.array for tensor in tensors.values()]
         return self.library.make(
@@ -205,8 +205,8 @@ class Session:
         return count.value
 
     def read(self, output, strides=None, begin=0, room=None):
-        """The elements of an output in row-major order, and the offsets of instances.
-        With strides they go through memory of `room` elements."""
+        """Returns the elements of an output in row-major order, and the offsets of
+        instances. With strides they go through memory of `room` elements."""
         field = self.model.fields(OUTPUT)[output]
         shape = [self.rows(output)] + field.shape[:field.rank]
         count = 1

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""check_again.py: a pipeline run again on what it made changes nothing.
+"""check_again.py: checks that a second run of a pipeline on its own output changes
+nothing.
 
-batch-compile runs --autobatch on modules that batch-opt has batched. What an option of
-the first run has decided is in the IR, and the second run, which has no options, keeps
-it. Every option that batch-opt --help lists has a case here. Compared is the text of both
-modules, canonicalized: only dead constants may go.
+batch-compile runs --autobatch on modules that batch-opt has batched. The IR contains the
+decisions of the first run's options, and the second run, without options, keeps them.
+Each option in batch-opt --help has a case here. The script compares the text of both
+modules after canonicalization, which may remove dead constants.
 """
 
 import os
@@ -20,7 +21,7 @@ LAZY = "stackrnn", "strategy=lazy sizes=H=16"
 FORKS = "drnn", "strategy=lazy sizes=H=16"
 TREE = "treelstm_cs", "sizes=H=16"
 LOOP = "seq2seq", "strategy=replicate sizes=H=16"
-# By pipeline and option: a model with the other options of the first run, and values.
+# A model with the other options of the first run, and values, by pipeline and option
 CASES = {
     "autobatch": {
         "assume-finite": [(TREE, ["true"])],
@@ -47,7 +48,7 @@ CASES = {
         "strategy": [((LOOP[0], LOOP[1].split()[1]),
                       ["lockstep", "mask", "lazy", "replicate"]),
                      (("treelstm_cs", "sizes=H=16"), ["linearize", "none"])],
-        "tuning": [(LOOP, [])],  # choices of the same kinds as those of order and level
+        "tuning": [(LOOP, [])],  # the same kinds of choices as order and level
         "unroll": [(TREE, ["2"])],
     },
     "cpu-workers": {
@@ -62,7 +63,7 @@ CASES = {
 
 
 def options_of(pipeline):
-    """The options that batch-opt --help lists."""
+    """Returns the options in batch-opt --help."""
     text = batchtest.call("batch-opt", "--help")
     part = re.split(r"\n      --%s +- " % pipeline, text)[1]
     part = re.split(r"\n      --", part)[0]
@@ -70,7 +71,8 @@ def options_of(pipeline):
 
 
 def check(pipeline, model, first):
-    """Whether the second run, without options, makes what the first one has made."""
+    """Returns whether the second run, without options, keeps the output of the first
+    one."""
     what = "%s --%s=%s" % (model, pipeline, first)
     once, again = path("once.mlir"), path("again.mlir")
     source = os.path.join(batchtest.MODELS, model + ".mlir")

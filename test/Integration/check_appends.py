@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""check_appends.py: lists that grow (rec.append).
+"""check_appends.py: tests lists that grow (rec.append).
 
-Batched equals unbatched bit for bit, whatever the mini-batch and the number of threads:
-of lists of numbers, of lists, and of rows that kernels read, where control runs ahead and
-where it waits. What lists hold, also those from which several others went on, is compared
-with lists of Python; the memory of long ones grows with their length, not with its square.
+Batched equals unbatched bit for bit, for any mini-batch and number of threads: lists of
+numbers, lists of lists, and lists of rows that kernels read, if control runs ahead and if
+it waits. The contents of lists, including lists from which several others continue, are
+compared with lists of Python. The memory of long lists grows with their length, not with
+its square.
 """
 
 import json
@@ -16,8 +17,8 @@ import batchtest
 checks = batchtest.Checks("appends")
 scratch = batchtest.temporary()
 
-# Two lists: an element is appended to the first, to a copy of it, or one each to the
-# second; or they change places. All that the first has ever been is kept.
+# Two lists. An element is appended to the first list or to a copy of it, or one to each
+# list, or the lists are swapped. All values of the first list are results.
 LISTS = """
 !vec = tensor<16xf32>
 !rows = tensor<?x16xf32>
@@ -82,9 +83,9 @@ func.func @main(%ops: !ns {batch.name = "ops"}, %E: !rows {batch.shared = "E"})
 }
 """
 
-# A decoder that attends over all keys and values that it has made. Where a word is even,
-# it goes on with that word, else with zero in its place: both histories are made. Its
-# words come in groups, in a loop of loops that wait.
+# A decoder that attends over all keys and values so far. If a word is even, it continues
+# with that word, and otherwise with zero in its place: both histories exist. Its words
+# come in groups, in nested loops that wait.
 DECODER = """
 #at = affine_map<(t, d) -> (t, d)>
 #t = affine_map<(t, d) -> (t)>
@@ -279,8 +280,8 @@ def compiled(name, text, strategy):
 
 
 def outputs_of(name, program, lines):
-    """The outputs of all mini-batches and numbers of threads, which are the same and
-    those of the unbatched code."""
+    """Returns the outputs, which are the same for all mini-batches and numbers of
+    threads, and for unbatched code."""
     inputs = batchtest.write_lines(os.path.join(scratch, name + ".jsonl"), lines)
     out = os.path.join(scratch, "out.safetensors")
     wanted = None
@@ -359,7 +360,7 @@ def check_decoder():
 
 
 def check_memory():
-    """A cell for each word; more is what the records of tasks take, and the room of
+    """Each word adds a cell. Additional memory is for the records of tasks, and for
     arrays that double."""
     program = compiled("long", LONG, "lazy")
     if not program:

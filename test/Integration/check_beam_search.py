@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_beam_search.py: lstm_nmt_beam against beam search of its own, in Python.
+"""check_beam_search.py: compares lstm_nmt_beam with a separate beam search in Python.
 
-The reference computes in double precision. Sentences of which a choice is close are left
-out, so that single precision chooses the same; exact ties are not close: words with
-equal parameters, of which the first counts, in the first of equal beams.
+The reference computes in double precision. Sentences with a close choice are omitted, so
+that single precision makes the same choices. Exact ties are not close: of words with
+equal parameters the first one counts, in the first of equal beams.
 """
 
 import math
@@ -21,7 +21,7 @@ scratch = batchtest.temporary()
 
 
 def parameters(generator, tied):
-    """By name: shapes and values in single precision."""
+    """Returns shapes and values in single precision, by name."""
     result = {}
 
     def add(name, shape, scale):
@@ -43,7 +43,7 @@ def parameters(generator, tied):
     add("W_out", (WORDS, HIDDEN), 2)
     add("b_out", (WORDS,), 0.5)
     result["b_out"][1][0] += 1.5  # sentences end
-    # Words 2 and 3, 4 and 5, and so on, are the same.
+    # Words 2 and 3, 4 and 5, and so on, have equal parameters.
     for name in ("E_tgt", "W_out", "b_out") if tied else ():
         shape, values = result[name]
         row = len(values) // WORDS
@@ -83,13 +83,14 @@ class Reference:
         return [v - most - log for v in logits]
 
     def translate(self, source, limit):
-        """Words, score and steps, and the smallest difference that a choice is made by."""
+        """Returns words, score and steps, and the smallest difference that decides a
+        choice."""
         state, margin, steps = (self.tensors["h0"], self.tensors["c0"]), math.inf, 0
         for word in source:
             state = self.step("enc", "E_src", word, state)
         beams = [(0.0, [], state, False)]
         while True:
-            # Scores, and beams and words, of all that may come next.
+            # Scores, beams and words of all possible continuations
             nexts, states = [], []
             for beam, (score, words, state, over) in enumerate(beams):
                 if over:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_bounds.py: AddressSanitizer looks at compiled code, too.
+"""check_bounds.py: checks that AddressSanitizer checks compiled code.
 
 For a batch-run with AddressSanitizer ($BATCH_RUN; scripts/check --long). An instance of a
-decoder reads and writes no memory that is not there; with less memory than its object
-asks for it does, which is reported with the name of a kernel.
+decoder accesses only its memory. If it gets less memory than its object requires,
+AddressSanitizer reports an access with the name of a kernel.
 """
 
 import os
@@ -32,7 +32,7 @@ text = checks.run("lower seq2seq", lowered)
 program = text and checks.run("compile seq2seq", lambda: compiled("seq2seq", text))
 if program:
     checks.run("seq2seq", lambda: batchtest.run_model(program, "random:3,2", threads=2))
-    # In the descriptor.
+    # The sizes are in the descriptor.
     less, count = re.subn(r"(bytes\\22:)(\d+)", lambda found: found[1] + str(
         int(found[2]) // 4).rjust(len(found[2])), text)
     checks.equal("places that say how much memory", count, 1)

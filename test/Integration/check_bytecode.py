@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check_bytecode.py: text and bytecode hold the same module.
+"""check_bytecode.py: checks that text and bytecode contain the same module.
 
-Every model, and what --autobatch makes of it, is printed alike after a detour by
-bytecode. Bytecode compiles to the same object as text, and runs.
+Each model, and its output of --autobatch, prints the same after a conversion to bytecode.
+Bytecode compiles to the same object as text, and runs.
 """
 
 import os
@@ -18,7 +18,7 @@ def read(name):
 
 
 def detour(what, name):
-    """Compares text with what it is after bytecode."""
+    """Compares text with its bytecode, printed as text."""
     batchtest.call("batch-opt", path(name), "--emit-bytecode", "-o",
                    path("bytecode"))
     batchtest.call("batch-opt", path("bytecode"), "-o", path("again"))
@@ -49,7 +49,7 @@ def run(program, *options):
 
 wanted = checks.run("text", lambda: run(source, "--size=H=8"))
 for name in ("tree.mlirbc", "no-suffix"):
-    # Bytecode is known by how it begins, too.
+    # Tools also recognize bytecode by its first bytes.
     if name != "tree.mlirbc":
         os.link(path("tree.mlirbc"), path(name))
     checks.equal(name, checks.run("run " + name,

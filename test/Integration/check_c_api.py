@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""check_c_api.py LIBRARY: the C API gives what batch-run gives, bit for bit, from arrays
-with any strides; refuses what does not fit; ends runs that are cancelled, and runs again
-afterwards; works in forked processes and on several threads."""
+"""check_c_api.py LIBRARY: tests the C API. It returns the results of batch-run, bit for
+bit, from arrays with any strides. It rejects invalid arguments, ends cancelled runs and
+runs again afterwards, and works in forked processes and on several threads."""
 
 import array
 import itertools
@@ -25,7 +25,7 @@ FILE_TYPES = {"F32": F32, "I64": I64, "I32": I32}
 
 
 def numbers(count):
-    # Numbers that decimal text gives back exactly.
+    # Decimal text represents these numbers exactly.
     return [generator.randrange(-64, 64) / 64 for _ in range(count)]
 
 
@@ -37,7 +37,7 @@ def product(shape):
 
 
 class Program:
-    """A compiled model, with parameters of this script's in a file and bound."""
+    """A compiled model, with parameters of this script in a file and bound"""
     numbers = itertools.count()
 
     def __init__(self, source, *options, words=1000):
@@ -62,7 +62,8 @@ class Program:
         return c_api.Session(self.model, self.parameters, **options)
 
     def expected(self, instances):
-        """{output: (elements, offsets or None)} of batch-run for instances as JSON."""
+        """Returns {output: (elements, offsets or None)} of batch-run for instances as
+        JSON."""
         lines = batchtest.write_lines(path("inputs.jsonl"), instances)
         outputs = path("outputs.safetensors")
         batchtest.call("batch-run", self.path, "--inputs=" + lines,
@@ -74,7 +75,7 @@ class Program:
 
 
 def same(session, wanted):
-    """Whether all outputs are these, bit for bit."""
+    """Checks that all outputs are these, bit for bit."""
     for number, field in enumerate(session.model.fields(OUTPUT)):
         elements, offsets = session.read(number)
         bits, places = wanted[field.name.decode()]
@@ -137,7 +138,7 @@ rows = numbers(N * 2 * WIDTH)
 limits = [float(generator.randrange(-2, 6)) for _ in range(N)]
 loop_json = [{"x": [rows[i * 2 * WIDTH + r * WIDTH:][:WIDTH] for r in range(2)],
               "limit": limits[i]} for i in range(N)]
-# "auto" runs instances of so few elements apart.
+# With "auto", workers run such small instances separately.
 STRATEGIES = ["auto", "lockstep", "mask", "lazy", "replicate"]
 loops = {}
 
@@ -147,7 +148,8 @@ def dense_inputs():
 
 
 def strided_inputs():
-    """The same: x by columns and backwards, one limit between two others."""
+    """Returns the same values: x by columns and backwards, one limit between two
+    others."""
     memory = [0.0] * (2 * WIDTH * N)
     for i, r, c in itertools.product(range(N), range(2), range(WIDTH)):
         memory[(c * 2 + r) * N + (N - 1 - i)] = rows[(i * 2 + r) * WIDTH + c]
@@ -184,7 +186,7 @@ for strategy in STRATEGIES:
         checks.equal(what + ": no instance", session.rows(0), 0)
         session.close()
 
-# What is described.
+# Descriptions
 program = loops["lockstep"]
 for kind, wanted in [
         (PARAMETER, [("W", "tensor<5x5xf32>", F32, [5, 5], 0)]),
@@ -198,7 +200,7 @@ checks.equal("the descriptor is JSON", json.loads(
     library.calls.batchModelDescriptor(program.model.handle))["abi"],
     library.calls.batchAbiVersion())
 
-# One array for all instances, which lists of equal length share.
+# Lists of equal length share one array for all instances.
 session = program.session()
 session.run(c_api.inputs(N, [
     values(F32, [N, 2, WIDTH], rows[:2 * WIDTH], strides=[0, WIDTH, 1]),
@@ -240,7 +242,7 @@ known = {}
 
 
 class Nodes:
-    """The nodes of trees: leaf is variant `leaf`, node is variant `node`."""
+    """Returns the nodes of trees: leaf is variant `leaf`, node is variant `node`."""
 
     def __init__(self, trees, leaf, node):
         self.instances, self.variants, self.roots = [0], [], []
@@ -295,7 +297,7 @@ tree_program, tree_session = program, session
 session.run(forest.inputs())
 for number, field in enumerate(program.model.fields(OUTPUT)):
     name, count = field.name.decode(), session.rows(number)
-    # By columns, with gaps.
+    # Values by columns, with gaps
     found, offsets = session.read(number, strides=[3, 3 * count], begin=1,
                                   room=3 * count * field.shape[0] + 1)
     checks.expect("strided rows of " + name, (found.tobytes(), offsets) == (
@@ -351,13 +353,13 @@ def refused(what, text, action, status="invalid"):
 loop = loops["lockstep"]
 session = loop.session()
 for what, text, arguments in [
-        ("a type", "argument 'x' has elements of type i32, but the model wants f32",
+        ("a type", "argument 'x' has elements of type i32, but the model expects f32",
          [values(I32, [N, 2, WIDTH], [0] * (2 * N * WIDTH)), values(F32, [N], limits)]),
-        ("a shape", "argument 'x' has shape [11,5,2], but [11,2,5] belongs here",
+        ("a shape", "argument 'x' has shape [11,5,2], expected [11,2,5]",
          [values(F32, [N, WIDTH, 2], rows), values(F32, [N], limits)]),
-        ("a number of instances", "argument 'limit' has shape [10], but [11]",
+        ("a number of instances", "argument 'limit' has shape [10], expected [11]",
          [values(F32, [N, 2, WIDTH], rows), values(F32, [N - 1], limits[1:])]),
-        ("an element type", "99 is no element type",
+        ("an element type", "unknown element type 99",
          [values(F32, [N, 2, WIDTH], rows), values(F32, [N], limits)])]:
     given = c_api.inputs(N, arguments)
     if "element" in what:
@@ -366,13 +368,13 @@ for what, text, arguments in [
 given = dense_inputs()
 given.arguments[0].elements.data = None
 refused("refuse null", "argument 'x': the data is null", lambda: session.run(given))
-refused("no results after that", "there are no results", lambda: session.rows(0))
+refused("no results after that", "the session has no results", lambda: session.rows(0))
 session.run(dense_inputs())
 checks.expect("a run after that", same(session, loop.expected(loop_json)))
-refused("refuse an output", "there is no output 2: there are 2, from 0",
+refused("refuse an output", "output 2 is out of range; the model has 2 outputs",
         lambda: session.rows(2))
 wrong = Tensor(F32, [N, 3], [0.0] * 3 * N)
-refused("refuse the array of an output", "shape [11,2,5], but the array is of type f32 and "
+refused("refuse the array of an output", "shape [11,2,5], but the array has type f32 and "
         "shape [11,3]", lambda: library.call("batchSessionRead", session.handle,
                                              c_api.int64(0), c_api.ctypes.byref(wrong.array),
                                              None))
@@ -385,45 +387,45 @@ refused("refuse an unknown parameter", "the model has no parameter 'V'",
         lambda: loop.model.bind(dict(loop.tensors, V=loop.tensors["W"])))
 refused("refuse a parameter's shape", "parameter 'W' is tensor<5x5xf32>, but the array is "
         "tensor<5xf32>", lambda: loop.model.bind({"W": Tensor(F32, [5], numbers(5))}))
-refused("refuse parameters of another model", "those of another model",
+refused("refuse parameters of another model", "belong to another model",
         lambda: c_api.Session(loop.model, tree_program.parameters))
 refused("refuse no thread", "at least 1 thread", lambda: loop.session(threads=0))
 
 session = parser.session()
 for what, text, argument in [
-        ("an index", "an index lies between 0 and 2147483647, found -1",
+        ("an index", "index -1 is out of range; expected 0 to 2147483647",
          values(I32, [2], [3, -1], [[0, 1, 2]])),
         ("a word that is not there", "index 1000 is out of range",
          values(I32, [2], [3, 1000], [[0, 1, 2]])),
         ("offsets", "offsets[0] begins with 1",
          values(I32, [2], [3, 4], [[1, 1, 2]])),
-        ("falling offsets", "offsets[0][2] is 1, less than 2 before it",
+        ("falling offsets", "offsets[0][2] is 1, less than the previous offset 2",
          values(I32, [1], [3], [[0, 2, 1]])),
-        ("more offsets than elements", "has shape [2], but [3] belongs here",
+        ("more offsets than elements", "has shape [2], expected [3]",
          values(I32, [2], [3, 4], [[0, 2, 3]])),
-        ("floats for indices", "but the model wants an integer type",
+        ("floats for indices", "but the model expects an integer type",
          values(F32, [2], [3, 4], [[0, 1, 2]]))]:
     refused("refuse " + what, text, lambda: session.run(c_api.inputs(2, [argument])),
             "failed" if "there" in what else "invalid")
 
 
 def changed(change):
-    """A run with three small trees that something is changed in."""
+    """Creates a run with three small trees, and changes it."""
     few = Nodes(trees[:3], leaf, node)
     change(few)
     return lambda: tree_session.run(few.inputs())
 
 
 for what, text, change in [
-        ("a parent before its child", "there is no node", lambda t: t.left.__setitem__(
+        ("a parent before its child", "is out of range; expected", lambda t: t.left.__setitem__(
             0, t.instances[1] - 1)),
-        ("a node of another instance", "there is no node", lambda t: t.roots.__setitem__(
+        ("a node of another instance", "is out of range; expected", lambda t: t.roots.__setitem__(
             0, t.instances[1])),
         ("a shared node of a tree", "is a child of two nodes, but the model declares Tree a "
          "tree", lambda t: t.right.__setitem__(0, t.left[0])),
-        ("a node of no argument", "belongs to no argument",
+        ("a node of no argument", "is not part of any argument",
          lambda t: t.roots.__setitem__(1, t.instances[1])),
-        ("a variant", "there is no variant 200", lambda t: t.variants.__setitem__(0, 200)),
+        ("a variant", "has unknown variant 200", lambda t: t.variants.__setitem__(0, 200)),
         ("nodes that are those of nobody", "begin at",
          lambda t: t.instances.__setitem__(3, t.instances[3] - 1)),
         ("too few fields", "field 'leaf.word' has shape", lambda t: t.words.pop())]:
@@ -434,7 +436,7 @@ checks.expect("trees after that", same(tree_session, wanted))
 # --- instances without results ----------------------------------------------------------
 
 for strategy, program in loops.items():
-    # Lock step counts blocks, of which a round has one or more.
+    # Lock step counts blocks, and a round has at least one.
     session = program.session(maxSteps=40, partialResults=1)
     endless = [1e30 if i == 4 else limit for i, limit in enumerate(limits)]
     session.run(c_api.inputs(N, [values(F32, [N, 2, WIDTH], rows),
@@ -456,7 +458,7 @@ for strategy, program in loops.items():
     session.run(dense_inputs())
     checks.expect(strategy + ": a run after that", same(session, program.expected(loop_json)))
 
-# Numbers make a loop endless, too, where control reads no computed tensor.
+# Numbers can also make a loop endless, if control reads no computed tensor.
 doubling_file = batchtest.write_lines(path("doubling.mlir"), [batchtest.DOUBLING])
 for strategy in "linearize", "lazy":
     program = Program(doubling_file, "--strategy=" + strategy)
@@ -466,11 +468,11 @@ for strategy in "linearize", "lazy":
     checks.equal(strategy + ": the others of a number", list(session.read(0)[0]),
                  [2, 0, 1, 1])
     checks.expect(strategy + ": why a number has no result",
-                  "has run 1000 steps without an end, the last one in a loop at "
+                  "exceeded the limit of 1000 steps, the last one in a loop at "
                   "doubling.mlir:" in (session.failure(1) or ""), session.failure(1))
     checks.equal(strategy + ": others of a number", session.failure(2), None)
     session = program.session(maxSteps=1000)
-    refused(strategy + ": a number without an end", "instance 1: has run 1000 steps",
+    refused(strategy + ": a number without an end", "instance 1: exceeded the limit of 1000",
             lambda: session.run(requests), "failed")
 
 # --- runs that are cancelled ----------------------------------------------------------
@@ -506,7 +508,7 @@ cancellation = library.make("batchCancellationMake")
 
 
 def end_soon(what, session, given, after):
-    """Cancels a run that has no end; returns the seconds that this takes."""
+    """Cancels a run that has no end; returns the seconds until it ends."""
     library.calls.batchCancellationReset(cancellation)
     asked = []
 
@@ -521,10 +523,10 @@ def end_soon(what, session, given, after):
             lambda: session.run(given, cancellation), "cancelled")
     seconds = time.monotonic() - asked[0] if asked else -1
     thread.join()
-    # A run takes some 10 µs a round; this leaves room for a machine that does much else.
+    # A run takes about 10 µs per round. The limit allows for a busy machine.
     checks.expect(what + ": ends within half a second", 0 <= seconds < 0.5,
                   "(%.3f s)" % seconds)
-    refused(what + ": has no results", "there are no results", lambda: session.rows(0))
+    refused(what + ": has no results", "the session has no results", lambda: session.rows(0))
     refused(what + ": begins no run", "the run was cancelled",
             lambda: session.run(given, cancellation), "cancelled")
     library.calls.batchCancellationReset(cancellation)
@@ -552,7 +554,7 @@ for strategy, level in UNITS:
                      0.05)
             session.run(dense_inputs(), cancellation)
             checks.expect(what + ": the same after that", same(session, wanted))
-        # At any moment of runs that end.
+        # Cancellation at any moment of runs that end
         good = True
         for i in range(30):
             library.calls.batchCancellationReset(cancellation)
@@ -577,7 +579,7 @@ for threads in 1, 2:
     session.run(c_api.inputs(1000, [values(I64, [1000], few)]))
     checks.expect("an inspector after that, %d threads" % threads, same(session, wanted))
 
-# A signal's handler may ask for it, too.
+# A signal handler may also cancel a run.
 session = loops["lockstep"].session(threads=2)
 library.calls.batchCancellationReset(cancellation)
 signal.signal(signal.SIGALRM, lambda *_: None)
@@ -599,7 +601,7 @@ refused("a signal ends a run", "the run was cancelled",
 thread.join()
 signal.set_wakeup_fd(-1)
 
-# Progress is seen meanwhile: all but one instance end.
+# Progress is visible meanwhile: all instances end except one.
 for strategy, level in ("lockstep", ""), ("mask", ""), ("replicate", "--level=block"):
     session = units[strategy, level].session(threads=2)
     library.calls.batchCancellationReset(cancellation)
@@ -623,7 +625,7 @@ for strategy, level in ("lockstep", ""), ("mask", ""), ("replicate", "--level=bl
 
 
 def in_fork(action):
-    """Whether action() is true in a forked process."""
+    """Returns whether action() is true in a forked process."""
     child = os.fork()
     if child == 0:
         signal.alarm(60)  # a hang is a failure
@@ -677,7 +679,7 @@ for thread in threads:
     thread.join()
 checks.equal("threads with sessions of their own", failures, [])
 
-# A session that is in a call refuses another one.
+# A session in a call rejects another call.
 session = loops["replicate"].session()
 library.calls.batchCancellationReset(cancellation)
 thread = threading.Thread(target=lambda: refused(
@@ -685,12 +687,12 @@ thread = threading.Thread(target=lambda: refused(
     "cancelled"))
 thread.start()
 time.sleep(0.2)
-refused("a second call at the same time", "the session is in another call",
+refused("a second call at the same time", "the session is in use by another call",
         lambda: session.run(dense_inputs()))
 library.calls.batchCancellationRequest(cancellation)
 thread.join()
 
-# What was made from a model outlives it.
+# Objects created from a model outlive it.
 program = loops["lockstep"]
 session = program.session()
 wanted = program.expected(loop_json)

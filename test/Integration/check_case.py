@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""check_case.py MODEL CASE: a golden case, and batched against unbatched.
+"""check_case.py MODEL CASE: checks a golden case, and compares batched with unbatched
+runs.
 
-All nodes, at every batch size up to the number of instances, on one and two
-threads; with every policy and order of tasks, and every layout of kernels where
-the model is one of ED-Batch's. Models whose control reads tensors run in lock step,
-in every way; those that wait for them, as often as their decisions say; some do both.
-Those in lock step and those with no other test run on the emulator too. Those of loops
-and branches also run instance by instance (strategy `replicate`).
+All nodes, at each batch size up to the number of instances, on one and two threads; with
+each policy and order of tasks, and each layout of kernels if the model is one of
+ED-Batch. Models whose control reads tensors run in lock step, in each way. Models that
+wait for tensors run as often as their decisions require. Some models do both. Models in
+lock step, and models without another test, also run on the emulator. Models of loops and
+branches also run instance by instance (strategy `replicate`).
 """
 
 import itertools
@@ -21,7 +22,7 @@ import waits
 
 
 def sizes(model, meta):
-    """Options of batch-compile."""
+    """Returns options of batch-compile."""
     if model == "bilstm_tagger_char":
         return ["--size=L=%d" % (meta["hidden"] // 2)]
     if model in ("attention", "attention_masked"):
@@ -52,8 +53,8 @@ def sizes(model, meta):
 
 
 def source(model, meta, folder):
-    """The model's file. That of the case has other blocks or layers than the example, if
-    any."""
+    """Returns the file of the model. The model of the case may have fewer blocks or
+    layers than the example."""
     if model in batchtest.RESIDUAL:
         text = residual_models.write(model, meta["cfg"]["size"], meta["cfg"]["blocks"])
     elif model in batchtest.SPECULATIVE:
@@ -64,19 +65,19 @@ def source(model, meta, folder):
 
 
 def input_tensors(case):
-    """Options of batch-run."""
+    """Returns options of batch-run."""
     path = os.path.join(case, "inputs.safetensors")
     return ["--input-tensors=" + path] if os.path.exists(path) else []
 
 
-# Which lanes run together, and how: no choice changes a bit.
+# Choices of the lanes that run together. No choice changes a bit.
 LOCKSTEP = [[], ["--threads=2"], ["--block-choice=most", "--patience=3"],
             ["--refill", "--batch=2"], ["--block-choice=program"],
             ["--mask-from=0"],
             ["--mask-from=0.5", "--block-choice=most", "--threads=2"]]
 
 
-# Models of the workloads of ED-Batch.
+# Models of ED-Batch's workloads
 WORKLOADS = (["treelstm_nary", "treegru_nary", "mvrnn"] + batchtest.CHAINS +
              batchtest.TYPED + batchtest.LATTICES)
 
@@ -109,7 +110,7 @@ def check_instances(checks, path, case, inputs, folder, expect, options):
 
 
 def check_emulator(checks, path, case, inputs, folder, expect, rounding, options):
-    """Sums of a GPU have another order."""
+    """Sums on a GPU have another order."""
     program = checks.run("compile for the emulator", lambda: batchtest.compile_model(
         path, os.path.join(folder, "emulator.so"), None, "--device=emulator", *options))
     if program:
@@ -120,7 +121,7 @@ def check_emulator(checks, path, case, inputs, folder, expect, rounding, options
 
 
 def compile_laid_out(model, meta, folder, layout):
-    """The model with equal operators of its kernels batched."""
+    """Returns the model with batched equal operators of its kernels."""
     path = os.path.join(folder, layout + ".mlir")
     values = ",".join(option[len("--size="):] for option in sizes(model, meta))
     batchtest.call("batch-opt", os.path.join(batchtest.MODELS, model + ".mlir"),
@@ -138,7 +139,7 @@ def main(model, case):
     given = (checks, path, case, inputs, folder, expect)
     if model in batchtest.CONTROL + batchtest.DECIDING:
         check_control(*given, sizes(model, meta))
-        rounding = 1e-6 if model in batchtest.CONTROL else 1e-5  # f64 and f32
+        rounding = 1e-6 if model in batchtest.CONTROL else 1e-5  # for f64 and f32
         check_emulator(*given, rounding, ["--strategy=lockstep"] + sizes(model, meta))
         if model in batchtest.CONTROL:
             checks.exit()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check_control.py MODEL: control that reads tensors, one instance at a time.
+"""check_control.py MODEL: tests control that reads tensors, one instance at a time.
 
-Results of CPU/tensor-control.mlir against the same program in Python; memory that
-does not grow with the rounds of a loop; recursion that is too deep.
+Compares results of CPU/tensor-control.mlir with the same program in Python. Memory does
+not grow with the rounds of a loop, and recursion that is too deep is an error.
 """
 
 import math

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""check_control_reads.py: elements of inputs and parameters decide control.
+"""check_control_reads.py: tests control that depends on elements of inputs and
+parameters.
 
-Trip counts, branches and rows follow from elements of tensors that exist before the
-run: the program stays structural. Results are what Python computes, to the bit, for
-any mini-batch and number of threads, unbatched, and on the emulator; an element out
-of range is an error that names the tensor, the index and the instance.
+Trip counts, branches and rows depend on elements of tensors that exist before the run, so
+the program is structural. Results equal those of Python to the bit, for any mini-batch
+and number of threads, unbatched, and on the emulator. An element out of range is an error
+that names the tensor, the index and the instance.
 """
 
 import os
@@ -25,7 +26,7 @@ def row():
     return [narrow(draw.uniform(-2, 2)) for _ in range(COLUMNS)]
 
 
-# The last row holds indices that are out of range.
+# The last row contains indices that are out of range.
 T = [[draw.randrange(5) for _ in range(4)] for _ in range(ROWS_T)] + [[7] * 4]
 S = [[narrow(draw.random()) for _ in range(3)] for _ in range(5)]
 L = [draw.randrange(4) for _ in range(ROWS_L - 1)] + [2]
@@ -52,7 +53,7 @@ def make_instance():
 
 
 def expected(v):
-    """{result: values}."""
+    """Returns {result: values}."""
     y = [0.0] * COLUMNS
     for i in range(v["n"]):
         k = v["order"][v["hops"][i]]
@@ -72,7 +73,7 @@ def expected(v):
 
 
 def check_errors(program, name, ways):
-    """One index of one instance is wrong."""
+    """Checks the error for one wrong index of one instance."""
     def go(v, which):
         v["steps"] = ["go", which, [1, 1, 1], ["stop"]]
 
@@ -109,7 +110,7 @@ model = os.path.join(MODELS, "control-reads.mlir")
 reference.check_cpu(model, "linearize", check_errors)
 reference.check_emulator(model, "linearize", check_errors)
 
-# In lock step, too.
+# The same in lock step
 ROUNDS = [2, 0, 3, 1, 5]
 NEXT = [[1.0 if i == j else 0.5 if j == (i + 1) % COLUMNS else 0.0
          for j in range(COLUMNS)] for i in range(COLUMNS)]

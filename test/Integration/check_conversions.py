@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""check_conversions.py: arith.fptosi and fptoui of floats that are out of the range of
-the integer type, by the rule of docs/ElementTypes.md: the nearest integer of the type,
-and 0 for a NaN.
+"""check_conversions.py: tests arith.fptosi and fptoui of floats out of the range of the integer
+type, by the rule of docs/reference/element-types.md: the nearest integer of the type, and 0 for a
+NaN.
 
-Every type of floats becomes every type of integers, as tensors, as scalars, in a loop of
-each instance and of constants. Results are compared with what Python computes, to the
-bit, for vectors of any width, in lock step and on the emulator.
+Every type of floats is converted to every type of integers: as tensors, as scalars, in a loop of
+each instance, and as constants. Results equal those of Python to the bit, for vectors of any
+width, in lock step and on the emulator.
 """
 
 import math
@@ -28,7 +28,7 @@ path = batchtest.temporary_paths()
 
 
 def convert(value, sign, width):
-    """The integer as it is stored, which is signed."""
+    """Returns the integer as it is stored, which is signed."""
     low, high = (-(1 << width - 1), (1 << width - 1) - 1) if sign == "s" else \
         (0, (1 << width) - 1)
     if math.isnan(value):
@@ -38,7 +38,7 @@ def convert(value, sign, width):
 
 
 def element(kind, value):
-    """The bits of the number of a type near a value, and that number."""
+    """Returns the bits of the number of a type near a value, and that number."""
     if kind == "f64":
         return struct.unpack("<q", struct.pack("<d", value))[0], value
     if kind == "f16" and abs(value) > 65504:
@@ -54,8 +54,8 @@ def element(kind, value):
 
 
 def program(kind):
-    """Conversions of a tensor, of a scalar, of constants, and of a scalar in a loop that
-    decides how long it runs: instances run it one by one, or in vectors."""
+    """Returns conversions of a tensor, of a scalar, of constants, and of a scalar in a
+    loop that it ends: instances run it one by one, or in vectors."""
     bits = FLOATS[kind][1]
     lines, results = [], []
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_convolutions.py: convolutions and poolings are right in every layout.
+"""check_convolutions.py: tests convolutions and poolings in each layout.
 
-Layouts, strides, dilations, groups, padding, channels and pixels that fill no vector.
-Images and filters have few different values, so that sums are exact: results are what
-Python computes, to the bit, for any mini-batch and number of threads, unbatched, with
-vectors of any width, and on the emulator.
+Layouts, strides, dilations, groups, padding, channels and pixels that do not fill
+vectors. Images and filters have few different values, so that sums are exact. Results
+equal those of Python to the bit, for any mini-batch and number of threads, unbatched,
+with vectors of any width, and on the emulator.
 """
 
 import collections
@@ -23,9 +23,9 @@ checks = batchtest.Checks("convolutions")
 scratch = batchtest.temporary()
 draw = random.Random(4)
 
-# op: of linalg; layouts of image, filter and result, one letter for a dimension; sizes:
-# of the dimensions, those of the image's without padding, those of windows as "H" for
-# h; strides, dilations, low and high padding of each dimension of the image.
+# op: of linalg; layouts of image, filter and result, one letter per dimension; sizes of
+# the dimensions, those of the image without padding, and "H" for a window along h;
+# strides, dilations, low and high padding of each dimension of the image
 Case = collections.namedtuple(
     "Case", "op image filter result sizes strides dilations low high")
 Case.__new__.__defaults__ = ({}, {}, {}, {})
@@ -42,7 +42,7 @@ def sizes(text):
 
 
 CASES = [
-    # Lines of one vector, of two thirds of one, of half a panel and of more.
+    # Lines of one vector, of two thirds of one, of half a panel and of more
     Case(*NCHW, sizes("n1 c3 f5 h9 w16 H3 W3"), low=ONE, high=ONE),
     Case(*NCHW, sizes("n1 c2 f13 h7 w11 H3 W3"), low=ONE, high=ONE),
     Case(*NCHW, sizes("n1 c2 f3 h5 w41 H3 W3"), low=ONE, high=ONE),
@@ -93,7 +93,7 @@ def path(name):
 # --- what a case computes ----------------------------------------------------
 
 def padded(case):
-    """Sizes of the padded image."""
+    """Returns the sizes of the padded image."""
     return {name: case.sizes[name] + case.low.get(name, 0) + case.high.get(name, 0)
             for name in case.image}
 
@@ -123,7 +123,7 @@ def position(layout, extents, at):
 
 
 def compute(case, image, filter):
-    """The elements of the result, from those of the image and the filter."""
+    """Returns the elements of the result, from those of the image and the filter."""
     out, isMax = result_sizes(case), case.op.endswith("max")
     reduced = [name for name in dict.fromkeys(case.filter + case.image)
                if name.isupper() or name not in case.result and name not in "hwd"]

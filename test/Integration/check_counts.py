@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_counts.py: what batch-run --json counts, exactly.
+"""check_counts.py: tests the exact counts of batch-run --json.
 
-A leaf batch, an inner batch per height, an output batch; a barrier between two
-batches only where one reads the other; an executor that runs kernels and nothing
-else, so that no gather copies rows before one; one task for a shared node; workers
-that share batches only where these have work for them.
+A leaf batch, an inner batch per height, an output batch; a barrier between two batches
+only if one reads the other; an executor that only runs kernels, so that no gather copies
+rows; one task for a shared node; workers that share batches only if these have enough
+work.
 """
 
 import os
@@ -23,7 +23,7 @@ def compiled(model, size=16):
         os.path.join(scratch, model + ".so"), size))
 
 
-# What reads a plan, and decides.
+# Code that reads a plan, and branches
 CONTROL = {"arith.constant", "uprog.plan_size", "uprog.plan_step",
            "uprog.step_kernel", "uprog.step_barrier", "uprog.step_tasks",
            "uprog.barrier", "uprog.branch", "uprog.for", "uprog.program"}
@@ -57,7 +57,7 @@ def trees(name):
 
 
 def inner_nodes(path):
-    """Number of inner nodes by height, from 1 on."""
+    """Returns the number of inner nodes by height, from 1 on."""
     counts = {}
 
     def height(tree):
@@ -73,18 +73,18 @@ def inner_nodes(path):
 
 
 path, instances, nodes, height = trees("trees.txt")
-# A cell and an output layer for every node.
+# Each node has a cell and an output layer.
 count("treelstm_nary", path, instances, tasks=2 * nodes, batches=height + 2,
       barriers=height + 1)
 count("treegru_nary", path, instances, tasks=2 * nodes, batches=height + 2,
       barriers=height + 1)
-# A leaf is a row of the embedding: nothing to compute, nothing to copy.
+# A leaf is a row of the embedding: no computation and no copy.
 inner = inner_nodes(path)
 count("treernn", path, instances, tasks=sum(inner), batches=height, barriers=height - 1)
 count("treefc", path, instances, tasks=sum(inner), batches=height, barriers=height - 1)
 
-# Two workers share batches of so many tasks; one runs the others, and waits for
-# nobody between two of these.
+# Two workers share batches of at least this many tasks. One worker runs the others, and
+# waits for no other between two of these.
 for least in (1, 3, 10, 10 ** 6):
     shared = [tasks >= least for tasks in inner]
     found = checks.run("run treefc", lambda: batchtest.run_model(
@@ -95,7 +95,7 @@ for least in (1, 3, 10, 10 ** 6):
     checks.equal(what + "barriers", found and found["barriers"],
                  sum(a or b for a, b in zip(shared, shared[1:])))
 
-# Small cells, one tree at a time: nothing to share. Large ones: everything.
+# Small cells, one tree at a time, share nothing. Large cells share everything.
 for size, share in ((16, False), (256, True)):
     program = compiled("treefc", size)
     one, two = (checks.run("run treefc %d on %d threads" % (size, threads),
@@ -108,12 +108,12 @@ for size, share in ((16, False), (256, True)):
     checks.equal(what + ", barriers", two and two["barriers"],
                  one and one["barriers"] * share)
 
-# Every number of children is one kernel.
+# One kernel covers any number of children.
 path, instances, nodes, height = trees("nary_trees.txt")
 count("treelstm_cs", path, instances, tasks=nodes, batches=height + 1, barriers=height)
 
-# A shared node is one task (two with its word's product, which is hoisted):
-# this graph has 40 nodes and 2^39 paths.
+# A shared node is one task (two with the product of its word, which is hoisted): this
+# graph has 40 nodes and 2^39 paths.
 chain = {"nodes": [["node", 7, []]] + [
     ["node", i, [{"ref": i - 1}, {"ref": i - 1}]] for i in range(1, 40)],
     "root": 39}
@@ -125,8 +125,8 @@ grids = batchtest.dags(1)
 path = batchtest.write_lines(os.path.join(scratch, "grid.jsonl"), grids)
 count("dagrnn", path, 1, tasks=2 * 100, batches=19 + 1, barriers=19)
 
-# The step over the padding before letters reads a constant row and parameters: it
-# is one task, however many words are spelled.
+# The step over the padding before letters reads a constant row and parameters: it is one
+# task, for any number of words.
 words = [["rare", [1, 2, 3]], ["known", 4], ["rare", [5]], ["rare", [6, 7]]]
 path = batchtest.write_lines(os.path.join(scratch, "spelled.jsonl"),
                              [{"tokens": words}, {"tokens": words[2:]}])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_damage.py LIBRARY: a damaged object is an error, in batch-run and through the C
-API; none is run, and none ends the process by a signal."""
+"""check_damage.py LIBRARY: tests damaged objects. Each is an error, in batch-run and
+through the C API. None runs, and none ends the process by a signal."""
 
 import os
 import random
@@ -28,7 +28,7 @@ def written(data):
 
 
 def run(file):
-    """(exit code, what is printed) of batch-run."""
+    """Returns the exit code and the output of batch-run."""
     done = subprocess.run([batchtest.tool("batch-run"), file, "--params=random:1",
                            "--inputs=" + INPUTS], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=60)
@@ -36,7 +36,7 @@ def run(file):
 
 
 def opened(file):
-    """The error of the C API."""
+    """Returns the error of the C API."""
     try:
         c_api.Model(library, file)
     except c_api.ApiError as error:
@@ -45,8 +45,8 @@ def opened(file):
 
 
 def damaged():
-    """(what, bytes)"""
-    # Within the ELF header, tables, pages and the checksum.
+    """Yields (description, bytes)."""
+    # Offsets within the ELF header, tables, pages and the checksum
     lengths = [0, 1, 4, 16, 63, 64, 100, 4095, 4096, 4097, 5000, len(whole) // 2,
                *(len(whole) - cut for cut in (1, 8, 16, 23, 24, 25, 4096))]
     for length in lengths:
@@ -67,7 +67,7 @@ for what, data in damaged():
     text = opened(file)
     checks.expect("the C API, " + what, wanted in text, text)
 
-# Programs that rewrite objects lose the checksum.
+# Programs that rewrite objects remove the checksum.
 for program in "strip", "llvm-strip":
     if shutil.which(program):
         subprocess.run([program, "-o", path("m.so"), model], check=True)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""check_doc_examples.py FILE.md…: every whole ```mlir block parses and verifies.
+"""check_doc_examples.py FILE.md…: checks that each complete ```mlir block parses and
+verifies.
 
-Blocks with an ellipsis are fragments and left out.
+Blocks with an ellipsis are fragments, and are skipped.
 """
 
 import os

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""check_emulator.py: persistent kernels on the emulator, which raises an error for
-races, deadlocks and accesses to memory that is not there or was never written.
+"""check_emulator.py [--seeds=N] [--models=a,b]: tests persistent kernels on the emulator,
+which reports races, deadlocks, and accesses to missing or uninitialized memory.
 
-For each model and executor, over random forests and seeds of the scheduler: results
+For each model and executor, over random forests and seeds of the scheduler: results are
 within 1e-5 of the CPU's unbatched code, and bit for bit those of --batch=1 on the
-emulator. Counts: one launch a run; a plan for each group of blocks that gets
-instances; barriers as the dependences need. Where weights lie, in
-shared memory or not, changes no bit.
+emulator. Counts: one launch per run, a plan for each group of blocks that gets instances,
+and the barriers that the dependences need. Weights may be in shared memory or not,
+without a change of bits.
 
-A forest is a mini-batch; all of a model's are run by one process for each seed.
+A forest is a mini-batch. One process per seed runs all forests of a model.
 """
 
 import argparse
@@ -18,8 +18,8 @@ import batchtest
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("--seeds", type=int, default=1,
-                    help="orders of threads to run; with more than one, two forests")
-parser.add_argument("--models", help="only these, separated by commas")
+                    help="run SEEDS thread orders; with more than one, two forests")
+parser.add_argument("--models", help="run only these models, separated by commas")
 arguments = parser.parse_args()
 seeds = arguments.seeds
 forests = 2 if seeds > 1 else 1
@@ -27,14 +27,14 @@ models = arguments.models.split(",") if arguments.models else batchtest.ALL
 checks = batchtest.Checks("emulator")
 scratch = batchtest.temporary()
 
-# Exchanges inside a cell, beyond one barrier between two batches: TreeGRU's
-# candidate reads all columns of a gate; the others' need none.
+# Exchanges inside a cell, in addition to one barrier between two batches: TreeGRU's
+# candidate reads all columns of a gate. Other cells need none.
 EXCHANGES = {"treernn": 0, "treernn_w": 0, "treefc": 0, "treelstm_nary": 0,
              "treelstm_nary_tai": 0, "treegru_nary": 1}
 
-# Size (columns that fill no tile; those and sums that fill no vector; neither), then
-# bytes of shared memory for weights and blocks: none are kept; some columns of some
-# matrices; all, but a block has more columns than was expected.
+# Sizes: columns that do not fill a tile; columns and sums that do not fill a vector;
+# neither. Then bytes of shared memory for weights, and blocks: none are kept; some
+# columns of some matrices; all, but a block has more columns than expected
 PLACES = {"treelstm_nary": (20, (0, 8), (4000, 8), (4000, 1), (-1, 1)),
           "mvrnn": (13, (0, 8), (500, 1)), "dagrnn": (16, (0, 8), (512, 1))}
 
@@ -42,7 +42,7 @@ PLACES = {"treelstm_nary": (20, (0, 8), (4000, 8), (4000, 1), (-1, 1)),
 # Runs of every model with an executor, as (instances of a forest, --batch,
 # --blocks). A cluster has 8 blocks.
 SHAPES = {"device": [(3, 3, 8)], "cluster": [(3, 3, 16)], "block": [(3, 3, 8)]}
-# Runs of some, with more instances than groups and several mini-batches.
+# Runs of some models, with more instances than groups and several mini-batches
 MORE = {"device": [], "cluster": [(7, 7, 24), (7, 4, 16)],
         "block": [(7, 7, 3), (7, 5, 4)]}
 SOME = ["treernn_w", "treelstm_cs"]
@@ -87,7 +87,7 @@ def check(name, program, model, executor, forests, shape):
             checks.equal(what + ": barriers in global memory",
                          found["barriers"], 0)
         elif model in EXCHANGES:
-            # The output layer has none.
+            # The output layer has no exchanges.
             levels = found["batches"] - len(sizes)
             checks.equal(what + ": barriers", found["barriers"],
                          levels + EXCHANGES[model] * levels)
@@ -125,13 +125,13 @@ for model, (size, *places) in PLACES.items():
     checks.expect(model + ": the same wherever weights lie",
                   len(results) == len(places) and len(set(results)) == 1)
 
-# The parts of a run are timed, the kernel too.
+# The phases of a run are timed, including the kernel.
 found = checks.run("timed", lambda: batchtest.run_model(
     program, "random:1,3", "--bench=2", check=False))
 checks.expect("a kernel takes time", found and found["time_us"]["kernels"] > 0)
 
-# Where no option says otherwise, all blocks run many instances of a small model together,
-# and each block few.
+# By default, all blocks run many instances of a small model together, and each block runs
+# few.
 for instances, plans in ((64, 1), (1, 3)):
     program = checks.run("compile for %d" % instances, lambda: batchtest.compile_model(
         os.path.join(batchtest.MODELS, "treefc.mlir"), os.path.join(scratch, "auto.so"), 16,
@@ -140,7 +140,7 @@ for instances, plans in ((64, 1), (1, 3)):
         program, (3, 3, 8), 1, os.path.join(scratch, "auto.safetensors")))
     checks.equal("plans, compiled for %d" % instances, found and found["plans"], plans)
 
-# A block that waits for too long ends the run with an error that says where.
+# A block that waits too long ends the run with an error that names the place.
 program = checks.run("compile for the watchdog", lambda: batchtest.compile_model(
     os.path.join(batchtest.MODELS, "treefc.mlir"),
     os.path.join(scratch, "watchdog.so"), 16, "--device=emulator",

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""check_float_types.py: elements of f16, bf16, f32 and f64, of i8 and i1, in
+"""check_float_types.py: tests elements of f16, bf16, f32 and f64, of i8 and i1, in
 parameters, inputs, constants, tables, results and variables of lanes.
 
-Results are compared with what Python computes by the rule of docs/ElementTypes.md:
-each op rounds once to its type, to the bit; math functions, sums and products of
-matrices come within one unit in the last place. Batched and unbatched agree to the
-bit, for any mini-batch and number of threads, and on the emulator. Compiled objects
-need no symbols but the C math library's.
+Results are compared with those of Python, by the rule of docs/reference/element-types.md:
+each op rounds once to its type, to the bit. Math functions, sums and products of matrices are
+within one unit in the last place. Batched and unbatched agree to the bit, for any mini-batch
+and number of threads, and on the emulator. Compiled objects need only symbols of the C math
+library.
 
     check_float_types.py [--quick]     f16 and bf16 only (for slow emulators)
 """
@@ -22,13 +22,13 @@ import sys
 import batchtest
 
 COUNT, N, ROWS = 64, 37, 21
-# Bits of the significand, the exponent of the last bit of the smallest numbers, the
-# name in files and what the instructions compute with.
+# Bits of the significand, the exponent of the last bit of the smallest numbers, the name
+# in files, and the type that instructions compute in
 FORMATS = {"f16": (11, -24, "F16", "f32"), "bf16": (8, -133, "BF16", "f32"),
            "f32": (24, -149, "F32", "f32"), "f64": (53, -1074, "F64", "f64")}
 MOST = {"f16": 65504.0, "bf16": 255 * 2.0**120, "f32": (2 - 2.0**-23) * 2.0**127,
         "f64": sys.float_info.max}
-# Symbols of the C math library that code for any type may need.
+# Symbols of the C math library that code for any type may need
 ALLOWED = {"fmod", "fmodf"}
 
 checks = batchtest.Checks("floating-point types")
@@ -37,14 +37,14 @@ draw = random.Random(5)
 
 
 def unit(kind, value):
-    """The distance of numbers around `value`."""
+    """Returns the distance of numbers around `value`."""
     bits, least, _, _ = FORMATS[kind]
     exponent = math.frexp(value)[1] if value else least
     return 2.0 ** max(exponent - bits, least)
 
 
 def to(kind, value):
-    """The nearest number of a type, ties to even; `value` is exact."""
+    """Returns the nearest number of a type, ties to even; `value` is exact."""
     if isinstance(value, float) and not math.isfinite(value):
         return value
     exact = fractions.Fraction(value)
@@ -145,8 +145,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"},
 }
 """
 
-# Doubles a row, and adds a parameter, until the sum of its elements is large: how
-# often depends on the data. The scalar is a variable, too.
+# Doubles a row, and adds a parameter, until the sum of its elements is large. The data
+# determines the number of rounds. The scalar is a variable, too.
 LOOP = """
 !vec = tensor<37x@>
 func.func @main(%x: !vec {batch.name = "x"}, %f: @ {batch.name = "f"},
@@ -186,7 +186,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %f: @ {batch.name = "f"},
 }
 """
 
-# Halfway between numbers of f16 or bf16 when rounded to f32 or f64 first.
+# Halfway between numbers of f16 or bf16 after rounding to f32 or f64
 TIES = [1 + 2.0**-11 + 2.0**-40, 1 + 2.0**-8 + 2.0**-40, 3 + 2.0**-10 - 2.0**-45,
         2.0**-25 + 2.0**-60, -2.0**-134 - 2.0**-180, 65519.999999999, 2.0**-150]
 LARGE = [2**62 + 2**54 + 1, -2**62 - 2**54 - 1, 2**40 + 2**32 + 1, 2**53 + 2**45 - 1,
@@ -225,19 +225,19 @@ def write_data(kind):
 
 
 def step(kind, value):
-    """One op: in f32, where there are instructions for no less, then rounded."""
+    """Computes one op: in f32 if instructions support no less, then rounds."""
     return to(kind, to(FORMATS[kind][3], value))
 
 
 def expected(kind, data, v):
-    """{result: (values, tolerance in units)}."""
+    """Returns {result: (values, tolerance in units)}."""
     exact = fractions.Fraction
     x, y, c, W = v["x"], v["y"], data["c"], data["W"]
 
     def op(function, *operands):
         return [step(kind, function(*map(exact, each))) for each in zip(*operands)]
 
-    # Polynomials and sums of f32 and f64 have an error of their own.
+    # Polynomials and sums of f32 and f64 have their own errors.
     inexact = 1 if kind in ("f16", "bf16") else 256
     p = op(lambda a, b: a + b, x, y)
     sums = op(lambda a, b: a - b, op(lambda a, b: a * b, p, x), c)
@@ -268,7 +268,8 @@ def expected(kind, data, v):
 
 
 def loop(kind, data, v):
-    """What LOOP computes, and whether the order of a sum may decide on a step."""
+    """Returns the results of LOOP, and whether the order of a sum may change the number
+    of steps."""
     exact, x, f, steps, doubtful = fractions.Fraction, v["x"], v["f"], 0, False
     third = to(kind, 0.333)
     while True:
@@ -305,7 +306,7 @@ def compare(what, kind, outputs, wanted):
             right, units = each[name]
             found = values[i * size:(i + 1) * size]
             for e, (f, r) in enumerate(zip(found, right)):
-                # A sum that cancels is as exact as its terms are.
+                # A sum that cancels is as exact as its terms.
                 most = units * max(unit(kind, r), unit(kind, 1.0) / 8) if units else 0
                 if not (f == r or abs(f - r) <= most):
                     wrong.append((i, e, f, r))
@@ -322,7 +323,7 @@ def run(program, inputs, batch, threads, *more):
 
 
 def check_symbols(what, program):
-    """Every symbol that is not in the object is one of the C math library."""
+    """Checks that each undefined symbol of the object is one of the C math library."""
     nm = shutil.which("llvm-nm") or "nm"
     found = subprocess.run([nm, "-D", "--undefined-only", program],
                            stdout=subprocess.PIPE, check=True).stdout.decode()
@@ -340,7 +341,7 @@ def ran(what, program, *arguments):
 
 
 def check_program(what, kind, source, inputs, wanted, strategy):
-    """The same bits on every path of the CPU, and the right ones."""
+    """Checks that each path of the CPU returns the same, correct bits."""
     program = compiled(what, source, strategy)
     first = program and ran(what, program, inputs, COUNT, 1)
     if not first:
@@ -359,7 +360,7 @@ def check_program(what, kind, source, inputs, wanted, strategy):
 
 
 def check_emulator(what, kind, source, inputs, wanted, strategy):
-    """The same bits in a mini-batch as alone, and the right ones."""
+    """Checks that a mini-batch and single instances return the same, correct bits."""
     what += " on the emulator"
     program = compiled(what, source, strategy, "--device=emulator")
     # Sums have another order there.
@@ -372,7 +373,7 @@ def check_emulator(what, kind, source, inputs, wanted, strategy):
 
 
 def write_source(name, kind, text, data):
-    """A program of a type; a constant of equal elements is a splat."""
+    """Returns a program of a type; a constant of equal elements is a splat."""
     def dense(values):
         return values[0] if len(set(values)) == 1 else "[%s]" % ", ".join(values)
 
@@ -405,12 +406,12 @@ def check(kind):
     looped = kind + " in lock step"
     check_program(looped, kind, repeat, "loops", sure, "lockstep")
     if not quick:
-        # The emulator knows no constants of several values.
+        # The emulator does not support constants of several values.
         data.update(c=data["c"][:1] * N, pattern=[True] * N)
         check_emulator(kind, kind, write_source("splat", kind, MODEL, data), "inputs",
                        [expected(kind, data, v) for v in instances], "linearize")
         check_emulator(looped, kind, repeat, "loops", sure, "lockstep")
-    # Random data of all these types, compared with unbatched runs.
+    # Random data of all these types, compared with unbatched runs
     for source in (model, repeat):
         program = checks.run("%s: compile for random data" % kind, lambda:
                              batchtest.compile_model(source, path("random.so")))

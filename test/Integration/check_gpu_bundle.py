@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""check_gpu_bundle.py: the benchmarks for GPU machines, with objects for the
-emulator: what make_bundle.py makes runs alone, compares results, and says what is
-missing. First hours end in time, keep what they have, and say what is wrong."""
+"""check_gpu_bundle.py: tests the benchmarks for GPU machines, with objects for the
+emulator. The bundle of make_bundle.py runs without this repository, compares results, and
+reports missing requirements. First hours end in time, keep their results, and report
+failures."""
 
 import json
 import os
@@ -17,7 +18,8 @@ EXECUTORS = {"device", "block"}
 
 
 def call(*command, **environment):
-    """(exit code, output) of a Python script, and of nothing else of ours."""
+    """Returns the exit code and the output of a Python script that runs outside of this
+    repository."""
     done = subprocess.run([sys.executable] + [str(part) for part in command],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env=dict(os.environ, **environment), cwd=scratch)
@@ -25,7 +27,7 @@ def call(*command, **environment):
 
 
 def make(name, *options):
-    """A bundle; its run.py."""
+    """Creates a bundle; returns its run.py."""
     folder = os.path.join(scratch, name)
     tools = os.environ["BATCH_TOOLS"]
     code, text = call(
@@ -85,7 +87,7 @@ with open(os.path.join(scratch, "results.json")) as file:
     checks.equal("--add keeps what was there", len(json.load(file)["results"]),
                  len(record["results"]))
 
-# The sanitizer's place is taken by a script that runs what it is given.
+# A script replaces the sanitizer, and runs its arguments.
 fake = os.path.join(scratch, "bin", "compute-sanitizer")
 os.mkdir(os.path.dirname(fake))
 with open(fake, "w") as file:
@@ -95,11 +97,11 @@ os.chmod(fake, 0o755)
 path = os.path.dirname(fake) + os.pathsep + os.environ["PATH"]
 first_hour = os.path.join(os.path.dirname(bundle), "first_hour.py")
 cases = os.path.join(os.path.dirname(bundle), "cases")
-answers = os.path.isdir(cases)  # golden cases are there
+answers = os.path.isdir(cases)  # golden cases exist
 
 
 def hour(*options):
-    """Exit code, output, and the record of a first hour."""
+    """Returns the exit code, the output, and the record of a first hour."""
     code, text = call(first_hour, "--device=emulator", "--quick", "--output=hour",
                       *options, PATH=path)
     with open(os.path.join(scratch, "hour", "first-hour.json")) as file:
@@ -125,7 +127,7 @@ checks.expect("times", timed and all(job["us"]["kernels"] > 0 for job in timed))
 code, text, record = hour("--parts=answers,times", "--budget=0.9")
 checks.expect("a budget that is spent", code == 1 and "nothing runs here" in text, text)
 
-# An object that is another's: its results are others.
+# An object of another model has other results.
 with open(os.path.join(os.path.dirname(bundle), "bundle.json")) as file:
     manifest = json.load(file)
 entry = next(each for each in manifest["models"] if each["model"] == "treelstm_nary")
@@ -145,7 +147,7 @@ checks.expect("what does not run is wrong", code == 1 and
 checks.expect("the rest is kept", "ok" in [
     job["state"] for job in record["parts"]["times"]["jobs"]])
 
-# Commands end in time, with all that they have started.
+# Commands end in time, with all processes that they have started.
 code, text = call("-c", "import sys; sys.path.insert(0, %r); import first_hour\n"
                   "print(first_hour.Watch(60).call(\n"
                   "    ['sh', '-c', 'sleep 99 & echo $!; sleep 99'], 0.5))"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """check_gpu_choices.py [--table]: compares estimates for GPUs with times of an H200.
 
-The times are the part `control` of benchmarks/results/gpu-first-hour-2026-11-27.json. Each
-model has three batch sizes, and runs at each level of `replicate`, in lock step, or both.
+The times are section `control` of benchmarks/results/gpu-first-hour-2026-11-27.json. Each model
+has three batch sizes, and runs at each level of `replicate`, in lock step, or both.
 `batch-replicate` and `batch-choose-executor` report the estimates by which they decide. The
-compiler does not know the number of rounds of some loops; the script passes the number that
-the stored counts imply. Each estimate must be within a factor of 2 of its time. For at least 11
-of the 12 pairs of model and batch size, the way with the shortest estimate must be the
-fastest, or within 5 % of it. --table prints all estimates and times.
+compiler does not know the number of rounds of some loops; the script passes the number that the
+stored counts imply. Each estimate must be within a factor of 2 of its time. For at least 11 of
+the 12 pairs of model and batch size, the way with the shortest estimate must be the fastest, or
+within 5 % of it. --table prints all estimates and times.
 """
 
 import argparse
@@ -88,7 +88,7 @@ def estimates(model, batch, jobs):
                        % (CLUSTER, batch, rounds))
         if batch == 1:
             pattern = {"replicate block": "takes about # us on one unit",
-                       "replicate device": "# us on 132 that share out all steps",
+                       "replicate device": "# us on 132 that share all steps",
                        "replicate cluster": "# us on a cluster"}[way]
         else:
             pattern = {"replicate block": "about # us with one unit each",

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_gpu_code.py [--ptxas [--seed=N]]: what --gpu-persistent makes of the example models.
+"""check_gpu_code.py [--ptxas [--seed=N]]: checks the output of --gpu-persistent for the examples.
 
-Every model becomes one kernel and one launch, without options too, and the kernel PTX
-that needs no library; some become code for AMD. With --ptxas: the assembler of CUDA
-takes the code, and reports enough registers and shared memory. --seed selects one kernel in
+Each model becomes one kernel and one launch, also without options. The kernel becomes PTX that
+needs no library, and some kernels become code for AMD. With --ptxas, the assembler of CUDA
+accepts the code, and reports enough registers and shared memory. --seed selects one kernel in
 four.
 """
 
@@ -15,36 +15,36 @@ import subprocess
 import batchtest
 import sequences
 
-# Shared memory of a block, in bytes.
+# Shared memory of a block, in bytes
 SHARED = {"sm_80": 163 * 1024, "sm_90": 227 * 1024, "sm_90a": 227 * 1024}
 
-# Instructions of tensor cores, and those that round factors for them.
+# Instructions of tensor cores, and instructions that round their factors
 MMA = {"tf32": ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
                 "cvt.rna.tf32.f32"),
        "bf16": ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
                 "cvt.rn.bf16x2.f32")}
 
 
-# A program in lock step, without its suffix.
+# A program in lock step, without its suffix
 WALK = os.path.join(batchtest.ROOT, "test", "Integration", "GPU", "Inputs", "walk")
 
-# Programs of single instances.
+# Programs of single instances
 INSTANCES = ("attention", "seq2seq", "nasrnn", "nasrnn_add", "lstm10")
 
-# Where blocks run instances: each its own, those of a cluster one, all blocks one
-# together, or a set of them; by default, whichever the estimate prefers.
+# Ways of running instances: each block its own, the blocks of a cluster one together, all
+# blocks one together, or all blocks a set. By default, the estimate decides.
 ALONE, CLUSTER, ONE, SET, AUTO = ("level=block", "level=cluster",
                                   "level=device instances=1", "level=device",
                                   "level=auto")
-# The bytes of registers that a thread at most stores in memory, and loads, in all its
-# code, where it has too few. Twenty rows that the loop of lstm10 hands on take forty.
+# The most bytes of spilled registers that a thread stores and loads in all of its code.
+# Twenty rows that the loop of lstm10 carries take forty.
 SPILLS = {("seq2seq", ONE): (16, 16), ("seq2seq", SET): (16, 16),
           ("seq2seq", AUTO): (16, 16),
           ("lstm10", CLUSTER): (16, 16), ("lstm10", ONE): (64, 96),
           ("lstm10", SET): (160, 640)}
 NONE = (0, 0)
 
-# Samplers, in lock step, and others.
+# Samplers, in lock step, and others
 LANES = ("arK", "blr", "eight_schools_noncentered", "german_credit", "kidscore_interaction",
          "nuts_gauss", "nuts_logreg", WALK)
 
@@ -55,8 +55,8 @@ def sizes_option(model, size):
 
 
 def persistent(model, size, options, level=""):
-    """What batch-opt prints of a model. One without a size has a strategy: it runs in
-    lock step, or single instances."""
+    """Returns the output of batch-opt for a model. A model without a size has a strategy:
+    it runs in lock step, or as single instances."""
     strategy = "replicate gpu" if model in INSTANCES else "lockstep"
     return batchtest.call(
         "batch-opt", os.path.join(batchtest.MODELS, model + ".mlir"),
@@ -66,7 +66,7 @@ def persistent(model, size, options, level=""):
 
 
 def assembly(module):
-    """The text of the only object of a gpu.binary."""
+    """Returns the text of the only object of a gpu.binary."""
     (text,) = re.findall(r'assembly = "((?:[^"\\]|\\.)*)"', module)
     return re.sub(r"\\([0-9A-F]{2}|[\\\"])",
                   lambda m: m[1] if len(m[1]) == 1 else chr(int(m[1], 16)),
@@ -96,7 +96,7 @@ def check_model(checks, model):
     count("one entry", r"^\.visible \.entry main_execute\(", ptx, 1)
     wanted = [("acquire loads", r"ld\.acquire\.gpu\.global"),
               ("fences", r"fence\.acq_rel\.gpu")]
-    if model != "treernn":  # has no product with weights
+    if model != "treernn":  # treernn has no product with weights
         wanted += [("loads of 16 bytes", r"ld\.global\.v4\."),
                    ("copies of weights", r"cp\.async\.cg\.shared\.global"),
                    ("weights in shared memory", r"ld\.shared\.v4\.")]
@@ -109,8 +109,9 @@ def check_model(checks, model):
 
 
 def check_barriers(checks, model):
-    """Blocks of a cluster wait at its own barrier, and those that run plans alone not
-    at all. Each of three stages waits. All say at one place that they begin a step."""
+    """Checks barriers. Blocks of a cluster wait at its own barrier, and blocks that run
+    plans alone do not wait at all. Each of three stages waits. All programs store the
+    begin of a step in one place."""
     for executor, counts in (("device", (0, 0, 0, 3)), ("cluster", (1, 3, 3, 0)),
                              ("block", (0, 0, 0, 0))):
         name = "%s, %s" % (model, executor)
@@ -124,14 +125,14 @@ def check_barriers(checks, model):
                                  "ld.acquire.gpu.global."), counts):
             checks.equal("%s: %s" % (name, what), assembly(module).count(what),
                          wanted)
-        # A step says once how far its block is. There are two kernels; LLVM may put that
-        # in front of each, and behind them.
+        # A step stores the progress of its block once. There are two kernels, and LLVM
+        # may move that store before or after each.
         count = assembly(module).count("st.relaxed.gpu.global.b64")
         checks.expect("%s: steps are told, in %d places" % (name, count), 1 <= count <= 3)
 
 
 def check_instances(checks, model):
-    """Control reads what other blocks have written, and what it counts for that lies in
+    """Checks that control reads results of other blocks, and keeps its counters in
     registers."""
     module = checks.run("%s, single instances, becomes PTX" % model,
                         lambda: persistent(model, None, "chip=sm_90a format=isa"))
@@ -149,8 +150,8 @@ def check_instances(checks, model):
 
 
 def check_clusters(checks, model):
-    """Blocks of a cluster that run an instance wait for each other alone. All blocks wait
-    once, when their memory is clear."""
+    """Checks that the blocks of a cluster that run an instance wait only for each other.
+    All blocks wait once, after clearing their memory."""
     name = "%s, instances on clusters" % model
     module = checks.run(name + ", becomes PTX", lambda: persistent(
         model, None, "chip=sm_90a format=isa", CLUSTER))
@@ -169,8 +170,8 @@ def check_clusters(checks, model):
 
 
 def check_tensor_cores(checks, model, precision):
-    """The k loops of a model at hidden 64: its leaf has three products that read
-    the same row, its node three of [left, right] and two of one child each."""
+    """Checks the k loops of a model at hidden size 64. Its leaf has three products that
+    read the same row. Its node has three of [left, right], and two of one child each."""
     module = checks.run("%s in %s becomes PTX" % (model, precision),
                         lambda: persistent(model, 64, "chip=sm_80 format=isa "
                                            "shared-memory=0 precision=" +
@@ -181,7 +182,7 @@ def check_tensor_cores(checks, model, precision):
     name = "%s in %s: " % (model, precision)
     product, rounding = MMA[precision]
     # Each of three stages has one loop for all products, with two steps of two
-    # instructions; rows, and the parameters that are not kept, are rounded.
+    # instructions. Rows, and parameters that are not kept, are rounded.
     checks.equal(name + "products", ptx.count(product), 3 * 2 * 2)
     checks.expect(name + "roundings", ptx.count(rounding) >= 3 * 2 * 4)
     checks.expect(name + "loads of 16 bytes",
@@ -246,7 +247,7 @@ def check_ptxas(checks, model, size, chip, options="", level="", spills=NONE):
 
 
 def assembled():
-    """The kernels that CUDA's assembler takes: arguments of check_ptxas."""
+    """Returns the kernels for CUDA's assembler: arguments of check_ptxas."""
     for model in ("treelstm_nary", "treegru_nary", "treefc", "mvrnn"):
         for chip in ("sm_80", "sm_90a"):
             yield model, 256, chip, " executor=device"
@@ -268,7 +269,7 @@ def assembled():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--ptxas", action="store_true", help="assemble kernels by CUDA's ptxas")
+    parser.add_argument("--ptxas", action="store_true", help="assemble kernels with CUDA's ptxas")
     parser.add_argument("--seed", help="assemble one kernel in four, drawn by this seed")
     options = parser.parse_args()
     checks = batchtest.Checks("GPU code")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_gpu_strategies.py [--seed=N] [MODEL…]: example models by every strategy and executor
-on the emulator.
+"""check_gpu_strategies.py [--seed=N] [MODEL…]: tests example models by each strategy and
+executor on the emulator.
 
-A pair that is legal gives the values of the unbatched code. One that is not is an error of
-the strategy, at a line of the model. With a seed: one model in four, and of each strategy
-one executor, drawn by the seed.
+A legal pair gives the values of the unbatched code. An illegal pair is an error of the
+strategy, at a line of the model. A seed draws one model in four, and one executor of each
+strategy.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import residual_models
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("--seed", help="run one model in four, and one executor of each strategy")
-parser.add_argument("models", nargs="*", metavar="MODEL", help="run these models alone")
+parser.add_argument("models", nargs="*", metavar="MODEL", help="run only these models")
 arguments = parser.parse_args()
 checks = batchtest.Checks("strategies on the emulator")
 file = batchtest.temporary_paths()
@@ -26,13 +26,13 @@ LEVELS = ("auto", "device", "cluster", "block")
 EXECUTORS = {"auto": [""], "linearize": ["--executor=" + level for level in LEVELS],
              "replicate": ["--level=" + level for level in LEVELS],
              "lockstep": [""], "mask": [""], "lazy": [""], "none": [""]}
-# Errors for programs that a strategy does not run.
+# Errors for programs that a strategy does not run
 REFUSALS = re.compile("|".join((
     "strategy '(lockstep|mask|replicate|linearize)'", "which strategies 'lockstep' and 'mask'",
-    "strategies 'lockstep' and 'mask'", "waits for a tensor here, and does so on CPUs only",
+    "strategies 'lockstep' and 'mask'", "waiting for a tensor is not supported on GPUs",
     "runs no operators, so a device has nothing to do",
-    "which blocks of a GPU do not have; compile with --strategy=lockstep")))
-# Small sizes; H is 16 elsewhere. Random words of lstm_nmt are below its own V.
+    "which GPU blocks do not have; compile with --strategy=lockstep")))
+# Small sizes; H is 16 for other models. Random words of lstm_nmt are below its own V.
 SIZES = {"attention": "HEADS=2 D=8", "attention_masked": "HEADS=2 D=8",
          "berxit": "H=16 HEADS=2 D=8 V=97", "bilstm_tagger_char": "L=8",
          "lstm_nmt": "H=16", "lstm_nmt_beam": "H=16 V=97", "lstm_nmt_greedy": "H=16 V=97",
@@ -40,15 +40,16 @@ SIZES = {"attention": "HEADS=2 D=8", "attention_masked": "HEADS=2 D=8",
          "mvrnn": "H=8", "nuts_gauss": "D=4", "nuts_logreg": "D=4"}
 # Image size, and the number of blocks of each width.
 IMAGE = 4, (1, 1, 1)
-# With random numbers as parameters these run long, or read rows that are not there.
-# Compiled alone: lanes.test and golden cases run them.
+# With random parameters, these models run long, or read missing rows, so this script only
+# compiles them. lanes.test and golden cases run them.
 COMPILED = ["ackermann", "arK", "blr", "eight_schools_noncentered", "german_credit",
             "kidscore_interaction", "nuts_gauss", "nuts_logreg", "lstm_nmt_beam", "specdec",
             "specdec_sample"]
 
 
 def prepared(model):
-    """The source of a model in its small form, options of batch-compile, parameters."""
+    """Returns the source of a model in small sizes, options of batch-compile, and
+    parameters."""
     if model in batchtest.RESIDUAL:
         residual_models.write_params(model, file("params"), *IMAGE)
         return batchtest.write_lines(file(model + ".mlir"), [

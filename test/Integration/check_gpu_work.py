@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""check_gpu_work.py: what the compiler counts of kernels (the remark Work) is what they do.
+"""check_gpu_work.py [FOLDER...]: checks the compiler's counts of the work of kernels (remark Work).
 
-On the emulator, with 8 blocks and hidden size 16, every warp of every block leaves as many
-sums of products in shared memory as are counted for the rows of each step: in f32 and on
-tensor cores, with weights kept or not, of one row up to more than a block has room for.
+On the emulator, with 8 blocks and hidden size 16, the script compares the sums of products that
+each warp of each block stores in shared memory with the counts for the rows of each step. Cases:
+f32 and tensor cores, kept weights or not, one row up to more rows than a block has memory for.
 
-With hidden size 256, 132 blocks and GUM's trees, as many of all warps have something to do
-in a level of TreeLSTM, on average, as LEAST_BUSY says.
+With hidden size 256, 132 blocks and trees of GUM, LEAST_BUSY is the least average share of busy
+warps in a level of TreeLSTM.
 """
 
 import argparse
@@ -22,17 +22,17 @@ sys.path.insert(0, os.path.join(batchtest.ROOT, "benchmarks", "gpu"))
 import work  # noqa: E402
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-parser.add_argument("trees", nargs="*", help="folders of trees, GUM's first")
+parser.add_argument("trees", nargs="*", help="read trees from these folders, GUM's first")
 arguments = parser.parse_args()
 BLOCKS, SIZE = 8, 16
-# Numbers of trees, and so of rows of their roots' step.
+# Numbers of trees, and so of rows of their roots' step
 FORESTS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 40, 150)
-# Models, and options of batch-compile that are options of --gpu-persistent, too.
+# Models, and options of batch-compile that are also options of --gpu-persistent
 CASES = [("treelstm_nary", []), ("treelstm_nary", ["shared-memory=3000"]),
          ("treelstm_nary", ["precision=bf16"]), ("treelstm_nary", ["precision=tf32"]),
          ("treegru_nary", []), ("treelstm_cs", [])]
 
-# The share of warps, by the trees of a mini-batch.
+# The least share of busy warps, by the number of trees in a mini-batch
 LEAST_BUSY = {1: 0.25, 10: 0.6, 64: 0.9}
 
 checks = batchtest.Checks("GPU work")
@@ -40,13 +40,13 @@ scratch = batchtest.temporary()
 
 
 def forests(model):
-    """(name, values) for each: trees of one inner node, and one of several heights."""
+    """Yields (name, values): trees of one inner node, and trees of several heights."""
     binary = model in batchtest.BINARY
 
     def node(*kids):
         return ["node", *kids] if binary else ["node", list(kids)]
 
-    # All have two children: the tasks say how many rows there are of these.
+    # All nodes have two children, so the tasks determine the number of their rows.
     def tree(height):
         if height == 0:
             return ["leaf", height]
@@ -58,7 +58,7 @@ def forests(model):
 
 
 def predict(kernels, steps):
-    """The sums of each warp, and the bytes where they lie."""
+    """Returns the sums of each warp, and their place in bytes."""
     sums = [0] * len(next(iter(kernels.values()))[0][steps[0][1]]["sums"])
     for kernel, tasks in steps:
         for counts, _ in gpu_work.stages_of(kernels[kernel], tasks, 2 * tasks):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_inserts.py: slices and elements are inserted at positions that are data.
+"""check_inserts.py: tests inserts of slices and elements at positions that are data.
 
-Results are what Python computes, to the bit, for any mini-batch, strategy and number
-of threads, unbatched, and on the emulator. A position out of range is an error of the
-run that names the tensor, the index and the instance, whichever of these ran it.
+Results equal those of Python to the bit, for any mini-batch, strategy and number of
+threads, unbatched, and on the emulator. A position out of range is an error that names
+the tensor, the index and the instance, in each of these runs.
 """
 
 import json
@@ -50,7 +50,7 @@ def column_sums(rows):
 
 
 def put(rows, values):
-    """`rows` with {(row, column): value}."""
+    """Returns `rows` with {(row, column): value}."""
     return [[values.get((i, j), old) for j, old in enumerate(row)]
             for i, row in enumerate(rows)]
 
@@ -70,7 +70,7 @@ def make_instance():
 
 
 def expected(v):
-    """{result: values}."""
+    """Returns {result: values}."""
     x, row, ids, words = v["x"], v["row"], v["ids"], v["words"]
     a, b = ids[:2]
     halves = [[0.5] * COLUMNS] * ROWS
@@ -115,7 +115,8 @@ def expected(v):
 
 
 def check_errors(program, name, ways):
-    """One position of one instance is wrong; all others are the last ones."""
+    """Checks the error for one wrong position of one instance. All others are the last
+    valid ones."""
     for what, key, position, index, wanted in [
             ("a slice", "ids", 0, 7,
              "index 7 is out of range for "),
@@ -137,7 +138,7 @@ def check_errors(program, name, ways):
 
 
 instances = [make_instance() for _ in range(COUNT)]
-# The last places that are allowed.
+# The last valid places
 instances[0].update(ids=[6, 6, 8, 8], words=[7] * 8, n=8)
 reference.give(instances, expected)
 alone = None
@@ -154,8 +155,8 @@ for strategy in ("linearize", "lockstep", "mask"):
         reference.tolerances = {}
 
 
-# A cache of S rows that T steps fill: only the first step of an instance copies, or
-# none. What is in a row, and what is copied, does not depend on T.
+# A cache of S rows that T steps fill: at most the first step of an instance copies. The
+# contents of a row, and the copied bytes, do not depend on T.
 CACHE = MODEL.replace("inserts.mlir", "cache.mlir")
 ROW_BYTES = 64 * 32 * 4
 

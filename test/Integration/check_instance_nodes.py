@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""check_instance_nodes.py: data structures by strategy `replicate`.
+"""check_instance_nodes.py: tests data structures by strategy `replicate`.
 
-Models of trees and graphs, alone and together, in batches of 1, 7 and 64, on one to three
-workers: bits of the unbatched code, a value for each node too. A tree of one leaf, one
-that is a list of 10,000 nodes, shared nodes, several types of nodes, lists of children.
+Models of trees and graphs, single instances and several, in batches of 1, 7 and 64, on
+one to three workers. Results have the bits of the unbatched code, also those for each
+node. Inputs: a tree of one leaf, a tree that is a list of 10,000 nodes, shared nodes,
+several types of nodes, lists of children.
 """
 
 import json
@@ -19,11 +20,11 @@ file = batchtest.temporary_paths()
 WAYS = (("auto", 1, 1), ("auto", 7, 2), ("auto", 64, 3), ("device", 7, 2),
         ("device", 64, 3), ("block", 64, 2))
 
-# What it has is in the file.
+# A graph model, which the file describes
 GRAPH = batchtest.contents(os.path.join(
     batchtest.ROOT, "test", "Integration", "GPU", "Inputs", "nodes.mlir")).decode()
 
-# Functions that call each other, for nodes of two types, and a third type.
+# Functions that call each other, for nodes of two types, and a third type
 MUTUAL = """
 !vec = tensor<200xf32>
 !mat = tensor<200x200xf32>
@@ -95,7 +96,7 @@ def compiled(name, level, text=None, *options):
 
 
 def check_bits(name, inputs, *options, text=None, ways=WAYS):
-    """Every way to run a batch gives the bits of the unbatched code."""
+    """Checks that each way to run a batch gives the bits of the unbatched code."""
     programs = {}
     for level, batch, threads in ways:
         if level not in programs:
@@ -107,7 +108,7 @@ def check_bits(name, inputs, *options, text=None, ways=WAYS):
 
 
 def tree(size, pick):
-    """A binary tree as a list of nodes."""
+    """Returns a binary tree as a list of nodes."""
     nodes, open_nodes = [], []
     for _ in range(size):
         nodes.append(["leaf", pick(range(50))])
@@ -124,7 +125,7 @@ def tree(size, pick):
 
 
 def deep(size, right):
-    """A tree that is a list of nodes to the left or to the right."""
+    """Returns a tree that is a list of nodes to the left or to the right."""
     nodes, last = [["leaf", 7]], 0
     for i in range(size):
         nodes.append(["leaf", i % 50])
@@ -139,7 +140,7 @@ def lines(name, instances):
 
 
 def graph(size, pick):
-    """Nodes of all kinds, most of them shared."""
+    """Returns nodes of all kinds, most of them shared."""
     nodes = [["given", [pick((-2, -1, 0.5, 1, 2))] * 200], ["start"]]
     for _ in range(size):
         def part():
@@ -152,7 +153,7 @@ def graph(size, pick):
 
 
 def kids(depth, pick):
-    """The nodes and children of a tree whose functions call each other."""
+    """Returns the nodes and children of a tree whose functions call each other."""
     value = ["none"]
     for _ in range(pick((0, 1, 3)) if depth else 0):
         value = ["more", ["tree", pick(range(50)), kids(depth - 1, pick)], value,
@@ -169,8 +170,8 @@ def fails(what, text, *command):
 
 
 def check_counts():
-    """One launch; a barrier for a node whose children other units have a share of; a
-    kernel for each node; no copies but of results."""
+    """Checks counts: one launch, a barrier for each node whose children were shared with
+    other units, a kernel for each node, and copies of results only."""
     program = compiled("rae", "device", None, "--size=H=64")
     full = {"nodes": [["leaf", 1]] * 8 + [["node", {"ref": 2 * i}, {"ref": 2 * i + 1}]
                                           for i in range(7)], "root": 14}
@@ -197,9 +198,9 @@ def check_errors():
               "instance 1: index 1000 is out of range for parameter 'E'", "batch-run",
               program, "--inputs=" + lines("bad", bad), "--params=" + params,
               "--threads=%d" % threads)
-    for model, text in (("treelstm_cs", "strategy 'replicate' does not run 'rec.map'"),
-                        ("stackrnn", "strategy 'replicate' does not run 'rec.construct'"),
-                        ("fib", "strategy 'replicate' runs no recursion")):
+    for model, text in (("treelstm_cs", "strategy 'replicate' does not support 'rec.map'"),
+                        ("stackrnn", "strategy 'replicate' does not support 'rec.construct'"),
+                        ("fib", "strategy 'replicate' does not support this call")):
         fails(model, text, "batch-compile", os.path.join(
             batchtest.MODELS, model + ".mlir"), "--strategy=replicate", "-o", file("x.so"))
 

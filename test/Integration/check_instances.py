@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""check_instances.py: strategy `replicate`, whose units run an instance together, or a set.
+"""check_instances.py: tests strategy `replicate`, whose units run an instance together, or
+a set.
 
-Models with loops and branches, alone and together, in batches of 1, 7 and 64, on one to
-three workers: bits of the unbatched code. How many barriers, copies and tasks there are,
-memory that does not grow with the rounds of a loop, and every error.
+Models with loops and branches, single instances and several, in batches of 1, 7 and 64, on
+one to three workers. Results have the bits of the unbatched code. The script also checks
+the numbers of barriers, copies and tasks, memory that does not grow with the rounds of a
+loop, and each error.
 """
 
 import json
@@ -14,13 +16,13 @@ import subprocess
 import batchtest
 
 checks = batchtest.Checks("single instances")
-# A sanitizer's memory may run out, too.
+# A sanitizer may also run out of memory.
 for sanitizer in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
     os.environ[sanitizer] = os.environ.get(sanitizer, "") + ":allocator_may_return_null=1"
 scratch = batchtest.temporary()
 
-# A loop that ends by what it computes, or never; a row of a parameter at an index that
-# is computed.
+# A loop that ends by a computed value, or never, and a row of a parameter at a computed
+# index
 LOOP = """
 !vec = tensor<16xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %word: i32 {batch.name = "word"},
@@ -67,7 +69,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %i: index {batch.name = "i"})
   return %y : !vec
 }
 """
-# A product on one side of a branch, on the other two; on one of them another branch.
+# A product on one side of a branch, and two on the other, one of which contains another
+# branch
 BRANCHES = """
 !vec = tensor<64xf32>
 !mat = tensor<64x64xf32>
@@ -102,7 +105,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %W: !mat {batch.shared = "W"},
   return %y : !vec
 }
 """
-# More memory than there are addresses.
+# More memory than the address space
 LARGE = """
 !vec = tensor<70368744177664xf32>
 func.func @main(%x: f32 {batch.name = "x"}, %i: index {batch.name = "i"})
@@ -114,8 +117,8 @@ func.func @main(%x: f32 {batch.name = "x"}, %i: index {batch.name = "i"})
 }
 """
 
-# What the first recurrence gives, the second one reads in the same round and in the
-# next one, also from group to group of 64 rounds.
+# The second recurrence reads results of the first one in the same round and in the next
+# one, also across groups of 64 rounds.
 HANDED = """
 !vec = tensor<64xf32>
 !mat = tensor<64x64xf32>
@@ -138,8 +141,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %n: index {batch.name = "n"},
 }
 """
 
-# Without a round the loop's result is the table itself, into which the last insertion
-# must then not write: what else its kernel, or a later one, reads would change.
+# Without a round, the loop's result is the table itself. Then the last insertion must not
+# write to it: other reads of its kernel, or of a later one, would change.
 EMPTY = """
 !vec = tensor<64xf32>
 !table = tensor<4x64xf32>
@@ -187,7 +190,7 @@ def words(name, lengths):
 
 
 def check_bits():
-    """Every way to run a batch gives the bits of the unbatched code."""
+    """Checks that each way to run a batch gives the bits of the unbatched code."""
     sentences = words("sentences", [(5 * i) % 80 for i in range(64)])
     for name, inputs, options in (
             ("seq2seq", "random:3,64", ["--size=H=16", "--size=V=40"]),
@@ -205,7 +208,8 @@ def check_bits():
 
 
 def check_hand_on():
-    """Tensors that loops hand on, in every order of their tasks, and without a round."""
+    """Checks tensors that loops carry, in each order of their tasks, and without a
+    round."""
     inputs = batchtest.write_lines(os.path.join(scratch, "rounds"), [
         json.dumps({"x": {"tensor": "x"}, "n": n}) for n in (0, 1, 63, 64, 65, 200)])
     tensors = os.path.join(scratch, "starts")
@@ -223,13 +227,14 @@ def check_hand_on():
             report = program and checks.run(what, lambda: run(
                 program, inputs, "--input-tensors=" + tensors, threads=2))
             if report:
-                # Three results, and the table that the last insertion copies, of six
-                # instances.
+                # Six instances have three results and a copy of the table for the last
+                # insertion.
                 checks.equal(what + ": copies", report["copied_bytes"], 6 * 4 * 4 * 64 * 4)
 
 
 def check_counts():
-    """A barrier a round, and one for 64 rounds that run ahead; memory of any length."""
+    """Checks for one barrier per round, one for 64 rounds that run ahead, and memory
+    independent of the length."""
     program = compiled("nasrnn", None, "--size=H=16", "--level=device")
     found = {}
     for length in (1, 10, 64, 65, 100, 1000, 100000) if program else ():
@@ -246,9 +251,9 @@ def check_counts():
                        for length in (10, 100000)))
         checks.equal("copies of results alone", reports[1000]["copied_bytes"],
                      reports[1]["copied_bytes"])
-    # Ten layers and 64 words: a barrier before each layer's products and each of its
-    # rounds; a wave for each word, and one for each layer but the last. The others are
-    # around them.
+    # Ten layers and 64 words: a barrier before each layer's products and before each of
+    # its rounds. In wave order, a wave for each word, and one for each layer except the
+    # last. The other barriers are around them.
     for order, wanted in (("layers", 10 * 65 + 2), ("wavefront", 64 + 9 + 4)):
         program = compiled("lstm10", None, "--size=H=16", "--level=device",
                            "--order=" + order)
@@ -277,9 +282,9 @@ def check_counts():
 
 
 def check_sets():
-    """Instances that run together compute their own rows and no others: the tasks of a
-    set are those of its instances one by one, in as many steps as the longest loop has,
-    or as there are ways."""
+    """Checks that instances that run together compute only their own rows. The tasks of a
+    set are those of its instances one by one. Its steps are as many as the longest loop
+    has, or as there are paths."""
     values = [[0.9 * (i + 1) / 24] * 16 for i in range(24)]
     tensors = os.path.join(scratch, "set")
     batchtest.write_safetensors(tensors, {
@@ -292,7 +297,8 @@ def check_sets():
         return run(program, batchtest.write_lines(os.path.join(scratch, "lines"), lines),
                    *given, threads=2, **more)
 
-    # Rounds of a loop differ; of a branch some take the one way, some the other.
+    # Numbers of rounds differ. Some instances take one side of a branch, and some the
+    # other.
     loop = [json.dumps({"x": {"tensor": "x%d" % i}, "word": i % 8}) for i in range(24)]
     branches = [json.dumps({"x": [((i * 7 + j * 5) % 11 - 5) / 4 for j in range(64)]})
                 for i in range(24)]
@@ -316,7 +322,7 @@ def check_sets():
         checks.equal(name + ": copies", together["copied_bytes"],
                      sum(one["copied_bytes"] for one in alone))
         checks.equal(name + ": launches", together["launches"], 1)
-    # More instances than a set has room for, in several mini-batches, too.
+    # More instances than a set has memory for, also in several mini-batches
     program = compiled("seq2seq", None, "--size=H=16", "--size=V=40", "--level=device")
     for batch in (65, 150) if program else ():
         checks.run("sets of %d" % batch, lambda: run(
@@ -324,7 +330,7 @@ def check_sets():
 
 
 def trace_share(program):
-    """The share of kernels in a trace of one worker, which never waits."""
+    """Returns the share of kernels in a trace of one worker, which never waits."""
     path = os.path.join(scratch, "trace1")
     run(program, "random:3,1", "--trace=" + path, threads=1, check=False)
     with open(path) as file:
@@ -334,7 +340,8 @@ def trace_share(program):
 
 
 def check_trace():
-    """Each worker's tasks and barriers, with how often it has run a kernel before."""
+    """Checks each worker's tasks and barriers, with the number of previous runs of a
+    kernel."""
     program = compiled("seq2seq", None, "--size=H=16", "--size=V=40", "--level=device")
     path = os.path.join(scratch, "trace")
     report = program and checks.run("a trace", lambda: run(
@@ -349,7 +356,7 @@ def check_trace():
     checks.equal("tasks of the trace", len(tasks), 2 * report["tasks"])
     checks.equal("barriers of the trace", len(events) - len(kernels),
                  2 * report["barriers"])
-    # Between barriers is what kernels do, not what waits for them.
+    # The time between barriers is that of kernels, not that of waiting for them.
     checks.expect("kernels take most of a trace on one worker", trace_share(program) > 0.5)
     for worker in (0, 1):
         own = [event for event in events if event["tid"] == worker]
@@ -365,7 +372,8 @@ def check_trace():
 
 
 def fails(what, text, *command):
-    """The command ends with exit code 1 and this text, in which ... is anything."""
+    """Checks that the command ends with exit code 1 and this text, in which ... is any
+    text."""
     done = subprocess.run([batchtest.tool(command[0]), *command[1:]],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
     error = done.stderr.decode()
@@ -409,7 +417,7 @@ def check_errors():
         command = ["batch-run", program, "--inputs=" + endless,
                    "--threads=%d" % threads, "--max-steps=50"] + given
         fails("a loop without an end, %d threads" % threads,
-              "instance 1: has run 50 steps without an end, the last one in a loop at "
+              "instance 1: exceeded the limit of 50 steps, the last one in a loop at "
               "loop.mlir:11:12; allow more with --max-steps=N, or write the results of "
               "the others with --partial-results", *command)
         out = os.path.join(scratch, "partial.safetensors")
@@ -424,21 +432,23 @@ def check_errors():
               "batch-run", program, "--inputs=" + outside, "--threads=%d" % threads,
               *given)
     for option in ("--policy=greedy", "--refill", "--max-fibers=2"):
-        fails(option, option.split("=")[0] + " is for models that make batches, but this "
-              "model runs instance by instance (strategy 'replicate'); leave it out",
+        fails(option, option.split("=")[0] + " applies only to models that make batches, "
+              "but this model runs instance by instance (strategy 'replicate')",
               "batch-run", program, "--inputs=" + good, option, *given)
     check_element()
     program = compiled("large", LARGE)
     if program:
         fails("too little memory", "out of memory: 281474976710656 bytes for tensors of "
-              "instances that run together; a smaller batch (--batch) or fewer workers (--threads) need less",
+              "instances that run together; use a smaller batch (--batch) or fewer workers "
+              "(--threads)",
               "batch-run", program, "--inputs=" + batchtest.write_lines(
                   os.path.join(scratch, "small"), ['{"x": 1, "i": 3}']))
     model = os.path.join(scratch, "loop.mlir")
-    fails("an unknown level", "use 'auto', 'block', 'cluster' or 'device'", "batch-compile", model,
-          "--strategy=replicate", "--level=warp", "-o", os.path.join(scratch, "x.so"))
-    fails("recursion", "fib.mlir:...: error: strategy 'replicate' runs no recursion, which "
-          "this calls", "batch-compile",
+    fails("an unknown level", "expected 'auto', 'block', 'cluster' or 'device'",
+          "batch-compile", model, "--strategy=replicate", "--level=warp", "-o",
+          os.path.join(scratch, "x.so"))
+    fails("recursion", "fib.mlir:...: error: strategy 'replicate' does not support this "
+          "call; it only supports recursion", "batch-compile",
           os.path.join(batchtest.MODELS, "fib.mlir"), "--strategy=replicate", "-o",
           os.path.join(scratch, "x.so"))
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""check_instances_gpu.py [--seeds=N] [--seed=N]: programs of single instances (strategy 'replicate') on
-the emulator, which raises an error for races, deadlocks and accesses to memory that is
-not there or was never written.
+"""check_instances_gpu.py [--seeds=N] [--seed=N]: tests programs of single instances (strategy
+'replicate') on the emulator, which reports races, deadlocks, and accesses to missing or
+uninitialized memory.
 
-Results are within 1e-5 of unbatched code, and have the same bits on one block and on
-four, with every seed of the scheduler, whether blocks run instances together, each
-another or those of each cluster another. An index out of range, a loop without an end and a barrier that takes too long
-are errors that name them.
+Results are within 1e-5 of unbatched code. They have the same bits on one block and on four, with
+each seed of the scheduler, if all blocks, the blocks of a cluster, or single blocks run an
+instance. An index out of range, an endless loop and a barrier that takes too long are errors that
+name them.
 """
 
 import argparse
@@ -18,22 +18,22 @@ import batchtest
 import residual_models
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-parser.add_argument("--seeds", type=int, default=1, help="orders of threads to run")
+parser.add_argument("--seeds", type=int, default=1, help="run SEEDS thread orders")
 parser.add_argument("--seed", help="run one model in three, drawn by this seed")
 options = parser.parse_args()
 seeds = options.seeds
 checks = batchtest.Checks("single instances on the emulator")
 file = batchtest.temporary_paths()
 
-# Sizes, and instances of a run.
+# Sizes, and instances of a run
 MODELS = {"seq2seq": ("H=16 V=30", 5), "attention": ("HEADS=2 D=8 SLOTS=34", 5),
           "nasrnn": ("H=16", 5), "lstm10": ("H=16", 2), "blockdrop": ("", 2),
           "skipnet38": ("", 2), "rae": ("H=20", 5), "treelstm_2type": ("H=20", 5),
           "nodes": ("D=20", 9),
           "instances": ("", 9)}
-# Other orders of loops.
+# Other orders of loops
 ORDERS = {"lstm10": ("layers", "wavefront")}
-# Of a small image, with so many blocks per group.
+# Of a small image, and these numbers of blocks per group
 SMALL = 4, (1, 1, 1)
 
 
@@ -55,9 +55,9 @@ def parameters(name):
 
 
 def compiled(name, sizes, level, device="emulator", order="auto"):
-    """Units run instances together, each or those of each cluster another, or as their
-    numbers say; with a level and `units`, one of those that run an instance runs every
-    other kernel."""
+    """Compiles a program whose instances run on all units, on those of a cluster or on
+    single units, or by their numbers. With a level and `units`, one of the units of an
+    instance runs every other kernel."""
     path = file("%s-%s.mlir" % (name, level.replace(" ", "-")))
     options = "strategy=replicate order=%s" % order
     if sizes:
@@ -78,7 +78,7 @@ def compiled(name, sizes, level, device="emulator", order="auto"):
 
 
 def run(program, inputs, *options, **more):
-    """The bytes of the results, and what the run counts."""
+    """Returns the bytes of the results, and the counts of the run."""
     out = file("results")
     report = batchtest.run_model(program, inputs, "--outputs=" + out, *options,
                                  check=False, **more)
@@ -86,7 +86,7 @@ def run(program, inputs, *options, **more):
 
 
 def check(name, level, program, inputs, wanted, counts, params):
-    """Returns the results, which are `wanted` if there are such."""
+    """Returns the results, and compares them with `wanted`, if any."""
     few, more = (8, 16) if level.startswith("cluster") else (1, 4)
     for blocks, seed in [(few, 0)] + [(more, seed) for seed in range(seeds)]:
         what = "%s, level %s, %d blocks, seed %d" % (name, level, blocks, seed)
@@ -103,7 +103,7 @@ def check(name, level, program, inputs, wanted, counts, params):
         for counter in "tasks", "copied_bytes":
             checks.equal("%s: %s" % (what, counter), report[counter], counts[counter])
         if level in ("block", "cluster"):
-            # Instances one by one, whoever runs them.
+            # Instances one by one, for any units
             one_by_one = counts.setdefault("one by one", report["batches"])
             checks.equal(what + ": batches", report["batches"], one_by_one)
         if level == "block":
@@ -143,19 +143,20 @@ def check_errors(level, blocks):
                                            "parameter 'E' with 10 rows",),
                  lambda: start(batchtest.write_lines(file("bad"), bad)))
     expect_error("too many rounds",
-                 ("instance 2: has run 30 steps without an end, the last one in a loop "
+                 ("instance 2: exceeded the limit of 30 steps, the last one in a loop "
                   "at instances", "--max-steps=N"),
                  lambda: start(inputs, "--max-steps=30"))
-    expect_error("results of the others", ("instance 2: has run", "instance 4: has run"),
+    expect_error("results of the others", ("instance 2: exceeded", "instance 4: exceeded"),
                  lambda: start(inputs, "--max-steps=30", "--partial-results"))
     if level == "cluster":
-        expect_error("half a cluster", ("--blocks=4 is fewer than a cluster's 8 blocks",),
+        expect_error("half a cluster", ("invalid value '4' for --blocks; expected at least 8",),
                      lambda: start(inputs, "--blocks=4"))
         return
     expect_error("a watchdog of a nanosecond",
                  ("executor device, single instances: block ", "waited more than",
                   " at barrier ", "in kernel 'main_", "' of a loop at instances"),
-                 # In some order of threads one of them waits long enough to look.
+                 # In some order of threads, one thread waits long enough to read the
+                 # clock.
                  lambda: [start(inputs, "--watchdog=1e-9", "--seed=%d" % seed)
                           for seed in range(8)])
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""check_lane_reductions.py: reductions that lanes of a warp share out.
+"""check_lane_reductions.py: tests reductions that lanes of a warp share.
 
-Sums, products, extremes and positions of extremes, of all kinds of elements, along rows
-of 1 to 100 elements and across them, with ties, NaN and infinities. On the emulator each
-is, to the bit, what the CPU's code gives: all sums are exact. So it is for any
-mini-batch, on any number of blocks, with each executor and in lock step. Of zeros of both
-signs `maxnum` and `minnum` may give either.
+Sums, products, extremes and positions of extremes, of all types of elements, along rows
+of 1 to 100 elements and across them, with ties, NaN and infinities. All sums are exact,
+so the emulator returns the bits of the CPU's code: for any mini-batch and number of
+blocks, with each executor and in lock step. Of zeros of both signs, `maxnum` and `minnum`
+may return either.
 """
 
 import math
@@ -33,7 +33,7 @@ FLOATS = {
     "product": ("1.0", "%r = arith.mulf %a, %o : T"),
     "squares": ("0.5", "%p = arith.mulf %a, %a : T\n%r = arith.addf %o, %p : T"),
 }
-# These have an element for which nothing else counts.
+# Reductions with an absorbing element
 EXTREMES = {
     "maximum": ("-1.0e30", "%r = arith.maximumf %a, %o : T"),
     "maxnum": ("-1.0e30", "%r = arith.maxnumf %a, %o : T"),
@@ -57,7 +57,7 @@ class Program:
         return "%%v%d" % self.count
 
     def convert(self, value, shape, element):
-        """`value`, f32, as other elements."""
+        """Returns `value`, an f32, as another element."""
         if element == "f32":
             return value
         op = {"f64": "extf", "f16": "truncf"}.get(element, "fptosi")
@@ -72,7 +72,7 @@ class Program:
         return result
 
     def reduce(self, name, value, shape, element, dim, starts, body):
-        """Of `shape`, a text, along its dimension `dim`."""
+        """Reduces a tensor of `shape`, a text, along its dimension `dim`."""
         extents = shape.split("x")
         rank = len(extents)
         kept = [extents[d] for d in range(rank) if d != dim]
@@ -111,7 +111,7 @@ class Program:
                         [(element, start)], body)
 
     def select(self, name, value, shape, dim, sign):
-        """The first of the largest or smallest elements, and its index."""
+        """Returns the first of the largest or smallest elements, and its index."""
         body = """%%i = linalg.index %d : index
 %%k = arith.index_cast %%i : index to i32
 %%better = arith.cmpf %s, %%a, %%o0 : f32
@@ -125,7 +125,7 @@ linalg.yield %%best, %%at : f32, i32""" % (dim, "ogt" if sign > 0 else "olt")
         for element in elements:
             kinds = INTEGERS if element[0] == "i" else FLOATS
             if element == "f16":
-                kinds = {}  # as of f32
+                kinds = {}  # in f32
             exact_value = self.convert(exact, shape, element)
             self.fold(name, exact_value, shape, element, dim, kinds)
             if element[0] == "f":
@@ -151,7 +151,7 @@ def write_program():
         for dim in (0, 1):
             p.all("%s.along%d" % (shape, dim), "%exact" + shape, "%odd" + shape, shape, dim,
                   ("f32", "i32"))
-    # Behind each other: an operand in two pieces.
+    # One after the other: an operand in two pieces
     for kind in ("exact", "odd"):
         p.code.append("%%%sboth = tensor.concat dim(0) %%%s31, %%%s33 : "
                       "(tensor<31xf32>, tensor<33xf32>) -> tensor<64xf32>" % (kind, kind, kind))
@@ -188,7 +188,7 @@ def make(number, name):
         values = [draw.choice([0.0, -0.0]) for _ in range(count)]
     if number == 4:  # the last one
         values = [1.0] * (count - 1) + [2.0]
-    if number == 5:  # all the same
+    if number == 5:  # all elements are equal
         values = [2.0] * count
     return values
 
@@ -215,7 +215,8 @@ def run(program, *options):
 
 
 def alike(x, y, signs):
-    """The same number; of zeros the same sign if `signs`. Any NaN is like another."""
+    """Returns whether two numbers are equal, including the signs of zeros if `signs`.
+    NaNs are equal."""
     if x != x or y != y:
         return x != x and y != y
     return x == y and (not signs or math.copysign(1, x) == math.copysign(1, y))
@@ -228,7 +229,7 @@ def compare(name, found, wanted):
     for result in wanted:
         a, b = found[result][2], wanted[result][2]
         signs = "num" not in result
-        if "f16" in result and not signs:  # read as integers: a zero's sign is their bit 15
+        if "f16" in result and not signs:  # read as integers: bit 15 is the sign of a zero
             a, b = ([0 if x == 0x8000 else x for x in values] for values in (a, b))
         different = [(i, x, y) for i, (x, y) in enumerate(zip(a, b))
                      if not alike(x, y, signs)]

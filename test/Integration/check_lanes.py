@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""check_lanes.py: lockstep programs on the emulator, which raises an error for races,
-deadlocks and accesses to memory that is not there or was never written.
+"""check_lanes.py [--seeds=N]: tests programs in lock step on the emulator, which reports races,
+deadlocks, and accesses to missing or uninitialized memory.
 
-Fibonacci numbers, where control is all there is, with 20 seeds of the scheduler; a
-recursion over rows that fill no line of memory, whose products are summed in
-another order than on the CPU. Several blocks, more instances than lanes, all block
-choices, with masks, with stacks that are no cached tops.
+Fibonacci numbers consist of control only, and run with 20 seeds of the scheduler. A recursion
+over rows that do not fill a line of memory sums its products in another order than on the CPU.
+Variants: several blocks, more instances than lanes, all block choices, masks, and stacks
+without cached tops.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import batchtest
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("--seeds", type=int, default=1,
-                    help="orders of threads to run, at least two")
+                    help="run SEEDS thread orders, at least two")
 seeds = max(parser.parse_args().seeds, 2)
 checks = batchtest.Checks("lanes on the emulator")
 scratch = batchtest.temporary()
@@ -38,7 +38,8 @@ def run(program, inputs, output, *options):
 
 
 def check_runs(name, program, inputs, cpu, tolerance, variants):
-    """Every variant agrees with unbatched code, and bit for bit with the others."""
+    """Checks that each variant agrees with unbatched code, and bit for bit with the
+    others."""
     results = os.path.join(scratch, "results.safetensors")
     first = None
     for seed, options in variants:
@@ -84,8 +85,8 @@ def check_fib():
     few, many = (batchtest.run_model(
         program, inputs, "--blocks=2", "--stack-depth=%d" % depth, batch=6,
         check=False)["memory_bytes"]["device"] for depth in (16, 1016))
-    # Two stacks of numbers, and return addresses: 8 bytes each, a lane. Reserved
-    # memory grows by more than is asked for.
+    # Two stacks of numbers, and return addresses: 8 bytes each per lane. Reserved memory
+    # grows by more than the requested size.
     checks.expect("memory of stacks on the device",
                   3 * 8 * 1000 * 6 <= many - few < 20 * 8 * 1000 * 6)
 
@@ -93,15 +94,15 @@ def check_fib():
                                 [{"n": n} for n in (3, 9, 2)])
     fails("the recursion is too deep", "instance 1: the recursion is deeper than 4",
           program, "--inputs=" + one, "--stack-depth=4")
-    fails("too many steps", "instance 1: has run 40 blocks without an end", program,
+    fails("too many steps", "instance 1: exceeded the limit of 40 blocks", program,
           "--inputs=" + one, "--max-steps=40")
-    # A lane other than the first is stopped, and takes the next instance.
+    # Another lane than the first is stopped, and takes the next instance.
     more = batchtest.write_lines(os.path.join(scratch, "more.jsonl"),
                                  [{"n": n} for n in [2, 9] + 9 * [2]])
-    fails("a stopped lane goes on", "instance 1: has run 40 blocks", program,
+    fails("a stopped lane goes on", "instance 1: exceeded the limit of 40 blocks", program,
           "--inputs=" + more, "--max-steps=40", "--blocks=1", "--refill", "--batch=2")
     partial = os.path.join(scratch, "partial.safetensors")
-    fails("partial results", "instance 1: has run 40 blocks", program,
+    fails("partial results", "instance 1: exceeded the limit of 40 blocks", program,
           "--inputs=" + one, "--max-steps=40", "--partial-results",
           "--outputs=" + partial)
     (_, _, values), = batchtest.read_safetensors(partial).values()
@@ -128,7 +129,7 @@ def check_walk():
                 for seed, options in variants]
     check_runs("walk", program, inputs, None, "--check-unbatched=1e-5", variants)
 
-    # All that is saved goes to stacks, before it was ever written too.
+    # All saved values are stored on stacks, including those that were never written.
     naive = os.path.join(scratch, "naive.mlir")
     checks.run("walk without optimizations", lambda: batchtest.call(
         "batch-opt", WALK, "--batch-recursion-to-stack="

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_layout.py [MODEL INPUTS]…: layouts of kernels keep every bit.
+"""check_layout.py [MODEL INPUTS]…: checks that layouts of kernels keep all bits.
 
-Compiles each model as it is, with equal operators of its kernels batched by weights
-and by shapes. Outputs have the same bytes, batched and unbatched; bound parameters take
-as much memory (at size 32, of which panels have no padding).
+Compiles each model unchanged, and with batched equal operators of its kernels, by weights
+and by shapes. Outputs have the same bytes, batched and unbatched. Bound parameters take
+the same memory (at size 32, whose panels have no padding).
 """
 
 import os

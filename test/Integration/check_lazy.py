@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""check_lazy.py: control that waits for tensors (strategy `lazy`).
+"""check_lazy.py: tests control that waits for tensors (strategy `lazy`).
 
-Batched equals unbatched bit for bit, whatever the mini-batch, the number of threads and
-the order of instances. How often tasks run is counted by an oracle of its own, which
-replays decisions from the outputs: as often as the instance with the longest chain of
-waits waits, and once more if anything is left. What waits together runs together,
-whatever the instances did before.
+Batched equals unbatched bit for bit, for any mini-batch, number of threads and order of
+instances. An oracle counts how often tasks run, by replaying decisions from the outputs:
+as often as the instance with the longest chain of waits waits, and once more if any task
+remains. Tasks that wait together run together, whatever the instances did before.
 """
 
 import json
@@ -22,11 +21,11 @@ checks = batchtest.Checks("lazy")
 scratch = batchtest.temporary()
 
 
-PROGRAMS = {}  # of compiled(), by name
+PROGRAMS = {}  # results of compiled(), by name
 
 
 def compiled(name, text=None, size=None, options=""):
-    """The object of a model or a text, for strategy `lazy`; with other options of
+    """Returns the object of a model or a text, for strategy `lazy`, with other options of
     --autobatch."""
     source = os.path.join(batchtest.MODELS, name + ".mlir")
     if text:
@@ -44,7 +43,8 @@ def compiled(name, text=None, size=None, options=""):
 
 
 def run(what, program, inputs, batch, threads, *options):
-    """The report and outputs of a run that is compared with the unbatched one."""
+    """Returns the report and outputs of a run, after a comparison with the unbatched
+    run."""
     out = os.path.join(scratch, "out.safetensors")
     report = checks.run(what, lambda: batchtest.run_model(
         program, inputs, "--outputs=" + out, *options, batch=batch,
@@ -60,13 +60,14 @@ def fails(what, text, *command):
 
 
 def check_counts(name, program, inputs, count, chains, waits, left):
-    """`chains`: the longest chain of waits of each instance; `waits`: how many it has
-    in all, if that is known, True for as many; `left`: tasks that no wait is for, in every mini-batch."""
+    """Checks a run. `chains`: the longest chain of waits of each instance. `waits`: the number of
+    all waits, if known, or True for the sum of the chains. `left`: whether tasks that no wait needs
+    remain in each mini-batch."""
     wanted = {}
     for batch in (1, 7, count):
         for threads in (1, 2, 3):
             what = "%s, batch %d, %d threads" % (name, batch, threads)
-            # With two threads, rows that nobody needs any more are used again.
+            # With two threads, rows that are no longer needed are reused.
             report, found = run(what, program, inputs, batch, threads,
                                 "--share-tasks=1", "--nodes-per-worker=1",
                                 "--reuse-rows=%d" % (1 if threads == 2 else 1024))
@@ -95,12 +96,13 @@ def check_counts(name, program, inputs, count, chains, waits, left):
 
 
 def check(name, program, inputs, count, chains, left):
-    """`chains(outputs)`: the waits of each instance, none side by side."""
+    """Checks a run without concurrent waits. `chains(outputs)`: the waits of each
+    instance."""
     return check_counts(name, program, inputs, count, chains, True, left)
 
 
 def check_order(name, program, lines, outputs):
-    """Instances in the opposite order, all together and split up, have the same
+    """Checks that instances in the opposite order, together and split up, have the same
     results."""
     path = batchtest.write_lines(os.path.join(scratch, "opposite"), lines[::-1])
     out = os.path.join(scratch, "opposite.safetensors")
@@ -147,14 +149,14 @@ def check_trees():
         check_order(name, program, lines, outputs)
         if name != "shrink":
             continue
-        # One batch for each level of the highest tree, then one for each step.
+        # One batch for each level of the highest tree, then one for each step
         checks.equal("shrink: batches", wanted[len(lines)][2],
                      max(map(height_of, trees)) + 1 + max(outputs["steps"][2]))
 
 
 def check_rounds():
-    """Depths count from the last time that tasks ran: what waits together runs
-    together, however long the chains of earlier tasks are."""
+    """Checks that depths count from the last flush: tasks that wait together run
+    together, for any length of earlier chains."""
     program = compiled("rounds", ROUNDS)
     eager = compiled("rounds", ROUNDS, options="defer=false")
     if not program or not eager:
@@ -171,7 +173,7 @@ def check_rounds():
     loop = sum(1 + max(k for k, n in zip(ks, steps) if n > t)
                for t in range(max(steps)))
     checks.equal("rounds: batches", wanted[len(lines)][2], loop + 1)
-    # Every policy runs what is deferred after all that some wait depends on.
+    # All policies run deferred tasks after all tasks that a wait depends on.
     for policy in ("agenda", "greedy"):
         report, found = run("rounds, " + policy, program, inputs, len(lines), 1,
                             "--policy=" + policy)
@@ -190,8 +192,8 @@ def check_rounds():
 
 
 def check_rows():
-    """Rows that no function keeps and no task reads are used again: memory does not
-    grow with the steps."""
+    """Checks that rows without a reader are reused: memory does not grow with the
+    steps."""
     program = compiled("pair", PAIR)
     if not program:
         return
@@ -217,7 +219,8 @@ def check_rows():
 
 
 def check_many_loops():
-    """Each loop of a function that has many becomes a function of the object."""
+    """Checks that each loop of a function with many loops becomes a function of the
+    object."""
     lines = [json.dumps({"x": [0.3 * 2.0 ** (i % 5)] * 16}) for i in range(8)]
     inputs = batchtest.write_lines(os.path.join(scratch, "many"), lines)
     for fork in (False, True):
@@ -239,7 +242,8 @@ def check_many_loops():
 
 
 def check_steps_memory():
-    """A loop that keeps only its state needs the same memory for any number of rounds."""
+    """Checks that a loop that keeps only its state needs the same memory for any number
+    of rounds."""
     program = compiled("long", LONG)
     if not program:
         return
@@ -257,7 +261,7 @@ def check_steps_memory():
 
 
 def check_examples():
-    """Models that run in lock step by default."""
+    """Checks models that run in lock step by default."""
     program = compiled("skipnet38")
     if program:
         check("skipnet38", program, "random:1,9", 9,
@@ -269,7 +273,7 @@ def check_examples():
 
 
 def check_forks():
-    """What does not depend on each other waits side by side."""
+    """Checks that independent calls wait concurrently."""
     generator = random.Random(9)
 
     def nodes_of(tree):
@@ -294,7 +298,7 @@ def check_forks():
         if report:
             checks.expect("a shared node under a wait: once", report["tasks"] <= 80,
                           report["tasks"])
-        # Few branches at a time, or none, change what waits together only.
+        # A small number of concurrent branches changes only which tasks wait together.
         for options, chains in ((["--max-fibers=0"], nodes), (["--max-fibers=3"], None),
                                 (["--fiber-stack=256K"], heights)):
             what = "grow " + options[0]
@@ -313,7 +317,7 @@ def check_forks():
                 checks.expect("grow fork=false: same bytes", found == wanted["bytes"])
                 checks.equal("grow fork=false: flushes", report["flushes"],
                              max(nodes) + 1)
-        # On a branch: the last call of a node runs on the stack of its caller.
+        # The last call of a node runs as a branch, on the stack of its caller.
         chain = '["leaf", 0]'
         for _ in range(20000):
             chain = '["node", ["leaf", 1], %s]' % chain
@@ -348,8 +352,8 @@ def check_forks():
         check_counts("rows", program, inputs, len(lines),
                      [max(rows, default=0) for rows in waits], list(map(sum, waits)),
                      left=0)
-        # The next one of more rounds begins when one ends: at most as late as by any list
-        # scheduling (Graham's bound).
+        # The next round begins when one ends: at most as late as by any list scheduling
+        # (Graham's bound).
         lines = [json.dumps([[10 ** generator.uniform(-3, 2)] * 16 for _ in range(320)])]
         inputs = batchtest.write_lines(os.path.join(scratch, "many-rows"), lines)
         checks.run("many rows", lambda: batchtest.run_model(
@@ -376,14 +380,15 @@ def check_forks():
             '["leaf", 60]', '["leaf", 70]', '["leaf", 7]', '["leaf", 8]'])
         for threads in ("1", "3"):
             fails("a call that needs its result", "instance 2: a recursive function "
-                  "calls itself with equal arguments, so it has no end", "batch-run",
+                  "calls itself with equal arguments and never returns", "batch-run",
                   program, "--params=random:1", "--inputs=" + lines,
                   "--threads=" + threads, "--nodes-per-worker=1")
 
 
 def check_workers():
-    """Several workers inspect: they make nodes and lists while others do, compute what
-    is the same for all instances once in all, and report the first error."""
+    """Checks several inspecting workers. They create nodes and lists concurrently,
+    compute values that are equal for all instances once in total, and report the first
+    error."""
     values = [0.05 + 0.09 * (7 * i % 23) for i in range(20)]
     program = compiled("path", PATH)
     if program:
@@ -393,7 +398,7 @@ def check_workers():
             for index, value in enumerate(values)])
         check("room for nodes and lists", program, inputs, len(values),
               lambda outputs: list(outputs["steps"][2]), left=1)
-        # Enough for the arrays to move often while others read and write them.
+        # Enough elements to move the arrays often while other workers read and write them
         many = batchtest.write_lines(os.path.join(scratch, "many"), [
             json.dumps({"x": [0.05 + i % 7 / 100] * 16, "xs": [[i / 999] * 16] * 20})
             for i in range(600)])
@@ -403,7 +408,7 @@ def check_workers():
         checks.expect("room for nodes and lists of many", found == found[:1] * 3)
     program = compiled("late", LATE)
     if program:
-        # Parts of three workers come to round k at times of their own.
+        # Instances of three workers reach round k at different times.
         inputs = batchtest.write_lines(os.path.join(scratch, "late"), [
             json.dumps({"x": [value] * 16, "k": (5, 2, 9)[3 * i // len(values)]})
             for i, value in enumerate(values)])
@@ -425,8 +430,9 @@ def check_workers():
     program = PROGRAMS.get("rounds")
     if program:
         # Instance 0 has one step in each round, instance 3 has six.
-        for what, ks, text in (("earliest", (0, 0, 0, 5), "instance 3: has run 9 steps"),
-                               ("first", (0, 5, 5, 5), "instance 1: has run 9 steps")):
+        limit = "exceeded the limit of 9 steps"
+        for what, ks, text in (("earliest", (0, 0, 0, 5), "instance 3: " + limit),
+                               ("first", (0, 5, 5, 5), "instance 1: " + limit)):
             inputs = batchtest.write_lines(os.path.join(scratch, "ends"), [
                 json.dumps({"x": [5] * 16, "k": k}) for k in ks])
             for threads in ("1", "2", "3"):
@@ -436,8 +442,9 @@ def check_workers():
 
 
 def check_steps():
-    """An instance that does not end is named, with its loop, for every number of
-    threads, and by unbatched code too; others that ended before do not matter."""
+    """Checks that the error names an instance that does not end, and its loop, for each
+    number of threads, and in unbatched code. Other instances that ended before do not
+    matter."""
     program = compiled("endless", ENDLESS)
     loop = ENDLESS[:ENDLESS.index("%h, %n = scf.while")].count("\n") + 1
     function = ENDLESS[:ENDLESS.index("func.func private @again")].count("\n") + 1
@@ -458,18 +465,18 @@ def check_steps():
             text = done.stdout.decode()
             checks.expect(
                 "an end after 50 steps %s %s" % (where, options), done.returncode == 1 and
-                "instance 2: has run 50 steps without an end, the last one in " + where
+                "instance 2: exceeded the limit of 50 steps, the last one in " + where
                 in text and "; allow more with --max-steps=N" in text, text)
-    # So is one whose loop waits for nothing.
+    # The same for a loop that waits for nothing
     spinning = compiled("spin", SPIN)
     loop = SPIN[:SPIN.index("%i, %n = scf.while")].count("\n") + 1
     lines = batchtest.write_lines(os.path.join(scratch, "spin"), [
         json.dumps({"x": [0.5] * 16, "k": k}) for k in (4, 6, 7, 5)])
     for options in (["--threads=1"], ["--threads=3"], ["--unbatched"]):
-        fails("a loop without a wait %s" % options, "instance 2: has run 50 steps without "
-              "an end, the last one in a loop at spin.mlir:%d:" % loop, "batch-run",
+        fails("a loop without a wait %s" % options, "instance 2: exceeded the limit of 50 "
+              "steps, the last one in a loop at spin.mlir:%d:" % loop, "batch-run",
               spinning, "--inputs=" + lines, "--max-steps=50", *options)
-    # The others have their results if these are wanted.
+    # The other instances have their results if these are requested.
     for threads in ("1", "2", "3"):
         out = os.path.join(scratch, "partial.safetensors")
         done = subprocess.run(
@@ -479,13 +486,13 @@ def check_steps():
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
         text = done.stdout.decode()
         checks.expect("partial results", done.returncode == 1 and all(
-            "instance %d: has run 50 steps" % i in text for i in (2, 3)) and
+            "instance %d: exceeded the limit of 50 steps" % i in text for i in (2, 3)) and
             "instance 0" not in text and "instance 1" not in text, text)
         found = batchtest.read_safetensors(out)
         checks.equal("partial results: values", [
             list(found[name][2]) for name in ("steps", "calls")],
             [[0, 0, 0, 0], [4, 0, 0, 0]])
-    # From 1e9 it takes 73 rounds to come below 1, and the first call counts, too.
+    # From 1e9, the loop takes 73 rounds to fall below 1, and the first call also counts.
     for steps, ends in ((73, False), (74, True)):
         checks.expect("%d steps" % steps, ends == (subprocess.run(
             [batchtest.tool("batch-run"), program, "--params=random:1",
@@ -494,8 +501,8 @@ def check_steps():
 
 
 def check_errors():
-    """Targets without waits say so, and what is too deep."""
-    fails("GPU", "control waits for a tensor here, and does so on CPUs only",
+    """Checks errors of targets without waits, and of recursion that is too deep."""
+    fails("GPU", "waiting for a tensor is not supported on GPUs",
           "batch-compile", os.path.join(scratch, "walk.mlir"), "--strategy=lazy",
           "--device=emulator", "-o", os.path.join(scratch, "gpu.so"))
     # The second element is 2000 for instance 3 in the round after the first wait.
@@ -503,7 +510,7 @@ def check_errors():
     lanes = checks.run("compile pick in lock step", lambda: batchtest.compile_model(
         os.path.join(scratch, "pick.mlir"), os.path.join(scratch, "lanes.so"), None,
         "--strategy=lockstep"))
-    # Instance 0 ends, or does not; those that ran into a limit do not hide the error.
+    # Instance 0 ends, or does not. Instances that ran into a limit do not hide the error.
     endless = ["--max-steps=50", "--partial-results"]
     threads = [["--threads=%d" % n, "--nodes-per-worker=1"] for n in (1, 2, 3)]
     for first, program, options in (

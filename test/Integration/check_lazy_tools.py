@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""check_lazy_tools.py: what looks at runs whose control waits (strategy `lazy`).
+"""check_lazy_tools.py: tests tools for runs whose control waits (strategy `lazy`).
 
-A run has a plan for each flush. Counters and traces are sums over them; how many bytes
-of results live at once is counted here by an oracle of its own, which replays decisions
-from the outputs. A picture has a cluster for each flush. Policies are learnt from the
-plans of the training inputs, and have on these as many batches as learning said. What
-is tuned computes the same bits.
+A run has a plan for each flush. Counters and traces are sums over plans. An oracle of
+this script, which replays decisions from the outputs, counts the bytes of live results. A
+picture has a cluster for each flush. Policies learn from the plans of the training
+inputs, and have as many batches on these as learning reports. Tuned objects compute the
+same bits.
 """
 
 import collections
@@ -28,8 +28,9 @@ SOURCE = batchtest.write_lines(path("rounds.mlir"), [ROUNDS])
 
 
 def live_rows(ks, steps):
-    """The most rows of results that a mini-batch needs at once: at every step those
-    that it writes or reads, those that instances go on with, and those for the head."""
+    """Returns the most rows of results that a mini-batch needs at once: at each step the
+    rows that it reads or writes, those that instances continue with, and those for the
+    head."""
     most = 0
     for t in range(max(steps)):
         ended = sum(0 < n <= t for n in steps)
@@ -48,7 +49,7 @@ def read_trace(file):
 
 
 def check_trace(what, events, report):
-    """The steps of all flushes are what the counters say."""
+    """Checks that the steps of all flushes add up to the counters."""
     checks.equal(what + ": batches of the trace", len(events), report["batches"])
     checks.equal(what + ": flushes of the trace",
                  len({(args["mini_batch"], args["flush"]) for _, args in events}),
@@ -63,8 +64,8 @@ def check_trace(what, events, report):
 
 
 def check_picture(what, file, report):
-    """One node for each task, in the cluster of its flush; what is read is in the same
-    one or an earlier one. Returns the edges between clusters."""
+    """Checks that each task has one node, in the cluster of its flush, which reads nodes
+    of the same or of an earlier cluster. Returns the edges between clusters."""
     with open(file) as text:
         picture = text.read()
     clusters, flush = {}, 0
@@ -107,10 +108,10 @@ def check_counts(program):
                           0 < report["gathered_runs"] <= report["gathered_rows"])
             if batch == COUNT:
                 across = check_picture(what, files["dot"], report)
-                # All rounds but the first read the one before, and so does the head.
+                # All rounds except the first read the previous one, and so does the head.
                 checks.equal(what + ": edges between flushes", across,
                              sum(max(n - 1, 0) + (n > 0) for n in steps))
-            # Several parts record deferred tasks in another order.
+            # Several workers record deferred tasks in another order.
             with open(files["dot"]) as text:
                 picture = sorted(re.sub(r"\bt?\d+ (?=->|@|\[)|-> t\d+|tooltip.*", "", line)
                                  for line in text)
@@ -119,7 +120,7 @@ def check_counts(program):
 
 
 def check_partial(program):
-    """What instances did that run into a limit is in the counters, too."""
+    """Checks that counters include the tasks of instances that ran into a limit."""
     inputs = batchtest.write_lines(path("endless.jsonl"), [
         json.dumps({"x": [value] * 16, "k": 0}) for value in (0.1, 1e9, 0.5)])
     trace, dot = path("trace"), path("dot")
@@ -129,7 +130,7 @@ def check_partial(program):
          "--dot=" + dot], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     text = done.stderr.decode()
     if not checks.expect("partial results", done.returncode == 1 and
-                         "instance 1: has run 20 steps" in text and
+                         "instance 1: exceeded the limit of 20 steps" in text and
                          "instance 0" not in text and "instance 2" not in text, text):
         return
     report = json.loads(done.stdout.decode())
@@ -137,7 +138,7 @@ def check_partial(program):
     check_picture("partial results", dot, report)
     checks.expect("partial results: live results",
                   report["memory_bytes"]["live_results"] >= 2 * 64)
-    # Learning stops at the limit as the run does.
+    # Learning stops at the limit, as the run does.
     for option in ("--policy=fsm", "--policy=depth"):
         done = subprocess.run(
             [batchtest.tool("batch-run"), program, "--params=random:1",
@@ -145,12 +146,12 @@ def check_partial(program):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         text = done.stderr.decode()
         checks.expect("a limit with " + option, done.returncode == 1 and
-                      "error: instance 1: has run 20 steps without an end" in text, text)
+                      "error: instance 1: exceeded the limit of 20 steps" in text, text)
 
 
 def check_learning(name, program, inputs):
-    """The note says how many batches the table makes of the training inputs, in
-    mini-batches of 32, 16 and 8: so many they are. No policy changes a bit."""
+    """Checks the note of a table: its number of batches for the training inputs in
+    mini-batches of 32, 16 and 8 is the actual one. No policy changes a bit."""
     table, out = path("table"), path("outputs")
     arguments = [program, "--params=random:1", "--inputs=" + inputs, "--limit=32"]
     done = subprocess.run([batchtest.tool("batch-run"), *arguments,
@@ -184,7 +185,8 @@ def check_learning(name, program, inputs):
 
 
 def check_tuning():
-    """Kernels are printed with those first that take most time; bits do not change."""
+    """Checks that the kernels with the most time are printed first, and that bits do not
+    change."""
     table, outputs = path("tuned.json"), [path("outputs"), path("tuned")]
     text = checks.run("tune", lambda: batchtest.call(
         "batch-run", SOURCE, "--strategy=lazy", "--inputs=" + INPUTS, "--tune=" + table))
@@ -208,8 +210,9 @@ def check_tuning():
 
 
 def check_batches():
-    """The most batches of a flush. The first one of the parser encodes its words. The
-    experts of a mixture are 8 kernels; what joins them and picks the next ones is 3."""
+    """Checks the largest number of batches of a flush. The first flush of the parser
+    encodes its words. The experts of a mixture are 8 kernels, and the code that joins
+    them and picks the next ones is 3."""
     sentences = os.path.join(batchtest.INPUTS, "sentences.jsonl")
     for model, inputs, first, most in (("stackrnn", sentences, 21, 3),
                                        ("drnn", "random:1,64", 2, 3),
@@ -227,8 +230,8 @@ def check_batches():
 
 
 def check_heads():
-    """What no wait depends on is one batch, whenever its instances have ended, and so is
-    what a structural program computes of all words."""
+    """Checks that tasks without a wait are one batch, for any order in which instances
+    end, and so are the tasks of all words in a structural program."""
     for model, inputs, heads, sizes in (
             ("berxit", "random:1,16", 16, ("H=48", "HEADS=3", "D=16", "TOKENS=16", "V=40")),
             ("birnn", os.path.join(batchtest.INPUTS, "sentences.jsonl"), 143, ("H=16",))):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_limits.py: --max-steps holds whatever runs an instance, and ends that instance
-alone.
+"""check_limits.py: tests that --max-steps applies to each way to run an instance, and
+ends only that instance.
 
-Numbers decide how often a loop or a recursion runs, so that no strategy has a wait. The
-error names the instance and the place. With --partial-results the others have their
-results, in every mini-batch, by every worker and in unbatched code.
+Numbers determine how often a loop or a recursion runs, so no strategy waits. The error
+names the instance and the place. With --partial-results, the others have their results,
+in each mini-batch, on each worker and in unbatched code.
 """
 
 import os
@@ -15,7 +15,7 @@ import batchtest
 checks = batchtest.Checks("limits of steps")
 path = batchtest.temporary_paths()
 
-# Calls of a recursion over numbers, which remembers none: three for each level.
+# Calls of a recursion over numbers, without memoization: three for each level
 CALLS = """
 func.func private @tries(%n: index, %m: index) -> index {
   %zero = arith.constant 0 : index
@@ -41,7 +41,7 @@ func.func @main(%x: index {batch.name = "x"}) -> (index {batch.name = "n"})
   return %r : index
 }
 """
-# The loop runs as often as the input says, and has a task in each round.
+# The input is the number of rounds, each of which has a task.
 ROUNDS = """
 func.func @main(%x: index {batch.name = "x"}, %v: tensor<8xf32> {batch.name = "v"})
     -> (tensor<8xf32> {batch.name = "n"}) attributes {batch.entry} {
@@ -66,7 +66,7 @@ ENDLESS = (1, 4)
 
 
 def run(*command):
-    """The exit code and standard error of batch-run, or -1 if it has no end."""
+    """Returns the exit code and standard error of batch-run, or -1 if it does not end."""
     try:
         done = subprocess.run([batchtest.tool("batch-run")] + list(command),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
@@ -76,7 +76,7 @@ def run(*command):
 
 
 def rows(file, count):
-    """The result of each instance, in bytes."""
+    """Returns the bytes of each instance's result."""
     (_, shape, values), = batchtest.read_safetensors(file).values()
     bits = values.tobytes()
     checks.equal("results", shape[0], count)
@@ -93,7 +93,7 @@ for name, (source, given, more, place) in MODELS.items():
     few = batchtest.write_lines(path(name + "-good.jsonl"),
                                 ['{"x": %s%s}' % (given[i], more) for i in good])
     strategies = ["linearize", "lazy", "none"]
-    if name == "rounds":  # 'replicate' has no recursion over numbers
+    if name == "rounds":  # 'replicate' does not run recursion over numbers
         strategies.append("replicate")
     for strategy in strategies:
         what = "%s, %s" % (name, strategy)
@@ -118,7 +118,7 @@ for name, (source, given, more, place) in MODELS.items():
             code, text = run(*command, "--inputs=" + lines)
             checks.expect(
                 what + ": the instance and the place", code == 1 and
-                "error: instance 1: has run %d steps without an end, the last one in %s"
+                "error: instance 1: exceeded the limit of %d steps, the last one in %s"
                 % (STEPS, place) in text and "; allow more with --max-steps=N, or write "
                 "the results of the others with --partial-results\n" in text, text)
             code, text = run(*command, "--inputs=" + lines, "--partial-results")
@@ -129,8 +129,8 @@ for name, (source, given, more, place) in MODELS.items():
             checks.expect(what + ": the others", [found[i] for i in good] == wanted)
             checks.expect(what + ": zeros", all(not any(found[i]) for i in ENDLESS))
 
-# Two loops, of ceil(x / 3) and max(y - 2, 0) rounds: exactly the limit is allowed, and one
-# step less names the loop that exceeds it.
+# Two loops, of ceil(x / 3) and max(y - 2, 0) rounds. A limit of exactly their rounds is
+# enough, and the error for one step less names the loop that exceeds it.
 TWICE = """
 func.func @main(%x: index {batch.name = "x"}, %y: index {batch.name = "y"},
                 %v: f32 {batch.name = "v"}) -> (f32 {batch.name = "n"})
@@ -172,7 +172,7 @@ for strategy in "linearize", "lazy", "none", "replicate":
         found = list(batchtest.read_safetensors(out)["n"][2]) if code == 0 else []
         checks.expect(what + ": results", found == wanted, found)
         code, text = run(*command, "--max-steps=9", "--partial-results")
-        checks.expect(what + ": one step less", code == 1 and text.count("has run 9 steps") == 3
-                      and all("instance %d: has run 9 steps without an end, the last one in a "
+        checks.expect(what + ": one step less", code == 1 and text.count("limit of 9 steps") == 3
+                      and all("instance %d: exceeded the limit of 9 steps, the last one in a "
                               "loop at %s" % each in text for each in PLACES.items()), text)
 checks.exit()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""check_lockstep.py [--long]: programs in lock step and by masks.
+"""check_lockstep.py [--long]: tests programs in lock step and by masks.
 
-Results are those of unbatched code bit for bit, on 1 to 4096 lanes, with every
-choice of which lanes run together. No lane waits longer than --patience allows,
-and lanes would if it did not. What runs into a limit is an error that names the
-instance, the block and the option; the others have their results where these are
-asked for. Each optimization of stacks takes counted traffic away.
+Results are those of unbatched code bit for bit, on 1 to 4096 lanes, with each choice of
+the lanes that run together. No lane waits longer than --patience permits. Without the
+limit, lanes would. An instance that reaches a limit is an error that names the instance,
+the block and the option. The other instances have their results if these are requested.
+Each optimization of stacks removes counted traffic.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import random_recursions
 
 parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
 parser.add_argument("--long", action="store_true",
-                    help="all combinations of options, not some")
+                    help="test all combinations of options, not only some")
 long = parser.parse_args().long
 checks = batchtest.Checks("lock step")
 file = batchtest.temporary_paths()
@@ -47,7 +47,7 @@ CHOICES = [list(options) for options in itertools.product(
 
 
 def check_grid(name, source, sizes, make):
-    """`make(count)` gives lines of inputs, tensors and parameters."""
+    """`make(count)` returns lines of inputs, tensors and parameters."""
     for strategy, samples in (("lockstep", 2), ("mask", 1)):
         program = compiled(source, "%s by %s" % (name, strategy), "-O1",
                            "--strategy=" + strategy, *sizes)
@@ -55,7 +55,7 @@ def check_grid(name, source, sizes, make):
             continue
         wanted = {}
         for lanes in LANES:
-            # More instances than lanes, which are no multiple, and fewer.
+            # More instances than lanes, also other numbers than multiples, and fewer
             counts = {1024: (4500,), 4096: (150, 4500)}.get(lanes, (150,))
             for count, refill in itertools.product(counts, ([], ["--refill"])):
                 lines, tensors, params = make(count)
@@ -88,7 +88,7 @@ def check_grid(name, source, sizes, make):
 
 
 def check_emulated(name, source, sizes, make):
-    """Sums of a GPU have another order. Bits are check_lanes.py's."""
+    """Sums on a GPU have another order. check_lanes.py compares bits."""
     program = compiled(source, name + " on the emulator", "--strategy=lockstep",
                        "--device=emulator", *sizes)
     lines, tensors, params = make(12)
@@ -147,7 +147,8 @@ def rounds(name, *options):
 
 
 def check_waiting(device):
-    """An instance waits for the block of high cost, others for those of low cost."""
+    """Checks a run in which an instance waits for the block of high cost, and others for
+    those of low cost."""
     program = rounds("rounds for " + device, "--device=" + device)
     if not program:
         return
@@ -180,7 +181,8 @@ def check_waiting(device):
 # --- limits -----------------------------------------------------------------
 
 def run_on_limits(program, inputs, *options):
-    """What batch-run says, after it ended with 1; and its outputs, or None."""
+    """Returns the error of batch-run, which ends with exit code 1, and its outputs, or
+    None."""
     output = file("limits.safetensors")
     if os.path.exists(output):
         os.remove(output)
@@ -194,7 +196,8 @@ def run_on_limits(program, inputs, *options):
 
 
 def check_limit(what, program, lines, bad, good, errors, limit, *options):
-    """Instances `bad` run into `limit`; with `good` in their place they do not."""
+    """Checks that instances `bad` run into `limit`. With `good` in their place they do
+    not."""
     def write(values):
         return batchtest.write_lines(file("limits.jsonl"), values)
 
@@ -232,7 +235,7 @@ def check_limits():
 
     def check(name, program, calls, *options):
         loop = "%s, no end, %s" % (name, " ".join(options))
-        steps = "has run 60 blocks without an end, the last one main."
+        steps = "exceeded the limit of 60 blocks, the last one main."
         check_limit(loop, program, endless, (3, 9), {"low": 0, "high": 0},
                     ["instance %d: %s" % (i, steps) for i in (3, 9)],
                     "--max-steps=60", *options)
@@ -260,7 +263,7 @@ def check_limits():
                         ["--batch=3", "--refill", "--mask-from=0"]):
             if program and calls:
                 check(strategy, program, calls, *options)
-        # Frames of calls by masks: one behind that in which an instance ends.
+        # Frames of calls by masks: one after the frame in which an instance ends
         program = compiled(os.path.join(SOURCES, "countdown.mlir"),
                            "countdown by " + strategy, "--strategy=" + strategy)
         if program:
@@ -310,8 +313,8 @@ def check_traffic():
         alone, _ = traffic([name])
         checks.expect(name + " alone", alone < none, (alone, none))
         stack, tops = traffic([other for other in OPTIMIZATIONS if other != name])
-        # What lives within a step is not live across calls: it costs no stack
-        # traffic in any case, but is kept.
+        # A value that lives within a step is not live across calls. It never costs stack
+        # traffic, but is kept.
         checks.expect("without " + name,
                       tops > all_tops if name == "temporaries" else stack > all_stack,
                       (stack, all_stack, tops, all_tops))

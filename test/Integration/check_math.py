@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_math.py: every op of math works in kernels and in control, in f32 and f64.
+"""check_math.py: tests each op of math in kernels and in control, in f32 and f64.
 
-Kernels compute with tensors, control with scalars of the instance; both are the same
-to the bit, whatever the mini-batch, and on the emulator too, and near to what Python
-computes. Code for GPUs calls no library. ExpandMathTest measures the errors.
+Kernels compute with tensors, control computes with scalars of the instance. Both have the
+same bits, for any mini-batch, and on the emulator, and are close to the results of
+Python. Code for GPUs calls no library. ExpandMathTest measures the errors.
 """
 
 import math
@@ -27,8 +27,8 @@ def clamp(x, y):
     return max(min(x, 0.5), y)
 
 
-# Op, operands and what it computes. `u` is within (-1, 1), `p` positive, `n` an
-# integer, `w` an angle of any size.
+# Op, operands and reference. `u` is within (-1, 1), `p` positive, `n` an integer, `w` an
+# angle of any size.
 REALS = [
     ("absf", "x", abs), ("acos", "u", math.acos),
     ("acosh", "a", math.acosh), ("asin", "u", math.asin),
@@ -66,7 +66,8 @@ def signed(value):
 
 
 def program(element):
-    """The model: all ops on tensors, and on the scalars with names in capitals."""
+    """Returns the model: all ops on tensors, and on the scalars with names in
+    capitals."""
     tensor, longs = "tensor<%dx%s>" % (SIZE, element), "tensor<%dxi32>" % SIZE
     names = "xyupaw"
     results, code = [], []
@@ -104,7 +105,7 @@ def program(element):
         code.append("  %%sine%s, %%cosine%s = math.sincos %%w%s : %s" % (
             suffix, suffix, suffix, real))
         results.extend([("sine" + suffix, real), ("cosine" + suffix, real)])
-    # Control that depends on a function.
+    # Control that depends on a function
     code.append("""  %%isFar = arith.cmpf ogt, %%erf_s, %%half_s : %(e)s
   %%branch = scf.if %%isFar -> %(t)s {
     %%r = func.call @far(%%x) : (%(t)s) -> %(t)s
@@ -176,7 +177,7 @@ def write_inputs(element, instances):
 
 
 def wanted(values):
-    """{result: row} of an instance."""
+    """Returns {result: row} of an instance."""
     rows = {}
     for op, arguments, function in REALS + INTEGERS:
         names = arguments.replace("%", "").split(", ")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_memory.py: the memory of a mini-batch of 10 against its budget.
+"""check_memory.py: compares the memory of a mini-batch of 10 with its budget.
 
-Ten inputs, a parameter for each of their words only, models at their default
-sizes: what batch-run reports in `memory_bytes` is at most 1.25 x (inputs +
-parameters + live results). How many result bytes live at once is counted on the
-trees here, for models whose rows die and for one whose rows are all outputs.
+Ten inputs, parameters only for their words, models at their default sizes. `memory_bytes`
+of batch-run is at most 1.25 x (inputs + parameters + live results). This script counts
+the live result bytes on the trees, for models whose rows die and for one whose rows are
+all outputs.
 """
 
 import collections
@@ -38,7 +38,7 @@ def inputs_of(model):
 
 
 def inner_nodes(lines):
-    """(height, height of the parent or None) of every inner node."""
+    """Returns (height, height of the parent or None) of each inner node."""
     found = []
 
     def visit(tree):
@@ -59,13 +59,13 @@ def inner_nodes(lines):
 
 
 def live_treefc():
-    """Every h is an output."""
+    """All h are outputs."""
     return len(inner_nodes(BINARY)) * 256 * 4
 
 
 def live_mvrnn():
-    """A node's matrix is read by its parent, a root's is an output; vectors are
-    outputs all; the logits of all nodes come last."""
+    """The parent reads a node's matrix, and a root's matrix is an output. All vectors are
+    outputs. The logits of all nodes come last."""
     nodes = inner_nodes(BINARY)
     roots = sum(parent is None for _, parent in nodes)
     most, top = 0, max(height for height, _ in nodes)
@@ -80,8 +80,8 @@ def live_mvrnn():
 
 
 def live_dagrnn():
-    """A node's product with its word is read by the node's own task, whose
-    result is an output."""
+    """A node's own task reads its product with its word, and has an output as its
+    result."""
     levels, nodes = collections.Counter(), 0
     for dag in DAGS:
         depth = []

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_models.py: every example model parses, verifies and prints stably; those that
-residual_models.py and speculative_models.py write are what they write."""
+"""check_models.py: checks that each example model parses, verifies and prints stably, and
+that residual_models.py and speculative_models.py write those that they generate."""
 
 import os
 

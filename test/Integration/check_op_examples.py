@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""check_op_examples.py [NAME…]: every op, attribute and type (or those named) says in its
-description what it means, and has an example that parses and verifies.
+"""check_op_examples.py [NAME…]: checks the descriptions of all ops, attributes and types,
+or of the named ones. Each description has a text, and an example that parses and
+verifies.
 
-An example is a whole module, or a piece of one: then the file of its dialect in
+An example is a whole module, or a piece of one. Then the file of its dialect in
 test/Docs/Inputs has the program around it, once for each op. Examples of attributes and
-types are attributes and types alone, one for each line that begins with # or !.
+types are only attributes and types, one in each line that begins with # or !.
 """
 
 import os

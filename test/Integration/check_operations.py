@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""check_operations.py: every op of arith, math, tensor, linalg and scf is batched.
+"""check_operations.py: checks that each op of arith, math, tensor, linalg and scf is
+batched.
 
-The functions of test/Integration/Operations/Inputs, all in one program for each
-strategy: batched equal to unbatched to the bit, on the CPU and on the emulator, and the
-emulator equal to the CPU, floats within rounding. Each function has the ops that it
-says; every op that MLIR has is in one, or in refused.mlir.
+One program per strategy contains the functions of test/Integration/Operations/Inputs.
+Batched equals unbatched to the bit, on the CPU and on the emulator. The emulator equals
+the CPU, except for rounding of floats. Each function has the ops in its comment. Each op
+of MLIR is in a function, or in refused.mlir.
 """
 
 import math
@@ -17,7 +18,7 @@ import batchtest
 import operations
 
 COUNT = 9
-# Sums in another order, and a function of the largest error that one may have.
+# Bound for sums in another order, and for a function with its largest permitted error
 BOUND = 1e-5
 
 checks = batchtest.Checks("operations")
@@ -58,7 +59,8 @@ def shape(type):
 
 
 def number(type, argument):
-    """Floats in the domains of all functions, integers that are indices, too."""
+    """Returns floats in the domains of all functions, and integers that are also
+    indices."""
     if element(type)[0] == "f" or element(type) == "bf16":
         return draw.randrange(1, 128) / 128
     return draw.randrange(1, 3) if argument in ("p", "at") else draw.randrange(1, 8)
@@ -84,7 +86,7 @@ def chosen(strategy):
 
 
 def arguments(strategy):
-    """{name: type}, of one type each."""
+    """Returns {name: type}, with one type each."""
     found = {}
     for function in chosen(strategy):
         for name, type in function.arguments:
@@ -145,7 +147,7 @@ def run(program, strategy, *options):
 
 
 def bits(outputs):
-    """NaN is equal to itself in text."""
+    """Compares text, in which NaN equals itself."""
     return {name: repr(output) for name, output in outputs.items()}
 
 
@@ -173,7 +175,7 @@ def check(strategy):
                               "--strategy=" + strategy, *options))
 
     source = write_program(strategy)
-    # LLVM's passes take most of the time; the loops of linearize show what they do.
+    # LLVM's passes take most of the time. The loops of linearize show their effect.
     program = compiled("cpu", "-O1" if strategy == "linearize" else "-O0")
     emulated = compiled("emulator", "-O0", "--device=emulator")
     wanted = None

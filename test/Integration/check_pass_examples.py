@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""check_pass_examples.py [--print] [FLAG…]: every pass (or those named) has an example in
-its description that is true.
+"""check_pass_examples.py [--print] [FLAG…]: checks that the description of each pass, or
+of the named ones, has a correct example.
 
-An example is code, a line "// becomes", and what the pass makes of it; or code in which a
-line "// error: TEXT" stands above an op that is an error. test/Docs/Inputs/passes.mlir
-has the program around each; "// OPTIONS: …" in it are flags of batch-opt instead of the
-pass's own. "..." is any code, only behind "// becomes"; names of values are any names, as
-long as equal ones stay equal; comments and line breaks do not count. --print shows what
-the pass makes.
+An example is code, a line "// becomes", and the output of the pass. Or it is code with a
+line "// error: TEXT" above an invalid op. test/Docs/Inputs/passes.mlir has the program
+around each example. "// OPTIONS: …" in it are flags of batch-opt instead of the pass's
+own. "..." matches any code, only after "// becomes". Names of values match any names,
+provided that equal ones remain equal. Comments and line breaks do not count. --print
+prints the output of the pass.
 """
 
 import os
@@ -23,13 +23,13 @@ TOKEN = re.compile(r'\.\.\.|%[\w.$-]+|#[A-Za-z_]\w*\b(?!\.)|[\w.$]+|"[^"]*"|->|\
 
 
 def tokens(code):
-    """Words and punctuation; ops of func as they print inside of a func.func."""
+    """Returns words and punctuation; ops of func as they print inside of a func.func."""
     code = re.sub(r"//.*", "", code)
     return TOKEN.findall(re.sub(r"\bfunc\.(call|return)\b", r"\1", code))
 
 
 def pattern(code):
-    """A regular expression for code in which values and aliases have other names."""
+    """Returns a regular expression for code with other names of values and aliases."""
     names, pieces = {}, []
     for token in tokens(code):
         if token == "...":
@@ -46,7 +46,7 @@ def pattern(code):
 
 
 def expand(code, program):
-    """Aliases of types, as the program defines them, spelled out."""
+    """Returns code without aliases of types, which the program defines."""
     for name, value in re.findall(r"^(!\w+) = (.*)$", program, re.M):
         code = re.sub(re.escape(name) + r"\b", lambda _: value, code)
     return code

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""check_pipelines.py: the tables in docs/Pipelines.md list the passes of the pipelines, in order."""
+"""check_pipelines.py: checks that the tables in docs/reference/pipelines.md list the
+passes of the pipelines, in order."""
 
 import re
 import subprocess

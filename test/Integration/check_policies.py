@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""check_policies.py [MODEL INPUTS ...]: every policy computes the same bits.
+"""check_policies.py [MODEL INPUTS ...]: checks that each policy computes the same bits.
 
   check_policies.py --counts=DATA MODEL...   of real inputs, in mini-batches of 32
                                              and 256
 
-Batched is compared with unbatched under each policy, with one worker and several. A
-table learnt from some instances is followed on all; machines never make more batches
-than the depth and agenda policies, and at most 2 % more than any.
+The script compares batched with unbatched under each policy, with one worker and several.
+A table learned from some instances applies to all. State machines never make more batches
+than the depth and agenda policies, and at most 2 % more than any policy.
 """
 
 import os
@@ -17,7 +17,7 @@ import sequences
 
 
 def check_machine(checks, name, batches, machine):
-    """At most one batch beyond 2 %: some mini-batches take few."""
+    """Permits one more batch than 2 %: some mini-batches take few."""
     best = min(batches.values())
     checks.expect("%s: %s" % (name, batches),
                   batches[machine] <= min(batches["depth"], batches["agenda"]) and
@@ -63,7 +63,7 @@ def main(arguments):
             checks.equal("%s, %s: batches on 3 threads" % (name, policy),
                          found[1]["batches"], found[0]["batches"])
             batches[policy] = found[0]["batches"]
-        # Objects carry a policy, which the user may override.
+        # Objects contain a policy, which the user may override.
         for options in (["--policy=fsm", "--policy-table=" + table],
                         ["--policy=greedy"]):
             own = batchtest.compile_model(source, os.path.join(scratch, "own.so"),

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""check_precision.py PRODUCTS.mlir: products in tf32 and bf16, on the emulator.
+"""check_precision.py PRODUCTS.mlir: tests products in tf32 and bf16 on the emulator.
 
-Every sum of PRODUCTS is within the bound of docs/GPU.md, and as near to that of
-rounded factors as sums in f32 are. Every model with products is within the bound
-for models, further from the CPU than sums in f32 are, and bit for bit as with
---batch=1.
+Each sum of PRODUCTS is within the bound of docs/explanation/gpu.md, and as close to that of
+rounded factors as sums in f32 are. Each model with products is within the bound for models,
+further from the CPU than sums in f32 are, and has the bits of --batch=1.
 """
 
 import argparse
@@ -22,7 +21,7 @@ products = parser.parse_args().products
 checks = batchtest.Checks("precision")
 path = batchtest.temporary_paths()
 
-# Bits of fraction that are dropped of f32, and the largest relative error of that.
+# Bits of the fraction that are removed from f32, and the largest relative error of that
 DROPPED = {"tf32": 13, "bf16": 16}
 ROUNDING = {"tf32": 2.0 ** -11, "bf16": 2.0 ** -8}
 WITH_PRODUCTS = [model for model in batchtest.EVERY if model != "treernn"]
@@ -41,7 +40,7 @@ def read(file):
 
 
 def rounded(value, precision):
-    """A float as the hardware gets it."""
+    """Returns a float as the hardware receives it."""
     ulp = 1 << DROPPED[precision]
     (bits,) = struct.unpack("<I", struct.pack("<f", value))
     half = ulp // 2
@@ -61,9 +60,9 @@ def matrix(rows, columns):
              for _ in range(rows * columns)])
 
 
-ROWS = 21  # one tile of rows, and a part of one
+ROWS = 21  # one tile of rows, and a remainder
 parameters = {"E": matrix(ROWS, 44), "W": matrix(20, 44), "V": matrix(5, 30)}
-# Halves between two neighbors.
+# Halves between two neighbors
 for i, value in enumerate((1 + 2.0 ** -11, -1 - 3 * 2.0 ** -11,
                            1 + 2.0 ** -8, 1 + 3 * 2.0 ** -8)):
     parameters["E"][2][i] = parameters["W"][2][i] = value
@@ -72,10 +71,10 @@ words = batchtest.write_lines(path("words.txt"), range(ROWS))
 
 
 def check_sums(name, weights, first, precision, found):
-    """Looks at the sums of rows of E, from column `first` on, and `weights`."""
+    """Checks the sums of rows of E, from column `first` on, and `weights`."""
     _, (columns, depth), factors = weights
     bound = 2 * ROUNDING[precision] + ROUNDING[precision] ** 2
-    sums = depth * 2.0 ** -23  # f32, rounded somehow
+    sums = depth * 2.0 ** -23  # f32, rounded in any way
     worst = worst_rounded = 0.0
     for i in range(ROWS):
         x = parameters["E"][2][44 * i + first:44 * i + first + depth]

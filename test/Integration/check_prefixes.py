@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""check_prefixes.py: the first rows of a tensor, as many as an index says.
+"""check_prefixes.py: tests the first rows of a tensor, with an index as their number.
 
-Slices whose size is an input, a counter or what a kernel computes, and what is made
-of them: products, softmax, reductions of any kind, elements, rows, windows, inserts
-and paddings. Results are what Python computes, to the bit but for softmax, for any
-mini-batch, strategy and number of threads, unbatched, and on the emulator. A size that
-is too large, and an index beyond the size, is an error that names the tensor, the
-number and the instance; what lies beyond a size may be anything.
+The size of a slice is an input, a counter or a kernel's result. Products, softmax,
+reductions of any kind, elements, rows, windows, inserts and paddings use the slices.
+Results equal those of Python, to the bit except for softmax, for any mini-batch, strategy
+and number of threads, unbatched, and on the emulator. A size that is too large, or an
+index past the size, is an error that names the tensor, the number and the instance.
+Elements past a size may have any value.
 """
 
 import math
@@ -25,7 +25,7 @@ draw = random.Random(17)
 
 
 def matrix(rows):
-    """Sums and products of these numbers are exact."""
+    """Returns numbers whose sums and products are exact."""
     return [[draw.randint(-8, 8) / 4 for _ in range(COLUMNS)] for _ in range(rows)]
 
 
@@ -46,7 +46,7 @@ reference.tolerances["attended"] = 1e-4
 def make_instance():
     t = draw.randint(1, ROWS)
     cache = matrix(ROWS)
-    # What lies beyond is not read.
+    # Elements past the size are not read.
     ids = [draw.randrange(ROWS_E) if i < t else draw.choice((-5, 10**9))
            for i in range(ROWS)]
     return {"cache": cache, "q": matrix(1)[0], "ids": ids,
@@ -57,7 +57,7 @@ def make_instance():
 
 
 def expected(v):
-    """{result: values}."""
+    """Returns {result: values}."""
     t, o, cache, q = v["t"], v["o"], v["cache"], v["q"]
     keys = cache[:t]
     scores = [sum(a * b for a, b in zip(key, q)) for key in keys]
@@ -88,7 +88,7 @@ def expected(v):
 
 
 def check_errors(program, name, ways):
-    """One number of one instance is wrong."""
+    """Checks the error for one wrong number of one instance."""
     def check(what, change, wanted):
         reference.check_error(program, "%s, %s" % (name, what), change,
                               "index " + wanted, ways)

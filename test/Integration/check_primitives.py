@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""check_primitives.py [--size=N] MODEL INPUTS OPTIONS…: scheduling and layout
-primitives keep every bit.
+"""check_primitives.py [--size=N] MODEL INPUTS OPTIONS…: checks that scheduling and layout
+primitives keep all bits.
 
-Compiles MODEL, a name or a file, by itself and with each OPTIONS of --autobatch.
-Outputs have the same bytes, batched and unbatched, and the options change the code.
-Behind a `!`, OPTIONS say which counts they change, and how: "unroll=2 ! tasks<
-barriers>" makes fewer tasks and more barriers of as many batches. What is not named
-there stays as it is, so OPTIONS without `!` change no count.
+Compiles MODEL, a name or a file, without options and with each OPTIONS of --autobatch.
+Outputs have the same bytes, batched and unbatched, and the options change the code. After
+a `!`, OPTIONS list the counts that they change, and how: "unroll=2 ! tasks< barriers>"
+means fewer tasks and more barriers, with equally many batches. Other counts remain, so
+OPTIONS without `!` change no count.
 """
 
 import operator
@@ -34,7 +34,7 @@ def main(arguments):
         batchtest.call("batch-opt", model, "-o", path,
                        "--autobatch=sizes=H=%d %s" % (size, options))
         out = os.path.join(scratch, "%d.safetensors" % number)
-        # Passes are what is tested here, not LLVM.
+        # The tests are for passes of Batch, not of LLVM.
         program = batchtest.compile_model(
             path, os.path.join(scratch, "%d.so" % number), None, "-O0")
         report = batchtest.run_model(program, inputs, "--outputs=" + out,

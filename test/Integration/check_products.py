@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""check_products.py: products of matrices are right however their factors lie.
+"""check_products.py: tests products of matrices for any layout of their factors.
 
-Parameters and activations that differ by a dimension, sums along two dimensions,
-factors that are computed, concatenated or transposed, and elements that comparisons
-find. All numbers are multiples of a quarter and small, so that sums are exact: results
-are what Python computes, to the bit, for any mini-batch and number of threads,
-unbatched, and on the emulator.
+Parameters and activations that differ by a dimension, sums along two dimensions, factors
+that are computed, concatenated or transposed, and elements that comparisons find. All
+numbers are small multiples of a quarter, so that sums are exact. Results equal those of
+Python to the bit, for any mini-batch and number of threads, unbatched, and on the
+emulator.
 """
 
 import os
@@ -39,7 +39,7 @@ def dot(a, b):
 
 
 def by_columns(rows, columns):
-    """[[row . column]], where columns are given as rows."""
+    """Returns [[row . column]]; columns are given as rows."""
     return [[dot(row, column) for column in columns] for row in rows]
 
 
@@ -60,7 +60,7 @@ def make_instance():
 
 
 def expected(v):
-    """{result: values}."""
+    """Returns {result: values}."""
     x, q, d, heads = v["x"], v["q"], v["d"], range(H)
     by_head = [by_columns(x, W[h]) for h in heads]
     scores = [by_columns(q[h], d[h]) for h in heads]

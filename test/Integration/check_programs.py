@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""check_programs.py: uPrograms written by hand run plans as the compiler's do.
+"""check_programs.py: checks that hand-written uPrograms run plans like those of the
+compiler.
 
-Each takes the place of a model's executor, on the CPU with one worker, two and three,
-and on the emulator, which finds races and barriers that not all units reach. Results
-have the same bytes as those of the compiler's program.
+Each replaces a model's executor, on the CPU with one to three workers, and on the
+emulator, which reports races and barriers that not all units reach. Results have the same
+bytes as those of the compiler's program.
 
   - `delayed` hands the barrier of a step on to the next iteration.
   - `epochs` looks for the steps up to the next barrier with a loop in a loop, and lets
@@ -115,7 +116,7 @@ ALONE = """
   }
 """
 
-# The executors that run each: a block has no units below it.
+# The executors that run each program: a block has no units below it.
 PROGRAMS = {"delayed": (DELAYED, DELAYED_CASE, ("device", "cluster", "block")),
             "epochs": (EPOCHS, EPOCHS_CASE, ("device", "cluster")),
             "clusters": (EPOCHS.replace("(block)", "(cluster)"), EPOCHS_CASE, ("device",)),
@@ -129,7 +130,7 @@ def count_blocks(name, executor):
 
 
 def write(model, name, code, case):
-    """The batched model, with a program in the place of its own."""
+    """Returns the batched model, with another program in place of its own."""
     module = batchtest.call(
         "batch-opt", "--autobatch=sizes=H=16",
         os.path.join(batchtest.MODELS, model + ".mlir"))
@@ -145,7 +146,7 @@ def write(model, name, code, case):
 
 
 def run(what, program, inputs, *options, **more):
-    """The bytes of the outputs, and what the run counts."""
+    """Returns the bytes of the outputs, and the counts of the run."""
     out = os.path.join(scratch, "out.safetensors")
     found = program and checks.run(what, lambda: batchtest.run_model(
         program, inputs, "--outputs=" + out, *options, **more))
@@ -188,7 +189,7 @@ def check_emulator(model, inputs, executor, sources, epochs):
 
 
 def check_fault(model, inputs, name, source):
-    """A program without its barrier is wrong, and the emulator says so."""
+    """Checks that the emulator reports a program without its barrier."""
     with open(source) as file:
         text = file.read()
     faulty = source.replace(".mlir", "-faulty.mlir")

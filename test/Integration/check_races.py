@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_races.py: ThreadSanitizer looks at compiled code, too.
+"""check_races.py: checks that ThreadSanitizer checks compiled code.
 
 For a batch-run with ThreadSanitizer ($BATCH_RUN; scripts/check --long). Programs of
-single instances have no race on two and three workers. Without any one of its barriers a
-loop has one, which is reported with the name of a function of the object.
+single instances have no race on two and three workers. Without any one of its barriers, a
+loop has a race, which is reported with the name of a function of the object.
 """
 
 import os
@@ -15,8 +15,8 @@ checks = batchtest.Checks("races")
 os.environ["TSAN_OPTIONS"] = "halt_on_error=1"
 file = batchtest.temporary_paths()
 
-# A product, of which control reads an element, and a kernel that makes the next round's
-# vector of it. Neither has a barrier of its own.
+# A product, of which control reads an element, and a kernel that computes the next
+# round's vector from it. Neither has its own barrier.
 LOOP = """
 !vec = tensor<256xf32>
 !mat = tensor<256x256xf32>
@@ -49,7 +49,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %W: !mat {batch.shared = "W"})
 
 
 def compiled(name, text):
-    """A program with its barriers: no pass inserts one after --autobatch."""
+    """Compiles a program with its barriers: no pass inserts one after --autobatch."""
     path = batchtest.write_lines(file(name + ".mlir"), [text])
     lowered = batchtest.call("batch-opt", "--cpu-workers=" + batchtest.vector_options(),
                              path)
@@ -58,7 +58,7 @@ def compiled(name, text):
 
 
 def check(name, source, sizes, inputs, instances=64):
-    """No worker races with another. Returns the program, which has sets where a
+    """Checks that no worker races with another. Returns the program, which has sets if a
     mini-batch has several instances."""
     options = "strategy=replicate level=device instances=%d" % instances
     options += " sizes=" + sizes if sizes else ""
@@ -73,7 +73,7 @@ def check(name, source, sizes, inputs, instances=64):
 
 
 def check_planted(kind, program, inputs):
-    """Without any one of the barriers in its loop, the program has a race."""
+    """Checks that the program has a race without any one of the barriers in its loop."""
     begin = program.index("uprog.while")
     loop = begin, program.index("} do {", begin)
     barriers = [found.span() for found in re.finditer(r"\n *uprog\.barrier device\b",
@@ -87,7 +87,7 @@ def check_planted(kind, program, inputs):
         if not racing:
             continue
         try:
-            # Workers may wait for ever then.
+            # Workers may wait forever then.
             batchtest.call("batch-run", racing, "--inputs=" + inputs, "--params=random:1",
                            "--threads=2", timeout=60)
             checks.expect(what + ": a race", False)

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""check_random.py SCALARS TENSORS: the random numbers of the library.
+"""check_random.py SCALARS TENSORS: tests the random numbers of the library.
 
-Runs two models, one of scalars and one of tensors, and compares with the published
-known answers of both generators, with the generators written in Python, and with
-uniforms and normals in double. Draws have the same bytes in every batch, on the
-emulator too.
+Runs two models, one of scalars and one of tensors. Compares them with the published known
+answers of both generators, with the generators in Python, and with uniforms and normals
+in double precision. Draws have the same bytes in each batch, also on the emulator.
 """
 
 import json
@@ -18,7 +17,7 @@ import batchtest
 
 MASK = 0xFFFFFFFF
 
-# Key, counter and output as published with the generators.
+# Key, counter and output, published with the generators
 THREEFRY = [
     ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
     ((MASK, MASK), (MASK, MASK), (0x1CB996FC, 0xBB002BE7)),
@@ -78,7 +77,7 @@ def write_inputs(path, keys, counters, names):
 
 
 def outputs(checks, name, model, inputs, scratch):
-    """The outputs' values, which no batch and no number of threads changes."""
+    """Returns the outputs, which are the same for each batch and number of threads."""
     program = batchtest.compile_model(model, os.path.join(scratch, name + ".so"))
     found = {}
     for batch, threads in ((1, 1), (7, 1), (64, 2), (1000, 2)):
@@ -107,7 +106,7 @@ def main(arguments):
     for key, counter, answer in PHILOX:
         checks.equal("Philox in Python", philox(key, counter), answer)
 
-    # The known answers, then others.
+    # The known answers, then others
     generator = random.Random(1)
     keys = [key for key, _, _ in THREEFRY + PHILOX]
     counters = [(*counter, 0, 0)[:4] for _, counter, _ in THREEFRY + PHILOX]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_reads.py: tensors are read at indices that are data.
+"""check_reads.py: tests reads of tensors at indices that are data.
 
-Slices, elements, bodies of structured operations, gathers, paddings: results are
-what Python computes, to the bit, for any mini-batch, strategy and number of threads,
-unbatched, and on the emulator. An index out of range is an error of the run that
-names the tensor, the index and the instance, whichever of these ran it.
+Slices, elements, bodies of structured operations, gathers, paddings: results equal those
+of Python to the bit, for any mini-batch, strategy and number of threads, unbatched, and
+on the emulator. An index out of range is an error that names the tensor, the index and
+the instance, in each of these runs.
 """
 
 import os
@@ -42,7 +42,7 @@ def make_ragged_instance():
 
 
 def make_instance():
-    # The first two are also where slices begin, the others rows of all tensors.
+    # The first two are also the begins of slices, the others rows of all tensors.
     order = list(range(COLUMNS))
     draw.shuffle(order)
     return {"x": matrix(9), "ids": [draw.randrange(7) for _ in range(4)],
@@ -51,7 +51,7 @@ def make_instance():
 
 
 def expected_ragged(v):
-    """{result: values}."""
+    """Returns {result: values}."""
     seq, at = v["seq"], v["at"]
     a, b = at[:2]
     return {
@@ -61,7 +61,7 @@ def expected_ragged(v):
 
 
 def expected_loops(v):
-    """{result: values}."""
+    """Returns {result: values}."""
     seq = v["seq"]
     rows, shifted, before = [0.0] * COLUMNS, [0.0] * COLUMNS, [0.0] * COLUMNS
     for row in seq:
@@ -74,7 +74,7 @@ def expected_loops(v):
 
 
 def expected(v):
-    """{result: values}."""
+    """Returns {result: values}."""
     x, ids = v["x"], v["ids"]
     a, b = ids[:2]
     summed, walked = [0.0] * COLUMNS, [0.0] * COLUMNS
@@ -100,7 +100,7 @@ def expected(v):
 
 
 def check_errors(program, name, ways):
-    """One index of one instance is wrong."""
+    """Checks the error for one wrong index of one instance."""
     def check(what, change, wanted, number=5):
         reference.check_error(program, "%s, %s" % (name, what), change,
                               "index " + wanted, ways, number)
@@ -120,7 +120,7 @@ def check_errors(program, name, ways):
                   "tensor<?x19xf32>, read at ragged-")
         check("a ragged tensor", put("at", 2, 6), wanted)
         check("a slice of it", put("at", 0, 6), wanted)
-        # There is nothing to read, for the last instance of the mini-batch.
+        # The last instance of the mini-batch has no rows to read.
         check("no rows", empty, "", COUNT - 1)
         return
     of_E = " is out of range for dimension 0 of parameter 'E'"
@@ -144,7 +144,7 @@ for model, strategies, make, expect in [
         bits = reference.check_cpu(model, strategy, check_errors)
         alone = alone or bits
         checks.equal(strategy + ": the same bits", bits, alone)
-        # Lanes of a GPU share out sums.
+        # Lanes of a GPU share sums.
         reference.tolerances = {"summed": 1e-5}
         reference.check_emulator(model, strategy, check_errors)
         reference.tolerances = {}

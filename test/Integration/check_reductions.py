@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_reductions.py: reductions are right in every position.
+"""check_reductions.py: tests reductions in each position.
 
 The functions of reductions.mlir are called on an input, a parameter and a computed
-tensor, whose results are computed on; that with a loop also in lock step. Results are
-what Python computes, those that depend on the order of sums within rounding, the
-others to the bit: for any mini-batch, strategy and number of threads, unbatched, with
+tensor, and other operations use their results. The function with a loop also runs in lock
+step. Results equal those of Python, within rounding if they depend on the order of sums,
+otherwise to the bit: for any mini-batch, strategy and number of threads, unbatched, with
 vectors of any width, and on the emulator.
 """
 
@@ -32,12 +32,12 @@ def path(name):
 
 
 def narrow(value):
-    """As an f32."""
+    """Returns a number as an f32."""
     return struct.unpack("f", struct.pack("f", value))[0]
 
 
 def matrix(rows, columns):
-    """Few different values, so that there are equal ones, and sums are exact."""
+    """Returns few different values, so that some are equal and sums are exact."""
     return [[draw.randrange(-8, 9) / 4 for _ in range(columns)]
             for _ in range(rows)]
 
@@ -49,7 +49,7 @@ def flat(rows):
 # --- the program -------------------------------------------------------------
 
 def functions():
-    """[(name, types of arguments, types of results)] of the source."""
+    """Returns [(name, types of arguments, types of results)] of the source."""
     with open(SOURCE) as file:
         text = file.read()
     names = dict(re.findall(r"^(![a-z]+) = (\S+)$", text, re.M))
@@ -62,20 +62,20 @@ def functions():
 
 
 def doubled(value, type):
-    """An op that computes on a result."""
+    """Returns an op that uses a result."""
     element = re.search(r"\w+(?=>)", type)[0].split("x")[-1]
     op = {"f32": "addf", "i1": "xori"}.get(element, "addi")
     return "arith.%s %s, %s : %s" % (op, value, value, type)
 
 
 def write_program(name, strategy):
-    """The entry calls all functions; a result is FUNCTION.SOURCE.NUMBER."""
+    """Returns an entry that calls all functions; a result is FUNCTION.SOURCE.NUMBER."""
     body, results = ["%c = arith.constant dense<3.0> : !x", "%y = arith.divf %x, %c : !x"], []
     for function, taken, given in functions():
         sources = ["x", "P", "y"]
         if function in ("torch_argmax", "torch_argmin", "jax_argmax", "jax_argmin"):
             sources.append("odd")
-        # Lanes keep no ragged tensors; other strategies run no such loop.
+        # Lanes keep no ragged tensors, and other strategies do not run such loops.
         if function == "greedy":
             sources = ["x"] if strategy == "lockstep" else []
         if function == "ragged":
@@ -117,7 +117,7 @@ func.func @main(%%x: !x {batch.name = "x"}, %%odd: !x {batch.name = "odd"}%s,
 # --- what it computes --------------------------------------------------------
 
 class Near:
-    """A number that depends on the order of a sum or product."""
+    """A number that depends on the order of a sum or product"""
 
     def __init__(self, value):
         self.value = value
@@ -144,7 +144,8 @@ def fold(function, values, start):
 
 
 def torch_best(values, sign):
-    """The maximum of sign * values, and the index that the body of the op finds."""
+    """Returns the maximum of sign * values, and the index that the body of the op
+    finds."""
     best, at = -INF, 0
     for k, value in enumerate(values):
         if sign * value > best:
@@ -272,7 +273,7 @@ def twice(value):
 
 
 def expected(v, results):
-    """{result: values}, of the results that a program has."""
+    """Returns {result: values} of the results of a program."""
     tensors = {"x": v["x"], "P": P, "odd": v["odd"], "s": v["s"],
                "y": [[narrow(value / 3) for value in row] for row in v["x"]]}
     wanted = {}

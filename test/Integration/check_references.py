@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""check_references.py MODEL: against the float64 reference of references.py.
+"""check_references.py MODEL: compares a model with the float64 reference of
+references.py.
 
   check_references.py --golden CASES   checks the references themselves against
                                        the golden cases in folder CASES

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """check_sequences.py [--long [--minutes=N --seed=N] | --emulator [--seeds=N]] MODEL DATA:
-batched equals unbatched.
+checks that batched runs equal unbatched ones.
 
-DATA is shared/data; where it is absent inputs are generated. The first 40
-instances at hidden size 16, or with --long 500 at the model's default size;
-batches of 1, 10 and 64, one and two threads; bit for bit. With --emulator 2
-instances by each executor of a GPU, and by all blocks without weights in shared
-memory, with more than one seed of the scheduler (1) two pairs: within 1e-5 of the
-CPU, and bit for bit what they are one by one.
+DATA is shared/data. If it is missing, inputs are generated. The first 40 instances at
+hidden size 16, or with --long 500 at the model's default size; batches of 1, 10 and 64,
+one and two threads; bit for bit. With --emulator, 2 instances run by each executor of a
+GPU, and by all blocks without weights in shared memory. With more than one seed of the
+scheduler (default: 1), two pairs run. Results are within 1e-5 of the CPU, and have the
+bits of single instances.
 """
 
 import argparse
@@ -26,8 +26,8 @@ def compile_model(model, scratch, *options):
 
 def check_emulator(checks, model, inputs, scratch, seeds):
     runs = [(1, 0)] + [(2, seed) for seed in range(seeds)]
-    # A stage that reads weights in shared memory begins with a barrier, which would
-    # hide that one is missing between the sums of teams of warps of two steps.
+    # A stage that reads weights in shared memory begins with a barrier. It would hide a
+    # missing barrier between the sums of teams of warps of two steps.
     for executor, *options in (("device",), ("cluster",), ("block",),
                                ("device", "--shared-memory=0")):
         program = checks.run(" ".join(["compile for executor", executor, *options]),
@@ -68,11 +68,11 @@ def check_cpu(checks, model, inputs, scratch, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--long", action="store_true",
-                        help="500 instances at the model's default size")
+                        help="run 500 instances at the model's default size")
     batchtest.add_draw_options(parser, "runs on the CPU")
     parser.add_argument("--emulator", action="store_true")
     parser.add_argument("--seeds", type=int, default=1, metavar="N",
-                        help="orders of threads on the emulator (%(default)s)")
+                        help="run N thread orders on the emulator (default: %(default)s)")
     parser.add_argument("model")
     parser.add_argument("data")
     options = parser.parse_args()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_serve.py SERVE: examples/serve answers as batch-run does, bit for bit.
+"""check_serve.py SERVE: compares the answers of examples/serve with those of batch-run,
+bit for bit.
 
-Several threads, each with a session of its own, share one object and one set of
-parameters; the mini-batches are what happens to be waiting. Control of one model waits
-for tensors.
+Several threads, each with its own session, share one object and one set of parameters.
+The mini-batches are the waiting requests. Control of one model waits for tensors.
 """
 
 import json
@@ -19,7 +19,7 @@ path = batchtest.temporary_paths()
 
 
 def ask(program, requests, vocabulary, threads, batch, *limits):
-    """{request number: outputs, or a message} of a server."""
+    """Returns {request number: outputs, or a message} of a server."""
     with open(requests) as file:
         done = subprocess.run(
             [serve, program, "random:1", vocabulary, str(threads), str(batch)] +
@@ -40,7 +40,7 @@ def ask(program, requests, vocabulary, threads, batch, *limits):
 
 
 def expected(program, requests, vocabulary):
-    """The same from batch-run."""
+    """Returns the same from batch-run."""
     outputs = path("outputs.safetensors")
     batchtest.call("batch-run", program, "--inputs=" + requests,
                    "--params=random:1", "--vocab=" + vocabulary,
@@ -67,7 +67,7 @@ def lines(name, times):
 
 
 def words(trees):
-    """A vocabulary of what stands before closing brackets."""
+    """Returns a vocabulary of the words before closing brackets."""
     found = [token for line in trees
              for token in line.replace(")", " ) ").split() if token[0] not in "()"]
     return batchtest.write_lines(path("words.txt"), sorted(set(found)))
@@ -82,7 +82,7 @@ programs = {}
 for model, requests, vocabulary in [
         ("treelstm_nary", trees, words(trees)),
         ("treegru_cs_dep", lines("dep_trees.jsonl", 10), numbers),
-        # Its control waits.
+        # Control of this model waits.
         ("stackrnn", lines("sentences.jsonl", 4), thousand),
         ("dagrnn", batchtest.dags(80), numbers)]:
     program = programs[model] = batchtest.compile_model(
@@ -97,10 +97,10 @@ for model, requests, vocabulary in [
             if answers:
                 checks.expect(what + ": the same", answers == wanted)
 
-# What is wrong with a request is its own answer, and no other's.
+# An error in a request is its own answer, and affects no other.
 for model, vocabulary, good, bad in [
         ("dagrnn", numbers, batchtest.dags(7),
-         {2: ("", "there is no value"), 4: ("[\"node\", 1]", "request:4:"),
+         {2: ("", "expected a value"), 4: ("[\"node\", 1]", "request:4:"),
           6: ("[\"node\", 100, []]", "index 100 is out of range")}),
         ("stackrnn", thousand, lines("sentences.jsonl", 1)[:7],
          {2: ("{\"tokens\": 1}", "request:2:"),
@@ -119,7 +119,7 @@ for model, vocabulary, good, bad in [
             checks.expect("%s: request %d is answered" % (model, number),
                           answers[number] == wanted[number])
 
-# A request without an end, and one that is too long, are ended; their neighbours are
+# An endless request, and one that is too long, are ended, and their neighbours are
 # answered. The length has no end for 0, which doubling does not change.
 with open(path("doubling.mlir"), "w") as file:
     file.write(batchtest.DOUBLING)
@@ -136,7 +136,7 @@ for threads, batch in (1, 1), (1, 16), (2, 3):
     checks.equal(what + "neighbours", [answers[i] for i in (1, 3, 5)],
                  [{"n": [2]}, {"n": [1]}, {"n": [1]}])
     checks.expect(what + "without an end", answers[2].startswith(
-        "error: has run 1000 steps without an end, the last one in a loop at "
+        "error: exceeded the limit of 1000 steps, the last one in a loop at "
         "doubling.mlir:"), answers[2])
     checks.equal(what + "too long", answers[4],
                  "error: the request has 108 bytes; send at most 50")

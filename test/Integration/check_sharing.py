@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_sharing.py: workers that share the stages of a few tasks.
+"""check_sharing.py: tests workers that share the stages of a few tasks.
 
-Results have the same bytes on 1, 2 and 3 threads in mini-batches of 1, 7 and all
-instances. Inside of kernels workers wait only where one reads what another one has
-written: the numbers of barriers are exact.
+Results have the same bytes on 1, 2 and 3 threads, in mini-batches of 1, 7 and all
+instances. Inside of kernels, workers wait only if one reads what another one has written:
+the numbers of barriers are exact.
 """
 
 import os
@@ -17,7 +17,7 @@ THREADS = (1, 2, 3)
 
 
 def compiled(model, size=None, options=""):
-    """The object of a model, and of one with other options of --autobatch."""
+    """Returns the object of a model, or of a model with other options of --autobatch."""
     source = os.path.join(batchtest.MODELS, model + ".mlir")
     path = os.path.join(scratch, model + options)
     if options:
@@ -41,7 +41,7 @@ def tree_file(model, count):
 
 
 def check_bytes(model, program, inputs, count):
-    """The outputs of all runs, which share every step."""
+    """Returns the outputs of all runs, which share each step."""
     wanted = None
     for batch in (1, 7, count):
         for threads in THREADS:
@@ -58,8 +58,8 @@ def check_bytes(model, program, inputs, count):
 
 
 def check_barriers(model, program, inputs, each, kernels=None):
-    """On two threads each batch of one instance has `each` barriers inside; or
-    only those of one kernel have, of which there are `kernels`."""
+    """Checks that on two threads each batch of one instance has `each` barriers inside,
+    or only those of one kernel, of which there are `kernels`."""
     one, two = (checks.run("%s on %d threads" % (model, threads),
                            lambda: batchtest.run_model(
                                program, inputs, "--share-tasks=1", "--limit=1",
@@ -84,14 +84,14 @@ def check(model, size, each, kernels=None, options="", count=64):
         check_barriers(name, program, inputs, each, kernels)
 
 
-# Gates of children are summed where they are made: of three stages, the last one
-# waits for the sum of the children's states.
+# The stage that computes gates of children also sums them. The last of three stages waits
+# for the sum of the children's states.
 check("treelstm_cs", 64, 1, lambda one: one["batches"] - 1)
 check("treelstm_nary", 64, 0)
 check("mvrnn", 64, None)
 # An elementwise cell has no barrier, unrolled or not.
 check("treernn", 64, 0)
 check("treernn", 64, 0, options="unroll=2")
-# Each head does its own from the queries to the sum of values.
+# Heads are independent from the queries to the sum of values.
 check("attention", None, 1, lambda one: one["batches"] - 1, count=12)
 checks.exit()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_skipnet101.py [--small]: SkipNet with bottleneck blocks beside a reference in NumPy
-and float64, batched and unbatched.
+"""check_skipnet101.py [--small]: compares SkipNet with bottleneck blocks with a reference
+in NumPy and float64, batched and unbatched.
 
-Parameters and images are drawn from a seed for which no gate is closer than 1e-2 to its
-bound, so that f32 decides the same; this is checked. --small: the same kinds of layers, on
-small images.
+A seed determines parameters and images, such that each gate is at least 1e-2 away from its
+bound, and f32 decides the same. The script checks this. --small: the same kinds of layers,
+on small images.
 """
 
 import array
@@ -16,14 +16,14 @@ import batchtest
 import bottleneck_models
 
 MARGIN = 1e-2
-# Size, blocks, width and classes of the model, and the seed.
+# Size, blocks, width and classes of the model, and the seed
 FULL, SMALL = ((), 29), ((32, (1, 2, 3, 1), 4, 10), 14)
 IMAGES = 2
 
 
 def draw(model, seed):
-    """Parameters and images: sums of products keep their size, last norms make them small,
-    and gates depend on the image."""
+    """Returns parameters and images. Sums of products keep their size, the last norms make
+    them small, and gates depend on the image."""
     random = numpy.random.default_rng(seed)
     model.entry()
     shapes, p = model.shapes(), {}
@@ -38,7 +38,7 @@ def draw(model, seed):
         p[name] = random.uniform(middle - bound, middle + bound, shape).astype("f4")
     grid, images = numpy.arange(model.size) / model.size, []
     for _ in range(IMAGES):
-        # A colour, two waves and noise: means of noise alone are always the same.
+        # A colour, two waves and noise, because means of noise alone are always the same
         image = random.normal(0, 1, (3, 1, 1)) + random.normal(
             0, 0.3, (3, model.size, model.size))
         for _ in range(2):
@@ -73,7 +73,8 @@ def sigmoid(x):
 
 
 def reference(model, p, image):
-    """Logits, what ran, and by how much the closest gate was decided."""
+    """Returns the logits, the blocks that ran, and the distance of the closest gate from
+    its bound."""
     x = relu(layer(p, "stem", "stem.n", image.astype("f8"), 2))
     x = windows(x, 3, 2, 1).max((3, 4))
     h = c = numpy.zeros(10)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""check_small_bodies.py: instances of few elements that run apart, one by one and side by
-side, give the bits of the unbatched code and of lock step, for any number of instances and
-workers; limits are those of each instance."""
+"""check_small_bodies.py: tests instances of few elements that workers run separately, one
+by one or several in vectors. They have the bits of the unbatched code and of lock step,
+for any number of instances and workers. Limits apply to each instance."""
 
 import random
 import struct
@@ -13,7 +13,7 @@ path = batchtest.temporary_paths()
 generator = random.Random(11)
 N = 37
 
-# Loops in loops, each of its own length; doubles, truth values and whole numbers.
+# Nested loops, each with its own length, over doubles, truth values and integers
 NESTED = """
 func.func @main(%x: tensor<2x2xf64> {batch.name = "x"}, %n: i64 {batch.name = "n"},
                 %w: tensor<2xf64> {batch.shared = "w"})
@@ -60,7 +60,7 @@ func.func @main(%x: tensor<2x2xf64> {batch.name = "x"}, %n: i64 {batch.name = "n
 }
 """
 
-# Branches that hold loops, a switch, and a loop of a known number of rounds.
+# Branches that contain loops, a switch, and a loop with a known number of rounds
 BRANCHES = """
 func.func @main(%x: tensor<3xf32> {batch.name = "x"}, %n: i64 {batch.name = "n"})
     -> (tensor<3xf32> {batch.name = "y"}, i64 {batch.name = "rounds"})
@@ -115,7 +115,7 @@ func.func @main(%x: tensor<3xf32> {batch.name = "x"}, %n: i64 {batch.name = "n"}
 }
 """
 
-# Products and their sums, fused as in kernels; numbers with two results.
+# Products and their sums, fused as in kernels, and numbers with two results
 PRODUCTS = """
 func.func @main(%x: tensor<4x4xf32> {batch.name = "x"}, %n: i64 {batch.name = "n"})
     -> (tensor<4x4xf32> {batch.name = "y"}, tensor<2xi64> {batch.name = "z"},
@@ -145,7 +145,7 @@ func.func @main(%x: tensor<4x4xf32> {batch.name = "x"}, %n: i64 {batch.name = "n
 }
 """
 
-# Loops whose bounds differ: no instances side by side.
+# Loops with different bounds: no vectors of instances
 BOUNDS = """
 func.func @main(%x: tensor<2xf32> {batch.name = "x"}, %n: i64 {batch.name = "n"})
     -> (tensor<2xf32> {batch.name = "y"}) attributes {batch.entry} {
@@ -164,7 +164,7 @@ func.func @main(%x: tensor<2xf32> {batch.name = "x"}, %n: i64 {batch.name = "n"}
 }
 """
 
-# What a loop has found divides, in a loop that has an end of its own.
+# The result of a loop is a divisor in a loop with its own end.
 DIVISORS = """
 func.func @main(%n: i64 {batch.name = "n"}, %p: i64 {batch.name = "p"})
     -> (i64 {batch.name = "y"}) attributes {batch.entry} {
@@ -194,16 +194,16 @@ func.func @main(%n: i64 {batch.name = "n"}, %p: i64 {batch.name = "p"})
 
 
 def real(low, high):
-    """A number that decimal text gives back exactly, as f32 too."""
+    """Returns a number that decimal text represents exactly, also as f32."""
     return struct.unpack("f", struct.pack("f", generator.uniform(low, high)))[0]
 
 
-# Whether one and many instances of numbers of 64 bits have tasks: less than a quarter of a
-# vector runs one by one, and so do all where a vector has less than four elements.
+# Whether one and many instances of 64-bit numbers have tasks. Less than a quarter of a
+# vector runs one by one, and so do all instances if a vector has less than four elements.
 WIDTH = int(batchtest.vector_options().split()[0].partition("=")[2]) // 64
 HAVE_TASKS = (WIDTH // 4 != 1, WIDTH < 4)
 
-# The text, an instance, and whether one and many of them have tasks.
+# The text, an instance, and whether one and many of them have tasks
 PROGRAMS = {
     "nested": (NESTED,
                lambda: {"x": [[real(-2, 1), real(-1, 1)], [real(0, 1), real(0, 1)]],
@@ -226,14 +226,14 @@ for name, (text, make, have_tasks) in PROGRAMS.items():
     inputs = batchtest.write_lines(path(name + ".jsonl"), instances)
     explained = checks.run("explain " + name, lambda: batchtest.call(
         "batch-compile", source, "--explain", "-o", path("explained.so")))
-    checks.expect(name + ": instances run apart", "instances apart" in (explained or ""),
-                  explained)
+    checks.expect(name + ": a worker runs an instance",
+                  "one worker per instance" in (explained or ""), explained)
     apart = batchtest.compile_model(source, path(name + ".so"))
     lockstep = batchtest.compile_model(source, path(name + ".lockstep.so"), None,
                                        "--strategy=lockstep")
 
     def outputs(program, count, *options, threads=1, batch=None, check=True):
-        """The bytes of all outputs, and what was counted."""
+        """Returns the bytes of all outputs, and the counts."""
         file = path("outputs")
         found = batchtest.run_model(program, inputs, "--limit=%d" % count,
                                     "--outputs=" + file, *options, threads=threads,
@@ -248,14 +248,15 @@ for name, (text, make, have_tasks) in PROGRAMS.items():
                           found == wanted)
     found, _ = outputs(apart, N, threads=2, batch=10)
     checks.expect(name + ": mini-batches of ten: the same", found == wanted)
-    # Only one by one they have tasks, which make tensors.
+    # Only instances that run one by one have tasks, which make tensors.
     _, few = outputs(apart, 1)
     _, many = outputs(apart, N)
     checks.expect(name + ": many run side by side, one if it fills a quarter",
                   (few["tasks"] > 0, many["tasks"] > 0) == have_tasks,
                   "(%r, %r)" % (few["tasks"], many["tasks"]))
 
-    # An instance that may take no more rounds has no results, whoever runs beside it.
+    # An instance that exceeds its rounds has no results, whichever instances run in the
+    # same vector.
     for most in (1, 3, 8, 20):
         alone = []
         for i, instance in enumerate(instances):
@@ -264,7 +265,7 @@ for name, (text, make, have_tasks) in PROGRAMS.items():
                 batchtest.run_model(apart, single, "--max-steps=%d" % most, check=False)
                 alone.append(True)
             except batchtest.ToolError as error:
-                alone.append("without an end" not in str(error))
+                alone.append("exceeded the limit" not in str(error))
         for threads in 1, 2:
             try:
                 batchtest.run_model(apart, inputs, "--max-steps=%d" % most,

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check_stages.py [--size=N] MODEL INPUTS: every stage of the pipeline runs.
+"""check_stages.py [--size=N] MODEL INPUTS: checks that each stage of the pipeline runs.
 
-Runs batch-opt with each prefix of the pass list of docs/Pipelines.md, compiles
-what comes out and compares the outputs' bytes with those of the source.
+Runs batch-opt with each prefix of the pass list of docs/reference/pipelines.md, compiles
+its output, and compares the results' bytes with those of the source.
 """
 
 import os
@@ -21,7 +21,7 @@ def main(arguments):
     source = os.path.join(batchtest.MODELS, model + ".mlir")
 
     def outputs(name, path, sizes):
-        # Passes are what is tested here, not LLVM.
+        # The tests are for passes of Batch, not of LLVM.
         program = batchtest.compile_model(
             path, os.path.join(scratch, name + ".so"), sizes, "-O0")
         out = os.path.join(scratch, name + ".safetensors")
@@ -52,7 +52,7 @@ def main(arguments):
         found = checks.run("after " + name, stage)
         if found and wanted:
             checks.expect("same bytes after " + name, found == wanted)
-    checks.expect("docs/Pipelines.md lists passes", flags)
+    checks.expect("docs/reference/pipelines.md lists passes", flags)
     for name, pipeline in (("autobatch", ["--autobatch=sizes=H=%d" % size]),
                            ("cpu-workers", [
                                "--autobatch=sizes=H=%d" % size,

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""check_switches.py: what each switch of --autobatch costs, in counts, and that none
+"""check_switches.py: compares counts with each switch of --autobatch, and checks that no switch
 changes a bit.
 
-The outputs of a model are the bytes of the default with each switch; batched equals
-unbatched. Without forks an instance has one fiber. The parser runs as few batches as it has kernels with phases or with ghosts,
-and more without both. Depths that the scheduler finds when tasks run are those of the
-inspector.
+With each switch, the outputs of a model have the bytes of the default, and batched equals
+unbatched. Without forks, an instance has one fiber. The parser runs as few batches as it has
+kernels with phases or with ghosts, and more without both. Depths that the scheduler computes when
+tasks run are those of the inspector.
 """
 
 import os
@@ -25,7 +25,7 @@ SWITCHES = ["", "coarsen=false", "hoist=false", "phases=false", "ghosts=false",
 
 
 def run(model, inputs, switches, *options):
-    """The report of a run, which is checked, and its outputs."""
+    """Returns the report of a run, which is checked, and its outputs."""
     name = "%s %s" % (model, " ".join((switches,) + options))
     path = os.path.join(scratch, model + switches.replace(" ", "_"))
     if not os.path.exists(path + ".so"):
@@ -45,7 +45,7 @@ def run(model, inputs, switches, *options):
 
 
 def check_model(model, inputs):
-    """By switches: the report."""
+    """Returns the reports by switches."""
     reports, wanted = {}, None
     for switches in SWITCHES:
         report, found = run(model, inputs, switches)
@@ -59,8 +59,8 @@ def check_model(model, inputs):
             continue
         checks.expect("%s %s --depths=flush: same bytes" % (model, switches),
                       found == wanted)
-        # The scheduler knows nothing of ghosts; the inspector does not know of which
-        # phase a value is that kernels of several make.
+        # The scheduler has no ghosts. The inspector has no phase of a value if kernels of
+        # several phases make it.
         if "coarsen" not in switches and switches != "phases=false":
             checks.equal("%s %s --depths=flush: batches" % (model, switches),
                          late["batches"], report["batches"])
@@ -75,7 +75,7 @@ def check_model(model, inputs):
         checks.expect("drnn: forks", default["fibers_most"] > default["instances"] and
                       reports["fork=false"]["flushes"] > default["flushes"])
     if model == "moe_top1":
-        # Its rounds wait for what was recorded before them.
+        # Its rounds wait for tasks recorded before them.
         checks.expect("moe_top1: no forks", default["fibers_most"] <= default["instances"],
                       "%d" % default["fibers_most"])
         checks.equal("moe_top1: flushes", default["flushes"],

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_tensor_inputs.py: tensors in JSON lines, of every rank and element type.
+"""check_tensor_inputs.py: tests tensors in JSON lines, of each rank and element type.
 
-A model for each element type doubles tensors of rank 0 to 4. Written as nested
-arrays they give the same bytes as the same tensors from a safetensors file, which
-are what Python computes; batched, unbatched, in lock step and on the emulator.
-Tensors are also fields of nodes, and an argument has as many rows as it likes.
+A model for each element type doubles tensors of rank 0 to 4. Nested arrays give the same
+bytes as the same tensors in a safetensors file, and those of Python: batched, unbatched,
+in lock step and on the emulator. Tensors are also fields of nodes, and an argument may
+have any number of rows.
 """
 
 import random
@@ -22,7 +22,7 @@ draw = random.Random(11)
 
 
 def element(dtype):
-    """One that both it and its double are numbers of the type."""
+    """Returns a number whose double is also a number of the type."""
     if dtype == "i1":
         return draw.random() < 0.5
     if dtype == "index":
@@ -71,7 +71,7 @@ def source(dtype):
 
 
 def stored(values, dtype):
-    """As safetensors files have them."""
+    """Returns numbers as they are in safetensors files."""
     return [batchtest.encode(dtype, value) for value in values]
 
 
@@ -188,7 +188,7 @@ func.func @main(%t: !tree {batch.name = "t"}, %rows: tensor<?x3xf32> {batch.name
 
 
 def check_nodes():
-    """Tensors in nodes and lists; sums of eighths are exact in any order."""
+    """Tests tensors in nodes and lists. Sums of eighths are exact in any order."""
     def eighths(*shape):
         return nested([draw.randrange(-64, 64) / 8 for _ in range(size(shape))],
                       list(shape))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_threads.py: every model of examples/models on two threads is bit for bit what
-it is unbatched, while both threads inspect, schedule and run.
+"""check_threads.py: checks that each model of examples/models on two threads has the bits
+of unbatched code, while both threads inspect, schedule and run.
 
-Made for a batch-run with ThreadSanitizer ($BATCH_RUN; scripts/check --long), so
-sizes are small. Posteriors are left out where their data is absent.
+The script is for a batch-run with ThreadSanitizer ($BATCH_RUN; scripts/check --long), so
+sizes are small. Posteriors are skipped if their data is missing.
 """
 
 import os
@@ -17,7 +17,7 @@ scratch = batchtest.temporary()
 
 
 def inputs_of(model):
-    """A file of 24 instances."""
+    """Returns a file of 24 instances."""
     if model in batchtest.BINARY + batchtest.CHILD_SUM:
         name = "trees.txt" if model in batchtest.BINARY else "nary_trees.txt"
         with open(os.path.join(batchtest.INPUTS, name)) as file:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""check_trees.py [--long [--minutes=N --seed=N]] MODEL FOLDER…: batched equals unbatched.
+"""check_trees.py [--long [--minutes=N --seed=N]] MODEL FOLDER…: checks that batched runs
+equal unbatched ones.
 
-Each FOLDER holds binary.txt and nary.txt (bracketed trees); without any, the
-samples of examples/data are used. The first 50 trees at hidden size 16, or with
---long all trees at the model's default size; batches of 1, 10 and 64, one and
-two threads; bit for bit. DAG models run on seeded grids and random DAGs instead.
+Each FOLDER contains binary.txt and nary.txt (bracketed trees). The default is the samples
+of examples/data. The first 50 trees at hidden size 16, or with --long all trees at the
+model's default size; batches of 1, 10 and 64, one and two threads; bit for bit. DAG
+models run on seeded grids and random DAGs instead.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import batchtest
 
 
 def inputs_of(model, folders, long, scratch):
-    """(title, file) of what the model runs on."""
+    """Returns (title, file) of the model's inputs."""
     limit = None if long else 50
     if model in batchtest.DAG:
         values = batchtest.dags(1000 if long else 50)
@@ -43,7 +44,7 @@ def inputs_of(model, folders, long, scratch):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--long", action="store_true",
-                        help="all trees at the model's default size")
+                        help="run all trees at the model's default size")
     batchtest.add_draw_options(parser, "runs")
     parser.add_argument("model")
     parser.add_argument("folders", nargs="*")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_types.py: kernels compute with f64 and integers of all widths, with scalars
-of instances and of parameters, and results have their types.
+"""check_types.py: tests kernels that compute with f64 and integers of all widths, with
+scalars of instances and of parameters, and the types of results.
 
-Results are compared with what Python computes: integers and single operations to the
-bit, sums of products within rounding. Batched and unbatched agree to the bit, for
-any mini-batch and number of threads, and on the emulator.
+Results are compared with those of Python: integers and single operations to the bit, sums
+of products within rounding. Batched and unbatched agree to the bit, for any mini-batch
+and number of threads, and on the emulator.
 """
 
 import os
@@ -32,7 +32,7 @@ def reals(count):
     return [draw.uniform(-2, 2) for _ in range(count)]
 
 
-# Parameters in f32 and i32: they are widened exactly.
+# Parameters in f32 and i32 are widened exactly.
 W = [batchtest.narrow(v) for v in reals(37 * 21)]
 C, D = batchtest.narrow(0.3), [7, -5, 11]
 batchtest.write_safetensors(path("parameters"), {
@@ -62,13 +62,13 @@ batchtest.write_lines(path("inputs"), lines)
 
 
 def quotient(n, d):
-    """As the processor divides: toward zero."""
+    """Divides like the processor: toward zero."""
     q = abs(n) // abs(d)
     return q if (n < 0) == (d < 0) else -q
 
 
 def expected(v):
-    """{result: (values, tolerance)}, and None where anything is right."""
+    """Returns {result: (values, tolerance)}, and None for any value."""
     x, y, w, n = v["x"], v["y"], v["w"], v["n"]
     wx = [sum(W[r * 21 + c] * x[c] for c in range(21)) for r in range(37)]
     products = [m * 0x9e3779b97f4a7c15 % 2**64 for m in n]
@@ -170,8 +170,8 @@ if emulated:
                                                "--check-unbatched=1e-13",
                                                "--blocks=8")), one)
 
-# A reduction adds up in the same order whatever else its kernel computes: here a
-# sum of products of f32 beside f64, which halve the lanes of all vectors.
+# A reduction adds in the same order for any other computations in its kernel: here a sum
+# of products of f32 next to f64, which halve the lanes of all vectors.
 ALONE = """
 #v = affine_map<(i) -> (i)>
 #s = affine_map<(i) -> ()>

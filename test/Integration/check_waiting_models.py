@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""check_waiting_models.py [--long [--minutes=N --seed=N]] [MODEL ...]: every model that waits.
+"""check_waiting_models.py [--long [--minutes=N --seed=N]] [MODEL ...]: tests every model
+whose control waits.
 
-On random inputs batched equals unbatched bit for bit, and an instance's results are the
-same for every mini-batch, number of threads and order of instances, and whichever
-instances it runs with. Tasks run as often as an oracle says that replays the waits from
-the results (waits.py). With --long in the sizes of the examples and larger ones.
+On random inputs, batched equals unbatched bit for bit. An instance's results are the same
+for each mini-batch, number of threads and order of instances, and for any other instances
+in the mini-batch. An oracle, which replays the waits from the results (waits.py),
+determines how often tasks run. With --long, models have the sizes of the examples, and
+larger ones.
 """
 
 import argparse
@@ -23,7 +25,8 @@ scratch = batchtest.temporary()
 
 
 class Size:
-    """Options of batch-compile, and what inputs and parameters depend on."""
+    """Returns options of batch-compile, and the values that inputs and parameters depend
+    on."""
 
     def __init__(self, hidden, small):
         self.hidden, self.small = hidden, small
@@ -36,7 +39,7 @@ class Size:
         elif model == "stackrnn":
             sizes["ACTIONS"] = 5 if self.small else 41
         elif model == "berxit":
-            # BERT base and large; 12 layers at most.
+            # BERT base and large, with at most 12 layers
             heads, width = {16: (3, 16), 256: (12, 64), 512: (16, 64)}[self.hidden]
             sizes = {"H": heads * width, "HEADS": heads, "D": width,
                      "TOKENS": self.tokens(), "V": self.words}
@@ -72,7 +75,7 @@ class Size:
         return path
 
     def tree_params(self, path):
-        """Large ones: with others all trees of drnn are alike."""
+        """Writes large parameters, because otherwise all trees of drnn are alike."""
         h, generator, tensors = self.hidden, random.Random(3), {}
         for name, shape in (("W_a", (h, 2 * h)), ("W_f", (h, 2 * h)), ("W_pred", (h, 2 * h)),
                             ("W_out", (h, h)), ("U_af", (2, h)), ("b_a", (h,)),
@@ -85,7 +88,8 @@ class Size:
 
     def instance(self, model, generator, number):
         def sentence(least, most):
-            """Begins with the last word: random tables are as long as inputs ask for."""
+            """Begins with the last word, because random tables have as many rows as
+            inputs require."""
             rest = [generator.randrange(self.words)
                     for _ in range(generator.randint(least, most) - 1)]
             return [self.words - 1] + rest if rest or least else rest
@@ -114,7 +118,7 @@ class Size:
 
 
 def by_instance(path, count):
-    """Outputs of a run as {"INSTANCE.NAME": (type, shape, values)}."""
+    """Returns outputs of a run as {"INSTANCE.NAME": (type, shape, values)}."""
     outputs, result = batchtest.read_safetensors(path), {}
     for name, (kind, shape, values) in outputs.items():
         if name.endswith(".offsets"):
@@ -140,11 +144,12 @@ class Model:
             "--strategy=lazy", *size.options(name)))
 
     def run(self, what, numbers, batch, threads, check=False):
-        """The report, and the outputs by instance in the order of `numbers`."""
+        """Returns the report, and the outputs by instance in the order of `numbers`."""
         inputs = batchtest.write_lines(os.path.join(scratch, "inputs.jsonl"),
                                        [self.lines[i] for i in numbers])
         out = os.path.join(scratch, "outputs")
-        # With two threads, rows that nobody needs any more are used again, short ones too.
+        # With two threads, rows that are no longer needed are reused, including short
+        # ones.
         report = checks.run("%s, %s" % (self.name, what), lambda: batchtest.run_model(
             self.program, inputs, "--outputs=" + out, "--share-tasks=1",
             "--reuse-rows=%d" % (1 if threads == 2 else 1024), params=self.params,
@@ -152,7 +157,7 @@ class Model:
         return (report, by_instance(out, len(numbers))) if report else (None, None)
 
     def compare(self, what, numbers, found):
-        """Against the results of all instances in one mini-batch."""
+        """Compares with the results of all instances in one mini-batch."""
         wanted = {"%d.%s" % (place, key.partition(".")[2]): value
                   for place, number in enumerate(numbers)
                   for key, value in self.wanted.items()
@@ -187,7 +192,7 @@ class Model:
                 counts = counts or new
                 checks.equal("%s, %s: waits, batches, tasks" % (self.name, what), new,
                              counts)
-        # In another order, together with other instances.
+        # Another order, together with other instances
         shuffled = list(everything)
         random.Random(7).shuffle(shuffled)
         for batch in (64, 7):
@@ -201,7 +206,7 @@ class Model:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--long", action="store_true",
-                        help="in the sizes of the examples, and larger ones")
+                        help="run at the sizes of the examples, and at larger ones")
     batchtest.add_draw_options(parser, "models and sizes")
     parser.add_argument("models", nargs="*", default=batchtest.WAITING)
     options = parser.parse_args()

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Converts a golden case of shared/cases to what batch-run reads.
+"""Converts a golden case of shared/cases to the formats of batch-run.
 
   convert_case.py CASE OUTPUT
 
-CASE is the case's folder, OUTPUT a folder to write inputs.jsonl and
-expected.safetensors to. Child-sum models get ["node", l, r] as ["node", [l, r]];
-a DAG's node list becomes a shared value whose root is the one node that no other
-reads, and its expected rows, given in the order of the list, are put in the
-order in which results are written (depth first from the root). Lattices become
-shared values too, and words of the character tagger say which kind they are. Rows of
-DRNN's nodes, given from the root on, are written in the opposite order.
-Seq2seq's results get zeros up to their bound, and how many rows there are.
+CASE is the folder of the case. OUTPUT is the folder for inputs.jsonl and
+expected.safetensors. Child-sum models get ["node", l, r] as ["node", [l, r]]. A DAG's
+node list becomes a shared value, whose root is the only node that no other reads. Its
+expected rows, in the order of the list, get the order in which results are written (depth
+first from the root). Lattices become shared values, too, and words of the character
+tagger contain their kind. Rows of DRNN's nodes, from the root on, are written in the
+opposite order. Seq2seq's results get zeros up to their bound, and their number of rows.
 """
 
 import json
@@ -30,7 +29,7 @@ def kid_lists(tree):
 
 
 def shared_value(nodes):
-    """The value and the order of its rows: numbers of nodes."""
+    """Returns the value and the order of its rows: numbers of nodes."""
     read = {kid for _, kids in nodes for kid in kids}
     sinks = [i for i in range(len(nodes)) if i not in read]
     if len(sinks) != 1:
@@ -63,7 +62,7 @@ def permute(tensor, order):
 
 
 def bounded(tensor, bound):
-    """A tensor with rows of zeros up to the bound."""
+    """Returns a tensor with rows of zeros up to the bound."""
     dtype, shape, values = tensor
     row = len(values) // shape[0]
     rest = [0] * (row * (bound - shape[0]))

@@ -1,5 +1,5 @@
-"""What the .td files say of ops, attributes, types and passes: their examples, as
-llvm-tblgen reads them, and the programs around examples (test/Docs/Inputs)."""
+"""Descriptions of ops, attributes, types and passes in the .td files: their examples, as
+llvm-tblgen reads them, and the programs around examples (test/Docs/Inputs)"""
 
 import glob
 import json
@@ -15,7 +15,7 @@ SURROUNDINGS = os.path.join(batchtest.ROOT, "test", "Docs", "Inputs")
 
 
 def records(file):
-    """The records of a .td file."""
+    """Returns the records of a .td file."""
     path = os.pathsep.join(["/usr/lib/llvm-22/bin", os.environ.get("PATH", "")])
     tablegen = shutil.which("llvm-tblgen", path=path)
     if not tablegen:
@@ -30,7 +30,7 @@ def records(file):
 
 
 def examples(record):
-    """The ```mlir blocks of a description, without indentation."""
+    """Returns the ```mlir blocks of a description, without indentation."""
     return re.findall(r"^```mlir\n(.*?)^```", dedent(record["description"] or ""),
                       re.S | re.M)
 
@@ -42,14 +42,14 @@ def dedent(text):
 
 
 def prose(record):
-    """The words of a description that are in no example."""
+    """Returns the words of a description outside of examples."""
     return re.sub(r"```.*?```|Example:", "", record["description"] or "",
                   flags=re.S).split()
 
 
 def definitions():
-    """(kind, name, record) of all ops, attributes and types: op batch.invoke, attribute
-    #batch.read, type !batch.plan."""
+    """Yields (kind, name, record) of all ops, attributes and types: op batch.invoke,
+    attribute #batch.read, type !batch.plan."""
     for dialect in DIALECTS:
         path = os.path.join(batchtest.ROOT, "include", "Batch", "Dialect", dialect,
                             dialect + "Ops.td")
@@ -68,7 +68,7 @@ def definitions():
 
 
 def passes():
-    """(flag, record) of all passes."""
+    """Returns (flag, record) of all passes."""
     root = os.path.join(batchtest.ROOT, "include", "Batch")
     for path in sorted(glob.glob(os.path.join(root, "**", "Passes.td"), recursive=True)):
         for record in records(path).values():
@@ -77,7 +77,7 @@ def passes():
 
 
 def surroundings(name):
-    """{name: program} of a file of surroundings: each begins with a line
+    """Returns {name: program} of a file of surroundings. Each program begins with a line
     "// ----- NAME" and has a line "EXAMPLE"."""
     with open(os.path.join(SURROUNDINGS, name + ".mlir")) as file:
         pieces = re.split(r"^// ----- (\S+)\n", file.read(), flags=re.M)
@@ -85,7 +85,7 @@ def surroundings(name):
 
 
 def surrounded(example, program):
-    """The program with the example in place of its line EXAMPLE."""
+    """Returns the program with the example in place of its line EXAMPLE."""
     place = re.search(r"^( *)EXAMPLE\n", program, re.M)
     if not place:
         raise batchtest.ToolError("no line EXAMPLE in\n" + program)

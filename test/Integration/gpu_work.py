@@ -1,5 +1,5 @@
-"""What the kernels of a model do on a GPU, as batch-opt counts it (the remark Work), and
-the steps that mini-batches take. Standard library only.
+"""Work of the kernels of a model on a GPU, as batch-opt counts it (the remark Work), and
+the steps of mini-batches. Standard library only.
 """
 
 import json
@@ -7,12 +7,12 @@ import re
 
 import batchtest
 
-# Where rows are not tasks.
+# Domains of rows: tasks, and stages that run once
 TASKS, ONCE = -1, -2
 
 
 def run_opt(source, size, options):
-    """What batch-opt says of a model's kernels."""
+    """Returns the remarks of batch-opt about a model's kernels."""
     sizes = " sizes=H=%d" % size if size else ""
     return batchtest.call(
         "batch-opt", source, "--autobatch=gpu" + sizes, "--gpu-persistent=" + options,
@@ -20,10 +20,10 @@ def run_opt(source, size, options):
 
 
 def count(source, size, rows, options):
-    """{kernel: its stages}, a stage as {number of rows: {what: number}} with the domain of
-    the rows; options are those of --gpu-persistent. Counts of few blocks have "sums",
-    those of each warp, and "place": the first byte where these lie, the end, and how many
-    bytes there are."""
+    """Returns {kernel: its stages}. A stage is {number of rows: {name: count}} with the
+    domain of the rows. Options are those of --gpu-persistent. Counts of few blocks have
+    "sums", those of each warp, and "place": the first byte of these sums, their end, and
+    the number of bytes."""
     text = run_opt(source, size, "%s count-rows=%s" % (
         options, ",".join(map(str, sorted(rows)))))
     found = {}
@@ -47,22 +47,22 @@ def count(source, size, rows, options):
 
 
 def kept_bytes(source, size, options):
-    """Of parameters, in the shared memory of a block."""
+    """Returns the bytes of parameters that stay in the shared memory of a block."""
     text = run_opt(source, size, options)
     return int(re.search(r'Remark="(\d+) of \d+ bytes of parameters stay', text)[1])
 
 
 def choose(source, size, options):
-    """The executor that `auto` takes, as benchmarks/gpu names them; options are those of
-    --gpu-persistent."""
+    """Returns the executor that `auto` selects, with its name in benchmarks/gpu. Options
+    are those of --gpu-persistent."""
     text = run_opt(source, size, options)
-    found = re.search(r": executor ([a-z0-9 ]+), which takes least", text)[1]
+    found = re.search(r": executor ([a-z0-9 ]+), which takes the fewest", text)[1]
     return {"cluster of 8": "cluster", "cluster of 16": "cluster-16"}.get(found, found)
 
 
 def find_steps(program, inputs, batch, trace, *options):
-    """[(kernel, tasks)] of each mini-batch, and how many barriers all of them have; from a
-    run of a program for the CPU, which writes the file `trace`."""
+    """Returns [(kernel, tasks)] of each mini-batch, and the number of barriers of all of
+    them, from a run of a program for the CPU. The run writes the file `trace`."""
     counts = batchtest.run_model(program, inputs, "--trace=" + trace, *options,
                                  batch=batch, check=False)
     with open(trace) as file:
@@ -76,8 +76,8 @@ def find_steps(program, inputs, batch, trace, *options):
 
 
 def stages_of(kernel, tasks, kids=0):
-    """(counts of a stage, rows) for each stage of a kernel, with so many tasks and rows of
-    ragged domains; a stage that runs once is counted for any number of rows."""
+    """Returns (counts of a stage, rows) for each stage of a kernel, for these tasks and
+    rows of ragged domains. A stage that runs once is counted for any number of rows."""
     for stage in kernel:
         rows = {TASKS: tasks, ONCE: tasks}.get(stage["domain"], kids)
         yield stage[rows], rows

@@ -1,7 +1,7 @@
 """Programs whose control waits for tensors, for check_lazy.py and check_lazy_tools.py."""
 
-# A tree is encoded, without waiting; then its vector shrinks step by step as long as
-# its first element is large. Trees of all heights wait together.
+# A tree is encoded without waits. Then its vector shrinks step by step, as long as its
+# first element is large. Trees of all heights wait together.
 SHRINK = """
 !tree = !rec.adt<@Tree>
 !vec = tensor<16xf32>
@@ -49,8 +49,8 @@ func.func @main(%t: !tree {batch.name = "tree"}, %E: !table {batch.shared = "E"}
 }
 """
 
-# A walk down a tree: each node's score, which its subtrees do not change, decides
-# where it goes on.
+# A walk down a tree: the score of each node, which does not depend on its subtrees,
+# determines the next node.
 WALK = """
 !tree = !rec.adt<@Tree>
 !vec = tensor<8xf32>
@@ -97,9 +97,8 @@ func.func @main(%t: !tree {batch.name = "tree"}, %E: !table {batch.shared = "E"}
 }
 """
 
-# A vector shrinks; in each round it is multiplied k times more, so that instances
-# come to a wait with chains of tasks of different lengths behind them. No wait
-# depends on the head.
+# A vector shrinks. Each round multiplies it k more times, so that instances reach a wait
+# with chains of tasks of different lengths. No wait depends on the head.
 ROUNDS = """
 !vec = tensor<16xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
@@ -131,7 +130,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
 }
 """
 
-# A loop whose state is one row and whose every round waits.
+# A loop whose state is one row and whose rounds all wait
 LONG = """
 !vec = tensor<256xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
@@ -159,7 +158,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: index {batch.name = "k"})
 }
 """
 
-# A function whose loop shrinks a vector and waits in each round.
+# A function whose loop shrinks a vector and waits in each round
 SHRINKING = """
 !vec = tensor<16xf32>
 func.func private @shrink(%x: !vec) -> (!vec, i64) {
@@ -182,8 +181,8 @@ func.func private @shrink(%x: !vec) -> (!vec, i64) {
 }
 """
 
-# Two vectors shrink side by side; what one has become is needed when the other has
-# ended, too. Then both turn into one, which shrinks.
+# Two vectors shrink concurrently. The result of one is needed when the other has ended,
+# too. Then both become one, which shrinks.
 PAIR = SHRINKING + """
 func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
     -> (!vec {batch.name = "h"}, i64 {batch.name = "first"}, i64 {batch.name = "second"},
@@ -200,8 +199,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
 }
 """
 
-# Two ways not to end, where the first input is above 1: a loop, and a recursion in
-# which calls in their last position make no stack.
+# Two ways not to end, if the first input is above 1: a loop, and a recursion whose tail
+# calls need no stack
 ENDLESS = """
 !vec = tensor<16xf32>
 func.func private @again(%h: !vec, %n: i64) -> i64 {
@@ -243,7 +242,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %y: !vec {batch.name = "y"})
 }
 """
 
-# A loop that waits for nothing, and ends where k is even.
+# A loop that waits for nothing, and ends if k is even
 SPIN = """
 !vec = tensor<16xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %k: i64 {batch.name = "k"})
@@ -268,8 +267,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: i64 {batch.name = "k"})
 }
 """
 
-# A vector is multiplied by another one, until its first element is small; in each round
-# its kernel adds the row of E that the second element picks.
+# A vector is multiplied by another one until its first element is small. In each round,
+# its kernel adds the row of E that the second element selects.
 PICK = """
 !vec = tensor<8xf32>
 !table = tensor<1000x8xf32>
@@ -299,8 +298,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %shrink: !vec {batch.name = "shrink
 }
 """
 
-# A tree or DAG of which each node waits: for an element that decides what it computes.
-# The children of a node wait side by side, and a shared node once.
+# A tree or DAG in which each node waits for an element that determines its computation.
+# The children of a node wait concurrently, and a shared node waits once.
 GROW = """
 !dag = !rec.adt<@Dag>
 !vec = tensor<8xf32>
@@ -344,7 +343,7 @@ func.func @main(%t: !dag {batch.name = "dag"}, %E: !table {batch.shared = "E"},
 }
 """
 
-# Rows shrink, each until its first element is small: side by side.
+# Rows shrink concurrently, each until its first element is small.
 ROWS = """
 !vec = tensor<16xf32>
 func.func @main(%xs: tensor<?x16xf32> {batch.name = "xs"})
@@ -372,7 +371,7 @@ func.func @main(%xs: tensor<?x16xf32> {batch.name = "xs"})
 }
 """
 
-# A call that needs its own result, if the tree's word is below 50.
+# A call that needs its own result, if the tree's word is below 50
 CIRCLE = """
 !tree = !rec.adt<@Tree>
 !vec = tensor<8xf32>
@@ -409,7 +408,7 @@ func.func @main(%t: !tree {batch.name = "tree"}, %E: !table {batch.shared = "E"}
 }
 """
 
-# Each round of a loop that waits makes a node and a list; all nodes and the last list
+# Each round of a loop that waits creates a node and a list. All nodes and the last list
 # are results.
 PATH = """
 !path = !rec.adt<@Path>
@@ -451,7 +450,7 @@ func.func @main(%x: !vec {batch.name = "x"}, %xs: tensor<?x16xf32> {batch.name =
 }
 """
 
-# In round k, and not before, a loop adds a product that is the same for all instances.
+# In round k, and not before, a loop adds a product that is equal for all instances.
 LATE = """
 !vec = tensor<16xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %k: i64 {batch.name = "k"},
@@ -487,7 +486,8 @@ func.func @main(%x: !vec {batch.name = "x"}, %k: i64 {batch.name = "k"},
 
 
 def many_loops(calls, fork):
-    """A program with as many loops that wait, in a chain or, with `fork`, side by side."""
+    """Returns a program with this number of loops that wait, in a chain or, with `fork`,
+    concurrently."""
     lines = [SHRINKING, """
 func.func @main(%x: !vec {batch.name = "x"})
     -> (!vec {batch.name = "h"}, i64 {batch.name = "n"}) attributes {batch.entry} {

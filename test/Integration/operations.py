@@ -1,14 +1,14 @@
-"""The operations that tests cover, and those that there are.
+"""Operations that tests cover, and operations of MLIR
 
-test/Integration/Operations/Inputs has functions of which each runs some operations.
-The comment in front of one says which, and how they are batched:
+test/Integration/Operations/Inputs has functions that run some operations each. The
+comment before a function lists them, and how they are batched:
 
     // Ops: tensor.collapse_shape tensor.expand_shape
-    // How: a view: its reader reads where it lies
+    // How: a view: its reader reads it in place
 
-and, if not every strategy runs it, `// Only: lockstep`. An argument whose name begins
-with a capital letter is a parameter. test/Integration/Operations/refused.mlir has the
-operations that are refused, each with its error.
+If some strategies do not run it, it also has `// Only: lockstep`. An argument whose name
+begins with a capital letter is a parameter. test/Integration/Operations/refused.mlir
+contains the rejected operations, each with its error.
 """
 
 import collections
@@ -32,20 +32,20 @@ DIALECTS = {
 OP = r"\b((?:%s)\.[\w.]+)" % "|".join(DIALECTS)
 STRATEGIES = ("linearize", "lockstep")
 
-# A function; arguments are (name, type), ops in the order of the comment.
+# A function; arguments are (name, type), ops have the order of the comment
 Function = collections.namedtuple(
     "Function", "file name ops how strategies arguments results text")
-# An op that is refused, when, if not always, and the message.
+# A rejected op, when it is rejected, if not always, and the message
 Refused = collections.namedtuple("Refused", "op when text")
 
 
 def split(text):
-    """At the commas outside of angle brackets."""
+    """Splits at the commas outside of angle brackets."""
     return [part.strip() for part in re.split(r",(?![^<]*>)", text) if part.strip()]
 
 
 def ops_in(text):
-    """The ops of the five dialects that occur in MLIR, without its comments."""
+    """Returns the ops of the five dialects that occur in MLIR, without its comments."""
     return re.findall(OP, re.sub(r'//.*|"[^"]*"|#linalg\.\w+', "", text))
 
 
@@ -84,7 +84,7 @@ def refused():
 
 
 def registered():
-    """{dialect: ops} of MLIR, as mlir-tblgen knows them; None if there is none."""
+    """Returns {dialect: ops} of MLIR, from mlir-tblgen; None without mlir-tblgen."""
     tool = next((t for t in ("/usr/lib/llvm-22/bin/mlir-tblgen",
                              shutil.which("mlir-tblgen-22"),
                              shutil.which("mlir-tblgen")) if t and os.path.exists(t)), None)

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Inputs of the models that sample, and whether their draws are right.
+"""Makes the inputs of models that sample, and checks their draws.
 
   posteriors.py inputs MODEL FOLDER [--data=FOLDER] [--chains=N] [--seed=N]
                                     [--dimensions=N] [--rows=N]
-      writes FOLDER/MODEL.safetensors, FOLDER/MODEL.jsonl and, where chains start at
+      writes FOLDER/MODEL.safetensors, FOLDER/MODEL.jsonl and, if chains start at
       given points, FOLDER/MODEL_starts.safetensors.
   posteriors.py check MODEL OUTPUTS.safetensors [--data=FOLDER]
-      compares the draws that batch-run wrote (--outputs) with the reference: each
-      parameter's mean and standard deviation within 4 times the Monte-Carlo error
-      of both together, and split R-hat below 1.01.
+      compares the draws that batch-run wrote (--outputs) with the reference: the mean and
+      standard deviation of each parameter must be within 4 times the Monte-Carlo error of
+      both, and split R-hat below 1.01.
   posteriors.py run MODEL [--data=FOLDER] [--draws=N] [-- OPTION of batch-run...]
-      makes the inputs, runs 64 chains of the model (--unbatched unless options say
-      how) and checks their draws.
+      makes the inputs, runs 64 chains of the model (default: --unbatched) and checks
+      their draws.
   posteriors.py test
       tests the check itself, on draws of known distributions.
 
-The data of the real posteriors is looked for in ../shared/data. The data of
-nuts_logreg is synthetic: regressors from a standard normal distribution, addressed
-in the counter-based generator that the models draw from.
+The data of the real posteriors is in ../shared/data by default. The data of nuts_logreg is
+synthetic: regressors from a standard normal distribution, addressed in the counter-based
+generator that the models draw from.
 """
 
 import argparse
@@ -56,12 +56,12 @@ def threefry(key, counter):
 
 
 def uniform(word):
-    """In (0, 1)."""
+    """Returns a number in (0, 1)."""
     return (word >> 9) * 2.0**-23 + 2.0**-24
 
 
 def normals(key, counter):
-    """A pair of standard normals."""
+    """Returns a pair of standard normals."""
     x, y = threefry(key, counter)
     radius = math.sqrt(-2 * math.log(uniform(x)))
     angle = 2 * math.pi * uniform(y)
@@ -111,7 +111,7 @@ def posteriordb(folder, model):
 
 
 def gaussian(dimensions, correlation=0.9):
-    """The precision of the covariance correlation^|i-j|, which is tridiagonal."""
+    """Returns the precision of the covariance correlation^|i-j|, which is tridiagonal."""
     scale = 1 / (1 - correlation**2)
     rows = [[0.0] * dimensions for _ in range(dimensions)]
     for i in range(dimensions):
@@ -123,7 +123,7 @@ def gaussian(dimensions, correlation=0.9):
 
 
 def logistic(count, dimensions, data_seed=7):
-    """X, y and the weights that y was drawn with."""
+    """Returns X, y and the weights that y was drawn with."""
     key = (data_seed, 0x10C4E6)
     pairs = (dimensions + 1) // 2
     rows = [[z for k in range(pairs) for z in normals(key, (i, k))][:dimensions]
@@ -139,7 +139,7 @@ def logistic(count, dimensions, data_seed=7):
 
 
 def write_inputs(model, folder, count, data=DATA, seed=1, dimensions=100, rows=10000):
-    """Files for a number of chains."""
+    """Writes files for a number of chains."""
     generator = random.Random(seed)
     chains = [{"seed": seed, "chain": i} for i in range(count)]
     starts = {}
@@ -176,7 +176,7 @@ def mean_and_deviation(values):
 
 class Reference:
     """Names of parameters, their means and standard deviations, and the errors of
-    these."""
+    these"""
 
     def __init__(self, names, means, mean_errors, deviations, deviation_errors):
         self.names = names
@@ -190,7 +190,8 @@ def read_reference(model, folder):
             truth = json.load(file)
         means, errors, deviations = (truth["mean"], truth["mean_standard_error"],
                                      truth["sd"])
-        # As of as many independent normal draws as the error of the mean says.
+        # Errors are those of as many independent normal draws as the error of the mean
+        # implies.
         return Reference(["w[%d]" % i for i in range(len(means))], means, errors,
                          deviations, [e / math.sqrt(2) for e in errors])
     summary = read_json(folder, model, "reference_summary.json")
@@ -210,8 +211,8 @@ def read_reference(model, folder):
 
 
 class Estimate:
-    """What chains of one parameter say. They are independent, so errors come from
-    how they differ: leaving one out at a time (the jackknife)."""
+    """Statistics of the chains of one parameter. Chains are independent, so their
+    differences determine the errors: one chain is left out at a time (the jackknife)."""
 
     def __init__(self, chains):
         moments = [(len(c), math.fsum(c), 0) for c in chains]
@@ -243,8 +244,8 @@ class Estimate:
 
 
 def compare(chains_of, reference, minimum=64):
-    """Prints a line for each parameter; returns what is wrong. `chains_of` has for
-    each parameter its chains."""
+    """Prints a line for each parameter; returns the problems. `chains_of` contains the
+    chains of each parameter."""
     problems = []
     print("%-12s %11s %11s %9s  %9s %9s %9s  %s" %
           ("parameter", "mean", "reference", "/ error", "sd", "reference", "/ error",
@@ -277,7 +278,7 @@ def compare(chains_of, reference, minimum=64):
 
 
 def read_draws(path):
-    """[parameter][chain][draw]"""
+    """Returns [parameter][chain][draw]."""
     tensors = batchtest.read_safetensors(path)
     if "draws" not in tensors:
         sys.exit("%s has no tensor 'draws'" % path)
@@ -321,7 +322,8 @@ def test():
     generator = random.Random(3)
 
     def chains(centre=0.0, scale=1.0, count=64, draws=600, memory=0.5):
-        """Autoregressive chains with a normal law, which start from it."""
+        """Returns autoregressive chains with a normal distribution, which start from
+        it."""
         result = []
         for _ in range(count):
             x = generator.gauss(0, 1)
@@ -332,7 +334,7 @@ def test():
             result.append(chain)
         return result
 
-    # 38,400 draws, of which each is worth 1/3 (mean) or 3/5 (deviation).
+    # 38,400 draws, each of which is worth 1/3 (mean) or 3/5 (deviation)
     reference = Reference(["a", "b"], [5.0, -1.0], [1e-3, 1e-3], [2.0, 0.1],
                           [1e-3, 1e-4])
 
@@ -408,7 +410,7 @@ def main():
     verdict.add_argument("outputs")
     both = commands.add_parser("run")
     both.add_argument("model", choices=REAL)
-    both.add_argument("--draws", type=int, help="of each chain")
+    both.add_argument("--draws", type=int, help="make DRAWS draws per chain")
     for command in (inputs, verdict, both):
         command.add_argument("--data", default=DATA)
     commands.add_parser("test")

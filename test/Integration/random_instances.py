@@ -2,14 +2,14 @@
 """random_instances.py [--programs=20 | --minutes=N] [--first=0] [--seed=1]
                     [--instances=24] [--keep=FOLDER]
 
-Random programs of loops and branches that depend on tensors, run by strategy
-`replicate`: by a worker alone, by one, two and three together, an instance at a time or
-in sets, all steps by all of them or some by one. Each bit is that of the unbatched
-code. Loops and branches hand tensors on as they are, swapped, twice, from outside;
-slices are inserted into tensors that a loop carries, that are inputs, or that something
-else reads afterwards; loops know their number of rounds, so that products run ahead,
-layer after layer or as a wavefront, or do not. Programs with the same seed and number
-are the same, so that --first runs one again; --keep writes its file to a folder.
+Runs random programs of loops and branches that depend on tensors, by strategy `replicate`: on
+one worker, on one, two and three workers together, one instance at a time or in sets, with all
+workers or one worker per step. Every bit must equal that of the unbatched code. Loops and
+branches pass tensors on unchanged, swapped, twice, or from outside. Slices are inserted into
+tensors that a loop carries, that are inputs, or that another op reads afterwards. Some loops have
+a known number of rounds, so that products run ahead, layer after layer or as a wavefront. The
+same seed and number make the same program: --first repeats one, and --keep writes its file to a
+folder.
 """
 
 import argparse
@@ -20,8 +20,8 @@ import re
 
 import batchtest
 
-# So many columns that a product is written while it is still read, if by mistake that
-# is the same row.
+# Many columns, so that a product is still written while another op reads it if both
+# wrongly use the same row
 ROWS, COLUMNS = 4, 150
 TYPES = {"v": "tensor<%dxf32>" % COLUMNS, "c": "tensor<%dx%dxf32>" % (ROWS, COLUMNS)}
 WAYS = {
@@ -36,7 +36,7 @@ WAYS = {
 
 
 class Program:
-    """The text of an entry. `scope` has the visible tensors by kind, and numbers."""
+    """Text of an entry. `scope` has the visible tensors by kind, and numbers."""
 
     def __init__(self, generator):
         self.pick, self.chance = generator.choice, generator.random
@@ -50,12 +50,12 @@ class Program:
         return name
 
     def tensor(self, scope, kind):
-        """One that was made lately, or any."""
+        """Returns a recently created tensor, or any."""
         known = scope[kind]
         return self.pick(known[-3:] if self.chance() < 0.8 else known)
 
     def position(self, indent, scope):
-        """A row of a cache: a number of control, in range."""
+        """Returns the number of a row of a cache: a number of control, in range."""
         most = self.emit(indent, "arith.constant %d : index" % ROWS)
         return self.emit(indent, "arith.remui %s, %s : index" % (
             self.pick(scope["n"]), most))
@@ -111,13 +111,13 @@ class Program:
         return scope
 
     def carried(self, scope):
-        """Kinds and first values of what control hands on."""
+        """Returns kinds and first values of tensors that control carries."""
         kinds = [self.pick("vvc") for _ in range(self.count(1, 4))]
         return kinds, [self.tensor(scope, kind) for kind in kinds]
 
     def next(self, indent, scope, kind, handed):
-        """What a round hands on: something new of what it was handed, another such
-        tensor, or any."""
+        """Returns the next value of a round: a new tensor computed from a carried one,
+        another carried tensor, or any."""
         way = self.chance()
         same = [name for name, other in handed if other == kind]
         if way < 0.25 or not same:
@@ -225,7 +225,7 @@ class Program:
         self.lines.append("    %many = arith.constant 70 : index")
         for depth in (3, 2, 2):
             scope = self.statements(2, scope, depth)
-        # Nothing that was computed is for nothing.
+        # All computed tensors are used.
         results = []
         for kind in "vc":
             results.append(scope[kind][0])
@@ -247,7 +247,8 @@ class Program:
 
 
 def check_units(checks, generator, path, folder, inputs, what):
-    """One unit runs the tasks of some kernels by itself, whichever these are."""
+    """Checks runs in which one unit runs the tasks of some kernels by itself, for random
+    kernels."""
     text = checks.run(what + ", kernels", lambda: batchtest.call(
         "batch-opt", path, "--autobatch=strategy=replicate level=device"))
     names = re.findall(r"batch\.kernel (?:private )?@([\w.$-]+)", text or "")
@@ -267,7 +268,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     batchtest.add_soak_options(parser, 20)
     parser.add_argument("--instances", type=int, default=24)
-    parser.add_argument("--keep", metavar="FOLDER", help="leaves the files there")
+    parser.add_argument("--keep", metavar="FOLDER", help="keep the files in FOLDER")
     options = parser.parse_args()
     folder = options.keep or batchtest.temporary()
     os.makedirs(folder, exist_ok=True)
@@ -283,7 +284,7 @@ def main():
             batchtest.compile_model(path, os.path.join(folder, "none.so"), None, "-O0",
                                     "--strategy=none")
         except batchtest.ToolError:
-            refused += 1  # inserts that no kernel does, whatever the strategy
+            refused += 1  # inserts that no kernel supports, for any strategy
             continue
         for chosen, ways in WAYS.items():
             what = "program %d of seed %d, %s" % (number, options.seed, " ".join(chosen))

@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
-"""Random data types, random recursive programs over them, random forests.
+"""Tests random recursive programs over random data types, on random forests.
 
-  random_programs.py [--programs=N | --minutes=N] [--forests=M] [--seed=S] [--first=K] [--keep] [--waits]
+  random_programs.py [--programs=N | --minutes=N] [--forests=M] [--seed=S] [--first=K] [--keep]
+                     [--waits]
 
-Makes N programs and runs each on M mini-batches, batched and unbatched, on one
-to three threads, each of which inspects where it can; every bit must be equal, and
-every count. A program has one to three ADTs that
-refer to each other, with scalar, ADT and list fields, lists as such and as
-list-shaped ADTs, and one or two functions per ADT that call each other; its cases
-mix embedding rows, products with parameters, elementwise code, conditionals on
-scalar fields, maps and folds over lists, and lists that grow. Forests have single leaves, empty lists,
-lists of up to 64 elements, shared nodes and rests of lists, and chains of up to
-10,000 nodes. With --waits conditionals, loops and the choice of a child depend on
-computed tensors, too (strategy `lazy`); neither threads nor what waits side by side may
-change a bit. Everything follows from the seed; --first=K --programs=1 runs program K alone, --keep
-leaves its files.
+Makes N programs and runs each on M mini-batches, batched and unbatched, on one to three threads,
+each of which inspects if it can. All bits and all counts must be equal. A program has one to
+three ADTs that refer to each other, with scalar, ADT and list fields, with lists and list-shaped
+ADTs, and one or two functions per ADT that call each other. Its cases mix embedding rows,
+products with parameters, elementwise code, conditionals on scalar fields, maps and folds over
+lists, and lists that grow. Forests have single leaves, empty lists, lists of up to 64 elements,
+shared nodes and rests of lists, and chains of up to 10,000 nodes. With --waits, conditionals,
+loops and the choice of a child also depend on computed tensors (strategy `lazy`). Then, neither
+the number of threads nor calls that wait at the same time may change a bit. The seed determines
+everything: --first=K --programs=1 runs only program K, and --keep keeps its files.
 """
 
 import argparse
@@ -29,7 +28,7 @@ import batchtest
 
 VOCABULARY = 24
 DEEPEST = 10000
-LISTS = ("list", "links")  # how a list is declared: as one, as a list-shaped ADT
+LISTS = ("list", "links")  # declarations of lists: as a list, or as a list-shaped ADT
 
 
 # --- data types -------------------------------------------------------------
@@ -43,7 +42,7 @@ class Variant:
 
 
 def random_adts(generator):
-    """Lists of variants; the first variant of each ADT has no ADT field."""
+    """Returns lists of variants; the first variant of each ADT has no ADT field."""
     count = generator.choice((1, 1, 2, 3))
     adts = []
     for number in range(count):
@@ -100,7 +99,7 @@ HELPERS = """
 
 
 class Program:
-    """Text of a random program over ADTs."""
+    """Text of a random program over ADTs"""
 
     def __init__(self, generator, adts, waits):
         self.g, self.adts, self.number, self.waits = generator, adts, 0, waits
@@ -118,7 +117,7 @@ class Program:
     def field_type(self, kind, number, result=False):
         adt = "!rec.adt<@%s%s>" % ("R" if result else "A", number)
         links = "!rec.adt<@L%s>" % number
-        # A map makes lists of what it makes, whatever it walks.
+        # A map returns a list of its results, for any walked list.
         return {"adt": adt, "list": "!rec.list<%s>" % adt,
                 "links": "!rec.list<%s>" % adt if result else links}.get(kind, kind)
 
@@ -162,14 +161,14 @@ class Program:
                        ("addf", "mulf", "subf", "maximumf")[kind], x, y)
 
     def is_positive(self, x):
-        """Control that waits for an element of a vector."""
+        """Adds control that waits for an element of a vector."""
         place = self.op("arith.constant %d : index" % self.g.randrange(self.width))
         element = self.op("tensor.extract {}[{}] : !vec", x, place)
         zero = self.op("arith.constant 0.0 : f32")
         return self.op("arith.cmpf ogt, {}, {} : f32", element, zero)
 
     def append(self, rows, *values):
-        """Appends values to rows; now and then to others than the last ones, too."""
+        """Appends values to rows, and sometimes to an earlier version of them."""
         for value in values:
             longer = self.op("rec.append {}, {} : !rows", rows, value)
             if self.g.random() < 0.3:
@@ -178,8 +177,8 @@ class Program:
         return rows
 
     def loop(self, x):
-        """Up to three rounds, as long as an element is positive. Reads what all rounds
-        have made."""
+        """Adds up to three rounds, as long as an element is positive. They read the
+        results of all earlier rounds."""
         h, n, a, i, rows, r = (self.new() for _ in range(6))
         zero, one, most = (self.op("arith.constant %d : i64" % k) for k in (0, 1, 3))
         none = self.op("rec.empty : !rows")
@@ -200,7 +199,7 @@ class Program:
         return self.op("arith.addf {}, {} : !vec", h, self.reduced(rows))
 
     def conditional(self, condition, x, y):
-        """One of two pieces of tensor code, by a scalar of the node."""
+        """Adds one of two pieces of tensor code, selected by a scalar of the node."""
         name = self.new()
         self.emit("%s = scf.if %s -> (!vec) {" % (name, condition))
         self.emit("scf.yield %s : !vec" % self.unary(x))
@@ -211,7 +210,7 @@ class Program:
         return name
 
     def over_list(self, kind, adt, value):
-        """A map over a list, and something that makes one vector of it."""
+        """Adds a map over a list, and code that combines its results into one vector."""
         hs, rs = self.new(), self.new()
         self.emit("%s, %s = rec.map %%k: !rec.adt<@A%d> in %s : %s -> "
                   "!rows, !rec.list<!rec.adt<@R%d>> {" %
@@ -244,7 +243,8 @@ class Program:
                        "outs({} : !vec) dimensions = [0]" % combiner, rows, init)
 
     def history(self, hs):
-        """The rows of a list, and what is made of each, behind them or alone."""
+        """Appends a value computed from each row of a list, to these rows or to an empty
+        list."""
         name, before = self.new(), self.new()
         start = self.g.choice((hs, self.op("rec.empty : !rows")))
         self.emit("%s = rec.fold %%e in %s init(%s = %s) : !rows -> !rows {" %
@@ -283,7 +283,7 @@ class Program:
             conditions.append(self.is_positive(self.g.choice(vectors)))
         pairs = [(x, y) for x, i in nodes for y, j in nodes if x < y and i == j]
         if pairs and conditions and self.g.random() < 0.3:
-            # Which child is read once more depends on a scalar.
+            # A scalar selects the child that is read once more.
             (x, y), chosen = self.g.choice(pairs), self.new()
             number = dict(nodes)[x]
             kind = "!rec.adt<@A%d>" % number
@@ -355,7 +355,7 @@ class Program:
              '(!rec.adt<@R0> {batch.name = "states"}, !vec {batch.name = "root"}) '
              "attributes {batch.entry} {" % shared)
         h, r = self.call(0, "%v")
-        if self.waits:  # once, at least
+        if self.waits:  # at least one wait
             h = self.loop(h)
         emit("return %s, %s : !rec.adt<@R0>, !vec\n}\n}" % (r, h))
         return "\n".join(self.lines) + "\n"
@@ -375,12 +375,12 @@ class Forest:
         return self.g.randrange(2 if kind == "i1" else VOCABULARY)
 
     def value(self, size, sharing, chain, widest):
-        """About `size` nodes: made bottom-up, each reading earlier ones."""
+        """Returns about `size` nodes, bottom-up: each reads earlier ones."""
         nodes, made = [], [[] for _ in self.adts]
         links = [[] for _ in self.adts]
 
         def make_list(kind, adt, elements):
-            """The value of a list field."""
+            """Returns the value of a list field."""
             refs = [{"ref": element} for element in elements]
             if kind == "list":
                 return refs
@@ -417,7 +417,7 @@ class Forest:
         def pick(adt):
             pool = made[adt]
             if not pool:
-                # The first variant needs no ADT; its list may stay empty.
+                # The first variant needs no ADT, and its list may remain empty.
                 variant = self.adts[adt][0]
                 fields = [make_list(kind, number, []) if kind in LISTS
                           else self.scalar(kind)
@@ -444,7 +444,7 @@ class Forest:
         return self.reachable(nodes, made[0][-1])
 
     def reachable(self, nodes, root):
-        """The part of the graph that the root reads, renumbered."""
+        """Returns the nodes that the root reads, renumbered."""
         def refs(node):
             for field in node[1:]:
                 for item in field if isinstance(field, list) else [field]:
@@ -469,7 +469,7 @@ class Forest:
                           for old in sorted(seen)], "root": numbers[root]}
 
     def batch(self, number, count):
-        """A mini-batch; which kinds it has depends on its number."""
+        """Returns a mini-batch. Its number determines the kinds of its values."""
         values = []
         for i in range(count):
             kind = self.g.randrange(6) if number else i
@@ -511,7 +511,7 @@ def run_one(number, options, scratch):
                                     "--share-tasks=%d" % threads, *more, batch=batch, threads=threads,
                                     params="random:%d" % number)
         slots = found["slots"]
-        if more: # How many rows are used again depends on who inspects what.
+        if more: # The number of reused rows depends on which worker inspects which instance.
             slots = max(slots, counts[0][2])
         counts.append([found["tasks"], found["batches"], slots])
         if found["max_relative_error"] != 0:
@@ -540,7 +540,7 @@ def run_waiting(source, inputs, batch, generator, number):
             raise batchtest.ToolError("error %g, threads %d, %s %s" % (
                 found["max_relative_error"], threads, option * program, more))
         counts.append([found[key] for key in ("tasks", "flushes", "waits", "batches")])
-    # Threads change nothing, the others not what is computed.
+    # Threads change nothing, and the other options keep the number of tasks.
     if counts[:3] != [counts[0]] * 3 or counts[5] != counts[6] or \
             any(count[0] != counts[0][0] for count in counts):
         raise batchtest.ToolError("tasks, flushes, waits and batches differ, %s: %s" % (
@@ -558,7 +558,7 @@ def main():
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--waits", action="store_true")
     parser.add_argument("--generate", metavar="FOLDER",
-                        help="only write the programs and the forests")
+                        help="only write the programs and the forests to FOLDER")
     options = parser.parse_args()
     numbers = batchtest.soak_numbers(options)
     if options.generate:

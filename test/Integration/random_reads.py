@@ -2,19 +2,18 @@
 """random_reads.py [--programs=20 | --minutes=N] [--first=0] [--seed=1] [--jobs=2]
                 [--keep=FOLDER]
 
-Random programs that read tensors at indices that are data: slices with and without
-unit dimensions, elements, bodies of structured operations, gathers, paddings and
-generated tensors, of parameters, of static and ragged inputs and of what is computed;
-in loops and branches that elements of inputs decide, with rank-0 tensors as counters,
-and with weights and indices that loops carry. Indices are elements as they are,
-clamped, masked, sums of integer tensors, counters, or what another index reads.
+Runs random programs that read tensors at indices that are data: slices with and without unit
+dimensions, elements, bodies of structured operations, gathers, paddings and generated tensors, of
+parameters, of static and ragged inputs and of computed tensors; in loops and branches that
+elements of inputs decide, with rank-0 tensors as counters, and with weights and indices that loops
+carry. Indices are elements: unchanged, clamped, masked, sums of integer tensors, counters, or the
+result of a read at another index.
 
-Results are what Python computes, to the bit, for batches of 1, 7 and 64 on one and
-two threads, unbatched, and on the emulator. In every sixth program elements are out
-of range: where Python says that an instance fails, all ways end with exit code 1
-and an error that names such an instance. Memory ends at pages without access
-(BATCH_GUARD_PAGES). Program N of a seed is always the same, so that --first=N
---programs=1 runs one again; --keep writes its files to a folder.
+Results must equal those of Python to the bit, for batches of 1, 7 and 64 on one and two threads,
+unbatched, and on the emulator. In every sixth program, elements are out of range. If an instance
+fails in Python, all variants must end with exit code 1 and an error that names such an instance.
+Memory ends at pages without access (BATCH_GUARD_PAGES). The same seed and number make the same
+program: --first=N --programs=1 repeats one, and --keep writes its files to a folder.
 """
 
 import argparse
@@ -34,12 +33,12 @@ COUNT = 64  # instances
 
 
 class WrongResult(Exception):
-    """What a run did is not what it should have done."""
+    """A run had another outcome than the expected one."""
 
 
 def spoil(program, generator, shared, instances):
-    """Puts an index out of range into an instance or two: the first one behind an
-    end if there is one that matters, or any."""
+    """Puts an index out of range into one or two instances: preferably the first one past
+    an end that matters."""
     name, most = generator.choice((("a", 2**31 - 1), ("b", 2**40)))
     most = min(most, program.largest)
     bad = list(range(program.most, max(extent for source in program.top.sources
@@ -65,7 +64,7 @@ def run_tool(arguments):
 
 
 class Case:
-    """A program, its inputs, and what it should do."""
+    """A program, its inputs, and its expected outcome"""
 
     def __init__(self, number, options, folder):
         generator = random.Random("reads %d/%d" % (options.seed, number))
@@ -109,7 +108,7 @@ class Case:
         return output
 
     def run(self, device, batch, threads, *more):
-        """Outputs as bytes; None if it fails as it should."""
+        """Returns outputs as bytes; None if it fails as expected."""
         outputs = self.path("outputs.safetensors")
         arguments = [self.path(device + ".so"),
                      "--params=" + self.path("parameters.safetensors"),
@@ -156,7 +155,7 @@ class Case:
 
 
 def run_one(number, options):
-    """What failed, or None; and the number of instances that end in an error."""
+    """Returns the failure, or None, and the number of instances that end in an error."""
     folder = batchtest.temporary()
     try:
         case = Case(number, options, folder)
@@ -179,7 +178,7 @@ def main():
     batchtest.add_soak_options(parser, 20)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", metavar="FOLDER",
-                        help="leaves the files of the program there")
+                        help="keep the files of the program in FOLDER")
     options = parser.parse_args()
     os.environ.setdefault("BATCH_GUARD_PAGES", "1")
     numbers = batchtest.soak_numbers(options)

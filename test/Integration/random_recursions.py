@@ -2,13 +2,12 @@
 """random_recursions.py [--programs=20 | --minutes=N] [--first=0] [--seed=1]
                      [--instances=24] [--keep=FILE]
 
-Random recursive programs over numbers and tensors, parameters and rows of them
-among these, with loops and branches that depend on both, as scf and as graphs of
-blocks (cf), run in lock step and by masks, with every choice of which lanes run
-together, and lazily, and equal their unbatched lowering bit for bit. Twenty of them are one
-module: an entry calls the one that an argument names, and all tensors have a type.
-Programs with the same seed and number are the same, so that --first runs a module
-again that failed.
+Runs random recursive programs over numbers and tensors, including parameters and their rows, with
+loops and branches that depend on both, as scf and as graphs of blocks (cf). They run in lock step
+and by masks, with every choice of which lanes run together, and lazily. Every bit must equal that
+of the unbatched lowering. Twenty programs are one module: an entry calls the one that an argument
+selects, and all tensors have the same type. The same seed and number make the same program, so
+--first repeats a failed module.
 """
 
 import argparse
@@ -33,9 +32,9 @@ CHOICES = {"lockstep": LANES, "mask": LANES, "lazy": WAITS}
 
 
 class Function:
-    """The text of one function: n counts down with each call, a number and a
-    tensor (vector) go along, as do two parameters: a tensor and a table of four.
-    Numbers stay below 1024."""
+    """Text of one function. n counts down with each call. A number and a tensor (vector)
+    are passed along, as are two parameters: a tensor and a table of four. Numbers remain
+    below 1024."""
 
     def __init__(self, generator, name, callees, element, shape):
         self.generator, self.name, self.callees = generator, name, callees
@@ -111,7 +110,7 @@ class Function:
         return name + "#0", name + "#1"
 
     def structured(self, indent, numbers, vectors, depth, head, ends):
-        """A region op with a number and a vector as results."""
+        """Adds a region op with a number and a vector as results."""
         self.values += 1
         name = "%%v%d" % self.values
         self.lines.append("  " * indent + name + ":2 = " + head)
@@ -187,8 +186,8 @@ class Function:
 
 
 class Graph(Function):
-    """A function whose body is a graph of blocks, with branches from any to any:
-    loops with several ways in and out. k counts down with each block."""
+    """A function whose body is a graph of blocks, with branches between any two: loops
+    with several entries and exits. k counts down with each block."""
 
     def text(self):
         pick = self.generator.choice
@@ -240,7 +239,7 @@ class Graph(Function):
 
 
 def module(generator, count, element="f32", shape=(4,)):
-    """The text of `count` programs and their entry, over tensors of a type."""
+    """Returns the text of `count` programs and their entry, over tensors of a type."""
     extents = "".join("%dx" % extent for extent in shape)
     text = ["!vec = tensor<%s%s>\n!table = tensor<4x%s%s>\n" % (
         2 * (extents, element))]
@@ -276,7 +275,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     batchtest.add_soak_options(parser, PER_MODULE)
     parser.add_argument("--instances", type=int, default=24)
-    parser.add_argument("--keep", help="write the first module here")
+    parser.add_argument("--keep", help="write the first module to this file")
     options = parser.parse_args()
     if options.first % PER_MODULE:
         parser.error("--first must be a multiple of %d" % PER_MODULE)
@@ -308,7 +307,7 @@ def main():
                 first, first + count - 1, options.seed, strategy)
             program = checks.run(what, lambda: batchtest.compile_model(
                 source, os.path.join(folder, strategy + ".so"), None,
-                # LLVM takes most of the time; one module shows its work.
+                # LLVM takes most of the time. One module shows its effect.
                 "-O0" if first else "-O1",
                 "--strategy=" + strategy))
             for choice in choices if program else []:

@@ -1,6 +1,6 @@
 """Random programs that read tensors at indices that are data, as text and as Python
-functions: random_reads.py runs them. Indices are elements as they are, clamped,
-masked, sums of integer tensors, counters, or what another index reads.
+functions. random_reads.py runs them. Indices are elements: unchanged, clamped, masked,
+sums of integer tensors, counters, or the result of a read at another index.
 """
 
 import batchtest
@@ -17,7 +17,7 @@ class OutOfRange(Exception):
 
 
 def fix(kind, value):
-    """A number as a value of an element type."""
+    """Returns a number as a value of an element type."""
     if kind == "f32":
         return batchtest.narrow(value)
     if kind in RANGES:
@@ -35,7 +35,7 @@ def element(tensor, *indices):
 
 
 def pick(tensor, offsets, sizes, strides):
-    """A slice with all of its dimensions."""
+    """Returns a slice with all of its dimensions."""
     if not offsets:
         return tensor
     return [pick(element(tensor, offsets[0] + i * strides[0]), offsets[1:], sizes[1:],
@@ -69,8 +69,8 @@ def tensor_type(shape, kind):
 
 
 class Block:
-    """Code as text and as functions of an environment {name: value}; what it can
-    use: vectors, and indices that are below the program's `most`."""
+    """Code as text and as functions of an environment {name: value}, and the values that
+    it can use: vectors, and indices below the program's `most`"""
 
     def __init__(self, outer=None, depth=0):
         self.lines, self.steps, self.depth = [], [], depth
@@ -104,7 +104,7 @@ class Program:
         self.largest = 2**40  # element of an instance; less if loops count up to it
         self.vector = tensor_type((self.width,), self.kind)
         self.letter = "f" if self.kind[0] == "f" else "i"
-        self.arguments = []  # (name, type, place, shape, how elements are drawn)
+        self.arguments = []  # (name, type, place, shape, function that draws elements)
         self.top = Block()
         self.make_arguments()
         self.results = []
@@ -166,7 +166,7 @@ class Program:
                 self.top.sources.append(self.compute_source(self.top, source))
 
     def compute_source(self, block, source):
-        """A source that a kernel computes: twice another."""
+        """Returns a source that a kernel computes: twice another."""
         def function(tensor, *_):
             return elementwise(lambda value: fix(self.kind, value + value), tensor)
         if source.ragged:
@@ -191,7 +191,7 @@ class Program:
         return "%%v%d" % self.number
 
     def op(self, block, text, function, *operands):
-        """One operation with one result."""
+        """Adds one operation with one result."""
         name = self.new()
         block.lines.append("%s = %s" % (name, text.format(*operands)))
 
@@ -210,7 +210,7 @@ class Program:
         return self.op(block, "arith.constant %d : %s" % (value, kind), lambda: value)
 
     def binary(self, block, x, y):
-        """Two vectors combined."""
+        """Combines two vectors."""
         name = self.g.choice(("add", "add", "sub", "max", "min"))
         function = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b,
                     "max": max, "min": min}[name]
@@ -224,14 +224,14 @@ class Program:
     # --- indices
 
     def place(self, block):
-        """Where a tensor of `length` is read."""
+        """Returns the position of a read in a tensor of `length`."""
         names = block.counters + block.indices
         if names and self.g.random() < 0.5:
             return self.g.choice(names)
         return self.constant(block, self.g.randrange(self.length))
 
     def integer(self, block, tensors):
-        """An element of an integer tensor, and its type."""
+        """Returns an element of an integer tensor, and its type."""
         name, kind = self.g.choice(tensors)
         at = self.place(block)
         return self.op(block, "tensor.extract {}[{}] : %s" % tensor_type(
@@ -242,7 +242,7 @@ class Program:
                        lambda value: value, number)
 
     def clamp(self, block, name, kind, limit, shape=None):
-        """A number or a tensor of integers between 0 and limit - 1."""
+        """Returns a number or a tensor of integers between 0 and limit - 1."""
         typename = kind if shape is None else tensor_type(shape, kind)
         written = "%d" if shape is None else "dense<%d>"
         low = self.op(block, "arith.constant %s : %s" % (written % 0, typename),
@@ -256,9 +256,9 @@ class Program:
                        high)
 
     def index(self, block, limit, decides=False):
-        """An index below `limit`, unless elements of inputs are out of range. One
-        that decides control is structural where there are ragged tensors, which
-        other strategies cannot keep."""
+        """Returns an index below `limit`, unless elements of inputs are out of range.
+        With ragged tensors, an index that decides control is structural, because other
+        strategies cannot keep such tensors."""
         kind = self.g.choice(("constant", "counter", "plain", "plain", "plain",
                               "clamped", "masked", "carried") +
                              (() if decides and self.structural else
@@ -317,13 +317,13 @@ class Program:
         return self.g.choice(forms)(block, source)
 
     def step_that_fits(self, extent, count):
-        """A stride with which `count` positions from any index fit."""
+        """Returns a stride with which `count` positions from any index fit."""
         steps = [step for step in (1, 2, 3)
                  if (count - 1) * step + self.most <= extent]
         return self.g.choice(steps) if steps else None
 
     def slice(self, block, source, offsets, sizes, strides, shape):
-        """A slice whose unit dimensions are dropped where `shape` lacks them."""
+        """Adds a slice without the unit dimensions that `shape` lacks."""
         names = [offset for offset in offsets if isinstance(offset, str)]
 
         def function(tensor, *values):
@@ -340,7 +340,7 @@ class Program:
         return self.op(block, text, function, source.name, *names)
 
     def column_offset(self, block, source, count):
-        """Offset and stride of `count` columns."""
+        """Returns offset and stride of `count` columns."""
         step = self.step_that_fits(source.columns, count)
         if step is None:
             return 0, 1
@@ -390,7 +390,7 @@ class Program:
             lambda t, v: [v] * before + t + [v] * (2 - before), name, filler)
 
     def sum_rows(self, block, name, rows):
-        """Rows combined into one."""
+        """Combines rows into one."""
         sums = self.g.random() < 0.6
         code = "add" + self.letter if sums else (
             "maximumf" if self.letter == "f" else "maxsi")
@@ -406,7 +406,7 @@ class Program:
                                   self.vector), function, name, self.zero)
 
     def read_prefix(self, block, source):
-        """As many rows as an index says, and one more."""
+        """Reads as many rows as an index, and one more."""
         g, rows, first = self.g, source.shape[0], self.g.randrange(2)
         one = self.constant(block, 1)
         count = self.op(block, "arith.addi {}, {} : index", lambda a, b: a + b,
@@ -452,7 +452,7 @@ class Program:
                        lambda v: [v] * self.width, value)
 
     def read_body(self, block, source):
-        """Each element of a tensor of indices is the place of a row."""
+        """Reads rows at the elements of a tensor of indices."""
         g, width, rows = self.g, self.width, self.length
         clamped = g.random() < 0.5
         name, kind = g.choice(self.wide if clamped else self.plain)
@@ -556,7 +556,7 @@ class Program:
     # --- control
 
     def statement(self, block):
-        """Adds code; a vector that follows from it."""
+        """Adds code; returns a vector that depends on it."""
         g = self.g
         kind = g.choice(("read", "read", "for", "while", "if")) \
             if block.depth < 2 else "read"
@@ -571,21 +571,21 @@ class Program:
         return name
 
     def body(self, block):
-        """Statements; the vector at their end follows from all of them."""
+        """Adds statements; the vector at their end depends on all of them."""
         total = block.vectors[-1]
         for _ in range(self.g.randint(1, 2)):
             total = self.binary(block, total, self.statement(block))
         return total
 
     def loop(self, block):
-        """scf.for, whose bound is an element of an input or an index."""
+        """Adds an scf.for, whose bound is an element of an input or an index."""
         g, first = self.g, block.vectors[-1]
         bound = self.limit
         if g.random() >= 0.3:
             bound = self.index(block, self.most + 1, True)
             self.largest = 200
         zero, one = self.constant(block, 0), self.constant(block, 1)
-        carries = g.random() < 0.5  # an index too
+        carries = g.random() < 0.5  # also an index
         start = self.index(block, self.most, True) if carries else None
         name = self.new()
         inner = Block(block, block.depth + 1)
@@ -622,8 +622,8 @@ class Program:
         return result
 
     def while_loop(self, block):
-        """scf.while as front ends write it: the counter is a rank-0 tensor. It may
-        carry a tensor that it only reads."""
+        """Adds an scf.while as front ends write it: the counter is a rank-0 tensor. It
+        may carry a tensor that it only reads."""
         g, first = self.g, block.vectors[-1]
         zero, one = (self.op(block, "arith.constant dense<%d> : tensor<i32>" % number,
                              lambda number=number: number) for number in (0, 1))
@@ -731,7 +731,7 @@ class Program:
                 ", ".join([self.vector] * len(self.results)))
 
     def draw(self, generator, place):
-        """{argument: value} of an instance, or of the parameters."""
+        """Returns {argument: value} of an instance, or of the parameters."""
         values = {}
         for name, _, its, shape, _, element_of in self.arguments:
             if its != place:
@@ -744,7 +744,7 @@ class Program:
         return values
 
     def evaluate(self, shared, instance):
-        """The results, or None if the instance fails."""
+        """Returns the results, or None if the instance fails."""
         env = {"%" + name: value
                for values in (shared, instance) for name, value in values.items()}
         try:

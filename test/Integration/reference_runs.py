@@ -1,4 +1,4 @@
-"""Programs whose results Python computes: all ways to run them, and their errors."""
+"""Programs whose results Python computes: all ways to run them, and their errors"""
 
 import subprocess
 
@@ -6,9 +6,9 @@ import batchtest
 
 
 class Reference:
-    """Instances of a program with the results that they must have.
+    """Instances of a program with their expected results.
 
-    `path` gives names of files in a folder of its own.
+    `path` returns names of files in its own folder.
     """
 
     def __init__(self, checks, parameters):
@@ -18,13 +18,13 @@ class Reference:
         self.tolerances = {}  # of results that are not exact
 
     def give(self, instances, expected):
-        """`expected` makes {result: values} of an instance."""
+        """Sets the instances. `expected` returns {result: values} of an instance."""
         self.instances = instances
         self.wanted = [expected(instance) for instance in instances]
         batchtest.write_lines(self.path("inputs"), instances)
 
     def run(self, program, batch, threads, *more):
-        """The bytes of the results."""
+        """Returns the bytes of the results."""
         batchtest.call(
             "batch-run", program, "--params=" + self.path("parameters"),
             "--inputs=" + self.path("inputs"), "--outputs=" + self.path("outputs"),
@@ -32,7 +32,8 @@ class Reference:
         return batchtest.contents(self.path("outputs"))
 
     def compare(self):
-        """The results of the last run, to the bit unless they have a tolerance."""
+        """Compares the results of the last run, to the bit unless they have a
+        tolerance."""
         outputs = batchtest.read_safetensors(self.path("outputs"))
         self.checks.equal("results", sorted(outputs), sorted(self.wanted[0]))
         for name in self.wanted[0]:
@@ -46,8 +47,8 @@ class Reference:
                                len(found) == len(wanted), "(off by %g)" % worst)
 
     def check_error(self, program, what, change, error, ways, number=5):
-        """Instance `number`, a copy changed by `change`, ends every way to run in
-        `error`, which begins with the instance."""
+        """Checks the error of instance `number`, a copy changed by `change`. Each way to
+        run ends in `error`, which begins with the instance."""
         wrong = [dict(v) for v in self.instances]
         change(wrong[number])
         batchtest.write_lines(self.path("wrong"), wrong)
@@ -64,10 +65,11 @@ class Reference:
                                "(exit code %d, %r)" % (done.returncode, text))
 
     def check_cpu(self, model, strategy, check_errors, more=()):
-        """The bits of `model` on the CPU, equal in all ways; None if it fails.
+        """Returns the bits of `model` on the CPU, which are the same in all ways to run;
+        None if it fails.
 
-        `check_errors(program, name, ways)` checks the errors; `more` are further
-        flags, each of a run of its own."""
+        `check_errors(program, name, ways)` checks the errors. `more` contains additional
+        flags, each for a separate run."""
         checks, count = self.checks, len(self.instances)
         program = self.compile(model, strategy)
         if not program:
@@ -92,7 +94,8 @@ class Reference:
         return first
 
     def check_emulator(self, model, strategy, check_errors):
-        """The results of `model` on the emulator, the same together and alone."""
+        """Compares the results of `model` on the emulator, which are the same for single
+        instances and for mini-batches."""
         checks, count = self.checks, len(self.instances)
         program = self.compile(model, strategy, "--device=emulator")
         if not program:

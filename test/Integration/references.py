@@ -120,7 +120,7 @@ def treegru_cs(tree, p):
 
 
 def shapes(model, vocabulary, hidden, classes=5):
-    """Names and shapes of a model's parameters."""
+    """Returns names and shapes of a model's parameters."""
     vector, matrix, wide = [hidden], [hidden, hidden], [hidden, 2 * hidden]
     result = {"E": [vocabulary, hidden]}
     if model == "treelstm_nary":

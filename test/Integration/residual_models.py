@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""BlockDrop and SkipNet as MLIR, of any number of blocks.
+"""BlockDrop and SkipNet as MLIR, with any number of blocks.
 
   residual_models.py NAME [SIZE BLOCKS BLOCKS BLOCKS]
   residual_models.py NAME --params=FILE
 
-NAME is blockdrop, blockdrop_given, skipnet38 or skipnet101 (of bottleneck_models.py, as
-examples/models has it); SIZE is that of the square image, and each group has so many
-BLOCKS. Without them it is what examples/models has. Blocks have parameters of their own,
-and golden cases have fewer blocks than the examples; each block is a call of a function for
-its shape. --params writes random parameters of the example: those of --params=random of
-batch-run have negative variances.
+NAME is blockdrop, blockdrop_given, skipnet38 or skipnet101 (of bottleneck_models.py, with
+the sizes of examples/models). SIZE is that of the square image, and BLOCKS are the numbers
+of blocks per group. The default is the model in examples/models. Each block has its own
+parameters, and golden cases have fewer blocks than the examples. Each block is a call of a
+function for its shape. --params writes random parameters of the example, because
+--params=random of batch-run gives negative variances.
 """
 
 import math
@@ -23,39 +23,39 @@ import batchtest
 CHANNELS = (16, 32, 64)
 CLASSES = 10
 STATE = 10
-# The sizes of the examples.
+# Sizes of the examples
 SIZE = 32
 BLOCKS = {"blockdrop": (5, 5, 5), "blockdrop_given": (5, 5, 5), "skipnet38": (6, 6, 6)}
 INTRODUCTIONS = {
     "blockdrop": """\
-// BlockDrop: a residual network on images, and a small one, the policy, that says which
-// of its blocks run. Convolutions are 3 x 3, without biases; each is followed by a norm.
+// BlockDrop: a residual network on images, and a small one, the policy, that selects the
+// blocks to run. Convolutions are 3 x 3, without biases. A norm follows each of them.
 //
 //   F(x)    = norm2(conv2(relu(norm1(conv1(x)))))
-//   S(x)    = x, but in the first block of a group the means of 2 x 2 squares, and
-//             channels of zeros for those that are new
+//   S(x)    = x, except in the first block of a group: the means of 2 x 2 squares, and
+//             zeros for new channels
 //   policy  : x = relu(norm(conv(image))), x = relu(S(x) + F(x)) for one block per group,
 //             keep = W mean(x) + b > 0
 //   network : x = relu(norm(conv(image))),
 //             for block j: x = keep[j] ? relu(S(x) + F(x)) : S(x), logits = W mean(x) + b
 """,
     "blockdrop_given": """\
-// BlockDrop: a residual network on images of which some blocks run: those with a
-// probability of at least a half. Convolutions are 3 x 3, without biases; each is
-// followed by a norm.
+// BlockDrop: a residual network on images in which some blocks run: those with a
+// probability of at least a half. Convolutions are 3 x 3, without biases. A norm
+// follows each of them.
 //
 //   F(x)    = norm2(conv2(relu(norm1(conv1(x)))))
-//   S(x)    = x, but in the first block of a group the means of 2 x 2 squares, and
-//             channels of zeros for those that are new
+//   S(x)    = x, except in the first block of a group: the means of 2 x 2 squares, and
+//             zeros for new channels
 //   network : x = relu(norm(conv(image))), keep = probs >= 0.5,
 //             for block j: x = keep[j] ? relu(S(x) + F(x)) : S(x), logits = W mean(x) + b
 """,
     "skipnet38": """\
-// SkipNet: a residual network on images in which a recurrent gate says before each block
-// whether it runs; the first one does. Each convolution is followed by a norm.
+// SkipNet: a residual network on images. Before each block, a recurrent gate decides
+// whether it runs. The first block always runs. A norm follows each convolution.
 //
 //   F(x) = norm2(conv2(relu(norm1(conv1(x)))))
-//   S(x) = x, but in the first blocks of groups 1 and 2 norm(W x), every second pixel
+//   S(x) = x, except in the first blocks of groups 1 and 2: norm(W x), every second pixel
 //   x    = relu(norm(conv(image))), h = c = 0, x = relu(x + F(x)), then for block j:
 //          (h, c) = lstm(G mean(x) + g, h, c) with G, g of block j - 1,
 //          run = w h + b > 0,
@@ -96,7 +96,7 @@ KEPT = """\
   }
 """
 
-# Of a group of C channels; "pixels" is how many a channel has.
+# A group of C channels; "pixels" is the number of pixels of a channel
 GROUP = """\
   // (x - mean) / sqrt(var + 1e-5) * g + b
   func.func private @norm$C(%x: !map$C, %g: !vec$C, %b: !vec$C, %mean: !vec$C, %var: !vec$C)
@@ -134,7 +134,7 @@ MEAN = """\
     return %mean : !vec$C
   }
 """
-# From B channels of s x s pixels to C; kind is C, or "BtoC".
+# From B channels of s x s pixels to C; kind is C, or "BtoC"
 LAYER = """\
   // A convolution of 3 x 3 and its norm.
   func.func private @layer$kind(%x: !map$B, %W: !filter$kind, %g: !vec$C, %b: !vec$C,
@@ -196,7 +196,7 @@ MAYBE = """\
     return %y : !map$C
   }
 """
-# To C channels of s x s pixels from B of four times as many.
+# To C channels of s x s pixels from B of four times as many
 POOLED = """\
   // The means of 2 x 2 squares, and channels of zeros.
   func.func private @shortcut$C(%x: !map$B) -> !map$C {
@@ -280,7 +280,7 @@ GATE_HELPERS = """\
   }
 """
 GATE = """\
-  // Whether the next block runs, and the states.
+  // Returns whether the next block runs, and the states.
   func.func private @gate$C(
       %x: !map$C, %h: !state, %c: !state, %G: !gate$C, %g: !state,
       %W_i: !square, %U_i: !square, %b_i: !state, %W_f: !square, %U_f: !square, %b_f: !state,
@@ -306,8 +306,8 @@ def fill(template, **values):
 
 
 def wrapped(items, indent, column=None, width=92):
-    """Comma-separated items in lines of at most `width` characters; the first line is in
-    a line of the model from `column` on."""
+    """Returns comma-separated items in lines of at most `width` characters. The first
+    line is in a line of the model, from `column` on."""
     lines = textwrap.wrap(", ".join(item.replace(" ", "~") for item in items), width,
                           initial_indent=" " * (column or indent),
                           subsequent_indent=" " * indent)
@@ -315,7 +315,7 @@ def wrapped(items, indent, column=None, width=92):
 
 
 def call(results, callee, operands, types, width=92):
-    """Operands are values and types."""
+    """Returns the text of a call; operands are values and types."""
     begin = "    %s = func.call @%s(" % (results, callee)
     return "%s%s)\n        : (%s) -> %s\n" % (
         begin, wrapped([v for v, _ in operands], 8, len(begin), width),
@@ -323,7 +323,7 @@ def call(results, callee, operands, types, width=92):
 
 
 def layer(filter_name, norm_name, kind, channels):
-    """Parameters, names and types, of a convolution and its norm."""
+    """Returns parameters, names and types, of a convolution and its norm."""
     return [(filter_name, kind)] + [("%s.%s" % (norm_name, key), "!vec%d" % channels)
                                     for key in ("g", "b", "mean", "var")]
 
@@ -332,7 +332,7 @@ class Block:
     def __init__(self, name, group, first, number):
         self.name, self.number = name, number
         self.channels = CHANNELS[group]
-        # Whether it halves the map.
+        # True if it halves the map
         self.narrows = bool(group) and first
         self.before = CHANNELS[group - 1] if self.narrows else self.channels
         self.kind = "%dto%d" % (self.before, self.channels) if self.narrows else str(
@@ -357,15 +357,15 @@ class Model:
         self.name, self.size = name, size
         self.gated = name == "skipnet38"
         self.blocks = all_blocks("g" if self.gated else "s", counts)
-        # Names and types, in the order of their first use.
+        # Names and types, in the order of their first use
         self.parameters = {}
 
     def pixels(self, group):
-        """Width and height of a map."""
+        """Returns the width and height of a map."""
         return self.size >> group
 
     def shapes(self):
-        """Of tensors of f32, by the names of their types."""
+        """Returns the shapes of f32 tensors by the names of their types."""
         shapes = {"image": (3, self.size, self.size), "classes": (CLASSES,),
                   "of_classes": (CLASSES, CHANNELS[-1])}
         for group, channels in enumerate((3,) + CHANNELS):
@@ -425,10 +425,10 @@ class Model:
                 texts.append(fill(GATE, **values))
         return texts
 
-    # The entry.
+    # The entry
 
     def take(self, parameters):
-        """Parameters of the entry as operands."""
+        """Returns parameters of the entry as operands."""
         self.parameters.update(parameters)
         return [("%" + name.replace(".", "_"), kind) for name, kind in parameters]
 
@@ -439,7 +439,7 @@ class Model:
                     "!map%d" % first)
 
     def linear(self, result, x, prefix, kind):
-        """W mean(x) + b for the last map."""
+        """Returns W mean(x) + b for the last map."""
         last = CHANNELS[-1]
         W, b = self.take([(prefix + "fc.W", "!of_" + kind[1:]),
                           (prefix + "fc.b", kind)])
@@ -450,7 +450,8 @@ class Model:
                            result, W[0], result, W[1], last, b[0], kind, kind))
 
     def block(self, block, x, prefix, run=None):
-        """Calls that make x of its name and the block's number; the text and its name."""
+        """Returns calls that compute x with its name and the block's number: the text and
+        the name."""
         mapped, result = "!map%d" % block.channels, "%s%d" % (x[:2], block.number)
         text, short = "", (x, mapped)
         if block.narrows:
@@ -468,7 +469,7 @@ class Model:
         return text, result
 
     def decisions(self):
-        """BlockDrop's, as zeros and ones."""
+        """Returns the decisions of BlockDrop, as zeros and ones."""
         if self.name == "blockdrop_given":
             text = ("    %bound = arith.constant dense<0.5> : !scores\n"
                     "    %are_kept = arith.cmpf oge, %probs, %bound : !scores\n")
@@ -484,7 +485,7 @@ class Model:
             self.blocks)
 
     def decision(self, block, x, before, state):
-        """Whether a block runs; the text and the gate's state."""
+        """Returns the text that decides whether a block runs, and the gate's state."""
         run = "%%run%d" % block.number
         if not self.gated:
             return ("    %%j%d = arith.constant %d : index\n" % (block.number, block.number) +
@@ -498,7 +499,7 @@ class Model:
                     self.take(parameters), "(i1, !state, !state)"), after
 
     def flags(self):
-        """What ran, of the decisions one by one."""
+        """Returns the blocks that ran, from the individual decisions."""
         text = "    %always = arith.constant 1 : i32\n"
         numbers = ["%always"]
         for block in self.blocks[1:]:
@@ -548,7 +549,7 @@ class Model:
 
 
 def text_of(name, model):
-    """A model without its introduction."""
+    """Returns a model without its introduction."""
     return ("//\n// Written by test/Integration/residual_models.py. Run it:\n"
             "//   test/Integration/residual_models.py {0} --params={0}.safetensors\n"
             "//   batch-run examples/models/{0}.mlir --params={0}.safetensors \\\n"
@@ -560,7 +561,7 @@ def text_of(name, model):
 
 
 def example(name):
-    """The model of examples/models."""
+    """Returns the model of examples/models."""
     if name == "skipnet101":
         import bottleneck_models  # which needs this file
         return bottleneck_models.Model()
@@ -568,13 +569,13 @@ def example(name):
 
 
 def write(name, size=SIZE, blocks=None):
-    """The model's text."""
+    """Returns the model's text."""
     return (Model(name, size, blocks) if blocks else example(name)).text()
 
 
 def write_params(name, path, size=SIZE, blocks=None):
-    """Parameters of write(): sums of products keep their size, norms are close to
-    none."""
+    """Writes parameters of write(). Sums of products keep their size, and norms are close
+    to none."""
     model = Model(name, size, blocks) if blocks else example(name)
     model.entry()
     shapes, tensors, generator = model.shapes(), {}, random.Random(1)

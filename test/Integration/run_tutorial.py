@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """run_tutorial.py FILE.md FOLDER: runs a document's commands in an empty folder.
 
-Saves each block after a comment `<!-- save as NAME -->` under that name and runs
-each ```sh block with bash -e, in order, but those after a comment `<!-- not run -->`,
-or `<!-- with MODULE -->` where Python has no such module.
+Saves each block after a comment `<!-- save as NAME -->` under that name. Runs each ```sh
+block with bash -e, in order, except those after a comment `<!-- not run -->`, or after
+`<!-- with MODULE -->` if Python lacks that module.
 """
 
 import importlib.util
@@ -16,7 +16,7 @@ import sys
 def main(document, folder):
     with open(document) as file:
         text = file.read()
-    # `python` is the one that runs this.
+    # `python` is the one that runs this script.
     folders = [os.environ.get("BATCH_TOOLS", ""), os.path.dirname(sys.executable),
                os.environ.get("PATH", "")]
     environment = dict(os.environ, PATH=os.pathsep.join(folders))

@@ -1,5 +1,5 @@
-"""Inputs of the models over sentences and lattices, and of the two-type TreeLSTM:
-from shared/data where it is given, else seeded and of about the same lengths."""
+"""Inputs of the models over sentences and lattices, and of the two-type TreeLSTM: from
+shared/data if available, else seeded and of about the same lengths"""
 
 import json
 import os
@@ -9,7 +9,7 @@ import batchtest
 
 
 def named_sizes(model, hidden=16):
-    """Sizes of a model whose rows are `hidden` wide; small ones have a small
+    """Returns sizes of a model whose rows are `hidden` wide. Small ones have a small
     vocabulary."""
     if model == "bilstm_tagger_char":
         return {"L": hidden // 2}
@@ -19,7 +19,7 @@ def named_sizes(model, hidden=16):
 
 
 def sizes(model):
-    """Options of batch-compile for the small form."""
+    """Returns options of batch-compile for the small sizes."""
     return ["--size=%s=%d" % size for size in named_sizes(model).items()]
 
 
@@ -38,7 +38,7 @@ def sentences(count, data, generator):
 
 
 def spelled(words, generator):
-    """Rare words, which have large numbers, by letters; 0 pads."""
+    """Returns rare words, which have large numbers, as letters; 0 pads."""
     letters = {}
 
     def spell(word):
@@ -60,7 +60,7 @@ def pairs(count, data, generator, words=97):
 
 
 def lattices(count, data, generator):
-    """(characters, words as (first, last, word)) with both ends included."""
+    """Returns (characters, words as (first, last, word)) with both ends included."""
     known = lines_of(data, "gsdsimp_lattice/dev.lattice.jsonl", count)
     if known:
         return [(line["chars"], line["words"]) for line in known]
@@ -75,7 +75,7 @@ def lattices(count, data, generator):
 
 
 def position_graph(chars, words):
-    """Positions between characters: what `lattice_*` models read."""
+    """Returns positions between characters, the input of `lattice_*` models."""
     nodes = [["start"]]
     for number, char in enumerate(chars):
         nodes.append(["after", char, {"ref": number},
@@ -85,7 +85,7 @@ def position_graph(chars, words):
 
 
 def character_graph(chars, words):
-    """Characters, with the words that end there: what `lattice_lstm` reads."""
+    """Returns characters with the words that end there, the input of `lattice_lstm`."""
     nodes = [["none"]]
     for number, char in enumerate(chars):
         arcs = [["word", word, {"ref": first + 1}]
@@ -101,7 +101,7 @@ def lattice(model, chars, words):
 
 
 def typed_tree(tree, generator):
-    """A bracketed tree with a random bit at every inner node."""
+    """Returns a bracketed tree with a random bit at each inner node."""
     if isinstance(tree[1], str):
         return ["leaf", generator.randrange(1000)]
     kids = [typed_tree(kid, generator) for kid in tree[1:]]

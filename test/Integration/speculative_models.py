@@ -4,9 +4,10 @@
   speculative_models.py NAME [LAYERS]
   speculative_models.py NAME --params=FILE
 
-NAME is specdec or specdec_sample. Without LAYERS it is what examples/models has; golden
-cases have fewer layers, each with parameters of its own. --params writes parameters of
-the example with which the target accepts drafts: with random ones it hardly ever would.
+NAME is specdec or specdec_sample. The default of LAYERS is that of examples/models.
+Golden cases have fewer layers, each with its own parameters. --params writes parameters
+of the example with which the target accepts drafts. With random parameters it hardly ever
+would.
 """
 
 import math
@@ -22,22 +23,22 @@ HEADS, D, F, V, POSITIONS = 4, 64, 1024, 4000, 128
 
 INTRODUCTIONS = {
     "specdec": """\
-// Speculative decoding, greedy: a small transformer, the draft, writes 4 words, a large
-// one, the target, reads them all at once and keeps those that it would have written
-// itself, and adds one of its own; until that is the end or `limit` words are written.
+// Speculative decoding, greedy. A small transformer, the draft, writes 4 words. A large one,
+// the target, reads them all at once. It keeps those that it would have written, and adds a
+// word. Decoding stops when a word is the end or `limit` words are written.
 //
 //   draft   : y_i = argmax d(words so far, y_1 .. y_i-1)
-//   target  : t_i = argmax t(words so far, y_1 .. y_i-1), for all i up to 5 side by side
+//   target  : t_i = argmax t(words so far, y_1 .. y_i-1), for all i up to 5 at once
 //   n is the first i with y_i+1 != t_i+1, or 4; y_1 .. y_n and t_n+1 are written
 """,
     "specdec_sample": """\
-// Speculative decoding, sampled: a small transformer, the draft, draws 4 words, a large
-// one, the target, reads them all at once and keeps some, so that what is written has the
-// law of the target; until a word is the end or `limit` words are written. Draws are
-// addressed by (seed, chain), the round and what they are for.
+// Speculative decoding, sampled. A small transformer, the draft, draws 4 words. A large one,
+// the target, reads them all at once and keeps some, so that the written words have the law
+// of the target. Decoding stops when a word is the end or `limit` words are written. The
+// address of a draw is (seed, chain), the round and a slot for its purpose.
 //
 //   draft   : q_i = softmax d(words so far, y_1 .. y_i-1), y_i is drawn from q_i
-//   target  : p_i = softmax t(words so far, y_1 .. y_i-1), for all i up to 5 side by side
+//   target  : p_i = softmax t(words so far, y_1 .. y_i-1), for all i up to 5 at once
 //   n is the first i with u_i >= p_i+1(y_i+1) / q_i+1(y_i+1), or 4; y_1 .. y_n are written,
 //   and a draw from max(0, p_n+1 - q_n+1), or p_5 if n is 4
 """,
@@ -48,9 +49,9 @@ REST = """\
 //   attend  : softmax(q K^T / sqrt(D)) V for each of 4 heads, over the tokens so far
 //   logits  = W_out norm(x), for x = E[word] + pos[position] after all layers
 //
-// Keys and values of a token are made once. They are kept in lists, to which each token
-// appends a row; a round keeps those of words that are written. No wait depends on the
-// draft: its words are data, and control waits once a round, for n.
+// Keys and values of a token are computed once. They are stored in lists, to which each
+// token appends a row. A round keeps the rows of written words. No wait depends on the
+// draft: its words are data, and control waits once per round, for n.
 //
 // Written by test/Integration/speculative_models.py. Run it:
 //   test/Integration/speculative_models.py $name \\
@@ -201,7 +202,7 @@ HELPERS = """\
     return %y : !vec
   }
 
-  // What a layer makes of a token, and the keys and values with the token's own.
+  // The result of a layer for a token, and the keys and values including its own.
   func.func private @layer(%x: !vec, %Ks: !rows, %Vs: !rows, $parameters)
       -> (!vec, !rows, !rows) {
     %a = func.call @norm(%x, %ln1_g, %ln1_b) : (!vec, !vec, !vec) -> !vec
@@ -236,7 +237,7 @@ HELPERS = """\
     return %logits : !classes
   }
 
-  // The rows that were there before a round, and the first `count` of those that it adds.
+  // The rows before a round, and the first `count` rows that the round adds.
   func.func private @kept(%before: !rows, %after: !rows, %count: index) -> !rows {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -250,8 +251,8 @@ HELPERS = """\
     return %r : !rows
   }
 
-  // The words of a round, of which verdicts say the smallest i that is not accepted, and
-  // the smallest that is the end; 5 if there is none.
+  // The smallest i whose word is not accepted, and the smallest i whose word is the end, by
+  // the verdicts of a round. Each is 5 if there is none.
   func.func private @judge(%verdicts: !verdicts) -> !flags {
     %last = arith.constant dense<5> : !flags
     %least = linalg.reduce { arith.minsi } ins(%verdicts : !verdicts) outs(%last : !flags)
@@ -292,7 +293,7 @@ SAMPLED = """\
     return %u : f32
   }
 
-  // The first position up to which more than u times the sum of all weights lie.
+  // The first position at which the cumulative sum exceeds u times the sum of all weights.
   func.func private @sample(%weights: !classes, %u: f32) -> i32 {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -326,10 +327,10 @@ SAMPLED = """\
     return %p : !classes
   }
 """
-# The target's word at a place of the round, and whether it is the draft's.
+# The target's word at a place of the round, and whether it is the draft's
 VERIFY = {
     "specdec": """\
-  // What the target writes at place i, as a word, and its verdict on the draft's word.
+  // The word of the target at place i, and its verdict on the draft's word.
   func.func private @verify(%x: !vec, %drafted: !drafted, %i: index, %g: !vec, %b: !vec,
                             %W_out: !out) -> (!token, !flags) {
     %logits = func.call @logits(%x, %g, %b, %W_out) : (!vec, !vec, !vec, !out) -> !classes
@@ -340,9 +341,9 @@ VERIFY = {
     %accepted = arith.cmpi eq, %out, %y : i32
 """,
     "specdec_sample": """\
-  // What is written at place i if it is the last one that is accepted, or the one after,
-  // as a word, and the verdict on the draft's word, drawn from q. No word is drafted for
-  // the last place, and q is zero there.
+  // The word to write at place i if this place is accepted or the first one that is not.
+  // Also returns the verdict on the draft's word, which was drawn from q. No word is drafted
+  // for the last place, where q is zero.
   func.func private @verify(%x: !vec, %drafted: !drafted, %i: index, %q: !classes, %u: f32,
                             %u_last: f32, %g: !vec, %b: !vec, %W_out: !out)
       -> (!token, !flags) {
@@ -387,7 +388,7 @@ LAYER = [("ln1.g", "!vec"), ("ln1.b", "!vec"), ("q.W", "!mat"), ("q.b", "!vec"),
          ("ff2.b", "!vec")]
 
 
-# Most of the text is indented by up to 4 more.
+# Most of the text is indented by up to 4 more columns.
 def wrapped(items, indent, column=None):
     return residual_models.wrapped(items, indent, column, 88)
 
@@ -413,7 +414,7 @@ class Model:
         return ["d.0"] + ["t.%d" % i for i in range(self.layers)]
 
     def parameters(self):
-        """Names and types, in the order of the entry."""
+        """Returns names and types, in the order of the entry."""
         result = []
         for model in "dt":
             result += [(model + ".E", "!emb"), (model + ".pos", "!emb")]
@@ -430,12 +431,13 @@ class Model:
                 for key in keys]
 
     def lists(self, suffix=""):
-        """Keys and values of all layers, by name."""
+        """Returns keys and values of all layers, by name."""
         return [value(layer) + letter + suffix
                 for layer in self.all_layers() for letter in ("_K", "_V")]
 
     def layer(self, layer, x, before, after, result):
-        """A call that makes `result` and lists named `after` of x and those of before."""
+        """Returns a call that computes `result` and lists named `after` from x and the
+        lists named `before`."""
         name = value(layer)
         return call("%s, %s_K%s, %s_V%s" % (result, name, after, name, after), "layer",
                     [(x, "!vec"), (name + "_K" + before, "!rows"),
@@ -448,7 +450,7 @@ class Model:
                     self.operands(model, ["E", "pos"]), "!vec")
 
     def target(self, token, position, before, after, result):
-        """All layers of the target."""
+        """Returns all layers of the target."""
         text = self.embed("t", "%t_x", token, position)
         x = "%t_x"
         for i in range(self.layers):
@@ -458,7 +460,7 @@ class Model:
         return text
 
     def loop(self, results, op, carried, body):
-        """A loop over values: names outside, inside and after, and types."""
+        """Returns a loop over values: names outside, inside and after, and types."""
         return ("    %s\n        = %s iter_args(%s)\n        -> (%s) {\n%s"
                 "      scf.yield %s\n          : %s\n    }\n" % (
                     wrapped([outside for outside, _, _, _ in results], 8, 6), op,
@@ -471,7 +473,7 @@ class Model:
                     wrapped([kind for _, _, _, kind in results], 12)))
 
     def prompt(self):
-        """Keys and values of all tokens but the last one."""
+        """Returns keys and values of all tokens except the last one."""
         body = ("    %word = rec.element %words[%i] : !words -> index\n"
                 "    %word32 = arith.index_cast %word : index to i32\n")
         body += self.target("%word32", "%i", "_i", "_n", "%t_unused")
@@ -482,7 +484,7 @@ class Model:
             "scf.for %i = %c0 to %last_place step %c1", ["%none"] * len(self.lists()), body)
 
     def draft(self):
-        """The words that the draft writes."""
+        """Returns the words that the draft writes."""
         body = self.embed("d", "%d_x", "%token", "%position")
         body += self.layer("d.0", "%d_x", "_i", "_n", "%d_y")
         body += call("%logits", "logits", [("%d_y", "!vec")] + self.operands(
@@ -512,7 +514,7 @@ class Model:
                 "    %first = tensor.insert %last_word into %empty[%c0] : !drafted\n")
         return (text + self.loop(results, "scf.for %i = %c0 to %c4 step %c1", carried,
                                  head + body) +
-                # The last word that was drafted is read, too, in case it is accepted.
+                # The last drafted word is also read, in case it is accepted.
                 "    %end = arith.addi %p, %c4 : index\n"
                 "    %last_drafted = tensor.extract %drafted[%c4] : !drafted\n" +
                 self.embed("d", "%d_x", "%last_drafted", "%end") +
@@ -547,7 +549,7 @@ class Model:
             ["%no_tokens", "%no_verdicts"] + [name + "_r" for name in names], body)
 
     def judgement(self):
-        """What is written, and what is kept of the lists."""
+        """Returns the written words, and the parts of the lists that are kept."""
         text = """\
     %judged = func.call @judge(%verdicts) : (!verdicts) -> !flags
     %n = tensor.extract %judged[%c0] : !flags
@@ -590,7 +592,7 @@ class Model:
     %one = arith.constant 1 : i32
 """
         if self.sampled:
-            text += ("    // Slots of draws: words of the draft from 0 on, then these.\n"
+            text += ("    // Slots of draws: words of the draft from 0 on, and these two kinds.\n"
                      "    %slots = arith.constant 256 : i32\n"
                      "    %last_slot = arith.constant 512 : i32\n"
                      "    %no_laws = rec.empty : !laws\n")
@@ -655,7 +657,7 @@ class Model:
                      VERIFY[self.name] + VERDICT, self.entry()]
         return (INTRODUCTIONS[self.name] +
                 fill(rest, name=self.name, inputs="random:1,10") +
-                "// D and F have other numbers in types, so that each follows one size.\n"
+                "// Types have other numbers for D and F, so that each follows one size.\n"
                 "module attributes {batch.sizes = {D = 64 : index, "
                 "F = [1013 : index, 1024 : index],\n"
                 "                                  V = 4000 : index}} {\n" +
@@ -663,13 +665,14 @@ class Model:
 
 
 def write(name, layers=LAYERS):
-    """The model's text."""
+    """Returns the model's text."""
     return Model(name, layers).text()
 
 
 def write_params(name, path, layers=LAYERS, head=D, inner=F, words=V):
-    """Parameters with which draft and target often agree: words mean the same to both, and
-    the most likely next one is mostly the one with the number before."""
+    """Writes parameters with which draft and target often agree. Words have the same
+    meaning for both, and the most likely next word is mostly the one with the previous
+    number."""
     hidden = HEADS * head
     shapes = {"!vec": (hidden,), "!mat": (hidden, hidden), "!inner": (inner,),
               "!to_inner": (inner, hidden), "!from_inner": (hidden, inner),
@@ -677,7 +680,7 @@ def write_params(name, path, layers=LAYERS, head=D, inner=F, words=V):
     tensors, generator = {}, random.Random(1)
     for parameter, kind in Model(name, layers).parameters():
         shape = (POSITIONS, hidden) if parameter.endswith(".pos") else shapes[kind]
-        # A word counts more than its position and what layers add.
+        # A word has more influence than its position and the layers.
         bound = {"E": 0.8, "pos": 0.3}.get(parameter[2:], 0.5 / math.sqrt(shape[-1]))
         middle = 1 if parameter.endswith(".g") else 0
         tensors[parameter] = ("F32", shape, [
@@ -685,7 +688,7 @@ def write_params(name, path, layers=LAYERS, head=D, inner=F, words=V):
             for _ in range(math.prod(shape))])
     table = tensors["t.E"][2]
     tensors["d.E"] = tensors["t.E"]
-    # Sampled words have logits of the size of those of trained models.
+    # Sampled words have logits of the size of trained models.
     factor = (6 if name == "specdec_sample" else 1) / hidden
     turned = [factor * value for value in table[hidden:] + table[:hidden]]
     for model in "dt":

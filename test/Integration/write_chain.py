@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""write_chain.py N: a left-branching binary tree of height N, as a JSON line."""
+"""write_chain.py N: prints a left-branching binary tree of height N, as a JSON line."""
 
 import json
 import sys

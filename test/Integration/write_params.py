@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""write_params.py FILE NAME=SHAPE[:KIND]…: makes a safetensors file for tests.
+"""write_params.py FILE NAME=SHAPE[:KIND]…: writes a safetensors file for tests.
 
-SHAPE is like 8x4; KIND is F32 (small numbers, the default), I64, NEGATIVE
-(their opposites), ZERO, MINUS (-0.0), NAN or INF (one number is).
+SHAPE is for example 8x4. KIND is F32 (small numbers, the default), I64, NEGATIVE (negated
+small numbers), ZERO, MINUS (-0.0), NAN or INF (one such number).
 """
 
 import sys

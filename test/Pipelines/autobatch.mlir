@@ -5,7 +5,7 @@
 // RUN: batch-opt %s --autobatch --remark-format=emitRemark \
 // RUN:   --remarks-filter=batch -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// The stages come in the order that their inputs need, and each result verifies.
+// The stages have the order that their inputs need, and each result verifies.
 // STAGE:      IR Dump After LinkLibraryPass (batch-link-library)
 // STAGE:      IR Dump After SpecializeSizesPass (batch-specialize-sizes)
 // STAGE:      IR Dump After LiftCFPass (batch-lift-cf)
@@ -30,8 +30,8 @@
 // STAGE:      uprog.program
 // STAGE:      IR Dump After VerifyExecutorPass (batch-verify-executor)
 
-// What was decided is said at the place that it is about.
-// REMARK-DAG: autobatch.mlir:[[#@LINE+39]]:{{[0-9]+}}: remark: {{.*}}recursion is bottom-up: one loop over the nodes, children first, inspects it
+// Remarks report decisions at the ops that they concern.
+// REMARK-DAG: autobatch.mlir:[[#@LINE+39]]:{{[0-9]+}}: remark: {{.*}}recursion is bottom-up: the inspector runs one loop over the nodes, children first
 // REMARK-DAG: autobatch.mlir:{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}}1{{.*}} result tables; all gathers are inside operators
 
 // The program has one barrier: at the end of a step, in the loop that carries

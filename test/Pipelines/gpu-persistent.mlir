@@ -6,7 +6,8 @@
 // RUN: batch-opt %models/treernn.mlir --autobatch=sizes=H=16 --gpu-persistent="chip=sm_100 format=isa" \
 // RUN:   | FileCheck %s --check-prefix=PTX
 
-// Without a chip it stops at the gpu dialect: one launch, one module, one kernel.
+// Without a chip, the pipeline stops at the gpu dialect: one launch, one module,
+// one kernel.
 // CHECK-NOT:   gpu.launch_func
 // CHECK-COUNT-1: gpu.launch_func @device::@main_execute
 // CHECK-NOT:   gpu.launch_func
@@ -25,12 +26,12 @@
 // BLOCK:       known_block_size = array<i32: 64, 1, 1>
 // BLOCK-NOT:   @device_barrier
 
-// With a chip and no format the module is in the LLVM dialect; the operators
-// stay outside, for the CPU.
+// With a chip and no format, the module is in the LLVM dialect. The operators
+// remain outside, for the CPU.
 // LLVM:        gpu.module @device [#nvvm.target<O = 3, chip = "sm_80"
 // LLVM-NOT:      {{(arith|scf|math|vector|cf|gpu)\.[a-z_]+ }}
 // LLVM-NOT:      func.func
 // LLVM:          llvm.func @main_execute({{.*}} nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>, nvvm.minctasm = 1 : i32
 
-// PTX is of the version that the chip needs.
+// PTX has the version that the chip needs.
 // PTX:         .version 8.6\0A.target sm_100\0A

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_installed.py BUILD: the target batch-installed builds each file of the build that
-`cmake --install` installs, and scripts/demo builds that target."""
+"""check_installed.py BUILD: checks that the target batch-installed builds each file of
+the build that `cmake --install` installs, and that scripts/demo builds that target."""
 
 import os
 import re
@@ -25,7 +25,7 @@ for folder, folders, names in os.walk(build):
             installed.update(os.path.relpath(path, build) for path in re.findall(
                 r'"(%s/[^"]+)"' % re.escape(build), file.read()))
 installed &= products
-# The first lists what its inputs are made of, the second its inputs.
+# The first command lists the sources of its inputs, the second one its inputs.
 built = set(ninja("-t", "inputs", "batch-installed"))
 built.update(line.strip(" |") for line in ninja("-t", "query", "batch-installed"))
 missing = sorted(installed - built)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_users.py USERS PREFIX: programs of outside users, which failed once.
+"""check_users.py USERS PREFIX: runs programs of outside users that failed once.
 
 USERS is shared/users, PREFIX an installed Batch that embedders' programs are built
-against. Each program prints its right value or the message that is right; those of OPEN
-are known to fail.
+against. Each program prints its correct value or the correct message. The programs of
+OPEN are known to fail.
 """
 
 import glob
@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-# Programs that fail still.
+# Programs that still fail.
 OPEN = {"tree": ["attention", "dp_ints", "grad", "mlir_shared_forest",
                  "quick", "rows_ops", "shared_forest", "tree_result_shape"],
         "jax": ["1_", "2_", "3_", "4_", "5_", "6_", "7_", "8_", "11_", "13_", "17_", "18_"]}
@@ -43,7 +43,7 @@ def run(*command, folder=scratch, timeout=600, **variables):
 
 
 def program(folder, name, *parts, wrong=WRONG):
-    """Runs a program of Python, which prints `parts` and nothing of `wrong`."""
+    """Runs a Python program, which prints `parts` and nothing of `wrong`."""
     code, output = run(sys.executable, "-W", "ignore", name + ".py",
                        folder=os.path.join(users, folder), PYTHONPATH=".")
     expect("%s/%s" % (folder, name), code == 0 and all(p in output for p in parts) and
@@ -51,7 +51,7 @@ def program(folder, name, *parts, wrong=WRONG):
 
 
 def refused(name, *parts):
-    """batch-compile refuses a module of embed/ with a located message."""
+    """Checks that batch-compile rejects a module of embed/ with a located message."""
     code, output = run("batch-compile", os.path.join(users, "embed", name + ".mlir"),
                        "-o", "refused.so")
     expect("embed/" + name, code == 1 and ".mlir:" in output and
@@ -66,12 +66,12 @@ def check_tree():
     code, output = run(sys.executable, "fail_hint.py",
                        folder=os.path.join(users, "tree"), PYTHONPATH=".")
     expect("tree/fail_hint", code == 0 and "nothing to batch" not in output, output)
-    # Control reads inputs alone.
+    # Control reads only inputs.
     code, output = run(sys.executable, "fail_control_reads.py",
                        folder=os.path.join(users, "tree"), PYTHONPATH=".")
     expect("tree/fail_control_reads", code == 0 and "waited" not in output and
            output.count("strategy 'linearize'") == 4, output)
-    # Indexing comes later; the message does not.
+    # Indexing is unsupported so far. The message recommends fold.
     code, output = run(sys.executable, "fail_list_index.py",
                        folder=os.path.join(users, "tree"), PYTHONPATH=".")
     expect("tree/fail_list_index", code == 0 and "same  descend by fold" in output and
@@ -98,9 +98,9 @@ print("same" if numpy.allclose(found, abs(a2) + math.sin(math.sin(0.5))) else fo
 
 def check_messages():
     refused("heir_affine", "memref", "before bufferization")
-    refused("indirect", "call functions by their names")
+    refused("indirect", "call functions by name")
     refused("ml_program_global", "ml_program", "batch.shared")
-    refused("mlir_unranked", "has no rank")
+    refused("mlir_unranked", "unranked type")
     refused("tosa", "tosa", "tosa-to-linalg")
     # Functions that the entry does not call may contain anything.
     code, output = run("batch-compile", os.path.join(users, "embed", "other_memref.mlir"),
@@ -132,7 +132,7 @@ def check_tools():
     expect("embed/nanctl", code == 1 and "instance 1" in output and "steps" in output,
            output)
 
-    # A signal ends a tool that compiles; nothing stays behind.
+    # A signal ends a tool that compiles. No file remains.
     for number in (signal.SIGINT, signal.SIGTERM):
         folder = tempfile.mkdtemp()
         process = subprocess.Popen(
@@ -173,7 +173,7 @@ def check_embedding():
 
 
 def check_list():
-    """Every program is checked above or known to fail."""
+    """Checks that each program is tested above or known to fail."""
     with open(__file__) as file:
         text = file.read()
     for folder, names in OPEN.items():

@@ -10,12 +10,12 @@
 
 namespace mlir::batch::test {
 
-/// Each registers the passes of one file.
+/// Functions that register the passes of one file each
 void registerTestControlStructurePasses();
 void registerTestSharednessPass();
 void registerTestValueClassesPass();
 
-/// Registers them all.
+/// Registers all of these passes.
 void registerTestPasses();
 
 } // namespace mlir::batch::test

@@ -29,8 +29,8 @@ static std::string describe(Sharing sharing) {
 
 namespace {
 
-/// Remarks how the arguments of every reached function and the results of ops
-/// with the attribute `test.print` are shared.
+/// Reports the sharedness of the arguments of each reached function, and of the
+/// results of ops with the attribute `test.print`.
 struct TestSharednessPass
     : PassWrapper<TestSharednessPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestSharednessPass)

@@ -15,10 +15,10 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Remarks, at the module, what each value class holds; at each kernel that is
-/// invoked and each ADT variant, the classes of operands, results and fields.
-/// Classes are numbered as they are printed; those that hold parameters alone
-/// are left out.
+/// Reports the contents of each value class at the module, and the classes of
+/// operands, results and fields at each invoked kernel and ADT variant. Classes
+/// are numbered in the order of printing. Classes with only parameters are
+/// omitted.
 struct TestValueClassesPass
     : PassWrapper<TestValueClassesPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestValueClassesPass)

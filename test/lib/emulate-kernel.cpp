@@ -136,7 +136,7 @@ void emulate(const std::vector<std::string> &words) {
     if (seed == 0)
       print(arguments, first = outputs);
     else if (outputs != first)
-      raise("seed ", seed, " gives other results");
+      raise("results of seed ", seed, " differ from those of seed 0");
   }
 }
 } // namespace

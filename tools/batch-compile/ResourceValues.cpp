@@ -58,13 +58,13 @@ LogicalResult mlir::batch::writeResourceValues(ModuleOp module,
     StringRef dtype = getDType(type.getElementType());
     if (dtype.empty())
       return op.emitError("resource '")
-             << key << "' has elements that a file of parameters cannot hold: "
-             << type.getElementType();
+             << key << "' has elements of type " << type.getElementType()
+             << ", which a file of parameters does not support";
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
     size_t bytes = type.getNumElements() *
                    (type.getElementType().getIntOrFloatBitWidth() / 8);
     if (!blob || blob->getData().size() != bytes)
-      return op.emitError("the module does not bring the ")
+      return op.emitError("the module does not contain the ")
              << bytes << " bytes of resource '" << key
              << "'; write the module with its resources";
     ArrayRef<char> values = blob->getData();

@@ -34,8 +34,8 @@ namespace cl = llvm::cl;
 static const char overview[] = R"(Compiles a model to a shared object.
 
 The model is an MLIR file, text or bytecode, at any stage of --autobatch, with
-one function marked 'batch.entry'. The object has the inspector, the executor
-and the unbatched code; batch-run runs it, without LLVM.
+one function marked 'batch.entry'. The object contains the inspector, the
+executor and the unbatched code. batch-run runs it, without LLVM.
 
   batch-compile model.mlir -o model.so
   batch-compile model.mlir -o small.so --size=H=64
@@ -50,99 +50,103 @@ struct Flags {
   cl::opt<std::string> input{cl::Positional,
                              cl::desc("<model.mlir|model.mlirbc>"),
                              cl::Required, cl::cat(category)};
-  cl::opt<std::string> output{"o", cl::desc("Where the shared object goes"),
+  cl::opt<std::string> output{"o", cl::desc("Write the object to this file"),
                               cl::value_desc("file"), cl::init("a.so"),
                               cl::cat(category)};
   cl::opt<batch::Device> device{
       "device", cl::init(batch::Device::CPU), cl::cat(category),
-      cl::desc("Where mini-batches run: 'cpu', 'cuda' (one persistent kernel) "
-               "or 'emulator' (the same kernel, checked on the CPU)")};
+      cl::desc("Choose where mini-batches run: 'cpu', 'cuda' (one persistent "
+               "kernel) or 'emulator' (the same kernel, checked on the CPU)")};
   cl::opt<batch::Executor> executor{
       "executor", cl::init(batch::Executor::Auto), cl::cat(category),
-      cl::desc("What runs a mini-batch, or a share of it, on a GPU: 'device' "
-               "(all blocks together), 'cluster', 'block' or 'auto' (a choice "
-               "by the model)")};
+      cl::desc("Choose the blocks that run a mini-batch, or a share of it, on "
+               "a GPU: 'device' (all blocks together), 'cluster', 'block' or "
+               "'auto' (the executor with the shortest estimated time)")};
   cl::opt<int64_t> clusterSize{
       "cluster-size", cl::init(0), cl::cat(category), cl::value_desc("blocks"),
-      cl::desc("Blocks of a cluster, 1 to 16; default: 8, or 16 where executor "
-               "'auto' takes these; not all chips that have clusters have some "
-               "of more than 8")};
+      cl::desc("Use clusters of this many blocks, 1 to 16 (default: 8, or 16 "
+               "if executor 'auto' chooses 16); some chips with clusters "
+               "support at most 8")};
   cl::opt<batch::Precision> precision{
       "precision", cl::init(batch::Precision::F32), cl::cat(category),
-      cl::desc("What a GPU rounds the factors of products with parameters to: "
-               "'f32' (no rounding), 'tf32' or 'bf16' (on tensor cores)")};
+      cl::desc("Round the factors of products with parameters on a GPU to "
+               "this type: 'f32' (no rounding), 'tf32' or 'bf16' (products run "
+               "on tensor cores)")};
   cl::opt<std::string> chip{
       "chip", cl::cat(category),
-      cl::desc("GPU chip: sm_80, sm_90, ...; default: the oldest one that "
-               "the other options allow")};
+      cl::desc("Generate code for this GPU chip: sm_80, sm_90, ... (default: "
+               "the oldest one that the other options allow)")};
   cl::opt<int64_t> sharedMemory{
       "shared-memory", cl::init(-1), cl::cat(category), cl::value_desc("bytes"),
-      cl::desc("Shared memory in which a GPU block may keep parameters; 0: "
-               "none; default: all that the chip has, or without --chip, what "
-               "every chip has")};
+      cl::desc("Use at most this much shared memory of a GPU block for "
+               "parameters (0: none; default: as much as the chip has, or "
+               "without --chip as much as every chip has)")};
   cl::opt<batch::Strategy> strategy{
       "strategy", cl::init(batch::Strategy::Auto), cl::cat(category),
-      cl::desc("Where control runs: 'auto', 'linearize', 'lockstep', 'mask', "
-               "'lazy', 'replicate' or 'none' (unbatched)")};
+      cl::desc("Choose where control runs: 'auto', 'linearize', 'lockstep', "
+               "'mask', 'lazy', 'replicate' or 'none' (unbatched)")};
   cl::opt<int64_t> instances{
       "instances", cl::init(64), cl::cat(category),
-      cl::desc(
-          "Instances that a mini-batch will have: with 1, strategy 'auto' "
-          "takes 'replicate' wherever control depends on tensors, also on "
-          "GPUs and over data structures; executor 'auto' goes by it, too")};
+      cl::desc("Expect mini-batches of this many instances, for options that "
+               "are 'auto'; with 1, strategy 'auto' chooses 'replicate' "
+               "wherever control depends on tensors, also on GPUs and over "
+               "data structures")};
   cl::opt<batch::InstanceLevel> instanceLevel{
       "level", cl::init(batch::InstanceLevel::Auto), cl::cat(category),
-      cl::desc(
-          "Who runs an instance of strategy 'replicate': 'block' (a worker, or "
-          "a GPU's block, by itself), 'cluster' (the blocks of a cluster, from "
-          "sm_90 on), 'device' (all together) or 'auto' (what is estimated to "
-          "be fastest)")};
+      cl::desc("Choose the units that run an instance of strategy "
+               "'replicate': 'block' (one worker, or one block of a GPU), "
+               "'cluster' (the blocks of a cluster, from sm_90 on), 'device' "
+               "(all units together) or 'auto' (the level with the shortest "
+               "estimated time)")};
   cl::opt<batch::LoopOrder> order{
       "order", cl::init(batch::LoopOrder::Auto), cl::cat(category),
-      cl::desc("The order of tasks in loops of strategy 'replicate': 'rounds' "
-               "(round after round), 'layers' (layer after layer of a group "
-               "of rounds), 'wavefront' (all layers together, each a round "
-               "behind the one before) or 'auto'")};
+      cl::desc("Choose the order of tasks in loops of strategy 'replicate': "
+               "'rounds' (round after round), 'layers' (layer after layer of a "
+               "group of rounds), 'wavefront' (all layers together, each one "
+               "round behind the previous one) or 'auto'")};
   cl::opt<batch::PolicyOption> policy{"policy", cl::cat(category),
                                       cl::desc(batch::getPolicyHelp())};
   cl::opt<std::string> policyTable{
       "policy-table", cl::cat(category), cl::value_desc("file"),
-      cl::desc("State machine, from batch-run --learn-policy=FILE")};
+      cl::desc("Read the state machine of policy 'fsm' from this file, which "
+               "batch-run --learn-policy=FILE writes")};
   cl::list<std::string> sizes{"size", cl::CommaSeparated, cl::cat(category),
                               cl::value_desc("NAME=NUMBER"),
-                              cl::desc("Value of a named size of the model")};
+                              cl::desc("Set a named size of the model")};
   cl::opt<std::string> tuning{
       "tuning", cl::cat(category), cl::value_desc("file"),
-      cl::desc("Choices for kernels, loops and units, such as batch-run "
-               "--tune=FILE measures")};
-  cl::opt<std::string> triple{"target", cl::cat(category),
-                              cl::desc("Target triple, of Linux on x86_64 or "
-                                       "aarch64; default: this host")};
+      cl::desc("Read choices for kernels, loops and units from this file, "
+               "such as one written by batch-run --tune=FILE")};
+  cl::opt<std::string> triple{
+      "target", cl::cat(category),
+      cl::desc("Compile for this target triple, Linux on x86_64 or aarch64 "
+               "(default: the host's)")};
   cl::opt<std::string> cpu{
       "cpu", cl::cat(category),
-      cl::desc(
-          "Target CPU: 'native', 'x86-64-v3', 'neoverse-n1', ...; default: "
-          "this host's, or the oldest CPU if --target differs from it")};
+      cl::desc("Compile for this CPU: 'native', 'x86-64-v3', 'neoverse-n1', "
+               "... (default: the host's, or the oldest CPU if --target has "
+               "another architecture)")};
   cl::opt<unsigned> level{
       "O", cl::Prefix, cl::init(1), cl::cat(category),
-      cl::desc("What LLVM does to make code faster: 0: nothing, 1: what "
-               "kernels need (default), 2 or 3: all of its own level, which "
-               "takes some 2.5 times as long")};
+      cl::desc("Run LLVM's optimizations: 0: none, 1: those that kernels "
+               "need (default), 2 or 3: all of LLVM's own level, which takes "
+               "about 2.5 times as long")};
   cl::opt<batch::Sanitizer> sanitize{
       "sanitize", cl::init(batch::Sanitizer::None), cl::cat(category),
-      cl::desc("Have the code check its accesses to memory, in a batch-run "
-               "that is built with the same sanitizer: 'address' (preset "
-               "asan) or 'thread' (preset tsan)")};
+      cl::desc("Make the code check its memory accesses with 'address' or "
+               "'thread'; needs a batch-run built with the same sanitizer "
+               "(preset asan or tsan)")};
   cl::opt<bool> explain{
       "explain", cl::cat(category),
       cl::desc("Print each decision, with its line of the model")};
   cl::opt<bool> explainJson{
       "explain-json", cl::cat(category),
-      cl::desc("The same as JSON for programs, and no object is made")};
+      cl::desc("Print each decision as JSON, and make no object")};
   cl::opt<std::string> writeParams{
       "write-params", cl::cat(category), cl::value_desc("file"),
-      cl::desc("Write the values of dense_resource constants, which are "
-               "parameters, as safetensors for batch-run --params=FILE")};
+      cl::desc("Write the values of dense_resource constants, which become "
+               "parameters, to this file as safetensors, for batch-run "
+               "--params=FILE")};
   cl::opt<bool> emitLLVM{"emit-llvm", cl::cat(category),
                          cl::desc("Write LLVM IR instead of an object")};
   cl::opt<int> parent{
@@ -151,7 +155,8 @@ struct Flags {
       cl::cat(category),
       cl::value_desc("pid"),
       cl::ReallyHidden,
-      cl::desc("Exit when this process ends, which needs the result")};
+      cl::desc("Exit when the process with this ID, which needs the result, "
+               "ends")};
 
   batch::CompileOptions getOptions() const {
     batch::CompileOptions options;

@@ -22,18 +22,18 @@
 #endif
 
 static const char overview[] =
-    R"(Batch: batches dynamic deep-learning programs
+    R"(Batch optimizer driver
 
-Runs passes and pipelines on a module, in the order in which they are given, and
-prints it. The passes of Batch are --batch-*, and its pipelines:
+Runs passes and pipelines on a module, in the order given, and prints the result.
+Most passes of Batch are called --batch-*. Its pipelines are:
 
   batch-opt --autobatch model.mlir                       over a mini-batch
   batch-opt --autobatch='strategy=lockstep' model.mlir   control in lock step
   batch-opt --autobatch --cpu-workers model.mlir         for a pool of workers
   batch-opt --autobatch --gpu-persistent model.mlir      in one GPU kernel
 
---mlir-print-ir-after-all shows each step; batch-compile makes an object of a
-model, and batch-run runs it.
+--mlir-print-ir-after-all prints the module after each pass. To compile a model to
+an object, use batch-compile; to run it, use batch-run.
 )";
 
 static int fail(const llvm::Twine &message) {

@@ -32,8 +32,8 @@ static std::string findCompiler() {
   std::string path(self, length < 0 ? 0 : length);
   path = path.substr(0, path.rfind('/') + 1) + "batch-compile";
   if (::access(path.c_str(), X_OK) != 0)
-    raise("a model's source is compiled by batch-compile, which is not at '",
-          path, "'; compile the model elsewhere and give the .so");
+    raise("cannot find the compiler '", path,
+          "'; compile the model elsewhere and pass the .so");
   return path;
 }
 
@@ -71,7 +71,7 @@ MemoryFile::MemoryFile(const char *name)
     // Without MFD_CLOEXEC: batch-compile opens it.
     : descriptor(::memfd_create(name, 0)) {
   if (descriptor < 0)
-    raise("cannot make a file in memory: ", std::strerror(errno));
+    raise("cannot create a file in memory: ", std::strerror(errno));
 }
 
 MemoryFile::~MemoryFile() {
@@ -121,7 +121,7 @@ CompilerOutput::CompilerOutput(const std::string &model,
     ;
   compilerProcess = 0;
   if (WIFSIGNALED(status))
-    raise("batch-compile ended by signal ", WTERMSIG(status));
+    raise("batch-compile was terminated by signal ", WTERMSIG(status));
   if (WEXITSTATUS(status) != 0)
     raise("batch-compile could not compile '", model, "'");
 }

@@ -234,7 +234,7 @@ void Driver::count() {
       report.blocks[b].name = lockstep->blocks[b].name;
       report.blocks[b].runs += lanes.blocks[b].runs;
       report.blocks[b].laneRuns += lanes.blocks[b].laneRuns;
-      report.blocks[b].laneRoom += lanes.blocks[b].laneRoom;
+      report.blocks[b].laneCapacity += lanes.blocks[b].laneCapacity;
     }
   }
   const std::vector<batchrt::KernelCounts> &kernels = session.kernelCounts();
@@ -348,8 +348,9 @@ int Driver::run() {
   for (const std::string &failure : report.failures)
     std::fprintf(stderr, "batch-run: error: %s\n", failure.c_str());
   if (report.unexpected)
-    std::fprintf(stderr, "batch-run: error: not as expected: %s\n",
-                 report.unexpected->c_str());
+    std::fprintf(
+        stderr, "batch-run: error: results differ from the expected ones: %s\n",
+        report.unexpected->c_str());
   return good && report.failures.empty() ? 0 : 1;
 }
 
@@ -357,19 +358,18 @@ int batchrun::run(const Options &options) {
   const std::string &model = options.model;
   bool source = isSource(model);
   if (options.explain && !source)
-    raise("--explain says how a model is compiled, but '", model,
-          "' is compiled already; give its source, a .mlir or .mlirbc");
+    raise("--explain requires the source of a model, a .mlir or .mlirbc, got '",
+          model, "'");
   if (!options.tune.empty()) {
     if (!source)
-      raise("--tune compiles the model many times; give its source, a .mlir or "
-            ".mlirbc, not '",
+      raise("--tune requires the source of a model, a .mlir or .mlirbc, got '",
             model, "'");
     return tune(options);
   }
   if (!source && !options.compile.empty() &&
       options.compile != std::vector<std::string>{"--device=cpu"})
-    raise(options.compile.front(), " is for compiling, but '", model,
-          "' is compiled already; give it to batch-compile");
+    raise(options.compile.front(), " is an option of compilation, but '", model,
+          "' is already compiled; pass it to batch-compile");
   std::optional<CompilerOutput> compiled;
   if (source)
     compiled.emplace(model, options.compile);

@@ -95,8 +95,9 @@ static LanePaths recordPaths(const Options &options,
                              const BoundParameters &parameters) {
   const Descriptor &descriptor = object.descriptor();
   if (descriptor.launch)
-    raise("what a device runs is not recorded: learn with --device=cpu "
-          "--learn-policy=FILE, and give the table with --policy-table=FILE");
+    raise("cannot learn a choice of blocks on a device; learn it with "
+          "--device=cpu --learn-policy=FILE, and pass the table with "
+          "--policy-table=FILE");
   InputOptions some = options.input;
   some.batch = 1;
   if (some.limit < 0 || some.limit > learntInstances)

@@ -25,131 +25,142 @@ USAGE: batch-run MODEL.mlir|MODEL.mlirbc|MODEL.so --inputs=... [--params=...]
                  [options]
        batch-run MODEL.mlir|MODEL.mlirbc --explain
 
-A .mlir, or MLIR's bytecode, is compiled first, by the batch-compile beside this
+MLIR, as text or bytecode, is compiled first, with the batch-compile next to this
 program.
 
 DATA
-  --inputs=FILE.jsonl       instances as JSON lines: the bare value of the one
-                            argument, or an object keyed by argument names.
-                            ADT values are ["node", ["leaf", 3], ["leaf", 5]], with
-                            shared parts {"nodes": [["leaf", 3],
+  --inputs=FILE.jsonl       read instances from JSON lines: the bare value of a
+                            single argument, or an object keyed by argument names.
+                            ADT values are ["node", ["leaf", 3], ["leaf", 5]], or
+                            with shared nodes {"nodes": [["leaf", 3],
                             ["node", {"ref": 0}, {"ref": 0}]], "root": 1}; tensors
                             are nested arrays, [[1, 2], [3, 4]]
-  --inputs=FILE.txt         parse trees such as (3 (2 It) (4 (2 is) (3 good)))
-  --inputs=random:SEED,N    N random instances: trees of 10 to 30 leaves, indices
-                            below 1000
-  --params=FILE.safetensors parameters by their names
-  --params=random:SEED      uniform in +-sqrt(3 / fan-in)
-  --input-tensors=FILE      safetensors that {"tensor": "NAME"} in the inputs names
-  --vocab=FILE              words by line, numbered from 0; without it words are
-                            numbered by first appearance
-  --limit=N                 only the first N instances
-  --report-nan              a NaN in a parameter is an error
+  --inputs=FILE.txt         read parse trees: (3 (2 It) (4 (2 is) (3 good)))
+  --inputs=random:SEED,N    generate N random instances: trees of 10 to 30 leaves,
+                            indices below 1000
+  --params=FILE.safetensors read parameters by name
+  --params=random:SEED      draw parameters uniformly from +-sqrt(3 / fan-in)
+  --input-tensors=FILE      read the tensors that the inputs refer to as
+                            {"tensor": "NAME"} from a safetensors file
+  --vocab=FILE              number words by their line in FILE, from 0 (default:
+                            by first appearance)
+  --limit=N                 use only the first N instances
+  --report-nan              fail if a parameter contains a NaN
 
 RUNNING
-  --batch=N                 instances of a mini-batch (default: all at once)
-  --threads=N               workers (default: 1)
-  --nodes-per-worker=N      a worker inspects no fewer nodes (default: 256)
-  --share-tasks=N           workers share batches of N tasks, one runs smaller ones
-                            (default: 0, each kernel has a measure of its own)
-  --reuse-rows=BYTES        results of a task with so many bytes make room for
-                            others when they are read no more (default: 1024)
-  --stack-size=BYTES        stack of recursions, K, M or G may follow (default:
-                            256M, of which only what is used takes memory)
-  --max-steps=N             steps that an instance may take (default: no limit):
-                            rounds of loops and calls of recursions; blocks in
-                            lock step; rounds of loops with strategy replicate
-  --partial-results         if instances run into a limit, of steps, of a stack or
-                            of calls, write zeros for them and the results of the
-                            others; the exit code is 1 all the same
-  --max-fibers=N            calls of an instance that may wait for tensors beside
-                            each other; the next one begins when one of the same
-                            fork ends (default: 256)
-  --fiber-stack=BYTES       stack of such a call (default: 256K)
+  --batch=N                 run mini-batches of N instances (default: all at once)
+  --threads=N               use N workers (default: 1)
+  --nodes-per-worker=N      give each worker that inspects at least N nodes
+                            (default: 256)
+  --share-tasks=N           share batches of at least N tasks among all workers;
+                            run smaller ones on one worker (default: 0, each
+                            kernel specifies its own number)
+  --reuse-rows=BYTES        reuse rows of at least BYTES per task after their last
+                            read (default: 1024)
+  --stack-size=BYTES        set the stack size of recursions; a suffix K, M or G is
+                            allowed (default: 256M; unused stack takes no memory)
+  --max-steps=N             limit the steps of an instance (default: no limit):
+                            rounds of loops and calls of recursions; in lock step,
+                            blocks; with strategy replicate, rounds of loops
+  --partial-results         if instances exceed a limit of steps, stack or calls,
+                            write zeros for them and the results of the others;
+                            the exit status is still 1
+  --max-fibers=N            let at most N calls of an instance wait for tensors at
+                            the same time; the next one begins when one of the
+                            same fork ends (default: 256)
+  --fiber-stack=BYTES       set the stack size of such a call (default: 256K)
   --unbatched               run only the unbatched code
-  --blocks=N                of a GPU launch, at most; the emulator runs 4,
-                            or two clusters
-  --watchdog=SECONDS        a GPU's kernel may make no progress, then the run ends
-                            with an error; 0: for ever (default: 10; the
-                            emulator has none, it finds by itself what hangs)
-  --policy=P                what picks the next batch (default: depth, unless the
-                            model was compiled with another); no policy changes
-                            a bit of the results. P is one of )"
+  --blocks=N                launch at most N blocks on a GPU (default: all that run
+                            together; emulator: 4, or two clusters)
+  --watchdog=SECONDS        abort if a GPU kernel makes no progress for SECONDS
+                            (0: never; default: 10; emulator: 0, since it detects
+                            hangs itself)
+  --policy=P                use policy P to pick the next batch (default: depth,
+                            unless the model was compiled with another one).
+                            Results have the same bits with every policy. P is
+                            one of )"
 #define BATCH_POLICY(enumerator, name) #name " "
 #include "batch-runtime/Schedule/Policies.def"
     R"(
-  --depths=inspector|flush  who finds the depths of tasks for policy depth: the
-                            inspector as it records them (default), or the
-                            scheduler, from what the tasks of a flush read; shows
-                            what the former saves
-  --policy-table=FILE       the state machine to follow; without it, fsm learns
-                            one from the first 32 instances
-  --learn-policy=FILE       learn one, follow it, and write it to FILE; where
-                            control waits, from the flushes of these instances
-  --seed=N                  of the order in which the emulator runs threads
+  --depths=inspector|flush  for policy depth, compute the depths of tasks in the
+                            inspector, as it records them (default), or in the
+                            scheduler, from the tasks of a flush, for comparison
+  --policy-table=FILE       follow the state machine in FILE (default of fsm: the
+                            one that the model was compiled with, or else one
+                            learned from the first 32 instances)
+  --learn-policy=FILE       learn a state machine from the first 32 instances, or
+                            from their flushes if control waits; follow it, and
+                            write it to FILE
+  --seed=N                  seed the order in which the emulator runs threads
 
 CONTROL IN LOCK STEP (models whose control depends on tensors)
-  --block-choice=C          the block that runs next, of those that lanes wait
-                            for: work, that which has cost least so far, so that
-                            what costs most waits for more lanes (default of a
-                            CPU), program, the first in program order, most,
-                            that for which most lanes wait, which takes fewest
-                            steps (default of a GPU), or learned, what a
-                            state machine says (--policy-table,
-                            --learn-policy); changes no bit of the results
-  --patience=N              steps after which a waiting lane has its turn in any
-                            case (default: 1024)
-  --refill                  lanes that are done take the next instance: all
-                            instances run in one go, on --batch=N lanes
-  --stack-depth=N           calls that a lane may be in (default: 64)
-  --mask-from=SHARE         run a block on all lanes, and drop results of those
-                            that wait for another, if this share of the lanes
-                            waits for it (default: never; 0: always)
+  --block-choice=C          pick the block that runs next, among those that lanes
+                            wait for (default: work on a CPU, most on a GPU).
+                            Results have the same bits with every choice.
+                            work: the block that has cost least so far, so that
+                            more lanes wait for the blocks that cost most.
+                            program: the first block in program order.
+                            most: the block that most lanes wait for, which takes
+                            fewest steps.
+                            learned: the block that a state machine picks
+                            (--policy-table, --learn-policy)
+  --patience=N              run the block of a lane that has waited N steps,
+                            regardless of --block-choice (default: 1024)
+  --refill                  let lanes that are done take the next instance: run
+                            all instances at once, on --batch=N lanes
+  --stack-depth=N           allow at most N nested calls per lane (default: 64)
+  --mask-from=SHARE         run a block on all lanes if at least this share of
+                            them waits for it, and drop the results of the others
+                            (default: never; 0: always)
 
-COMPILING (for a .mlir or .mlirbc; handed on to batch-compile)
+COMPILING (.mlir and .mlirbc only; passed on to batch-compile)
   --device=cpu|cuda|emulator --executor=auto|device|cluster|block --chip=NAME
-  --cluster-size=BLOCKS     of a GPU's clusters, 1 to 16
-  --sanitize=address|thread of compiled code, in a batch-run built with it
-  --shared-memory=BYTES     of a GPU's block, for weights (default: all)
+  --cluster-size=BLOCKS     run a GPU's clusters with BLOCKS blocks, 1 to 16
+  --sanitize=address|thread make compiled code check its memory accesses; needs a
+                            batch-run built with the same sanitizer
+  --shared-memory=BYTES     use at most BYTES of a GPU block's shared memory for
+                            parameters (default: all)
   --precision=f32|tf32|bf16
   --strategy=S --level=auto|block|cluster|device
   --order=auto|rounds|layers|wavefront
   --instances=N --size=H=64 --tuning=FILE --target=TRIPLE --cpu=NAME
-  --explain                 print what the compiler decided and why, pass by pass,
-                            each with its line of the model; without --inputs
-                            that is all, with them the model runs afterwards
+  --explain                 print the compiler's decisions and their reasons, pass
+                            by pass, each with its line of the model; with
+                            --inputs, run the model afterwards
 
 CHECKING
   --check-unbatched[=TOL]   run every instance unbatched too and compare: bit for
-                            bit, or |a-b| / max(|b|, rms) <= TOL; exit 1 at the
-                            first instance that differs
+                            bit, or |a-b| / max(|b|, rms) <= TOL; report the first
+                            instance that differs, with exit status 1
   --expect=FILE[,RTOL,ATOL] compare with the entries "INSTANCE.OUTPUT" of a
                             safetensors file (default: 1e-4,1e-5)
 
 RESULTS
-  --outputs=FILE            all outputs as safetensors, stacked over instances;
-                            ragged ones with NAME.offsets
-  --bench[=RUNS]            time of each part, median and minimum of RUNS (20)
-  --counters                tasks, batches, barriers, ..., bytes of memory
-  --json                    one JSON object instead of text
-  --trace=FILE              the steps, or tasks, as a Chrome trace
-  --dot=FILE                the task graph of the first mini-batch for Graphviz;
-                            where control waits, a frame for each flush
-  --tune=FILE               measure tile sizes and how workers share batches, on
+  --outputs=FILE            write all outputs as safetensors, stacked over
+                            instances; add NAME.offsets for ragged ones
+  --bench[=RUNS]            time each phase, and print the median and the minimum
+                            of RUNS (default: 20)
+  --counters                print the numbers of tasks, batches, barriers, ...,
+                            and the bytes of memory
+  --json                    print one JSON object instead of text
+  --trace=FILE              write the steps, or tasks, as a Chrome trace
+  --dot=FILE                write the task graph of the first mini-batch for
+                            Graphviz; if control waits, with a frame per flush
+  --tune=FILE               measure tile sizes and how workers share batches, with
                             these inputs and threads, and write the best to FILE,
                             for --tuning=FILE
   --help, --version
 
 EXAMPLES
-  How is the model compiled, and what does its control read?
+  Show how the model is compiled, and what its control reads:
     batch-run treelstm_nary.mlir --explain
-  Does batching change anything? Random parameters, 64 random trees:
+  Check that batching changes no result, on 64 random trees:
     batch-run treelstm_nary.mlir --params=random:1 --inputs=random:1,64 \
               --check-unbatched
   Time real trees on two threads, in mini-batches of 10:
     batch-run treelstm_nary.mlir --params=model.safetensors --inputs=trees.txt \
               --vocab=words.txt --batch=10 --threads=2 --bench
-  Compile once, copy, run elsewhere:
+  Compile once, then copy and run elsewhere:
     batch-compile treelstm_nary.mlir --size=H=256 --cpu=x86-64-v3 -o model.so
     batch-run model.so --params=model.safetensors --inputs=trees.jsonl \
               --outputs=states.safetensors
@@ -163,11 +174,11 @@ int64_t parseCount(const std::string &option, const std::string &text,
   errno = 0;
   long long value = std::strtoll(text.c_str(), &end, 10);
   if (end == text.c_str() || *end || errno || value < least)
-    raise("--", option, " takes a whole number of at least ", least,
-          ", found '", text, "'");
+    raise("invalid value '", text, "' for --", option,
+          "; expected an integer of at least ", least);
   if (value > most)
-    raise("--", option, " takes a whole number of at most ", most, ", found '",
-          text, "'");
+    raise("invalid value '", text, "' for --", option,
+          "; expected an integer of at most ", most);
   return value;
 }
 
@@ -175,7 +186,8 @@ double parseNumber(const std::string &option, const std::string &text) {
   char *end = nullptr;
   double value = std::strtod(text.c_str(), &end);
   if (end == text.c_str() || *end || !(value >= 0))
-    raise("--", option, " takes a number such as 1e-5, found '", text, "'");
+    raise("invalid value '", text, "' for --", option,
+          "; expected a non-negative number such as 1e-5");
   return value;
 }
 
@@ -217,7 +229,7 @@ size_t distance(const std::string &a, const std::string &b) {
 Policy parsePolicy(const std::string &name) {
   if (std::optional<Policy> policy = batchrt::findPolicy(name))
     return *policy;
-  raise("there is no policy '", name, "'; policies are ",
+  raise("invalid value '", name, "' for --policy; expected ",
         batchrt::listPolicies());
 }
 
@@ -230,8 +242,9 @@ BatchBlockChoice parseBlockChoice(const std::string &name) {
   for (const auto &[known, choice] : choices)
     if (name == known)
       return choice;
-  raise("there is no block choice '", name,
-        "'; choices are work, program, most and learned");
+  raise("invalid value '", name,
+        "' for --block-choice; expected 'work', 'program', 'most' or "
+        "'learned'");
 }
 
 using Setter = std::function<void(const std::string &)>;
@@ -253,7 +266,8 @@ void parseExpect(Options &options, const std::string &value) {
       parts.back() += c;
   }
   if (parts.size() != 1 && parts.size() != 3)
-    raise("--expect is written --expect=FILE or --expect=FILE,RTOL,ATOL");
+    raise("invalid value '", value,
+          "' for --expect; expected FILE or FILE,RTOL,ATOL");
   options.expect = parts[0];
   if (parts.size() == 3) {
     options.expectRelative = parseNumber("expect", parts[1]);
@@ -304,8 +318,8 @@ std::vector<Option> runOptions(Options &options) {
       {"depths", Option::Required,
        [&options](const std::string &value) {
          if (value != "inspector" && value != "flush")
-           raise("there are no depths '", value,
-                 "'; depths are inspector and flush");
+           raise("invalid value '", value,
+                 "' for --depths; expected 'inspector' or 'flush'");
          options.session.depthsOfRecords = value == "flush";
        },
        Control::Inspected},
@@ -336,8 +350,8 @@ std::vector<Option> deviceOptions(Options &options) {
       {"device", Option::Required,
        [&options](const std::string &value) {
          if (value != "cpu" && value != "cuda" && value != "emulator")
-           raise("there is no device '", value,
-                 "'; devices are cpu, cuda and emulator");
+           raise("invalid value '", value,
+                 "' for --device; expected 'cpu', 'cuda' or 'emulator'");
          options.compile.push_back("--device=" + value);
        }},
       {"executor", Option::Required, hand(options, "executor")},
@@ -478,7 +492,7 @@ const Option &findOption(const std::vector<Option> &table,
   raise("unknown option '", argument.text, "'",
         distance(name, nearest->name) <= 3
             ? std::string("; did you mean --") + nearest->name + "?"
-            : "; batch-run --help lists all");
+            : "; see batch-run --help");
 }
 
 void setOption(Options &options, const std::vector<Option> &table,
@@ -501,27 +515,28 @@ void checkTuning(const Options &options) {
     return word.rfind("--tuning=", 0) == 0;
   };
   if (std::any_of(options.compile.begin(), options.compile.end(), isTuning))
-    raise("--tune writes the file that --tuning reads; leave one out");
+    raise("--tune cannot be combined with --tuning, which reads the file that "
+          "--tune writes");
   if (options.onlyUnbatched)
-    raise("--tune measures batches, but --unbatched has none; leave one out");
+    raise("--tune cannot be combined with --unbatched, which runs no batches");
   if (options.explain)
-    raise("--tune compiles the model many times, --explain says how it is "
-          "compiled once; leave one out");
+    raise("--tune cannot be combined with --explain, since it compiles the "
+          "model many times");
 }
 
 /// Checks or chooses the policy: options that read or write a table need a
 /// state machine.
 void checkTables(Options &options) {
   if (!options.policyTable.empty() && !options.learnPolicy.empty())
-    raise("--learn-policy makes the table that --policy-table reads; leave one "
-          "out");
+    raise("--learn-policy cannot be combined with --policy-table, which reads "
+          "a table instead of learning one");
   if ((options.policyTable + options.learnPolicy).empty())
     return;
   bool learned = options.session.lockstep.choice == BATCH_CHOICE_LEARNED;
   if (options.policy.value_or(Policy::StateMachine) != Policy::StateMachine ||
       (options.blockChoice && !learned))
-    raise("tables are only for --policy=fsm and, in lock step, for "
-          "--block-choice=learned");
+    raise("--policy-table and --learn-policy require --policy=fsm or, in lock "
+          "step, --block-choice=learned");
   if (!learned)
     options.policy = Policy::StateMachine;
 }
@@ -535,21 +550,21 @@ void checkTogether(Options &options) {
     raise(
         "no inputs are given; add --inputs=FILE or --inputs=random:SEED,COUNT");
   if (options.explain && options.json)
-    raise("--json prints one JSON object, but --explain prints text; leave one "
-          "out");
+    raise("--json cannot be combined with --explain, which prints text");
   checkTuning(options);
   if (options.onlyUnbatched && options.checkUnbatched)
-    raise("--unbatched runs nothing that --check-unbatched could compare with; "
-          "leave one out");
+    raise("--check-unbatched cannot be combined with --unbatched, which runs "
+          "no batches to compare with");
   if (options.checkUnbatched && options.session.lockstep.partialResults)
-    raise("--check-unbatched compares the results of all instances, "
-          "but --partial-results lets some have none; leave one out");
+    raise("--check-unbatched cannot be combined with --partial-results, since "
+          "it compares the results of all instances");
   checkTables(options);
   if (options.onlyUnbatched && options.policy)
-    raise("a policy makes batches, but --unbatched has none; leave one out");
+    raise("a policy cannot be combined with --unbatched, which runs no "
+          "batches");
   if (options.onlyUnbatched && !(options.trace + options.dot).empty())
-    raise("--trace and --dot show batches, but --unbatched has none; leave one "
-          "out");
+    raise("--trace and --dot cannot be combined with --unbatched, which runs "
+          "no batches");
 }
 } // namespace
 
@@ -559,18 +574,18 @@ void batchrun::checkControl(const Options &options,
   const bool replicates = descriptor.replicate.has_value();
   for (const auto &[name, control] : options.given)
     if (replicates && control != Control::Traced)
-      raise(name, " is for models that make batches, but this model runs "
-                  "instance by instance (strategy 'replicate'); leave it out");
+      raise(name, " applies only to models that make batches, but this model "
+                  "runs instance by instance (strategy 'replicate')");
     else if (lockstep && control == Control::Inspected)
-      raise(name, " is for models that run batches of tasks, but control of "
-                  "this model runs in lock step; leave it out");
+      raise(name, " applies only to models that run batches of tasks, but the "
+                  "control of this model runs in lock step");
     else if (!descriptor.waits && control == Control::Waiting)
-      raise(name, " is for models whose control waits for tensors (strategy "
-                  "'lazy'); leave it out");
+      raise(name, " applies only to models whose control waits for tensors "
+                  "(strategy 'lazy')");
     else if (!lockstep && control == Control::Lockstep)
       raise(name,
-            " is for models whose control runs in lock step, but this model "
-            "runs batches of tasks; leave it out");
+            " applies only to models whose control runs in lock step, but this "
+            "model runs batches of tasks");
 }
 
 Options batchrun::parseOptions(int argc, char **argv) {
@@ -585,7 +600,7 @@ Options batchrun::parseOptions(int argc, char **argv) {
       continue;
     }
     if (!options.model.empty())
-      raise("two models are given, '", options.model, "' and '", argument,
+      raise("expected one model, got '", options.model, "' and '", argument,
             "'; options are written --name=value");
     options.model = argument;
   }

@@ -134,8 +134,8 @@ void batchrun::printText(const Options &options, const Report &report,
       std::printf("  block %s: %lld runs, %lld lanes, %.1f %% of all\n",
                   block.name.c_str(), static_cast<long long>(block.runs),
                   static_cast<long long>(block.laneRuns),
-                  block.laneRoom ? 100.0 * static_cast<double>(block.laneRuns) /
-                                       static_cast<double>(block.laneRoom)
+                  block.laneCapacity ? 100.0 * static_cast<double>(block.laneRuns) /
+                                       static_cast<double>(block.laneCapacity)
                                  : 0.0);
     std::printf("bytes\n");
     for (auto &[name, bytes] : memory(report))
@@ -228,7 +228,7 @@ void batchrun::printJson(const Options &options, const Report &report,
       blocks.push_back({{"name", block.name},
                         {"runs", block.runs},
                         {"lane_runs", block.laneRuns},
-                        {"lane_room", block.laneRoom}});
+                        {"lane_capacity", block.laneCapacity}});
     object["blocks"] = blocks;
   }
   json shapes = json::object();

@@ -58,9 +58,8 @@ int main(int argc, char **argv) {
   try {
     code = run(argc, argv);
   } catch (const std::bad_alloc &) {
-    std::fputs(
-        "batch-run: error: out of memory; a smaller --batch needs less\n",
-        stderr);
+    std::fputs("batch-run: error: out of memory; use a smaller --batch\n",
+               stderr);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "batch-run: error: %s\n", error.what());
   }

@@ -254,11 +254,11 @@ TEST(Layout, VerifyFindsFaults) {
   wrong = right;
   wrong.copies[0].bytes = 1;
   EXPECT_EQ(verifyLayout(problem, wrong),
-            "batch 1: access 1 has another number of bytes");
+            "batch 1: access 1 has a wrong number of bytes");
   wrong = right;
   wrong.copies.push_back(wrong.copies[0]);
   EXPECT_EQ(verifyLayout(problem, wrong),
-            "there are copies that belong to no access");
+            "some copies do not belong to any access");
 }
 
 //===----------------------------------------------------------------------===//
@@ -414,7 +414,7 @@ TEST(Batching, ChecksBlocks) {
   EXPECT_EQ(checkBlock(block), "");
   StaticBlock wrong = block;
   wrong.operators[1].operands.push_back(0);
-  EXPECT_NE(checkBlock(wrong).find("from those of its kind"),
+  EXPECT_NE(checkBlock(wrong).find("than other operators of its kind"),
             std::string::npos);
   wrong = block;
   wrong.operators[1].operands[0] = 3;

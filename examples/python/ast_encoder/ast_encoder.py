@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""ast_encoder.py FILE…: which of some programs in Python are most alike, by an encoder
+"""ast_encoder.py FILE…: finds the most similar of several Python programs, with an encoder
 that reads the syntax trees of `ast`.
 
 The encoder is a child-sum TreeLSTM (Tai et al. 2015): a node may have any number of
-children. Its weights are random, as nothing here is trained; even so it finds equal
-parts. It is written for ONE tree, and reads the objects of `ast` as they are;
-`batch.vmap` runs it for many. Equal subtrees of a program are computed once.
+children. Its weights are random, since nothing is trained here, but it still finds equal
+parts. It is written for ONE tree and reads the objects of `ast` directly. `batch.vmap` runs
+it for many trees. Equal subtrees of a program are computed once.
 
     $ python ast_encoder.py ast_encoder.py compare.py ../tree_lstm/compare.py
     ast_encoder.py is most like ../tree_lstm/compare.py, 0.90
@@ -32,7 +32,7 @@ KINDS = {kind: number for number, kind in enumerate(sorted(
 class Tree:
     class Node:
         kind: int
-        name: int  # of all names, numbers and texts in it, by a hash
+        name: int  # hash of all names, numbers and texts in the node
         children: list["Tree"]
 
 
@@ -52,7 +52,7 @@ def node_of(node):
 
 @batch.function
 def read(tree: Tree, w) -> (batch.tensor(SIZE), batch.tensor(SIZE)):
-    """What a TreeLSTM remembers of a tree: its output, and its cell."""
+    """Returns the state of a TreeLSTM for a tree: its output and its cell."""
     x = w["kind"][tree.kind] + w["name"][tree.name]
     hs, cs = tree.children.map(lambda child: read(child, w))
     forget = jax.nn.sigmoid(x[:SIZE] + hs @ w["U_forget"])
@@ -63,7 +63,7 @@ def read(tree: Tree, w) -> (batch.tensor(SIZE), batch.tensor(SIZE)):
 
 
 def code(tree: Tree, w):
-    """A vector for ONE program."""
+    """Returns a vector for ONE program."""
     return read(tree, w)[0]
 
 

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""compare.py [--files=N] [--batch=N] [--rounds=N] [--threads=N]: ast_encoder.py reads
-files of Python's own standard library, with equal subtrees as one node and without, and
-beside it PyTorch, with a call for each node (where PyTorch is installed).
+"""compare.py [--files=N] [--batch=N] [--rounds=N] [--threads=N] [--torch=N]: runs ast_encoder.py on
+files of Python's standard library, with and without sharing of equal subtrees, and compares it
+with PyTorch, with one call per node (if PyTorch is installed).
 
-Says how many nodes there are, how many of them sharing saves, and what each takes: the
-walk over the objects of `ast`, which finds equal subtrees, and the network, CPU seconds
-of all files; medians over rounds in which they take turns, after one that is not
-counted. PyTorch reads some of the files, once. Parsing and compiling are apart. The exit
-code is 1 if a bit differs between sharing and not, or a result from PyTorch's by more
-than rounding.
+Prints the number of nodes, the number that sharing saves, and the CPU seconds for all files: of the
+walk over the objects of `ast`, which finds equal subtrees, and of the network. Times are medians
+over rounds in which the variants take turns. A first round does not count. PyTorch reads some of
+the files, once. Parsing and compilation are separate. The exit code is 1 if a bit differs with and
+without sharing, or if a result differs from PyTorch's by more than rounding.
 """
 
 import argparse
@@ -25,17 +24,17 @@ WAYS = {"shared": "equal", "not shared": "identity"}
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--files", type=int, default=500)
-    parser.add_argument("--batch", type=int, default=25, help="files of a mini-batch")
+    parser.add_argument("--batch", type=int, default=25, help="run mini-batches of BATCH files")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1,
-                        help="of Batch and PyTorch: there are that many cores")
+                        help="run Batch and PyTorch on THREADS threads and cores")
     parser.add_argument("--torch", type=int, default=25, metavar="N",
-                        help="files that PyTorch reads, which takes long")
+                        help="let PyTorch read N files, which takes long")
     return parser.parse_args()
 
 
 def library(count):
-    """Files of the standard library, without its tests."""
+    """Returns files of the standard library, without its tests."""
     found = []
     for folder, inner, names in os.walk(sysconfig.get_path("stdlib")):
         inner[:] = sorted(set(inner) - LEFT_OUT)
@@ -70,7 +69,7 @@ def main():
             start = time.process_time()
             encode(forest, network)
             middle = time.process_time()
-            # Its nodes are known by now.
+            # The second call finds the nodes of the forest already read.
             found.append(numpy.asarray(encode(forest, network)))
             taken = time.process_time() - middle
             times[0] += middle - start - taken

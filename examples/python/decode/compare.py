@@ -22,7 +22,7 @@ def parse_options():
     parser.add_argument("--lanes", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1,
-                        help="threads and cores of Batch, JAX and PyTorch")
+                        help="run Batch, JAX and PyTorch on THREADS threads and cores")
     return parser.parse_args()
 
 

@@ -142,10 +142,10 @@ def texts(found):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--weights", help="file in the safetensors format")
+    parser.add_argument("--weights", help="read weights from this safetensors file")
     parser.add_argument("--spelling", choices=STEPS, default="tuple")
-    parser.add_argument("--width", type=int, default=256, help="width of random weights")
-    parser.add_argument("--layers", type=int, default=4, help="layers of random weights")
+    parser.add_argument("--width", type=int, default=256, help="set the width of random weights")
+    parser.add_argument("--layers", type=int, default=4, help="set the layers of random weights")
     parser.add_argument("prompts", nargs="+", type=lambda text: list(map(int, text.split())))
     options = parser.parse_args()
     arrays = weights.read(options.weights) if options.weights else \

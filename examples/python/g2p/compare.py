@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""compare.py [--words=N] [--rounds=N] [--threads=N] [FILE]: g2p.py beside g2p_en's own
-code, which is NumPy and takes a word at a time, and beside jax.vmap.
+"""compare.py [--words=N] [--rounds=N] [--threads=N] [FILE]: compares g2p.py with the code of g2p_en,
+which is NumPy and takes one word at a time, and with jax.vmap.
 
-Says how many words sound the same, and what each takes: CPU seconds and seconds of all
-words, medians over rounds in which they take turns, after one that is not counted.
-Compiling is apart. The words are drawn from FILE, or from what Python says about itself
+Prints the number of words with equal pronunciations, and the CPU and wall seconds for all words.
+Times are medians over rounds in which the programs take turns. A first round does not count.
+Compilation is separate. The words are drawn from FILE, or from Python's own documentation
 (pydoc_data.topics). The exit code is 1 if a word differs.
 """
 
@@ -25,13 +25,13 @@ def arguments():
     parser.add_argument("--words", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1,
-                        help="of Batch, NumPy and JAX: there are that many cores")
+                        help="run Batch, NumPy and JAX on THREADS threads and cores")
     parser.add_argument("file", nargs="?")
     return parser.parse_args()
 
 
 def draw(file, count):
-    """`count` words of three letters or more, drawn from all that a text has."""
+    """Draws `count` words of three or more letters from a text."""
     if file:
         with open(file) as lines:
             text = lines.read()
@@ -43,8 +43,8 @@ def draw(file, count):
 
 
 def original(wheel, folder):
-    """g2p_en's network in its own code. What the package imports for whole sentences
-    (NLTK and its data) is left out."""
+    """Imports g2p_en's network in its own code. Leaves out the imports for whole sentences
+    (NLTK and its data)."""
     with zipfile.ZipFile(wheel) as files:
         files.extractall(folder)
     absent = "nltk", "nltk.corpus", "nltk.tokenize", "inflect"
@@ -55,7 +55,7 @@ def original(wheel, folder):
 
 def main():
     options = arguments()
-    # All of them ask for the cores when they are imported.
+    # All libraries count the cores when they are imported.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])
     os.environ["JAX_PLATFORMS"] = "cpu"
     import batch

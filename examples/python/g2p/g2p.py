@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""g2p.py WORD…: how English words sound, by the pretrained network of g2p_en.
+"""g2p.py WORD…: prints the pronunciation of English words, by the pretrained network of
+g2p_en.
 
-The network reads a word letter by letter and then says one phoneme after another, until
-it says that the word has ended. It is written here for ONE word; `batch.vmap` runs it for
-many, and each word takes as many steps as it needs.
+The network reads a word letter by letter. Then it returns one phoneme after another, until
+it returns the end of the word. It is written here for ONE word. `batch.vmap` runs it for
+many words, and each word takes as many steps as it needs.
 
     $ python g2p.py batching compiler
     batching B AE1 CH IH0 NG
@@ -28,11 +29,11 @@ CONSONANTS = "B CH D DH F G HH JH K L M N NG P R S SH T TH V W Y Z ZH".split()
 PHONEMES = ["<pad>", "<unk>", "<s>", "</s>"] + sorted(
     CONSONANTS + [vowel + stress for vowel in VOWELS for stress in "012"] + ["UW"])
 START, END = PHONEMES.index("<s>"), PHONEMES.index("</s>")
-MOST = 20  # phonemes of a word
+MOST = 20  # maximum number of phonemes of a word
 
 
 def gru(w, side, x, h):
-    """A step of the encoder ("enc") or the decoder ("dec")."""
+    """Runs a step of the encoder ("enc") or the decoder ("dec")."""
     n = h.size
     of_x = w[side + "_w_ih"] @ x + w[side + "_b_ih"]
     of_h = w[side + "_w_hh"] @ h + w[side + "_b_hh"]
@@ -41,8 +42,8 @@ def gru(w, side, x, h):
 
 
 def pronounce(w, letters, count):
-    """The phonemes of ONE word, by weights w: numbers, and END up to MOST. `letters` are
-    the word's, and anything after the first `count`."""
+    """Returns the phonemes of ONE word with weights w: MOST numbers, END after the last
+    phoneme. Only the first `count` of `letters` count."""
     def read(i, h):
         return gru(w, "enc", w["enc_emb"][letters[i]], h)
 
@@ -62,7 +63,7 @@ def pronounce(w, letters, count):
 
 
 def spell(words):
-    """Words as numbers of letters with an end each, and how many these are."""
+    """Returns words as numbers of letters, including an end, and the counts of these."""
     unknown = LETTERS.index("<unk>")
     counts = numpy.array([len(word) + 1 for word in words], numpy.int32)
     letters = numpy.full((len(words), counts.max(initial=1)), LETTERS.index("</s>"),
@@ -74,7 +75,7 @@ def spell(words):
 
 
 def name(numbers):
-    """Phonemes by their names."""
+    """Returns the names of phonemes."""
     return [PHONEMES[number] for number in numbers if number != END]
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""compare.py [--puzzles=N] [--rounds=N] [--threads=N] [--weights=FILE]: solver.py under
-batch.vmap, under jax.vmap, and in PyTorch, batched by hand (where PyTorch is installed).
+"""compare.py [--puzzles=N] [--rounds=N] [--threads=N] [--weights=FILE]: compares solver.py under
+batch.vmap, under jax.vmap, and in PyTorch, batched by hand (if PyTorch is installed).
 
-All have the same weights and puzzles, which nobody has looked at in training or in
-choosing when the network is sure; none is a symmetric image of one of training. Says
-for how many puzzles they give the same digits after the same number of loops, and what
-each takes: CPU seconds and seconds, medians over rounds in which they take turns, after
-one that is not counted. Compiling is apart. The exit code is 1 if a puzzle differs.
+All use the same weights and puzzles. The puzzles were used neither in training nor for choosing
+the threshold at which the network stops, and none is a symmetric image of a training puzzle.
+Prints the number of puzzles with the same digits after the same number of loops, and CPU and wall
+seconds. Times are medians over rounds in which the programs take turns. A first round does not
+count. Compilation is separate. The exit code is 1 if a puzzle differs.
 """
 
 import argparse
@@ -20,14 +20,14 @@ def arguments():
     parser.add_argument("--puzzles", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1,
-                        help="of Batch, JAX and PyTorch: there are that many cores")
+                        help="run Batch, JAX and PyTorch on THREADS threads and cores")
     parser.add_argument("--weights")
     return parser.parse_args()
 
 
 def main():
     options = arguments()
-    # All of them ask for the cores when they are imported.
+    # All libraries count the cores when they are imported.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])
     os.environ["JAX_PLATFORMS"] = "cpu"
     import batch

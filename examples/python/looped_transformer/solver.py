@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """solver.py [FILE]: a looped transformer solves Sudokus (of six by six cells).
 
-The same block runs again and again over a puzzle's cells, until the network says that the
-puzzle is solved: easy ones take two or three loops, hard ones as many as there may be. It
-is written here for ONE puzzle; `batch.vmap` runs it for many. FILE has weights that
-train.py has made; weights.npz is one.
+The same block runs repeatedly on a puzzle's cells, until the network predicts that the
+puzzle is solved. Easy puzzles take two or three loops, and hard ones up to the limit. The
+network is written here for ONE puzzle. `batch.vmap` runs it for many. FILE has weights from
+train.py (default: weights.npz).
 """
 
 import os
@@ -19,7 +19,7 @@ from jax import lax
 import sudoku
 
 WIDTH, HEADS = 64, 4
-MOST, SURE = 16, 2.0  # loops, and what the network must say to end before them
+MOST, SURE = 16, 2.0  # limit of loops, and the threshold of an earlier end
 RELATION = numpy.array(sudoku.RELATION)
 
 
@@ -28,7 +28,7 @@ def normalize(h):
 
 
 def block(w, h, puzzle):
-    """A loop: attention and a layer for each cell, whose state is a row of h."""
+    """Runs a loop: attention and a layer for each cell, whose state is a row of h."""
     h = h + puzzle
     q, k, v = (jnp.moveaxis(part.reshape(-1, HEADS, WIDTH // HEADS), 0, 1)
                for part in jnp.split(h @ w["qkv"], 3, -1))
@@ -39,12 +39,12 @@ def block(w, h, puzzle):
 
 
 def answer(w, h):
-    """A score for each digit of each cell, and one (a logit) for all being right."""
+    """Returns a score for each digit of each cell, and a logit that all are right."""
     return h @ w["answer"], h.mean(0) @ w["halt"] + w["doubt"]
 
 
 def solve(w, grid):
-    """The solution of ONE puzzle, and how many loops it has taken."""
+    """Returns the solution of ONE puzzle, and its number of loops."""
     puzzle = w["digits"][grid]
 
     def goes_on(state):
@@ -61,7 +61,7 @@ def solve(w, grid):
 
 
 def load(file=None):
-    """Weights: {name: array}."""
+    """Returns the weights: {name: array}."""
     file = file or os.path.join(os.path.dirname(os.path.abspath(__file__)), "weights.npz")
     with numpy.load(file) as arrays:
         return {name: jnp.asarray(arrays[name], jnp.float32) for name in arrays.files}

@@ -9,13 +9,13 @@ CELLS = 36
 ROW = [i // 6 for i in range(CELLS)]
 COLUMN = [i % 6 for i in range(CELLS)]
 BOX = [i // 12 * 2 + i % 6 // 3 for i in range(CELLS)]
-# What two cells have in common: a row, a column, a box, in bits of a number.
+# Bits that two cells share: 1 for a row, 2 for a column, 4 for a box.
 RELATION = [[(ROW[i] == ROW[j]) + 2 * (COLUMN[i] == COLUMN[j]) + 4 * (BOX[i] == BOX[j])
              for j in range(CELLS)] for i in range(CELLS)]
 
 
 def solutions(grid, most, order):
-    """Up to `most` solutions; digits are tried in an order that `order` draws."""
+    """Returns up to `most` solutions. `order` draws the order in which digits are tried."""
     free = {i: {1, 2, 3, 4, 5, 6} - {grid[j] for j in range(CELLS) if RELATION[i][j]}
             for i in range(CELLS) if not grid[i]}
     if not free:
@@ -32,8 +32,8 @@ def solutions(grid, most, order):
 
 
 def puzzle(seed, more=0.4):
-    """A grid with one solution, and that. Some have just the digits that this needs;
-    others up to a share `more` of the rest, too."""
+    """Returns a grid with one solution, and this solution. Some grids have only the digits
+    that this requires. Others also have up to a share `more` of the remaining digits."""
     order = random.Random(seed)
     (solution,) = solutions([0] * CELLS, 1, order)
     grid = list(solution)

@@ -34,7 +34,7 @@ class Solver:
         return (h @ self.w["answer"]).argmax(-1) + 1
 
     def compacted(self, grids):
-        """Puzzles that have ended are taken out of all tensors."""
+        """Removes puzzles that have ended from all tensors."""
         puzzles = self.w["digits"][grids]
         h, last = torch.zeros_like(puzzles), torch.zeros_like(puzzles)
         loops = torch.zeros(len(grids), dtype=torch.int32)
@@ -49,7 +49,7 @@ class Solver:
         return self.digits(last), loops
 
     def masked(self, grids):
-        """Puzzles that have ended are computed, and left as they are."""
+        """Also computes puzzles that have ended, but keeps their results."""
         puzzles = self.w["digits"][grids]
         h = torch.zeros_like(puzzles)
         loops = torch.zeros(len(grids), dtype=torch.int32)
@@ -61,6 +61,6 @@ class Solver:
         return self.digits(h), loops
 
     def in_groups(self, size, solve, grids):
-        """What `solve` gives for so many puzzles at a time."""
+        """Returns the results of `solve` for groups of `size` puzzles."""
         found = [solve(group) for group in grids.split(size)]
         return tuple(torch.cat(each) for each in zip(*found))

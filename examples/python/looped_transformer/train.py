@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""train.py FILE [--steps=N] [--puzzles=N]: trains the network of solver.py, in less than
-two minutes on two cores, and writes its weights.
+"""train.py FILE [--steps=N] [--puzzles=N]: trains the network of solver.py, in less than two
+minutes on two cores, and writes its weights to FILE.
 
-A step runs the block once for each of 128 puzzles and learns from what it says then,
-about the digits, and whether they are right. Where it says that they are, or after the
-last loop, the next puzzle takes the place of this one. The puzzles are symmetric images
+A step runs the block once for each of 128 puzzles. It learns from the digits that the network
+predicts after that, and from its prediction whether they are right. If it predicts that they are
+right, or after the last loop, the next puzzle replaces this one. The puzzles are symmetric images
 of a few hundred.
 """
 
@@ -38,7 +38,7 @@ def first_weights(key):
 
 
 def loss(w, h, grid, digits):
-    """Of ONE puzzle, and what is known after the loop."""
+    """Returns the loss of ONE puzzle, and its state after the loop."""
     h = solver.block(w, h, w["digits"][grid])
     scores, says = solver.answer(w, h)
     wrong = -jnp.take_along_axis(jax.nn.log_softmax(scores), digits[:, None], 1).mean()
@@ -48,7 +48,7 @@ def loss(w, h, grid, digits):
 
 @jax.jit
 def learn(w, moments, count, rate, h, grids, digits):
-    """A step of Adam."""
+    """Runs a step of Adam."""
     def mean(w):
         each, known = jax.vmap(loss, (None, 0, 0, 0))(w, h, grids, digits)
         return each.mean(), known
@@ -62,8 +62,8 @@ def learn(w, moments, count, rate, h, grids, digits):
 
 
 def images(generator, grids, solutions, count):
-    """Symmetric images of some puzzles: digits, rows, columns, bands and stacks take
-    each other's place. More cells are given in some."""
+    """Returns symmetric images of some puzzles: digits, rows, columns, bands and stacks are
+    exchanged. Some images have more given cells."""
     chosen = generator.integers(len(grids), size=count)
     grids, solutions = grids[chosen], solutions[chosen]
     share = 0.4 * generator.random((count, 1))
@@ -96,7 +96,7 @@ def train(steps, puzzles, show):
         w, moments, known = learn(w, moments, float(count), rate, h, now[0], now[1] - 1)
         h, says, right = map(numpy.array, known)
         loops += 1
-        # Some go on, that the network may doubt again.
+        # Some puzzles continue, so that the network can change its prediction.
         ends = (says > 0) & (generator.random(AT_ONCE) < 0.9) | (loops == solver.MOST)
         ended = numpy.flatnonzero(ends)
         solved += right[ended].tolist()

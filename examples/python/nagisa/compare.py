@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""compare.py [--sentences=N] [--rounds=N] [--threads=N] [--batch=N] [FILE]: tagger.py
-beside nagisa itself, whose networks are C, and which takes a sentence at a time.
+"""compare.py [--sentences=N] [--rounds=N] [--threads=N] [--batch=N] [FILE]: compares tagger.py with
+nagisa itself, whose networks are in C, and which takes one sentence at a time.
 
-Says of how many sentences the words and their kinds are the same, and what each takes:
-CPU seconds and seconds of all sentences, from their letters to words with kinds, medians
-over rounds in which they take turns, after one that is not counted. Compiling, and
-reading weights, is apart. The sentences are drawn from FILE, one a line, or from Debian's
-manual pages in Japanese (texts.py). The exit code is 1 if a sentence differs
-by more than rounding.
+Prints the number of sentences with equal words and kinds, and the CPU and wall seconds for all
+sentences, from their letters to words with kinds. Times are medians over rounds in which the
+programs take turns. A first round does not count. Compilation and reading weights are separate.
+The sentences are drawn from FILE, one per line, or from Debian's manual pages in Japanese
+(texts.py). The exit code is 1 if a sentence differs by more than rounding.
 """
 
 import argparse
@@ -19,7 +18,7 @@ import time
 import types
 from unittest import mock
 
-CLOSE = 1e-4  # of scores between which rounding decides
+CLOSE = 1e-4  # margin of scores below which rounding may decide
 
 
 def arguments():
@@ -27,15 +26,15 @@ def arguments():
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1,
-                        help="of Batch; nagisa has one")
+                        help="run Batch on THREADS threads; nagisa uses one")
     parser.add_argument("--batch", type=int, default=250,
-                        help="sentences of a mini-batch")
+                        help="run mini-batches of BATCH sentences")
     parser.add_argument("file", nargs="?")
     return parser.parse_args()
 
 
 def original(folder):
-    """nagisa's own tagger. What it trains with is left out."""
+    """Imports nagisa's own tagger, without its code for training."""
     absent = dict.fromkeys(["nagisa.train"], mock.MagicMock())
     six = {"six": types.ModuleType("six"), "six.moves": types.ModuleType("six.moves")}
     six["six.moves"].cPickle = pickle
@@ -45,8 +44,8 @@ def original(folder):
 
 
 def gap(peer, sentence, found):
-    """By how much the words, and their kinds, are worse than the best ones, by the scores
-    that nagisa itself computes."""
+    """Returns by how much the words, and their kinds, are worse than the best ones, by
+    nagisa's own scores."""
     import numpy
     utils, model = peer.wakati.__globals__["utils"], peer._model
     text = utils.preprocess(sentence)

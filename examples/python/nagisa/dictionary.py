@@ -1,17 +1,17 @@
-"""What nagisa's networks read of a sentence: numbers of its letters, and what its
-dictionaries have of its parts."""
+"""Inputs of nagisa's networks for a sentence: numbers of its letters, and the entries of its
+parts in the dictionaries."""
 
 import unicodedata
 
 import batch
 import numpy
 
-SHORT = 8  # letters of words that the first network is told of
-MOST_KINDS = 9  # of a word
-UNKNOWN, UNKNOWN_ALNUM = 0, 1  # entries of the words that the dictionaries do not have
-LONGEST = 37  # more letters than any of their words has
+SHORT = 8  # maximum length of words in inputs of the first network
+MOST_KINDS = 9  # maximum number of kinds of a word
+UNKNOWN, UNKNOWN_ALNUM = 0, 1  # entries of words that are not in the dictionaries
+LONGEST = 37  # exceeds the length of their longest word
 NO_SCRIPT = 6
-OUTSIDE = 1  # the number of letters and pairs before the first and after the last one
+OUTSIDE = 1  # the number for letters and pairs outside of the sentence
 
 
 def normalize(text):
@@ -19,7 +19,7 @@ def normalize(text):
 
 
 def script(letter):
-    """Which script a letter is of."""
+    """Returns the number of a letter's script."""
     for number, (first, last) in enumerate((("\u3040", "\u309f"), ("\u30a1", "\u30fa"),
                                             ("\u4e00", "\u9fa5"))):
         if first <= letter <= last:
@@ -31,14 +31,14 @@ def script(letter):
 
 
 class Dictionary:
-    """Entries are numbers of words that any of the dictionaries has."""
+    """Entries are numbers of words in any of the dictionaries."""
 
     def __init__(self, dictionaries):
         self.letters, self.pairs, self.words, kinds_of_names, kinds_of = dictionaries
         self.kinds = {number: name for name, number in kinds_of_names.items()}
         noun, unknown = kinds_of_names["名詞"], self.words["oov"]
         self._scripts = {}
-        # Of each beginning of a word its entry, or None if it is no word itself.
+        # The entry of each prefix of a word, or None if the prefix is not a word.
         self._entries, self._words, self._kinds = {}, [unknown] * 2, [[0], [noun]]
         for word in {**self.words, **kinds_of}:
             for n in range(1, len(word)):
@@ -51,12 +51,12 @@ class Dictionary:
             self._kinds.append(list(kinds))
 
     def tables(self, network):
-        """The weights, and tables of words and of kinds by entries."""
+        """Returns the weights, and tables of words and of kinds by entry."""
         kinds = numpy.zeros((len(self._kinds), MOST_KINDS), numpy.int32)
         for row, numbers in zip(kinds, self._kinds):
             row[:len(numbers)] = numbers
-        # For the second network kind 0, and word 0, are none; `none` has zeros for the
-        # first one, too.
+        # For the second network, word 0 and kind 0 mean none. The row `none` has zeros for
+        # both networks.
         words = numpy.array(self._words, numpy.int32)
         none = len(network["word"])
         words[words == 0] = none
@@ -71,19 +71,19 @@ class Dictionary:
         return self._scripts[letter]
 
     def _found(self, text):
-        """(begin, end, entry) of the parts of a text that are words."""
+        """Yields (begin, end, entry) of the parts of a text that are words."""
         entries = self._entries
         for begin in range(len(text)):
             for end in range(begin + 1, len(text) + 1):
                 part = text[begin:end]
-                if part not in entries:  # nor does a word begin so
+                if part not in entries:  # no word has this prefix
                     break
                 entry = entries[part]
                 if entry is not None:
                     yield begin, end, entry
 
     def sentences(self, data, texts):
-        """Sentences that are normalized, as a batch of the data type."""
+        """Returns normalized sentences as a batch of the data type."""
         unknown, none = self.words["oov"], len(self.words)
         letters, pairs, scripts, cased, is_alnum = [], [], [], [], []
         words, known = [], []  # (letter, side, place, word) and (letter, length, entry)
@@ -108,7 +108,7 @@ class Dictionary:
             known += [(first + end - 1, end - begin, entry) for begin, end, entry in
                       (spans if lower == text else self._found(text))]
 
-        # Nodes are numbered from the end of each sentence, children first.
+        # Nodes are numbered from the end of each sentence, so children come first.
         lengths = numpy.array([len(text) for text in texts])
         ends = numpy.cumsum(lengths)
         of, count = numpy.repeat(numpy.arange(len(texts)), lengths), len(cased)
@@ -116,7 +116,7 @@ class Dictionary:
         node = numpy.arange(count) + of + 1
         variants = numpy.zeros(count + len(texts), int)
         variants[node] = 1
-        # Three rows of numbers, with one before and one after each sentence.
+        # Three rows of numbers. Each sentence has a number before and one after it.
         around = (row + 2 * of + 1)[:, None, None] + numpy.arange(-1, 2)
         near = numpy.array([letters, pairs, scripts], "i4")[
             numpy.arange(3)[:, None], around]
@@ -136,7 +136,7 @@ class Dictionary:
         }, ends + numpy.arange(len(texts)))
 
     def named(self, text, lengths, kinds):
-        """Pairs of words and names of their kinds."""
+        """Returns pairs of words and names of their kinds."""
         found, end = [], len(text)
         for length, kind in zip(lengths.tolist(), kinds.tolist()):  # the last word first
             found.append((text[end - length:end], self.kinds[kind]))

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""tagger.py SENTENCE…: the words of Japanese sentences and what kinds of words they are,
-by the pretrained networks of nagisa.
+"""tagger.py SENTENCE…: prints the words of Japanese sentences and their kinds, by the
+pretrained networks of nagisa.
 
-The first network reads letters in both directions and says where words end. The second
-one is for the words that were found: it spells each of them, and reads them in both
-directions. Both are written here as one program for ONE sentence; `batch.vmap` runs it
-for many. How often the second network runs, and for what, follows from what the first
-one has computed.
+The first network reads letters in both directions and predicts where words end. The second
+one spells each of these words, and reads the words in both directions. Both are written here
+as one program for ONE sentence. `batch.vmap` runs it for many sentences. The results of the
+first network determine the runs of the second one and their inputs.
 
     $ python tagger.py 日本語の文章を単語に分けます。
     日本/名詞 語/名詞 の/助詞 文章/名詞 を/助詞 単語/名詞 に/助詞 分け/動詞 ます/助動詞 。/補助記号
@@ -24,28 +23,28 @@ from jax import lax
 import dictionary
 import weights
 
-WIDTH, SPELLING = 50, 16  # of the states of networks, and of the one that spells
-END, SINGLE, BEFORE, AFTER = 2, 3, 4, 5  # tags: a word ends here; of nothing
+WIDTH, SPELLING = 50, 16  # widths of states: of both networks, and of the spelling LSTM
+END, SINGLE, BEFORE, AFTER = 2, 3, 4, 5  # tags; END, SINGLE: a word ends; others: outside
 
 
 @batch.adt(kind="sequence")
 class Text:
-    """A sentence, from its first letter or a later one on; dictionary.py makes it."""
+    """A sentence from a letter on. dictionary.py makes it."""
     class End:
         pass
 
     class Letter:
         near: batch.tensor(3, 3, dtype="int32")  # letters, pairs and scripts around it
-        words: batch.tensor(2, dictionary.SHORT, dtype="int32")  # begin and end here
+        words: batch.tensor(2, dictionary.SHORT, dtype="int32")  # that begin or end here
         letter: int
         is_alnum: bool
-        entries: batch.tensor(dictionary.LONGEST + 1, dtype="int32")  # by their lengths
+        entries: batch.tensor(dictionary.LONGEST + 1, dtype="int32")  # by length
         rest: "Text"
 
 
 @batch.adt
 class Path:
-    """The best tags: of the next letter, given the one of this letter."""
+    """The best tags of the next letter, by the tag of this letter."""
     class End:
         pass
 
@@ -56,7 +55,7 @@ class Path:
 
 @batch.adt
 class Ends:
-    """Whether words end."""
+    """Flags: whether a word ends at each letter."""
     class End:
         pass
 
@@ -67,7 +66,7 @@ class Ends:
 
 @batch.adt
 class Words:
-    """What is found: of each word how many letters it has, and its kind."""
+    """The result: the number of letters and the kind of each word."""
     class End:
         pass
 
@@ -91,9 +90,9 @@ def lstm(w, name, x, state):
 
 @batch.function
 def read(text: Text, w, before):
-    """The first network, and Viterbi's algorithm from the end: a score for each tag that
-    the letter before may have, this letter's best tag given that one, a state, and what
-    are the best ones after."""
+    """Runs the first network, and Viterbi's algorithm from the end. Returns a score for each
+    tag of the letter before, this letter's best tag for each of these, a state, and the best
+    tags of the letters after."""
     match text:
         case Text.End():
             return (w["follows"][AFTER], jnp.full(6, SINGLE, jnp.int32), zeros(WIDTH),
@@ -108,14 +107,14 @@ def read(text: Text, w, before):
             scores += w["tag_w"] @ jnp.concatenate([before[0], after[0]]) + w["tag_b"]
             scores = w["follows"] + scores[:, None]
             best = scores.max(0)
-            # Only differences count.
+            # Only differences of scores matter.
             return (best - best.max(), scores.argmax(0).astype(jnp.int32), after,
                     Path.Letter(next, path))
 
 
 @batch.function
 def segment(path: Path, tag):
-    """Where words end, if the first letter has this tag."""
+    """Returns the ends of words if the first letter has this tag."""
     match path:
         case Path.End():
             return Ends.End()
@@ -126,7 +125,7 @@ def segment(path: Path, tag):
 
 
 def vector(w, word, letter, entries):
-    """Of the word that ends with this letter: its meaning, its spelling, its kinds."""
+    """Returns vectors of the word that ends with this letter: meaning, spelling and kinds."""
     forth, length, is_alnum = word
     back = lstm(w, "spelling_back", w["letter"][letter], zeros(SPELLING))
     entry = entries[jnp.minimum(length, dictionary.LONGEST)]
@@ -138,8 +137,8 @@ def vector(w, word, letter, entries):
 
 @batch.function
 def tag(text: Text, ends: Ends, w, word, before):
-    """The second network: a state and the words, from this letter on. `word` is what has
-    been read of a word, `before` the state after the words before it."""
+    """Runs the second network. Returns a state and the words, from this letter on. `word` is
+    the state of a partly read word. `before` is the state after the words before it."""
     match text, ends:
         case Text.Letter(_, _, letter, is_alnum, entries, rest), Ends.Letter(is_end, others):
             spelt, length, all_alnum = word
@@ -166,12 +165,12 @@ def tag(text: Text, ends: Ends, w, word, before):
 
 
 def nothing():
-    """What has been read of a word before its first letter."""
+    """Returns the state of a word before its first letter."""
     return zeros(SPELLING), jnp.int32(0), jnp.bool_(True)
 
 
 def analyse(text: Text, w):
-    """The words of ONE sentence, by weights w."""
+    """Returns the words of ONE sentence, with weights w."""
     _, first, _, path = read(text, w, zeros(WIDTH))
     return tag(text, segment(path, first[BEFORE]), w, nothing(), zeros(WIDTH))[1]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """texts.py: fetches Debian's manual pages in Japanese, if they are not in the cache.
 
-The package manpages-ja, 4 MB, is unpacked in the cache, not installed.
+The package manpages-ja (4 MB) is unpacked in the cache, not installed.
 """
 
 import glob
@@ -16,7 +16,7 @@ import weights
 
 
 def fetch():
-    """The folder that the package is unpacked in, from apt-get if it is not there."""
+    """Returns the folder of the unpacked package. Fetches it with apt-get if it is missing."""
     folder = weights.cache("manpages-ja")
     if not os.path.exists(folder):
         os.makedirs(weights.cache(), exist_ok=True)
@@ -31,20 +31,20 @@ def fetch():
 
 
 def manual_pages():
-    """Their text."""
+    """Returns the text of the manual pages."""
     text = []
     for file in sorted(glob.glob(os.path.join(fetch(), "usr/share/man/ja/*/*.gz"))):
         with gzip.open(file, "rt", encoding="utf-8", errors="replace") as lines:
             for line in lines:
-                # A request of roff ends a sentence; in others its escapes are left out.
+                # A request of roff ends a sentence. Other lines lose their escapes.
                 text.append("。" if line[0] in ".'" else re.sub(
                     r"\\(f.|[-&e|]|\(..|\*.)", "", line.strip()))
     return "".join(text)
 
 
 def draw(count, file=None):
-    """`count` sentences, or all if there are fewer: of a file's lines, or of the manual
-    pages those of some length that have hiragana."""
+    """Draws `count` sentences, or all if there are fewer. They are lines of a file, or
+    sentences of the manual pages with hiragana and a certain length."""
     if file:
         with open(file, encoding="utf-8") as lines:
             found = [line.strip() for line in lines if line.strip()]

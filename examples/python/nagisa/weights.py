@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """weights.py: fetches nagisa's wheel, if it is not in the cache, and reads its weights.
 
-nagisa (https://github.com/taishi-i/nagisa, MIT License) has them in its wheel, 22 MB. It
-is unpacked in the cache, not installed: it would install DyNet, which it trains with.
+nagisa (https://github.com/taishi-i/nagisa, MIT License) has them in its wheel of 22 MB. The
+wheel is unpacked in the cache, not installed, because it would install DyNet for training.
 """
 
 import glob
@@ -26,8 +26,8 @@ FILES = {
         "968ac9e6c7a53051ef24d8561673dd31de81b2feb9b5bff01b1d3b6b2473113c",
 }
 
-# In the order of the file: the networks' weights, and the tables of vectors. Those of an
-# LSTM have the rows of its gates, input, forget, output and what is new.
+# Weights of networks, and tables of vectors, in the order of the file. Weights of an LSTM
+# have the rows of its gates: input, forget, output and new value.
 NETWORKS = [*("%s_%s_%s" % (net, way, part)
               for net in ("letters", "words", "spelling") for way in ("forth", "back")
               for part in "xhb"), "tag_w", "tag_b", "kind_w", "kind_b"]
@@ -40,7 +40,7 @@ def cache(*names):
 
 
 def fetch():
-    """The folder that the wheel is unpacked in."""
+    """Returns the folder of the unpacked wheel."""
     folder = cache("nagisa-" + VERSION)
     if not os.path.exists(folder):
         os.makedirs(cache(), exist_ok=True)
@@ -61,14 +61,14 @@ def fetch():
 
 
 def load(folder):
-    """The weights, {name: array}, which DyNet has written as text."""
+    """Returns the weights, {name: array}, which DyNet wrote as text."""
     found, names = {}, {"Parameter": iter(NETWORKS), "LookupParameter": iter(TABLES)}
     with open(os.path.join(folder, "nagisa/data/nagisa_v001.model"), "rb") as file:
         for line in file:
             kind, shape, size = re.match(
                 rb"#(\w+)# \S+ \{([\d,]+)\} (\d+) ZERO_GRAD", line).groups()
             array = numpy.array(file.read(int(size)).split(), numpy.float32)
-            # By columns; a table has a column for each entry.
+            # Data are stored by columns. A table has a column for each entry.
             array = array.reshape([int(n) for n in reversed(shape.split(b","))])
             kind = kind.decode()
             found[next(names[kind])] = array.T.copy() if kind == "Parameter" else array
@@ -76,8 +76,8 @@ def load(folder):
 
 
 def dictionaries(folder):
-    """Numbers of letters, of pairs of letters, of words and of kinds of words, and which
-    kinds a word may be of."""
+    """Returns the numbers of letters, pairs of letters, words and kinds of words, and the
+    possible kinds of a word."""
     with gzip.open(os.path.join(folder, "nagisa/data/nagisa_v001.dict")) as file:
         return pickle.load(file)
 

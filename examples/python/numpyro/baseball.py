@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""baseball.py [--chains=N] [--draws=N]: how good is a batter, from his first 45 at-bats?
+"""baseball.py [--chains=N] [--draws=N]: estimates how good a batter is from his first 45 at-bats.
 
-A model of NumPyro that pools the batters of 1970 (Efron and Morris 1975), sampled by
-batch.sample: what it says of each, and how far that and the early averages are from those
-of the rest of the season.
+batch.sample samples a NumPyro model that pools the batters of 1970 (Efron and Morris 1975). The
+script prints its estimate for each batter. It also prints how far the estimates and the early
+averages are from the averages of the rest of the season.
 """
 
 import argparse

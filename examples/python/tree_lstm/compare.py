@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""compare.py [--trees=N] [--rounds=N] [--threads=N] [FILE]: tree_lstm.py beside the same
-model in MLIR, by batch-run, and beside PyTorch, with a call for each node and batched by
-hand (where PyTorch is installed).
+"""compare.py [--trees=N] [--rounds=N] [--threads=N] [FILE]: compares tree_lstm.py with the same model
+in MLIR, by batch-run, and with PyTorch, with one call per node and batched by hand (if PyTorch is
+installed).
 
-All have the same weights and trees, and their results for all nodes are compared. What
-each takes, from trees of Python objects to NumPy's arrays, is CPU seconds and seconds,
-medians over rounds in which they take turns, after one that is not counted. batch-run
-has its trees in memory already: its time is that of inspecting, planning and running, and
-beside it stands what Batch takes for trees that it has been given before. Compiling is
-apart. The exit code is 1 if a result differs by more than rounding.
+All use the same weights and trees, and their results for all nodes are compared. Times are CPU and
+wall seconds, from trees of Python objects to NumPy arrays. They are medians over rounds in which
+the programs take turns. A first round does not count. batch-run already has its trees in memory, so
+its time is that of inspection, scheduling and execution. Next to it is the time of Batch for trees
+that it has read before. Compilation is separate. The exit code is 1 if a result differs by more
+than rounding.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def arguments():
     parser.add_argument("--trees", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--threads", type=int, default=1,
-                        help="of Batch and PyTorch: there are that many cores")
+                        help="run Batch and PyTorch on THREADS threads and cores")
     parser.add_argument("file", nargs="?")
     return parser.parse_args()
 
@@ -62,7 +62,7 @@ class BatchRun:
                         "--batch=%d" % len(trees), "--threads=%d" % threads]
 
     def results(self):
-        """h, c and logits of all nodes."""
+        """Returns h, c and logits of all nodes."""
         import numpy
         outputs = os.path.join(self.folder, "outputs.safetensors")
         subprocess.run([*self.command, "--outputs=" + outputs], check=True,
@@ -74,7 +74,7 @@ class BatchRun:
             header[name]["shape"]) for name in ("h", "c", "logits")]
 
     def time(self):
-        """Seconds of a mini-batch, the median of ten."""
+        """Returns the seconds of a mini-batch: the median of ten runs."""
         found = subprocess.run([*self.command, "--bench=10", "--json"], check=True,
                                stdout=subprocess.PIPE)
         return json.loads(found.stdout)["time_us"]["total"] / 1e6
@@ -99,7 +99,7 @@ def main():
     import numpy
     import tree_lstm
 
-    # Every tree is an object of its own, however often it is read.
+    # Trees that are read repeatedly are different objects.
     trees = []
     while len(trees) < options.trees:
         more, words = tree_lstm.read(options.file or tree_lstm.TREES)

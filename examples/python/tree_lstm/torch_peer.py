@@ -1,4 +1,4 @@
-"""The model of tree_lstm.py in PyTorch: a call for each node, and batched by hand."""
+"""The model of tree_lstm.py in PyTorch: with a call for each node, and batched by hand."""
 
 import numpy
 import torch
@@ -11,7 +11,7 @@ def stacked(*parts):
 
 
 class TreeLSTM:
-    """Weights of all gates are stacked, so that one product has them."""
+    """The weights of all gates are stacked for a single product."""
 
     def __init__(self, w):
         self.size = len(w["b_i"])
@@ -20,8 +20,8 @@ class TreeLSTM:
         self.U = stacked(w["U_i"], w["U_o"], w["U_u"])
         self.U_l, self.U_r = stacked(w["U_fl"]), stacked(w["U_fr"])
         self.b, self.b_f = stacked(w["b_i"], w["b_o"], w["b_u"]), stacked(w["b_f"])
-        # By level: what is multiplied by the left child, gates f, i, o, u, and by the
-        # right one, i, o, u, f, as rows of the weights lie in memory.
+        # Weights by level, in the memory order of products: for the left child with gates
+        # f, i, o, u, and for the right child with gates i, o, u, f.
         left, right = self.U.split(self.size, 1)
         self.w = self.W.T.contiguous()
         self.w_l = torch.cat([self.U_l, left]).T.contiguous()
@@ -29,7 +29,7 @@ class TreeLSTM:
         self.b_l, self.w_out = torch.cat([self.b_f, self.b]), self.W_out.T.contiguous()
 
     def recursive(self, tree, found):
-        """h and c of a tree; h, c and logits of all nodes, in post-order."""
+        """Returns h and c of a tree. Appends h, c and logits of all nodes in post-order."""
         size = self.size
         if isinstance(tree, Tree.Leaf):
             g = torch.addmv(self.b, self.W, self.E[tree.word])
@@ -54,7 +54,7 @@ class TreeLSTM:
         return [torch.stack(each).numpy() for each in zip(*found)]
 
     def by_level(self, trees):
-        """All nodes of one height at once, leaves first."""
+        """Computes all nodes of one height at once, leaves first."""
         size, plan = self.size, Plan(trees)
         hs, cs = torch.empty(plan.count, size), torch.empty(plan.count, size)
         g = torch.addmm(self.b, self.E[torch.tensor(plan.words)], self.w)
@@ -80,10 +80,10 @@ class TreeLSTM:
 
 
 class Plan:
-    """The nodes of a mini-batch by height, numbered so.
+    """The nodes of a mini-batch, sorted and numbered by height.
 
-    ends: where the nodes of each height end.   words: of the leaves.
-    lefts, rights: of each height but the first, the numbers of the children.
+    ends: the end of the range of each height.   words: the words of the leaves.
+    lefts, rights: the numbers of the children for each height except the first.
     order: the numbers of all nodes in post-order.
     """
 
@@ -91,7 +91,7 @@ class Plan:
         levels, self.words, nodes = [[]], [], []
 
         def visit(tree):
-            """The height of a tree, and its root's place in its level."""
+            """Returns the height of a tree, and the place of its root in its level."""
             if isinstance(tree, Tree.Leaf):
                 height, kids = 0, None
                 self.words.append(tree.word)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """tree_lstm.py [FILE]: a TreeLSTM reads sentences by their parse trees.
 
-A node's state is computed of those of its children; an output layer gives a score for
-each of five classes (of sentiment, in the Stanford Sentiment Treebank, whose files FILE
-may be). Weights are random: nothing here is trained. The function is for ONE tree, and
-calls itself; `batch.vmap` runs it for many, all nodes that are ready at once. It is the
-model of examples/models/treelstm_nary.mlir (Tai et al. 2015).
+A node's state depends on those of its children. An output layer computes a score for each of
+five classes: in the Stanford Sentiment Treebank, sentiments. FILE can be a file of this
+treebank. Weights are random, since nothing is trained here. The function is for ONE tree, and
+calls itself. `batch.vmap` runs it for many trees, with all ready nodes at once. The model is
+that of examples/models/treelstm_nary.mlir (Tai et al. 2015).
 
     $ python tree_lstm.py
     ((The baker) ((sold ((three (warm loaves)) (before sunrise))) .)): class 0
@@ -38,7 +38,7 @@ class Tree:
 
 @batch.adt(kind="tree", arity=2)
 class States:
-    """What is computed of each node."""
+    """Results of each node."""
     class Leaf:
         h: batch.tensor(SIZE)
         c: batch.tensor(SIZE)
@@ -76,12 +76,12 @@ def encode(tree: Tree, w):
 
 
 def states(tree: Tree, w):
-    """What is computed of each node of ONE tree, by weights w."""
+    """Returns the results of each node of ONE tree, with weights w."""
     return encode(tree, w)[2]
 
 
 def weights(words, size=SIZE, seed=0):
-    """Random weights by the names that the model in MLIR has for them."""
+    """Returns random weights by the names of the model in MLIR."""
     draw = numpy.random.default_rng(seed)
     shapes = {"E": (words, size), "W_out": (5, size),
               **{"W_" + gate: (size, size) for gate in "iou"},
@@ -93,12 +93,12 @@ def weights(words, size=SIZE, seed=0):
 
 
 def read(file=TREES):
-    """The trees of a file, one a line, `(label (label word) (label word))`, and its
+    """Returns the trees of a file with lines `(label (label word) (label word))`, and its
     words, numbered by first appearance."""
     words = {}
 
     def tree(tokens):
-        """What follows a bracket that has opened."""
+        """Parses the text after an opening bracket."""
         next(tokens)  # a label
         token = next(tokens)
         if token == "(":
@@ -106,7 +106,7 @@ def read(file=TREES):
             made = Tree.Node(left, tree(tokens))
         else:
             made = Tree.Leaf(words.setdefault(token, len(words)))
-        next(tokens)  # the bracket that closes
+        next(tokens)  # the closing bracket
         return made
 
     with open(file, encoding="utf-8") as lines:
@@ -125,7 +125,7 @@ def main(file=TREES):
     trees, words = read(file)
     found = batch.vmap(states, in_axes=(0, None))(trees, weights(len(words)))
     for i, tree in enumerate(trees):
-        root = found.logits[i][-1]  # of nodes in post-order
+        root = found.logits[i][-1]  # nodes are in post-order
         print("%s: class %d" % (show(tree, words), root.argmax()))
 
 

@@ -59,7 +59,7 @@ public:
   int64_t countParameterBytes(const Sharedness &sharedness) const;
 
 private:
-  bool dependsOnRoundAlone(Operation *op);
+  bool dependsOnlyOnRound(Operation *op);
   void addEdges(Value value, unsigned node, bool mayCross);
   void assignLayers(const LoopTasks &tasks);
 

@@ -50,7 +50,7 @@ public:
   /// Returns true if each worker should run instances by itself and compute
   /// with numbers (NumberForm.h): on a CPU, for loops over tensors of few
   /// elements.
-  bool runsApart();
+  bool runsPerUnit();
   /// Returns the first loop of the entry that should run layer after layer, or
   /// null.
   Operation *findLayeredLoop() const;
@@ -67,7 +67,7 @@ private:
 
   const InstanceProgram &program;
   bool gpu;
-  std::optional<bool> apart; ///< cached result of runsApart()
+  std::optional<bool> apart; ///< cached result of runsPerUnit()
   /// Cached results of getObstacle(), by strategy.
   std::map<Strategy, std::optional<Obstacle>> obstacles;
 };

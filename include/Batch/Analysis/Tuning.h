@@ -24,7 +24,7 @@ struct KernelTuning {
 };
 
 /// Choices of a tuning file, which replace those of the cost models
-/// (docs/Formats.md). `batch-run --tune` writes such files.
+/// (docs/reference/formats.md). `batch-run --tune` writes such files.
 class Tuning {
 public:
   /// Reads `path`; an empty path means an empty file.

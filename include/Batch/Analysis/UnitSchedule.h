@@ -20,7 +20,7 @@ struct UnitSchedule {
   double alone = 0;  ///< on one unit
   double set = 0;    ///< a set of instances, on all units
   int64_t steps = 0; ///< of the program, and those that one unit runs
-  int64_t stepsAlone = 0;
+  int64_t stepsOnOneUnit = 0;
 };
 
 /// Decides which steps of a program one unit runs by itself, and sets the level

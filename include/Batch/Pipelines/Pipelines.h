@@ -26,83 +26,85 @@ StringRef getPolicyHelp();
 struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
   Option<Strategy> strategy{
       *this, "strategy",
-      llvm::cl::desc(
-          "Where control runs: 'linearize' (ahead, in an inspector; "
-          "an error where the program is not structural), 'lockstep' "
-          "(block by block for many lanes), 'mask' (the same, call "
-          "by call), 'lazy' (ahead, but waiting where it needs a "
-          "tensor), 'replicate' (on all units that run the "
-          "instance), 'auto' (what fits the program) or 'none' (kernels "
-          "only)"),
+      llvm::cl::desc("Choose where control runs: 'linearize' (ahead, in an "
+                     "inspector; fails if the program is not structural), "
+                     "'lockstep' (block by block, for many lanes), 'mask' "
+                     "(the same, call by call), 'lazy' (ahead, but waiting "
+                     "where it needs a tensor), 'replicate' (on all units "
+                     "that run the instance), 'none' (kernels only) or 'auto' "
+                     "(the strategy that fits the program)"),
       llvm::cl::init(Strategy::Auto)};
   Option<int64_t> instances{
       *this, "instances",
-      llvm::cl::desc(
-          "Instances that a mini-batch has: with one, strategy 'auto' "
-          "takes 'replicate' wherever control depends on tensors, also on GPUs "
-          "and over data structures"),
+      llvm::cl::desc("Expect mini-batches of this many instances; with 1, "
+                     "strategy 'auto' chooses 'replicate' wherever control "
+                     "depends on tensors, also on GPUs and over data "
+                     "structures"),
       llvm::cl::init(64)};
   Option<InstanceLevel> level{
       *this, "level",
-      llvm::cl::desc(
-          "Who runs an instance of strategy 'replicate': 'block' (one "
-          "unit), 'cluster' (the blocks of a GPU's cluster), 'device' (all "
-          "units together) or 'auto' (what is estimated to be fastest)"),
+      llvm::cl::desc("Choose the units that run an instance of strategy "
+                     "'replicate': 'block' (one unit), 'cluster' (the blocks "
+                     "of a GPU's cluster), 'device' (all units together) or "
+                     "'auto' (the level with the shortest estimated time)"),
       llvm::cl::init(InstanceLevel::Auto)};
   Option<int64_t> clusterSize{
       *this, "cluster-size",
-      llvm::cl::desc("Blocks of a cluster that level 'auto' may take; 0: the "
-                     "GPU has none"),
+      llvm::cl::desc("Let level 'auto' use clusters of this many blocks (0: "
+                     "the GPU has no clusters)"),
       llvm::cl::init(0)};
   Option<int64_t> rounds{
       *this, "rounds",
-      llvm::cl::desc("Estimated rounds of a loop whose number of rounds is not "
-                     "static"),
+      llvm::cl::desc("Assume this many rounds for a loop without a static "
+                     "number of rounds"),
       llvm::cl::init(kUnknownRounds)};
   Option<LoopOrder> order{
       *this, "order",
-      llvm::cl::desc("The order of tasks in loops of strategy 'replicate': "
-                     "'rounds' (round after round), 'layers' (layer after "
-                     "layer of a group of rounds), 'wavefront' (all layers "
-                     "together, each a round behind the one before) or "
-                     "'auto'"),
+      llvm::cl::desc("Choose the order of tasks in loops of strategy "
+                     "'replicate': 'rounds' (round after round), 'layers' "
+                     "(layer after layer of a group of rounds), 'wavefront' "
+                     "(all layers together, each one round behind the "
+                     "previous one) or 'auto'"),
       llvm::cl::init(LoopOrder::Auto)};
   Option<std::string> tuning{
       *this, "tuning",
-      llvm::cl::desc("File with choices for kernels, loops and units that cost "
-                     "models make else (docs/Formats.md)"),
+      llvm::cl::desc("Read choices for kernels, loops and units from this "
+                     "file (docs/reference/formats.md); cost models make the "
+                     "others"),
       llvm::cl::init("")};
   Option<bool> coarsen{
       *this, "coarsen",
-      llvm::cl::desc("Make kernels of blocks of tensor code, not of single "
+      llvm::cl::desc("Make kernels of blocks of tensor code instead of single "
                      "operations"),
       llvm::cl::init(true)};
   Option<bool> hoist{
       *this, "hoist",
-      llvm::cl::desc(
-          "Compute before a loop or recursion what it does not change"),
+      llvm::cl::desc("Compute code that a loop or recursion does not change "
+                     "before the loop or recursion"),
       llvm::cl::init(true)};
   Option<bool> phases{
       *this, "phases",
-      llvm::cl::desc("Run what reads a recursion's results after all of it"),
+      llvm::cl::desc("Run kernels that read results of a recursion after all "
+                     "of it"),
       llvm::cl::init(true)};
   Option<bool> ghosts{
       *this, "ghosts",
-      llvm::cl::desc("Delay what follows a branch with fewer tasks than the "
+      llvm::cl::desc("Delay tasks after a branch with fewer tasks than the "
                      "others"),
       llvm::cl::init(true)};
-  Option<bool> gpu{*this, "gpu",
-                   llvm::cl::desc("Strategy 'auto' is for a GPU, where control "
-                                  "cannot wait for tensors"),
-                   llvm::cl::init(false)};
+  Option<bool> gpu{
+      *this, "gpu",
+      llvm::cl::desc("Choose strategies, levels and loop orders for a GPU, "
+                     "where control cannot wait for tensors"),
+      llvm::cl::init(false)};
   Option<bool> defer{
       *this, "defer",
-      llvm::cl::desc("Run what no wait depends on after all waits"),
+      llvm::cl::desc("Run kernels that no wait depends on after all waits"),
       llvm::cl::init(true)};
   Option<bool> fork{
       *this, "fork",
-      llvm::cl::desc("Let calls that do not depend on each other wait side by "
-                     "side"),
+      llvm::cl::desc("Let calls that do not depend on each other wait at the "
+                     "same time"),
       llvm::cl::init(true)};
   Option<bool> select{
       *this, "select",
@@ -112,39 +114,37 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
   Option<PolicyOption> policy{*this, "policy", llvm::cl::desc(getPolicyHelp())};
   Option<std::string> policyTable{
       *this, "policy-table",
-      llvm::cl::desc("State machine that 'batch-run --learn-policy' wrote"),
+      llvm::cl::desc("Read the state machine of policy 'fsm' from this file, "
+                     "which 'batch-run --learn-policy' writes"),
       llvm::cl::init("")};
   ListOption<std::string> sizes{
-      *this, "sizes",
-      llvm::cl::desc("Values of named sizes, such as H=64,V=100")};
+      *this, "sizes", llvm::cl::desc("Set named sizes, such as H=64,V=100")};
   Option<bool> refactor{
       *this, "refactor",
       llvm::cl::desc("Move ops marked rec.backedge to the callers"),
       llvm::cl::init(false)};
   ListOption<std::string> specialize{
       *this, "specialize",
-      llvm::cl::desc("Structural tests that get code of their own, such as "
+      llvm::cl::desc("Make separate code for these structural tests, such as "
                      "leaf or node(leaf,_)")};
   Option<int64_t> unroll{
       *this, "unroll",
-      llvm::cl::desc("Number of levels of a recursion that one call computes"),
+      llvm::cl::desc("Compute this many levels of a recursion per call"),
       llvm::cl::init(1)};
   Option<EqualOperators> layoutKernels{
       *this, "layout-kernels",
       llvm::cl::desc("Batch operators inside kernels that are equal by "
-                     "'weights' or 'shapes'; 'none': leave kernels alone"),
+                     "'weights' or 'shapes'; 'none': leave kernels unchanged"),
       llvm::cl::init(EqualOperators::None)};
   Option<std::string> layout{
       *this, "layout",
-      llvm::cl::desc(
-          "Layout primitives for result tables, such as 'h: split(0, "
-          "8) reorder(0, 2, 1)'; see batch-assign-slots"),
+      llvm::cl::desc("Lay out result tables by these primitives, such as 'h: "
+                     "split(0, 8) reorder(0, 2, 1)' (see batch-assign-slots)"),
       llvm::cl::init("")};
   Option<bool> assumeFinite{
       *this, "assume-finite",
-      llvm::cl::desc(
-          "Assume that no value is infinite or NaN and that the sign "
-          "of a zero does not matter: products with zero are removed"),
+      llvm::cl::desc("Remove products with zero: assume that no value is "
+                     "infinite or NaN, and ignore the signs of zeros"),
       llvm::cl::init(false)};
 };
 
@@ -152,84 +152,87 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
 struct CPUWorkersOptions : PassPipelineOptions<CPUWorkersOptions> {
   Option<int64_t> vectorBits{
       *this, "vector-bits",
-      llvm::cl::desc("Width of a vector register of the target in bits"),
+      llvm::cl::desc("Generate code for vector registers of this many bits"),
       llvm::cl::init(512)};
   Option<int64_t> vectorRegisters{
       *this, "vector-registers",
-      llvm::cl::desc("Number of vector registers of the target"),
+      llvm::cl::desc("Generate code for this many vector registers"),
       llvm::cl::init(32)};
   Option<std::string> tuning{
       *this, "tuning",
-      llvm::cl::desc("File of batch-run --tune with measured choices"),
+      llvm::cl::desc("Read choices for kernels from this file, which "
+                     "batch-run --tune writes"),
       llvm::cl::init("")};
   Option<std::string> triple{
-      *this, "triple", llvm::cl::desc("Target triple, for the descriptor"),
+      *this, "triple",
+      llvm::cl::desc("Write this target triple to the descriptor"),
       llvm::cl::init("")};
-  Option<std::string> cpu{*this, "cpu",
-                          llvm::cl::desc("Target CPU, for the descriptor"),
-                          llvm::cl::init("")};
+  Option<std::string> cpu{
+      *this, "cpu", llvm::cl::desc("Write this target CPU to the descriptor"),
+      llvm::cl::init("")};
   ListOption<std::string> features{
       *this, "features",
-      llvm::cl::desc("CPU features that the object needs, for the descriptor")};
+      llvm::cl::desc("Write these CPU features, which the object needs, to "
+                     "the descriptor")};
 };
 
 /// Options of `--gpu-persistent`.
 struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
   Option<Executor> executor{
       *this, "executor",
-      llvm::cl::desc("What runs a mini-batch or a share of it: 'device' (all "
-                     "blocks, with barriers in global memory), 'cluster', "
-                     "'block' or 'auto': what is estimated to be fastest"),
+      llvm::cl::desc("Choose the blocks that run a mini-batch or a share of "
+                     "it: 'device' (all blocks, with barriers in global "
+                     "memory), 'cluster', 'block' or 'auto' (the executor "
+                     "with the shortest estimated time)"),
       llvm::cl::init(Executor::Auto)};
   Option<int64_t> blockSize{
       *this, "block-size",
-      llvm::cl::desc("Threads of a block; 0: 256, or 512 "
-                     "where products run on tensor cores"),
+      llvm::cl::desc("Use this many threads per block (0: 256, or 512 if "
+                     "products run on tensor cores)"),
       llvm::cl::init(0)};
   Option<int64_t> clusterSize{
       *this, "cluster-size",
-      llvm::cl::desc("Blocks of a cluster, 1 to 16; 0: 8, or 16 where executor "
-                     "'auto' takes these"),
+      llvm::cl::desc("Use clusters of this many blocks, 1 to 16 (0: 8, or 16 "
+                     "if executor 'auto' chooses 16)"),
       llvm::cl::init(0)};
   Option<int64_t> instances{
       *this, "instances",
-      llvm::cl::desc("Instances that a mini-batch will have, for executor "
-                     "'auto'"),
+      llvm::cl::desc("Expect mini-batches of this many instances, for "
+                     "executor 'auto'"),
       llvm::cl::init(64)};
   Option<int64_t> sharedMemory{
       *this, "shared-memory",
-      llvm::cl::desc(
-          "Bytes of a block's shared memory for parameters; 0: none, "
-          "-1: all that the chip has, or, without a chip, what all "
-          "have from sm_80 on"),
+      llvm::cl::desc("Use at most this many bytes of a block's shared memory "
+                     "for parameters (0: none; -1: as much as the chip has "
+                     "or, without a chip, as much as all chips from sm_80 on "
+                     "have)"),
       llvm::cl::init(-1)};
   Option<Precision> precision{
       *this, "precision",
-      llvm::cl::desc("Precision of the factors of products with parameters: "
-                     "'f32' (not rounded), 'tf32' or 'bf16' (products run on "
-                     "tensor cores)"),
+      llvm::cl::desc("Round the factors of products with parameters to this "
+                     "type: 'f32' (no rounding), 'tf32' or 'bf16' (products "
+                     "run on tensor cores)"),
       llvm::cl::init(Precision::F32)};
   Option<int64_t> blocks{
       *this, "blocks",
-      llvm::cl::desc(
-          "Blocks of a launch, as far as is known; 0: one on each of "
-          "the chip's multiprocessors"),
+      llvm::cl::desc("Expect launches of this many blocks (0: one per "
+                     "multiprocessor of the chip)"),
       llvm::cl::init(0)};
   ListOption<int64_t> countRows{
       *this, "count-rows",
-      llvm::cl::desc("Numbers of rows for which the remark Work says what the "
-                     "blocks do in a stage")};
+      llvm::cl::desc("Report the work of the blocks in each stage for each of "
+                     "these numbers of rows (remark Work)")};
   Option<std::string> chip{
       *this, "chip",
-      llvm::cl::desc("Lower the kernel for this chip: sm_80, sm_90a, ..., or "
-                     "gfx90a, gfx942; without it the output stops at the gpu "
+      llvm::cl::desc("Lower the kernel for this chip: sm_80, sm_90a, ..., "
+                     "gfx90a or gfx942; without a chip, stop at the gpu "
                      "dialect"),
       llvm::cl::init("")};
   Option<CodeFormat> format{
       *this, "format",
-      llvm::cl::desc("Format of the kernel: 'llvm' (LLVM dialect), 'isa' "
-                     "(PTX or assembly text), 'bin' or 'fatbin' (both need "
-                     "ptxas of a CUDA toolkit)"),
+      llvm::cl::desc("Emit the kernel in this format: 'llvm' (LLVM dialect), "
+                     "'isa' (PTX or assembly text), 'bin' or 'fatbin' (both "
+                     "need ptxas of a CUDA toolkit)"),
       llvm::cl::init(CodeFormat::LLVM)};
 };
 

@@ -79,7 +79,7 @@ public:
         value = meaning;
         return false;
       }
-    return option.error("there is no '" + name + "'; use " +
+    return option.error("invalid value '" + name + "'; expected " +
                         listOptionNames<T>());
   }
   static void print(llvm::raw_ostream &os, const T &value) {

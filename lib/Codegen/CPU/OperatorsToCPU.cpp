@@ -93,13 +93,13 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
           " bytes of parameters, " + Twine(sharing.taskFlops) + " FLOP and " +
           Twine(sharing.taskBytes) + " bytes per task; launches of " +
           Twine(sharing.rowSplit) +
-          " tasks or more per worker are shared by rows" +
+          " or more tasks per worker are shared by rows" +
           (sharing.stageRows
                ? ", in groups of " + std::to_string(sharing.stageRows)
                : std::string()) +
           ", smaller ones stage by stage with " + Twine(barriers.size()) +
           (barriers.size() == 1 ? " barrier" : " barriers") +
-          ", those of less than " + Twine(sharing.shareTasks) +
+          ", those of fewer than " + Twine(sharing.shareTasks) +
           " tasks not at all")
              .str();
   // The needs of functions for another target are already known.

@@ -108,12 +108,12 @@ void BlockMemory::place(Plans plans) {
                       std::min(ProductMemory::kMostRows * row, kManyRowBytes));
     }
   }
-  int64_t room = options.sharedMemory - controlBytes;
-  int64_t kept = parameters.place(std::max<int64_t>(room - sums - few, 0));
+  int64_t available = options.sharedMemory - controlBytes;
+  int64_t kept = parameters.place(std::max<int64_t>(available - sums - few, 0));
   products.sums = llvm::alignTo(kept, FactorFormat::kVectorBytes);
   products.rows = products.sums + sums;
   products.rowBytes =
-      std::clamp(room - products.rows, few, std::max(few, many));
+      std::clamp(available - products.rows, few, std::max(few, many));
   products.rowBytes -= products.rowBytes % FactorFormat::kVectorBytes;
 }
 
@@ -126,8 +126,8 @@ LogicalResult BlockMemory::verify(ArrayRef<OperatorOp> operators,
     return getSumBytes(*a) < getSumBytes(*b);
   });
   OperatorOp op = operators[deepest - plans.begin()];
-  return op.emitError("products of this operator are so deep that sums and "
-                      "rows need ")
+  return op.emitError("products of this operator are too deep: sums and rows "
+                      "need ")
          << getBytes() + controlBytes
-         << " bytes of a block's shared memory, which has " << most;
+         << " bytes of shared memory, but a block has " << most;
 }

@@ -8,7 +8,7 @@
 #ifndef BATCH_CODEGEN_GPU_BLOCKMEMORY_H
 #define BATCH_CODEGEN_GPU_BLOCKMEMORY_H
 
-#include "KeptParameters.h"
+#include "ResidentParameters.h"
 #include "ProductEmitter.h"
 
 namespace mlir::uprog {
@@ -51,7 +51,7 @@ public:
   /// Returns why blocks do not keep the parameters of an operator.
   StringRef getReason(OperatorOp op) const;
 
-  KeptParameters parameters;
+  ResidentParameters parameters;
   ProductMemory products;
   int64_t controlBytes;
 

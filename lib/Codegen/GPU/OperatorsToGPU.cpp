@@ -48,7 +48,7 @@ static bool runsOnlyPlans(ModuleOp module) {
 /// Emits the functions of a staged operator. Records their needs on `host`, the
 /// operator of which it is a copy.
 static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
-                                     const KeptParameters &parameters,
+                                     const ResidentParameters &parameters,
                                      const ProductMemory &memory,
                                      gpu::GPUModuleOp module,
                                      ModuleTables &tables,
@@ -79,7 +79,7 @@ static LogicalResult convertOperator(const StagePlan &plan, OperatorOp host,
 
 /// Reports the work of a launch's blocks in the stages of an operator.
 static void describeWork(const StagePlan &plan, OperatorOp host,
-                         const KeptParameters &parameters,
+                         const ResidentParameters &parameters,
                          const ProductMemory &memory, gpu::GPUModuleOp module,
                          const StageWork::Launch &launch,
                          ArrayRef<int64_t> rowCounts) {
@@ -178,7 +178,7 @@ struct ConvertOperatorsToGPUPass
       plans.push_back(std::make_unique<StagePlan>(staged));
     }
     if (level == Level::Cluster && !module->hasAttr(kClusterSizeAttr)) {
-      module.emitError("clusters run programs, but there is no ")
+      module.emitError("programs of level cluster require attribute ")
           << kClusterSizeAttr << "; run batch-choose-executor first";
       return signalPassFailure();
     }
@@ -188,7 +188,7 @@ struct ConvertOperatorsToGPUPass
         {units, blockSize, sharedMemory, asyncCopies, precision});
     if (failed(memory.verify(operators, plans)))
       return signalPassFailure();
-    const KeptParameters &parameters = memory.parameters;
+    const ResidentParameters &parameters = memory.parameters;
     ModuleTables tables(module, device, kGlobalMemory);
     for (auto [plan, op] : llvm::zip_equal(plans, operators)) {
       parameters.describe(*plan, memory.getReason(op));
@@ -203,7 +203,7 @@ struct ConvertOperatorsToGPUPass
     CodeBuilder builder(module.getLoc(), module.getContext());
     builder.addressSpace = kGlobalMemory;
     if (int64_t bytes = memory.getBytes())
-      KeptParameters::addMemory(device, builder, bytes);
+      ResidentParameters::addMemory(device, builder, bytes);
     if (level)
       parameters.emitLoad(device, tables, builder, blockSize, *level);
     tables.save();

@@ -41,7 +41,7 @@ int64_t ProductEmitter::countTiles(const ProductPlan &plan, int64_t warps) {
 
 ProductEmitter::ProductEmitter(const Stage &stage, const ProductPlan &plan,
                                const ProductMemory &memory,
-                               const KeptParameters &parameters,
+                               const ResidentParameters &parameters,
                                ModuleTables &tables, CodeBuilder &b,
                                Evaluator &evaluator, int64_t warps)
     : stage(stage), plan(plan), memory(memory), parameters(parameters),
@@ -223,7 +223,7 @@ void ProductEmitter::copySpots(const ProductPlan::Round &round,
   for (const Copy &copy : copies) {
     auto emit = [&] {
       if (copy.from)
-        KeptParameters::emitCopy(b, copy.from, copy.at, copy.bytes);
+        ResidentParameters::emitCopy(b, copy.from, copy.at, copy.bytes);
       else
         b.store(copy.value, copy.at, copy.bytes);
     };
@@ -363,7 +363,7 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
     at.push_back(share.at);
     depth.push_back(share.depth());
     commonDepth = std::gcd(commonDepth, share.depth());
-    const KeptMatrix *kept = parameters.find(product);
+    const ResidentMatrix *kept = parameters.find(product);
     allKept &= kept && kept->kept == kept->tiles;
     someKept |= kept != nullptr;
     keptTiles.push_back(kept ? kept->kept : 0);

@@ -9,7 +9,7 @@
 #define BATCH_CODEGEN_GPU_PRODUCTEMITTER_H
 
 #include "../Stages/Evaluator.h"
-#include "KeptParameters.h"
+#include "ResidentParameters.h"
 #include "ProductPlan.h"
 #include "WordMath.h"
 #include "WorkShare.h"
@@ -43,7 +43,7 @@ public:
   using Slices = SliceShare<WordMath>;
 
   ProductEmitter(const Stage &stage, const ProductPlan &plan,
-                 const ProductMemory &memory, const KeptParameters &parameters,
+                 const ProductMemory &memory, const ResidentParameters &parameters,
                  ModuleTables &tables, CodeBuilder &b, Evaluator &evaluator,
                  int64_t warps);
 
@@ -163,7 +163,7 @@ private:
   const Stage &stage;
   const ProductPlan &plan;
   ProductMemory memory;
-  const KeptParameters &parameters;
+  const ResidentParameters &parameters;
   ModuleTables &tables;
   CodeBuilder &b;
   Evaluator &evaluator;

@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace mlir::uprog;
 
 WarpEmitter::WarpEmitter(const StagePlan &plan,
-                         const KeptParameters &parameters,
+                         const ResidentParameters &parameters,
                          const ProductMemory &memory, ModuleTables &tables,
                          CodeBuilder &b, const Blocks &blocks)
     : plan(plan), parameters(parameters), memory(memory), tables(tables), b(b),

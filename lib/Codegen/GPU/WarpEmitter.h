@@ -39,7 +39,7 @@ public:
     bool stagesWait = false;
   };
 
-  WarpEmitter(const StagePlan &plan, const KeptParameters &parameters,
+  WarpEmitter(const StagePlan &plan, const ResidentParameters &parameters,
               const ProductMemory &memory, ModuleTables &tables, CodeBuilder &b,
               const Blocks &blocks);
 
@@ -88,7 +88,7 @@ private:
   Value countRows();
 
   const StagePlan &plan;
-  const KeptParameters &parameters;
+  const ResidentParameters &parameters;
   const ProductMemory &memory;
   ModuleTables &tables;
   CodeBuilder &b;

@@ -165,7 +165,7 @@ struct StageWork::Counter {
   };
 
   Counter(StageWork &work, const StagePlan &plan, const Stage &stage,
-          const KeptParameters &parameters, const ProductMemory &memory,
+          const ResidentParameters &parameters, const ProductMemory &memory,
           const Launch &launch, int64_t rows)
       : work(work), stage(stage), parameters(parameters), launch(launch),
         products(plan, stage, launch.blocks.precision,
@@ -296,7 +296,7 @@ private:
       warp.shuffles += own.shuffles;
       warp.instructions += own.instructions;
       // Of parameters that are not kept, every column is read in all of k.
-      const KeptMatrix *kept = parameters.find(*share.product);
+      const ResidentMatrix *kept = parameters.find(*share.product);
       int64_t bytes =
           width * share.depth() * batch::elementBytes(round.format.element);
       bool global = !kept || turn >= kept->kept;
@@ -314,7 +314,7 @@ private:
   NumberMath m;
   StageWork &work;
   const Stage &stage;
-  const KeptParameters &parameters;
+  const ResidentParameters &parameters;
   const Launch &launch;
   ProductPlan products;
   LaneReductions elements;
@@ -324,7 +324,7 @@ private:
 };
 
 StageWork::StageWork(const StagePlan &plan, const Stage &stage,
-                     const KeptParameters &parameters,
+                     const ResidentParameters &parameters,
                      const ProductMemory &memory, const Launch &launch,
                      int64_t rows) {
   Counter counter(*this, plan, stage, parameters, memory, launch, rows);

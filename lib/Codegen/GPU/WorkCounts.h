@@ -53,7 +53,7 @@ struct StageWork {
   };
 
   StageWork(const StagePlan &plan, const Stage &stage,
-            const KeptParameters &parameters, const ProductMemory &memory,
+            const ResidentParameters &parameters, const ProductMemory &memory,
             const Launch &launch, int64_t rows);
 
   /// Counts of each warp, block by block: its shares of products, or tiles of

@@ -60,7 +60,7 @@ InstanceUnit batch::makeInstanceUnit(OpBuilder &builder, Location loc,
   return unit;
 }
 
-InstanceUnit batch::makeAlone(OpBuilder &builder, Location loc,
+InstanceUnit batch::makeSingleUnit(OpBuilder &builder, Location loc,
                               const InstanceUnit &unit) {
   ContextBuilder cb(builder, loc, unit.context);
   InstanceUnit alone = unit;
@@ -71,7 +71,7 @@ InstanceUnit batch::makeAlone(OpBuilder &builder, Location loc,
   return alone;
 }
 
-InstanceUnit batch::makeOfCluster(OpBuilder &builder, Location loc,
+InstanceUnit batch::makeClusterUnit(OpBuilder &builder, Location loc,
                                   const InstanceUnit &unit, Value rank,
                                   Value size) {
   ContextBuilder cb(builder, loc, unit.context);
@@ -107,13 +107,13 @@ Value InstanceCode::isZero(Value value) {
 }
 
 /// Returns whether this is the unit's first thread; null if it is the only one.
-Value InstanceCode::leads() {
+Value InstanceCode::isLeaderThread() {
   return unit.threads.isGroup() ? isZero(unit.threads.thread) : Value();
 }
 
 /// Returns whether this thread reports the values that all threads compute. It
 /// is one thread among those of all units that run the instance.
-Value InstanceCode::tells() {
+Value InstanceCode::isReportingThread() {
   Value place = unit.number;
   if (unit.threads.isGroup())
     place = arith::OrIOp::create(builder, loc, place, unit.threads.thread);
@@ -182,7 +182,7 @@ void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
       addTo(isShared ? kUnitSharedBatches : kUnitBatches, cb.constant(1),
             Value());
     } else {
-      tellTasks(kernel, count, isShared);
+      reportTasks(kernel, count, isShared);
     }
   };
   when(isTogether && !isShared ? isZero(unit.number) : Value(), begin);
@@ -190,7 +190,7 @@ void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
 
 /// Does the same for a thread of a group. Tasks that the blocks of a cluster
 /// share out count as run by its first block.
-void InstanceCode::tellTasks(int64_t kernel, Value count, bool isShared) {
+void InstanceCode::reportTasks(int64_t kernel, Value count, bool isShared) {
   const UnitThreads &threads = unit.threads;
   // A thread would have to wait too long for a count in global memory.
   Value tasks = arith::AndIOp::create(builder, loc, loadOwn(unit.progress),
@@ -217,7 +217,7 @@ void InstanceCode::tellTasks(int64_t kernel, Value count, bool isShared) {
         arith::AddIOp::create(builder, loc, loadOwn(unit.shares), share);
     LLVM::StoreOp::create(builder, loc, shares, unit.shares);
   }
-  when(leads(), [&] {
+  when(isLeaderThread(), [&] {
     LLVM::StoreOp::create(builder, loc, now, threads.progress, kCellBytes,
                           /*isVolatile=*/false, /*isNonTemporal=*/false,
                           /*isInvariantGroup=*/false,
@@ -232,7 +232,7 @@ Value InstanceCode::lastKernel() {
 
 /// Counts a barrier, which the unit now reaches.
 void InstanceCode::beginBarrier() {
-  addTo(kUnitBarriers, cb.constant(1), tells());
+  addTo(kUnitBarriers, cb.constant(1), isReportingThread());
   if (!unit.threads.isGroup())
     trace(cb.constant(-1), cb.constant(0));
 }
@@ -257,7 +257,7 @@ void InstanceCode::storeCounts() {
   Value shared = arith::ShRUIOp::create(builder, loc, steps, shift);
   Value batches = arith::SubIOp::create(
       builder, loc, steps, arith::ShLIOp::create(builder, loc, shared, shift));
-  when(leads(), [&] {
+  when(isLeaderThread(), [&] {
     cb.storeCell(unit.state, kUnitTasks, tasks);
     cb.storeCell(unit.state, kUnitShares, shares);
     cb.storeCell(unit.state, kUnitBatches, batches);
@@ -301,7 +301,7 @@ Value InstanceCode::nextRound(uprog::NextRoundOp op, Value count, Value before,
         builder, loc, arith::CmpIPredicate::ugt, rounds, most);
     isFirst = arith::AndIOp::create(builder, loc, isFirst, exceeds);
   }
-  when(arith::AndIOp::create(builder, loc, tells(), isFirst), [&] {
+  when(arith::AndIOp::create(builder, loc, isReportingThread(), isFirst), [&] {
     cb.storeCell(cb.loadPointer(unit.state, kUnitEnds), loadOwn(unit.instance),
                  cb.constant(tables.getLoop(op)));
   });
@@ -479,7 +479,7 @@ void InstanceCode::copy(RankedTensorType type, Value from, Value to) {
   int64_t bytes = getRowBytes(type);
   auto [begin, end] = shareOf(cb.constant(bytes));
   cb.copyBytes(from, to, begin, end);
-  addTo(kUnitCopiedBytes, cb.constant(bytes), tells());
+  addTo(kUnitCopiedBytes, cb.constant(bytes), isReportingThread());
 }
 
 void InstanceCode::clearBuffers(const InstanceTables &tables) {
@@ -487,11 +487,11 @@ void InstanceCode::clearBuffers(const InstanceTables &tables) {
                                       cb.constant(tables.getBufferBegin()));
   Value members = cb.constant(1);
   const bool isTogether = unit.level != uprog::Level::Block;
-  if (isTogether && tables.getRoom() > 1)
+  if (isTogether && tables.getCapacity() > 1)
     members = arith::MaxSIOp::create(
         builder, loc, members,
         arith::MinSIOp::create(builder, loc, instances(),
-                               cb.constant(tables.getRoom())));
+                               cb.constant(tables.getCapacity())));
   clear(first, arith::MulIOp::create(builder, loc, members,
                                      cb.constant(tables.getBufferBytes())));
   if (!isTogether || tables.getNodeBytes() == 0)
@@ -537,17 +537,17 @@ static int64_t getKernelNumber(ModuleOp module, KernelOp kernel) {
 Value InstanceCode::shareCells(Operation *op, int64_t count,
                                const InstanceTables &tables,
                                function_ref<void(Value)> store) {
-  Value room = this->room(op, count, tables);
+  Value cells = allocate(op, count, tables);
   if (!unit.threads.isGroup()) {
-    store(room);
-    return room;
+    store(cells);
+    return cells;
   }
   // The first barrier ensures that all threads have read the previous cells,
   // the second that all read the new ones.
   gpu::BarrierOp::create(builder, loc);
-  when(leads(), [&] { store(room); });
+  when(isLeaderThread(), [&] { store(cells); });
   gpu::BarrierOp::create(builder, loc);
-  return room;
+  return cells;
 }
 
 /// Counts the bytes that `count` tasks copy of operands that they insert into.
@@ -563,7 +563,7 @@ void InstanceCode::countCopies(KernelOp kernel, Value count,
   if (bytes > 0)
     addTo(kUnitCopiedBytes,
           arith::MulIOp::create(builder, loc, count, cb.constant(bytes)),
-          tells());
+          isReportingThread());
 }
 
 Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
@@ -579,9 +579,9 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
   beginTasks(number, cb.constant(1), site.getStep());
   countCopies(kernel, cb.constant(1), isInPlace);
   return shareCells(
-      site, TaskStep::countCells(kernel), tables, [&](Value room) {
+      site, TaskStep::countCells(kernel), tables, [&](Value cells) {
         TaskStep task(builder, op, unit.context, kernel,
-                      getCode(module, site.getKernel()), room);
+                      getCode(module, site.getKernel()), cells);
         llvm::for_each(inputs, [&](Value input) { task.storeOperand(input); });
         for (auto [index, output] : llvm::enumerate(outputs))
           task.storeResult(index, isInPlace(index) ? Value() : output);
@@ -594,19 +594,19 @@ Value InstanceCode::site(uprog::SiteOp site, ValueRange inputs,
 Value InstanceCode::tasks(uprog::TasksOp op, const InstanceTables &tables) {
   auto kernel =
       op->getParentOfType<ModuleOp>().lookupSymbol<KernelOp>(op.getKernel());
-  return shareCells(op, countTaskCells(kernel, op.getRoom()), tables,
+  return shareCells(op, countTaskCells(kernel, op.getCapacity()), tables,
                     [](Value) {});
 }
 
 void InstanceCode::putTask(uprog::PutTaskOp op, Value tasks, Value index,
                            ValueRange inputs, ValueRange outputs) {
   auto list = op.getTasks().getDefiningOp<uprog::TasksOp>();
-  when(leads(), [&] {
+  when(isLeaderThread(), [&] {
     int64_t position = 0;
     for (ValueRange values : {inputs, outputs})
       for (Value value : values) {
         Value cell = arith::AddIOp::create(
-            builder, loc, index, cb.constant(position++ * list.getRoom()));
+            builder, loc, index, cb.constant(position++ * list.getCapacity()));
         cb.storeCell(tasks, cell, cb.toCell(value));
       }
   });
@@ -619,7 +619,7 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
   auto kernel = module.lookupSymbol<KernelOp>(list.getKernel());
   const int64_t number = getKernelNumber(module, kernel);
   const int64_t arguments = kernel.getTaskArguments().size();
-  const int64_t numResults = kernel.getNumResults(), most = list.getRoom();
+  const int64_t numResults = kernel.getNumResults(), most = list.getCapacity();
   Value zero = cb.constant(0);
   auto cellOf = [&](Value base, int64_t cell) -> Value {
     Value pointer = cb.address(base, cb.constant(cell), builder.getI64Type());
@@ -662,9 +662,9 @@ Value InstanceCode::batch(uprog::BatchOp op, Value tasks, Value count,
 }
 
 /// Lists the rows of a result that the tasks of a step write, one after the
-/// other from `first` on, in the cells of `room` from number `at` on. Returns
+/// other from `first` on, in `cells` from number `at` on. Returns
 /// the address of these cells.
-Value InstanceCode::listRows(Value first, Type type, Value count, Value room,
+Value InstanceCode::listRows(Value first, Type type, Value count, Value cells,
                              int64_t at) {
   Value bytes = cb.constant(getRowBytes(cast<RankedTensorType>(type)));
   auto loop =
@@ -675,10 +675,10 @@ Value InstanceCode::listRows(Value first, Type type, Value count, Value room,
     Value task = loop.getInductionVar();
     Value offset = arith::MulIOp::create(builder, loc, task, bytes);
     Value cell = arith::AddIOp::create(builder, loc, task, cb.constant(at));
-    cb.storeCell(room, cell,
+    cb.storeCell(cells, cell,
                  arith::AddIOp::create(builder, loc, first, offset));
   }
-  Value address = cb.address(room, cb.constant(at), builder.getI64Type());
+  Value address = cb.address(cells, cb.constant(at), builder.getI64Type());
   return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), address);
 }
 
@@ -686,10 +686,10 @@ Value InstanceCode::listRows(Value first, Type type, Value count, Value room,
 // Several instances
 //===----------------------------------------------------------------------===//
 
-Value InstanceCode::room(Operation *op, int64_t cells,
+Value InstanceCode::allocate(Operation *op, int64_t count,
                          const InstanceTables &tables) {
   if (!unit.threads.isGroup())
-    return allocateCells(builder, op, cells);
+    return allocateCells(builder, op, count);
   return addressOf(cb.constant(tables.getCells(op)));
 }
 
@@ -705,7 +705,7 @@ Value InstanceCode::cells(uprog::CellsOp op, const InstanceTables &tables) {
   if (unit.threads.isGroup())
     return cb.constant(tables.getCells(op));
   return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
-                                  allocateCells(builder, op, op.getRoom()));
+                                  allocateCells(builder, op, op.getCapacity()));
 }
 
 Value InstanceCode::get(Value cells, Value member, Type type) {
@@ -721,7 +721,7 @@ void InstanceCode::put(Value cells, Value member, Value value) {
   // The first barrier ensures that all threads have read the old value, the
   // second that all read the new one.
   gpu::BarrierOp::create(builder, loc);
-  when(leads(), store);
+  when(isLeaderThread(), store);
   gpu::BarrierOp::create(builder, loc);
 }
 
@@ -766,11 +766,11 @@ void InstanceCode::result(int64_t number, Value instance, Value value,
   Value cells = cb.loadPointer(cb.loadField(ContextField::results), number);
   // The other results follow immediately.
   if (number == 0 && !unit.threads.thread) // on the host
-    when(tells(), [&] { cb.countEnded(); });
+    when(isReportingThread(), [&] { cb.countEnded(); });
   if (type)
     return copy(cast<RankedTensorType>(*type), value,
                 cb.loadCell(cells, instance));
-  when(tells(), [&] { cb.storeCell(cells, instance, cb.toCell(value)); });
+  when(isReportingThread(), [&] { cb.storeCell(cells, instance, cb.toCell(value)); });
 }
 
 Value InstanceCode::listLength(Value list) { return cb.listLength(list); }

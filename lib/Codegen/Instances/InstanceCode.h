@@ -69,7 +69,7 @@ public:
   /// follows for each other member of the instances that run together.
   int64_t getBufferBegin() const { return bufferBegin; }
   int64_t getBufferBytes() const { return bufferBytes; }
-  int64_t getRoom() const { return room; }
+  int64_t getCapacity() const { return capacity; }
   /// Returns the size in bytes of the scratch memory of sites of sets. It is in
   /// front of the memory of all units.
   int64_t getSetBytes() const { return setBytes; }
@@ -85,7 +85,7 @@ public:
 private:
   int64_t take(int64_t size);
   void placeBuffers(ModuleOp module);
-  void findRoom(ModuleOp module);
+  void findCapacity(ModuleOp module);
   void placeSites(ModuleOp module, bool onDevice);
   void placeNodes(ModuleOp module);
   int64_t numberValues(Region &region, int64_t first);
@@ -94,7 +94,7 @@ private:
   void findLoopsOfKernels(ModuleOp module);
 
   int64_t bytes = 0, bufferBegin = 0, bufferBytes = 0;
-  int64_t room = 1; ///< for instances that run together
+  int64_t capacity = 1; ///< instances that run at the same time
   int64_t setBytes = 0;
   int64_t mostTasks = 1; ///< of a step
   int64_t nodeBytes = 0, nodeCells = 0, nodeValues = 0;
@@ -131,11 +131,11 @@ InstanceUnit makeInstanceUnit(OpBuilder &builder, Location loc, Value context,
                               Value number, Value count,
                               const UnitThreads &threads = {});
 /// Returns the same unit for code in which it runs an instance by itself.
-InstanceUnit makeAlone(OpBuilder &builder, Location loc,
+InstanceUnit makeSingleUnit(OpBuilder &builder, Location loc,
                        const InstanceUnit &unit);
 /// Returns the same unit as block `rank` of the `size` blocks of a cluster,
 /// which run an instance together in the memory of the first block.
-InstanceUnit makeOfCluster(OpBuilder &builder, Location loc,
+InstanceUnit makeClusterUnit(OpBuilder &builder, Location loc,
                            const InstanceUnit &unit, Value rank, Value size);
 
 /// Emitter of the code of instances at the insertion point of a builder. Rows,
@@ -156,7 +156,7 @@ public:
   Value site(uprog::SiteOp op, ValueRange inputs, ValueRange outputs,
              const InstanceTables &tables);
   Value slice(uprog::SliceOp op, Value whole, Value index);
-  /// Returns the address of the room for tasks.
+  /// Returns the address of the cells for tasks.
   Value tasks(uprog::TasksOp op, const InstanceTables &tables);
   void putTask(uprog::PutTaskOp op, Value tasks, Value index, ValueRange inputs,
                ValueRange outputs);
@@ -166,8 +166,8 @@ public:
   /// `rounds` is null or an i64.
   Value nextRound(uprog::NextRoundOp op, Value count, Value rounds,
                   const InstanceTables &tables);
-  /// Returns the address of room for the cells of the unit that `op` needs.
-  Value room(Operation *op, int64_t cells, const InstanceTables &tables);
+  /// Returns the address of `count` cells of the unit, which `op` needs.
+  Value allocate(Operation *op, int64_t count, const InstanceTables &tables);
   /// Returns the location of cells, an i64: their address or, on a device,
   /// their offset from the beginning of the unit's own memory.
   Value cells(uprog::CellsOp op, const InstanceTables &tables);
@@ -216,15 +216,15 @@ public:
 private:
   Value isZero(Value value);
   Value fromCell(Value cell, Type type);
-  Value leads();
-  Value tells();
+  Value isLeaderThread();
+  Value isReportingThread();
   void when(Value condition, function_ref<void()> body);
   std::pair<Value, Value> shareOf(Value bytes);
   void clear(Value first, Value bytes);
   Value loadOwn(Value cell);
   void addTo(abi::Field counter, Value amount, Value condition);
   void beginTasks(int64_t kernel, Value count, Value step);
-  void tellTasks(int64_t kernel, Value count, bool isShared);
+  void reportTasks(int64_t kernel, Value count, bool isShared);
   void countCopies(KernelOp kernel, Value count,
                    function_ref<bool(unsigned)> isInPlace);
   Value shareCells(Operation *op, int64_t count, const InstanceTables &tables,
@@ -236,7 +236,7 @@ private:
   Value resultCell(StringAttr results, Value node,
                    const InstanceTables &tables);
   Value scratchOf(Operation *site, const InstanceTables &tables);
-  Value listRows(Value first, Type type, Value count, Value room, int64_t at);
+  Value listRows(Value first, Type type, Value count, Value cells, int64_t at);
   Value checkIndex(Value index, Value extent, int64_t place);
 
   OpBuilder &builder;

@@ -33,9 +33,9 @@ void InstanceTables::placeBuffers(ModuleOp module) {
   bufferBytes = bytes - bufferBegin;
 }
 
-void InstanceTables::findRoom(ModuleOp module) {
+void InstanceTables::findCapacity(ModuleOp module) {
   module.walk(
-      [&](uprog::CellsOp op) { room = std::max<int64_t>(room, op.getRoom()); });
+      [&](uprog::CellsOp op) { capacity = std::max<int64_t>(capacity, op.getCapacity()); });
 }
 
 namespace {
@@ -69,9 +69,9 @@ void InstanceTables::placeSites(ModuleOp module, bool onDevice) {
     };
     program.walk([&](Operation *op) {
       if (auto own = dyn_cast<uprog::CellsOp>(op))
-        return need(op, "cells", /*bytes=*/0, own.getRoom());
+        return need(op, "cells", /*bytes=*/0, own.getCapacity());
       if (auto own = dyn_cast<uprog::MembersOp>(op))
-        return need(op, "cells", /*bytes=*/0, own.getRoom());
+        return need(op, "cells", /*bytes=*/0, own.getCapacity());
       auto tasks = dyn_cast<uprog::TasksOp>(op);
       if (auto batch = dyn_cast<uprog::BatchOp>(op))
         tasks = batch.getTasks().getDefiningOp<uprog::TasksOp>();
@@ -83,7 +83,7 @@ void InstanceTables::placeSites(ModuleOp module, bool onDevice) {
       int64_t bytes = getCode(module, name).getTaskScratch();
       if (site)
         return need(op, name, bytes, TaskStep::countCells(kernel));
-      int64_t most = tasks.getRoom();
+      int64_t most = tasks.getCapacity();
       mostTasks = std::max(mostTasks, most);
       if (isa<uprog::TasksOp>(op))
         return need(op, name, /*bytes=*/0, countTaskCells(kernel, most));
@@ -162,7 +162,7 @@ void InstanceTables::findLoopsOfKernels(ModuleOp module) {
 }
 
 InstanceTables::InstanceTables(ModuleOp module, bool onDevice) {
-  findRoom(module);
+  findCapacity(module);
   placeSites(module, onDevice);
   placeBuffers(module);
   placeNodes(module);
@@ -190,7 +190,7 @@ void InstanceTables::save(ModuleOp module) const {
   });
   if (!runsInstances.wasInterrupted())
     return;
-  const bool runsTogether =
+  const bool sharesInstances =
       llvm::any_of(module.getOps<uprog::ProgramOp>(), [](uprog::ProgramOp op) {
         return !op->hasAttr(kExecutorAttr) &&
                op.getLevel() == uprog::Level::Device;
@@ -198,8 +198,8 @@ void InstanceTables::save(ModuleOp module) const {
   NamedAttribute entries[] = {
       builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytes)),
       builder.getNamedAttr("tasks", builder.getI64IntegerAttr(mostTasks)),
-      builder.getNamedAttr("room",
-                           builder.getI64IntegerAttr(runsTogether ? room : 0)),
+      builder.getNamedAttr("capacity",
+                           builder.getI64IntegerAttr(sharesInstances ? capacity : 0)),
       builder.getNamedAttr("set_bytes", builder.getI64IntegerAttr(setBytes)),
       builder.getNamedAttr("member_bytes",
                            builder.getI64IntegerAttr(bufferBytes)),

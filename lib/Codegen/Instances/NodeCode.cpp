@@ -134,7 +134,7 @@ void InstanceCode::remember(uprog::RememberOp op, Value node, ValueRange values,
   // second that all read the new ones.
   if (unit.threads.isGroup())
     gpu::BarrierOp::create(builder, loc);
-  when(leads(), [&] {
+  when(isLeaderThread(), [&] {
     for (auto [number, value] : llvm::enumerate(values)) {
       Value cell =
           arith::AddIOp::create(builder, loc, first, cb.constant(number));
@@ -170,7 +170,7 @@ Value InstanceCode::construct(uprog::ConstructOp op, ValueRange fields,
                                cb.constant(tables.getNodeValue(op)));
   rec::VariantNumbering numbers(op->getParentOfType<ModuleOp>());
   int64_t variant = numbers.getNumber(op.getVariant());
-  when(tells(), [&] {
+  when(isReportingThread(), [&] {
     Type byte = builder.getI8Type();
     Value where = cb.address(cb.loadField(ContextField::variants), made, byte);
     LLVM::StoreOp::create(

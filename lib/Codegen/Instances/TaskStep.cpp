@@ -30,15 +30,15 @@ uprog::PutTaskOp batch::findPutWithRows(uprog::TasksOp list) {
 }
 
 int64_t batch::countBatchCells(KernelOp kernel, uprog::TasksOp tasks) {
-  int64_t rows = findPutWithRows(tasks) ? 0 : tasks.getRoom();
+  int64_t rows = findPutWithRows(tasks) ? 0 : tasks.getCapacity();
   return kStepCells +
          static_cast<int64_t>(kernel.getTaskArguments().size()) *
              kOperandCells +
          kernel.getNumResults() * (1 + rows);
 }
 
-int64_t batch::countTaskCells(KernelOp kernel, int64_t room) {
-  return room * static_cast<int64_t>(kernel.getTaskArguments().size() +
+int64_t batch::countTaskCells(KernelOp kernel, int64_t capacity) {
+  return capacity * static_cast<int64_t>(kernel.getTaskArguments().size() +
                                      kernel.getNumResults());
 }
 
@@ -50,9 +50,9 @@ int64_t TaskStep::countCells(KernelOp kernel) {
 }
 
 Value TaskStep::takeCells(int64_t cells) {
-  if (!room)
+  if (!memory)
     return allocateCells(builder, op, cells);
-  Value begin = cb.address(room, cb.constant(taken), builder.getI64Type());
+  Value begin = cb.address(memory, cb.constant(taken), builder.getI64Type());
   taken += cells;
   return begin;
 }
@@ -75,10 +75,10 @@ Value TaskStep::toCell(Value pointer) {
 }
 
 TaskStep::TaskStep(OpBuilder &builder, Operation *op, Value context,
-                   KernelOp kernel, uprog::CodeAttr code, Value room)
+                   KernelOp kernel, uprog::CodeAttr code, Value memory)
     : builder(builder), op(op), loc(op->getLoc()), cb(builder, loc, context),
       kernel(kernel), code(code), perTask(kernel.getTaskArguments()),
-      room(room) {
+      memory(memory) {
   step = takeCells(kStepCells);
   operands = takeCells(perTask.size() * kOperandCells);
   values = takeCells(perTask.size());

@@ -27,17 +27,17 @@ uprog::PutTaskOp findPutWithRows(uprog::TasksOp list);
 int64_t countBatchCells(KernelOp kernel, uprog::TasksOp tasks);
 /// Returns the number of cells of a list of tasks, including the rows of their
 /// results.
-int64_t countTaskCells(KernelOp kernel, int64_t room);
+int64_t countTaskCells(KernelOp kernel, int64_t capacity);
 
 /// Emitter of a BatchStep with one task.
 class TaskStep {
 public:
   /// `code` is the code of the kernel's operator. `op` runs the task, at the
-  /// builder's insertion point. The step is stored in `room`, which has
-  /// countCells() cells. If `room` is null, the step is on the stack of the
+  /// builder's insertion point. The step is stored in `memory`, which has
+  /// countCells() cells. If `memory` is null, the step is on the stack of the
   /// surrounding function, allocated once per call of that function.
   TaskStep(OpBuilder &builder, Operation *op, Value context, KernelOp kernel,
-           uprog::CodeAttr code, Value room = {});
+           uprog::CodeAttr code, Value memory = {});
   static int64_t countCells(KernelOp kernel);
 
   /// Stores the next operand that is not shared: a number, the address of a row
@@ -69,8 +69,8 @@ private:
   uprog::CodeAttr code;
   SmallVector<unsigned> perTask; ///< arguments of the kernel
   int64_t position = 0;          ///< of the next operand
-  Value room;
-  int64_t taken = 0; ///< cells of the room
+  Value memory;
+  int64_t taken = 0; ///< cells of the memory
   Value operands, values, offsets, zeroIndex, results, resultRows, step, zero;
   Value scratchBytes;
   bool needsScratch;

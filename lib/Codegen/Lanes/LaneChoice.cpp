@@ -137,7 +137,7 @@ std::pair<Value, Value> LaneCode::nextBlock(Value preferred, Value oldest,
     setNumber(kLanesUnknownStates, add(number(kLanesUnknownStates), unknown));
     // Lanes that return while others enter the block start a new wait.
     when(any, [&] {
-      tellProgress(now, block);
+      reportProgress(now, block);
       Value place = placeOf(block);
       Value wait = arith::SubIOp::create(builder, loc, now,
                                          load(array(kLanesSince), place));
@@ -150,7 +150,7 @@ std::pair<Value, Value> LaneCode::nextBlock(Value preferred, Value oldest,
   return {block, any};
 }
 
-void LaneCode::tellProgress(Value now, Value block) {
+void LaneCode::reportProgress(Value now, Value block) {
   if (!unit.progress)
     return;
   Value steps =

@@ -187,7 +187,7 @@ static Type getBitsType(OpBuilder &builder, Type type) {
   return builder.getIntegerType(8 * elementBytes(type));
 }
 
-void LaneCode::handOverResults(func::FuncOp entry, Value lane) {
+void LaneCode::storeResults(func::FuncOp entry, Value lane) {
   Type i64 = builder.getI64Type();
   Value instance = load(array(kLanesInstances), lane);
   for (auto &[name, variable] : layout.getVariables()) {
@@ -256,7 +256,7 @@ void LaneCode::makeNextInstance(func::FuncOp entry) {
   LaneCode code(builder, loc, machine, body->getArgument(0),
                 body->getArgument(1), unit);
   code.when(done, [&] {
-    code.handOverResults(entry, lane);
+    code.storeResults(entry, lane);
     if (!unit.thread) // on the host
       code.cb.countEnded();
   });
@@ -378,7 +378,7 @@ void LaneCode::leave(Operation *terminator, Value place, Value lane) {
     return add(mul(depth, limit(kLanesLanes)), lane);
   };
   if (auto call = dyn_cast<PushJumpOp>(terminator)) {
-    Value depth = makeRoom(array(kLanesReturnDepths), lane);
+    Value depth = pushEntry(array(kLanesReturnDepths), lane);
     store(returns, returnPlace(depth), target(call.getReturnToAttr()));
     return arrive(lane, frame, target(call.getTargetAttr()));
   }

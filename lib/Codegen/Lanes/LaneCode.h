@@ -133,14 +133,14 @@ private:
   void copyToTops(const MachineLayout::Variable &variable);
   /// Adds an entry to a stack if it has room. Otherwise the lane's instance
   /// ends with an error.
-  Value makeRoom(Value depths, Value lane);
+  Value pushEntry(Value depths, Value lane);
   /// Makes a lane wait for a block of a frame.
   void arrive(Value lane, Value frame, Value target);
   void leave(Operation *terminator, Value place, Value lane);
   bool canFail(BlockOp block);
   /// Stores an instance's results where the caller wants them, and a new
   /// instance's arguments in the lane's variables.
-  void handOverResults(func::FuncOp entry, Value lane);
+  void storeResults(func::FuncOp entry, Value lane);
   void takeArguments(func::FuncOp entry, Value lane, Value instance);
   void callNextInstance(Value lane, bool done);
   /// Returns whether instances come from a stream.
@@ -152,7 +152,7 @@ private:
   /// indexed by place.
   Value inFrame(Value array);
   /// Reports to the host that step `now` runs a block.
-  void tellProgress(Value now, Value block);
+  void reportProgress(Value now, Value block);
   /// Returns the block that the table of states chooses, or -1 if the table
   /// does not have the state (BlockPolicy.h).
   Value learnedBlock();

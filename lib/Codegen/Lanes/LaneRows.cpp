@@ -134,12 +134,12 @@ Value LaneCode::valueRow(Value value, Value place, Value lane) {
   return resultRow(cast<InvokeOp>(result.getOwner()), result, place, lane);
 }
 
-Value LaneCode::makeRoom(Value depths, Value lane) {
+Value LaneCode::pushEntry(Value depths, Value lane) {
   Value depth = load(depths, lane);
   Value last = limit(kLanesStackDepth);
-  Value hasRoom = compare(CmpIPredicate::slt, depth, last);
+  Value isBelowLimit = compare(CmpIPredicate::slt, depth, last);
   when(
-      hasRoom, [&] { store(depths, lane, add(depth, constant(1))); },
+      isBelowLimit, [&] { store(depths, lane, add(depth, constant(1))); },
       [&] {
         Value code =
             constant(int64_t(BATCH_LANE_STACK_OVERFLOW) << 32 | present);
@@ -152,7 +152,7 @@ Value LaneCode::makeRoom(Value depths, Value lane) {
 void LaneCode::push(PushOp op, Value place, Value lane) {
   const auto &entry = layout.getVariable(op.getVariableAttr().getAttr());
   Value depths = variable(entry, kVariableDepths);
-  Value depth = makeRoom(depths, lane);
+  Value depth = pushEntry(depths, lane);
   if (machine.getCachedTops()) {
     Value top = currentRow(entry, lane);
     copyRow(stackRow(entry, depth, lane), top, entry);
@@ -184,11 +184,11 @@ void LaneCode::push(PushOp op) {
         copyPiece(top, value, entry, piece);
       return;
     }
-    Value hasRoom = compare(CmpIPredicate::slt, depth, limit(kLanesStackDepth));
-    Value above = select(hasRoom, add(depth, constant(1)), depth);
+    Value isBelowLimit = compare(CmpIPredicate::slt, depth, limit(kLanesStackDepth));
+    Value above = select(isBelowLimit, add(depth, constant(1)), depth);
     copyPiece(stackRow(entry, above, lane), value, entry, piece);
   });
-  forActive([&](Value, Value lane) { makeRoom(depths, lane); });
+  forActive([&](Value, Value lane) { pushEntry(depths, lane); });
 }
 
 void LaneCode::pop(PopOp op) {

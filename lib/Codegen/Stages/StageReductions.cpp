@@ -292,14 +292,14 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
     };
     if (isComputed(0) || isComputed(1))
       continue;
-    auto liesInMemory = [&](const Read &read) {
+    auto isInMemory = [&](const Read &read) {
       return !read.nonLocalRow &&
              (isa<BlockArgument>(read.base) || getNode(read.base));
     };
     SmallVector<Read> lefts, rights;
     // The reduction is split at the pieces of B.
     if (!readOperands(node, std::nullopt, lefts, 1 - right) ||
-        lefts.size() != 1 || !liesInMemory(lefts[0]) ||
+        lefts.size() != 1 || !isInMemory(lefts[0]) ||
         getStride(lefts[0], k) != 1 || getStride(lefts[0], j) != 0 ||
         !readOperands(node, rank, rights, right) || rights.empty())
       continue;
@@ -326,7 +326,7 @@ bool Staging::matchInPlace(StagedNode &node, linalg::LinalgOp linalgOp) {
     };
     if (leftStride <= 0 || stride <= 0 ||
         llvm::any_of(rights, [&](const Read &read) {
-          return !liesInMemory(read) || !fits(read) ||
+          return !isInMemory(read) || !fits(read) ||
                  getStride(read, k) != stride;
         }))
       continue;

@@ -32,7 +32,7 @@ LogicalResult Staging::checkArguments() {
     if (!batch::isElementType(tensor.getElementType()))
       return op.emitError("operand ")
              << i << " has elements of type " << tensor.getElementType()
-             << ", which operators do not read";
+             << ", which operators do not support";
     ArrayRef<int64_t> shape = tensor.getShape();
     if (!op.getParameter(i) &&
         (shape.empty() || !ShapedType::isDynamic(shape.front()) ||
@@ -51,7 +51,7 @@ LogicalResult Staging::checkLayouts() {
                  !layout.getOnlyDigit(layout.getDigits().front().dim);
     if (!split || layout.getRun() % lanes == 0)
       return success();
-    return op.emitError() << what << ' ' << number << " lies in pieces of "
+    return op.emitError() << what << ' ' << number << " is stored in pieces of "
                           << layout.getRun()
                           << " elements; split the last dimension of its table "
                              "by a multiple of the "
@@ -110,9 +110,8 @@ LogicalResult Staging::computeSpace(Operation *inner) {
     if (!type)
       return inner->emitOpError("mixes tensor and other results");
     if (!batch::isElementType(type.getElementType()))
-      return inner->emitOpError("makes elements of type ")
-             << type.getElementType()
-             << ", which operators do not compute with";
+      return inner->emitOpError("produces elements of type ")
+             << type.getElementType() << ", which operators do not support";
     ArrayRef<int64_t> shape = type.getShape();
     RowSpace &space = spaces[result];
     if (!ShapedType::isDynamicShape(shape)) {
@@ -279,8 +278,8 @@ LogicalResult Staging::addNode(Operation *inner) {
           llvm::any_of(out.getResults(), isReduced) ||
           getSpace(result) != node->space ||
           out != linalgOp.getIndexingMapMatchingResult(inner->getResult(0)))
-        return inner->emitOpError("has results whose indexing maps are not one "
-                                  "permutation of the parallel loops");
+        return inner->emitOpError("has results whose indexing maps are not the "
+                                  "same permutation of the parallel loops");
     }
     for (Operation &element :
          linalgOp->getRegion(0).front().without_terminator())
@@ -346,8 +345,9 @@ LogicalResult Staging::readInsert(StagedNode &node, InsertOp insert) {
   Value dest = insert.getDest();
   auto argument = dyn_cast<BlockArgument>(dest);
   if (argument ? !isRowOperand(argument) : !dest.getDefiningOp<InsertOp>())
-    return insert.emitOpError("inserts into what is neither an operand with a "
-                              "row for each task nor another insert's result");
+    return insert.emitOpError("inserts into a value that is neither an operand "
+                              "with one row per task nor the result of another "
+                              "insert");
   node.space = getSpace(insert.getSource());
   bool vector = node.space.rank() > 0;
   SymbolicIndices own = identity(node.space, vector);
@@ -360,7 +360,7 @@ LogicalResult Staging::readInsert(StagedNode &node, InsertOp insert) {
   OperandRange results = op.getBody().front().getTerminator()->getOperands();
   const auto place = llvm::find(results, result);
   if (place == results.end())
-    return insert.emitOpError("is no result of the operator");
+    return insert.emitOpError("is not a result of the operator");
   node.scalar =
       !safe ||
       (vector &&

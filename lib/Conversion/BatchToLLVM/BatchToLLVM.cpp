@@ -744,7 +744,7 @@ void ObjectBuilder::cleanUp() {
       function.setResAttrsAttr(keepLLVM(attrs));
     for (StringRef name :
          {kEntryAttr, kInspectorAttr, kTraversalAttr, kExecutorAttr,
-          kMemoizedAttr, kGuardedAttr, kStrategyAttr, kApartAttr,
+          kMemoizedAttr, kGuardedAttr, kStrategyAttr, kPerUnitAttr,
           kNotBatchedAttr, uprog::kCodeAttr})
       function->removeAttr(name);
   }

@@ -150,7 +150,7 @@ void batch::placeInserts(func::FuncOp function) {
         remark::missed(invoke.getLoc(), name)
             << ("unbatched code copies argument #" + Twine(number.getInt()) +
                 " of kernel @" + kernel.getSymName() +
-                ": it is not a row that the program has made for this alone")
+                ": its row was not made by the program for this insert only")
                    .str();
     }
     if (llvm::any_of(placed, [](int64_t operand) { return operand >= 0; }))

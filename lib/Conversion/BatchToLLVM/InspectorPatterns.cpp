@@ -464,11 +464,11 @@ ConvertTraverse::matchAndRewrite(TraverseOp op, OpAdaptor,
   auto traversal = op->getParentOfType<func::FuncOp>();
   Value begin = traversal.getArgument(1), end = traversal.getArgument(2);
   Value count = arith::SubIOp::create(rewriter, loc, end, begin);
-  const Reservation &room = layout.getReservation(op);
-  if (room.nodes != 0)
+  const Reservation &reservation = layout.getReservation(op);
+  if (reservation.nodes != 0)
     cb.reserveNodes(
-        arith::MulIOp::create(rewriter, loc, count, cb.constant(room.nodes)));
-  for (auto [kernel, records] : room.records) {
+        arith::MulIOp::create(rewriter, loc, count, cb.constant(reservation.nodes)));
+  for (auto [kernel, records] : reservation.records) {
     int64_t number = layout.getKernel(kernel.getSymNameAttr());
     Value bytes = cb.constant(records * layout.getRecordBytes(kernel));
     cb.reserveRecords(cb.getQueue(number), number,
@@ -543,12 +543,12 @@ LogicalResult mlir::batch::checkInspectorPatterns(func::FuncOp function,
     if (op.getTable() && keepsRows)
       return WalkResult::advance();
     if (!op.getTable())
-      op.emitError("waits for a row of no table; run batch-assign-slots before "
-                   "convert-batch-to-llvm");
+      op.emitOpError("waits for a row without a table; run batch-assign-slots "
+                     "before convert-batch-to-llvm");
     else
-      op.emitError(
-          "waits, but no batch.keep names the rows of transient tables "
-          "that are needed then; run batch-keep-rows before "
+      op.emitOpError(
+          "requires a batch.keep that lists the rows of transient tables "
+          "that are needed after the wait; run batch-keep-rows before "
           "convert-batch-to-llvm");
     return WalkResult::interrupt();
   });

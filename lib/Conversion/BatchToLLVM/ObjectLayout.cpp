@@ -465,8 +465,8 @@ void ObjectLayout::describeRows(json::Object &object) const {
       described[key::block] = layout.getBlock();
       described[key::slotBytes] = layout.getSlotBytes();
     }
-    if (table.getBeside()) {
-      described[key::beside] = getTable(table.getBesideAttr().getAttr());
+    if (table.getNextTo()) {
+      described[key::nextTo] = getTable(table.getNextToAttr().getAttr());
       described[key::offset] = table.getOffset();
     }
     if (!layout.isRowMajor()) {
@@ -498,7 +498,7 @@ static json::Object describeInstances(DictionaryAttr instances) {
   };
   return json::Object{{key::bytes, number("bytes")},
                       {key::tasks, number("tasks")},
-                      {key::room, number("room")},
+                      {key::capacity, number("capacity")},
                       {key::memberBytes, number("member_bytes")},
                       {key::setBytes, number("set_bytes")},
                       {key::loops, std::move(loops)},
@@ -544,8 +544,8 @@ FailureOr<json::Value> ObjectLayout::describeAdts() const {
   }
   if (variants.size() > 256)
     return emitError(module.getLoc())
-           << "the module has " << variants.size()
-           << " variants in all ADTs; a compiled object can have at most 256";
+           << "the ADTs of the module have " << variants.size()
+           << " variants in total; a compiled object can have at most 256";
   return json::Value(std::move(adts));
 }
 

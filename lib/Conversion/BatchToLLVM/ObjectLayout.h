@@ -78,8 +78,8 @@ public:
     StringRef triple, cpu;
     ArrayRef<std::string> features;
   };
-  /// Returns the descriptor that docs/ABI.md specifies. Fails with an error if
-  /// the program has something that the descriptor cannot express.
+  /// Returns the descriptor that docs/reference/abi.md specifies. Fails with an
+  /// error if the program has something that the descriptor cannot express.
   FailureOr<llvm::json::Value> describe(const InstanceProgram &program,
                                         const Target &target) const;
 

@@ -281,8 +281,8 @@ LogicalResult PrefixRewriter::rewriteSlice(tensor::ExtractSliceOp slice) {
     if (result) {
       if (source && (!isZeroInteger(offset) || !isOneInteger(stride)))
         return slice.emitOpError(
-            "takes a slice of computed size from a tensor of computed size: "
-            "take it from the tensor that this one is a slice of");
+            "takes a slice of computed size from a tensor of computed size; "
+            "take it from the original tensor");
       isWindow |= !getConstantIntValue(offset).has_value();
       size = builder.getIndexAttr(result->bound);
       continue;
@@ -292,8 +292,8 @@ LogicalResult PrefixRewriter::rewriteSlice(tensor::ExtractSliceOp slice) {
     std::optional<int64_t> count = getConstantIntValue(size);
     std::optional<int64_t> step = getConstantIntValue(stride);
     if (!count || !step)
-      return slice.emitOpError("takes a slice of another computed size from a "
-                               "tensor of computed size");
+      return slice.emitOpError("takes a slice with a non-constant size or "
+                               "stride from a tensor of computed size");
     // All rows that it takes exist if the last one does.
     Value first = getValueOrCreateConstantIndexOp(builder, loc, offset);
     Value distance = constant(loc, (*count - 1) * *step);
@@ -330,9 +330,9 @@ LogicalResult PrefixRewriter::rewriteInsert(tensor::InsertSliceOp insert) {
     isKnown &= !insert.isDynamicSize(kept[dim]) ||
                extents.find(insert.getSource(), dim);
   if (!isKnown)
-    return insert.emitOpError("inserts a tensor of computed size: its place "
-                              "must be constant, without strides, in a tensor "
-                              "of known size");
+    return insert.emitOpError("inserts a tensor of computed size; expected "
+                              "constant offsets, unit strides and a "
+                              "destination of static shape");
   SmallVector<AffineMap> maps(2,
                               builder.getMultiDimIdentityMap(type.getRank()));
   SmallVector<IteratorType> iterators(type.getRank(), IteratorType::parallel);
@@ -443,9 +443,9 @@ LogicalResult PrefixRewriter::rewrite(Operation *op) {
         return success();
       })
       .Default([&](Operation *) {
-        return op->emitOpError("has no batched form for a tensor whose extent "
-                               "is computed: write it as linalg.generic, or "
-                               "insert the tensor into one of known size");
+        return op->emitOpError("has no batched form for a tensor of computed "
+                               "extent; write it as linalg.generic, or insert "
+                               "the tensor into one of static shape");
       });
 }
 
@@ -490,7 +490,7 @@ LogicalResult mlir::batch::decomposePrefixes(KernelOp kernel) {
   walkAndApplyPatterns(kernel, std::move(patterns));
   Extents extents(kernel);
   if (Operation *conflict = extents.getConflict())
-    return conflict->emitOpError("combines tensors of two computed extents: "
-                                 "take both slices with one size");
+    return conflict->emitOpError("combines tensors of two different computed "
+                                 "extents; use the same size for both slices");
   return PrefixRewriter(kernel, extents).run();
 }

@@ -104,8 +104,8 @@ InsertedRows::InsertedRows(func::FuncOp function) : flow(function) {
       } else {
         remark::missed(invoke.getLoc(), name)
             << "copies " + argument +
-                   ": something else reads that row, or it is not a row that "
-                   "kernels have made for this alone";
+                   ": its row has other readers, or was not made by a kernel "
+                   "for this insert only";
       }
     }
   });

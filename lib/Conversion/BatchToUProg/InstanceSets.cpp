@@ -53,7 +53,7 @@ private:
   void keepUniform(Operation *op);
   void widenOwn(Operation *op, const InstanceSet &set);
   void adapt(Operation *op);
-  void handOn(Location loc, const InstanceSet &set, ValueRange from,
+  void forwardValues(Location loc, const InstanceSet &set, ValueRange from,
               ValueRange to);
   Value makeList(Location loc);
   InstanceSet filter(Location loc, const InstanceSet &set, Value list,
@@ -116,7 +116,7 @@ Value ProgramWidener::makeCells(Value value) {
     builder.setInsertionPointToStart(&body);
     known = uprog::CellsOp::create(
         builder, value.getLoc(),
-        uprog::CellsType::get(builder.getContext(), value.getType()), kSetRoom);
+        uprog::CellsType::get(builder.getContext(), value.getType()), kSetCapacity);
   }
   return known;
 }
@@ -238,7 +238,7 @@ void ProgramWidener::widenOwn(Operation *op, const InstanceSet &set) {
 
 /// Assigns the values of `from` to `to` for each instance of a set, and ends
 /// the open `uprog.each`.
-void ProgramWidener::handOn(Location loc, const InstanceSet &set,
+void ProgramWidener::forwardValues(Location loc, const InstanceSet &set,
                             ValueRange from, ValueRange to) {
   if (from.empty())
     return endEach();
@@ -261,7 +261,7 @@ void ProgramWidener::handOn(Location loc, const InstanceSet &set,
 Value ProgramWidener::makeList(Location loc) {
   return uprog::MembersOp::create(
       builder, loc,
-      MemRefType::get({ShapedType::kDynamic}, builder.getI32Type()), kSetRoom);
+      MemRefType::get({ShapedType::kDynamic}, builder.getI32Type()), kSetCapacity);
 }
 
 /// Lists the members of a set for which a predicate holds, in `list` or, if
@@ -344,7 +344,7 @@ void ProgramWidener::convert(uprog::SiteOp site, const InstanceSet &set) {
       builder.setInsertionPoint(each);
     tasksOf[site.getStep()] = uprog::TasksOp::create(
         builder, loc, uprog::TasksType::get(builder.getContext()),
-        site.getKernelAttr(), builder.getI64IntegerAttr(kSetRoom));
+        site.getKernelAttr(), builder.getI64IntegerAttr(kSetCapacity));
   }
   beginEach(loc, set);
   OpBuilder::InsertionGuard guard(builder);
@@ -378,7 +378,7 @@ void ProgramWidener::convertUniform(uprog::ForOp loop, const InstanceSet &set) {
   auto lookup = [&](Value value) {
     return value ? uniform.lookup(value) : value;
   };
-  handOn(loc, set, loop.getInits(), loop.getRegionIterArgs());
+  forwardValues(loc, set, loop.getInits(), loop.getRegionIterArgs());
   auto rounds =
       uprog::ForOp::create(builder, loc, lookup(loop.getLower()),
                            lookup(loop.getUpper()), lookup(loop.getStep()));
@@ -388,7 +388,7 @@ void ProgramWidener::convertUniform(uprog::ForOp loop, const InstanceSet &set) {
     builder.setInsertionPoint(to.getTerminator());
     uniform.map(from.getArgument(0), to.getArgument(0));
     convert(from, set);
-    handOn(loc, set, from.getTerminator()->getOperands(),
+    forwardValues(loc, set, from.getTerminator()->getOperands(),
            loop.getRegionIterArgs());
   }
   for (auto [result, argument] :
@@ -408,7 +408,7 @@ void ProgramWidener::convert(uprog::ForOp loop, const InstanceSet &set) {
   SmallVector<Value> inits = {loop.getLower()}, arguments = {round};
   llvm::append_range(inits, loop.getInits());
   llvm::append_range(arguments, loop.getRegionIterArgs());
-  handOn(loc, set, inits, arguments);
+  forwardValues(loc, set, inits, arguments);
   InstanceSet in = copySet(loc, set);
   Value list = makeList(loc);
   auto rounds =
@@ -428,7 +428,7 @@ void ProgramWidener::convert(uprog::ForOp loop, const InstanceSet &set) {
       builder.createBlock(&rounds.getBody(), {}, in.count.getType(), loc);
   InstanceSet now{list, body->getArgument(0)};
   convert(from, now);
-  handOn(loc, now, from.getTerminator()->getOperands(),
+  forwardValues(loc, now, from.getTerminator()->getOperands(),
          loop.getRegionIterArgs());
   beginEach(loc, now);
   {
@@ -450,7 +450,7 @@ void ProgramWidener::convert(uprog::WhileOp loop, const InstanceSet &set) {
   Location loc = loop.getLoc();
   Block &before = loop.getBefore().front(), &after = loop.getBody().front();
   auto condition = cast<uprog::ConditionOp>(before.getTerminator());
-  handOn(loc, set, loop.getInits(), before.getArguments());
+  forwardValues(loc, set, loop.getInits(), before.getArguments());
   InstanceSet in = copySet(loc, set);
   Value list = makeList(loc);
   Type index = in.count.getType();
@@ -459,7 +459,7 @@ void ProgramWidener::convert(uprog::WhileOp loop, const InstanceSet &set) {
   Block *asks = builder.createBlock(&rounds.getBefore(), {}, index, loc);
   InstanceSet asked{in.list, asks->getArgument(0)};
   convert(before, asked);
-  handOn(loc, asked, condition.getValues(), after.getArguments());
+  forwardValues(loc, asked, condition.getValues(), after.getArguments());
   InstanceSet still =
       filter(loc, asked, list, [&] { return get(condition.getCondition()); });
   uprog::ConditionOp::create(builder, loc, isAny(loc, still.count),
@@ -467,7 +467,7 @@ void ProgramWidener::convert(uprog::WhileOp loop, const InstanceSet &set) {
   Block *body = builder.createBlock(&rounds.getBody(), {}, index, loc);
   InstanceSet now{list, body->getArgument(0)};
   convert(after, now);
-  handOn(loc, now, after.getTerminator()->getOperands(), before.getArguments());
+  forwardValues(loc, now, after.getTerminator()->getOperands(), before.getArguments());
   uprog::YieldOp::create(builder, loc, copySet(loc, now, in.list).count);
   for (auto [result, argument] :
        llvm::zip_equal(loop.getResults(), after.getArguments()))
@@ -492,7 +492,7 @@ void ProgramWidener::convert(uprog::BranchOp branch, const InstanceSet &set) {
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&way.getCaseRegions().front());
     convert(region.front(), takers);
-    handOn(loc, takers, region.front().getTerminator()->getOperands(),
+    forwardValues(loc, takers, region.front().getTerminator()->getOperands(),
            branch.getResults());
     uprog::YieldOp::create(builder, loc, ValueRange());
   };
@@ -565,7 +565,7 @@ void ProgramWidener::run() {
   rounds = uprog::CellsOp::create(
       builder, loc,
       uprog::CellsType::get(builder.getContext(), builder.getIndexType()),
-      kSetRoom);
+      kSetCapacity);
   convert(one.getBody().front(), all);
   endEach();
   uprog::YieldOp::create(builder, loc, ValueRange());

@@ -13,7 +13,7 @@
 namespace mlir::batch {
 
 /// Maximum number of instances that units run together.
-inline constexpr int64_t kSetRoom = 64;
+inline constexpr int64_t kSetCapacity = 64;
 
 /// Begins a program at the insertion point. The builder then inserts into its
 /// body.

@@ -76,9 +76,9 @@ void LockstepBuilder::reportInserts(InvokeOp invoke, KernelOp kernel) {
           << block + " inserts into the row of its variable";
     else
       remark::missed(invoke.getLoc(), name)
-          << block + " copies what it inserts into: the result is not for the "
-                     "variable that it comes from, or that one has a stack or "
-                     "other readers";
+          << block + " copies the tensor that it inserts into: the result is "
+                     "not for the variable that the tensor comes from, or that "
+                     "variable has a stack or other readers";
   }
 }
 
@@ -154,9 +154,9 @@ NextBlockOp LockstepBuilder::chooseBlock(Location loc) {
 Value LockstepBuilder::takeLanes(Location loc, Value block) {
   Type index = builder.getIndexType();
   auto listType = MemRefType::get({ShapedType::kDynamic}, builder.getI32Type());
-  auto room = LaneListOp::create(builder, loc, index, listType, lanes);
-  auto listed = uprog::CompactOp::create(builder, loc, index, room.getCount(),
-                                         room.getList());
+  auto laneList = LaneListOp::create(builder, loc, index, listType, lanes);
+  auto listed = uprog::CompactOp::create(builder, loc, index, laneList.getCount(),
+                                         laneList.getList());
   {
     OpBuilder::InsertionGuard guard(builder);
     Block *body = builder.createBlock(&listed.getBody(), {}, {index}, {loc});

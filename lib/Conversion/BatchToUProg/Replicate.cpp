@@ -48,13 +48,13 @@ static void runTogether(OpBuilder &builder, Location loc,
 static void runSets(OpBuilder &builder, Location loc, uprog::ProgramOp program,
                     Value count) {
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value room = arith::ConstantIndexOp::create(builder, loc, kSetRoom);
-  auto loop = uprog::ForOp::create(builder, loc, zero, count, room);
+  Value capacity = arith::ConstantIndexOp::create(builder, loc, kSetCapacity);
+  auto loop = uprog::ForOp::create(builder, loc, zero, count, capacity);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&loop.getBody().front());
   Value first = loop.getBody().getArgument(0);
   Value rest = arith::SubIOp::create(builder, loc, count, first);
-  Value size = arith::MinUIOp::create(builder, loc, rest, room);
+  Value size = arith::MinUIOp::create(builder, loc, rest, capacity);
   uprog::RefOp::create(builder, loc,
                        FlatSymbolRefAttr::get(program.getSymNameAttr()),
                        ValueRange{first, size});
@@ -103,7 +103,7 @@ static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
 }
 
 /// Makes the program for units of a lower level from the program for all units.
-static uprog::ProgramOp makeApart(uprog::ProgramOp together, StringRef name,
+static uprog::ProgramOp cloneAtLevel(uprog::ProgramOp together, StringRef name,
                                   uprog::Level level) {
   uprog::ProgramOp apart = together.clone();
   apart.setSymName(name);
@@ -140,8 +140,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     if (failed(Replicator(entry).fillProgram(together)))
       return signalPassFailure();
     if (clusterSize < 0) {
-      entry.emitError("cluster-size must be at least 0, which means that there "
-                      "are no clusters");
+      entry.emitError("cluster-size must be at least 0 (0: no clusters)");
       return signalPassFailure();
     }
     if (rounds < 1) {
@@ -154,7 +153,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
       return signalPassFailure();
     InstancePrograms programs;
     programs.together = together;
-    const bool isApart = entry->hasAttr(kApartAttr) &&
+    const bool isApart = entry->hasAttr(kPerUnitAttr) &&
                          getGivenLevel(choices) == InstanceLevel::Auto;
     Choice choice = isApart ? Choice{InstanceLevel::Block, /*sets=*/false}
                             : choose(programs, name, choices);
@@ -162,7 +161,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
       programs.set = makeSetProgram(together, name + ".set");
     if (choice.level == InstanceLevel::Block ||
         choice.level == InstanceLevel::Auto)
-      programs.apart = makeApart(together, name, uprog::Level::Block);
+      programs.apart = cloneAtLevel(together, name, uprog::Level::Block);
     if (choice.level == InstanceLevel::Block ||
         choice.level == InstanceLevel::Cluster) {
       together.erase();
@@ -204,7 +203,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     if (given == InstanceLevel::Cluster ||
         (given == InstanceLevel::Auto && gpu && clusterSize > 0))
       ofCluster =
-          makeApart(together, (name + ".cluster").str(), uprog::Level::Cluster);
+          cloneAtLevel(together, (name + ".cluster").str(), uprog::Level::Cluster);
     if (given == InstanceLevel::Cluster) {
       applyUnits(ofCluster, choices);
       programs.apart = ofCluster;
@@ -216,7 +215,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     }
     EstimatedCosts costs(gpu);
     const int64_t count = std::max<int64_t>(instances, 1);
-    const int64_t size = std::min<int64_t>(count, kSetRoom);
+    const int64_t size = std::min<int64_t>(count, kSetCapacity);
     const UnitSchedule schedule =
         scheduleUnits(together, costs, choices, size, rounds);
     // Time of `runs` instances or sets that `groups` groups run concurrently.
@@ -241,10 +240,10 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
                     costs.getUnits() / std::max<int64_t>(clusterSize, 1), 1));
 
     Choice choice = {InstanceLevel::Auto, sets};
-    StringRef decision = "all units run instances, one after the other";
+    StringRef decision = "all units run instances one after another";
     if (ofCluster && onClusters < best) {
       choice = {InstanceLevel::Cluster, /*sets=*/false};
-      decision = "each cluster runs instances of its own";
+      decision = "each cluster runs its own instances";
       programs.apart = ofCluster;
     } else {
       if (ofCluster)
@@ -260,16 +259,16 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
       if (sets)
         decision = "all units run sets of instances";
       else if (isAlone)
-        decision = "each unit runs instances of its own";
+        decision = "each unit runs its own instances";
       else if (count > 1 && !gpu)
-        decision = "each unit runs instances of its own, and all units run "
-                   "those that are left over";
+        decision = "each unit runs its own instances, and all units run the "
+                   "remaining ones together";
     }
     report(together.getLoc(), decision, schedule, costs.getUnits(), onCluster);
     if (count > 1)
       emit(together.getLoc(),
            llvm::formatv("{0} instances take about {1:F1} us with one unit "
-                         "each, {2:F1} us one after the other on all units, "
+                         "each, {2:F1} us one after another on all units, "
                          "{3:F1} us in sets of {4}",
                          count, onUnits / 1000, onAll / 1000, inSets / 1000,
                          size)
@@ -293,12 +292,12 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
               int64_t units, double onCluster) {
     std::string text = llvm::formatv(
         "{0}: an instance takes about {1:F1} us on one unit, {2:F1} us on {3} "
-        "that share out all steps",
+        "that share all steps",
         decision, schedule.alone / 1000, schedule.shared / 1000, units);
-    if (schedule.stepsAlone > 0)
+    if (schedule.stepsOnOneUnit > 0)
       text += llvm::formatv(", {0:F1} us if one of them runs {1} of {2} steps "
                             "by itself",
-                            schedule.chosen / 1000, schedule.stepsAlone,
+                            schedule.chosen / 1000, schedule.stepsOnOneUnit,
                             schedule.steps);
     if (onCluster > 0)
       text += llvm::formatv(", {0:F1} us on a cluster of {1} blocks",

@@ -155,8 +155,8 @@ LogicalResult Replicator::convert(tensor::ExtractOp extract) {
     type = read;
   }
   if (!row || !type.hasStaticShape())
-    return extract.emitError("strategy 'replicate' reads elements of tensors "
-                             "of static shape only, not of a ")
+    return extract.emitError("strategy 'replicate' only supports reading "
+                             "elements of tensors of static shape, not of ")
            << type;
   mapping.map(
       extract.getResult(),
@@ -168,8 +168,8 @@ LogicalResult Replicator::convert(tensor::ExtractOp extract) {
 LogicalResult Replicator::convert(tensor::ExtractSliceOp slice) {
   auto parameter = sharedness.getParameter(slice.getSource());
   if (!parameter || !isRowView(slice))
-    return slice.emitError("strategy 'replicate' reads whole rows of "
-                           "parameters outside of kernels, nothing else");
+    return slice.emitError("outside of kernels, strategy 'replicate' only "
+                           "supports slices that are whole rows of parameters");
   Location loc = slice.getLoc();
   SourceOp source =
       getOrCreateSource(module, symbols, slice.getType(), *parameter);
@@ -391,7 +391,7 @@ LogicalResult Replicator::convert(Operation *op) {
     builder.clone(*op, mapping);
     return success();
   }
-  return op->emitError("strategy 'replicate' does not run '")
+  return op->emitError("strategy 'replicate' does not support '")
          << op->getName() << "'";
 }
 

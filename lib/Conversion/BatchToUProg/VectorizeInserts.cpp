@@ -249,15 +249,15 @@ StringRef KernelBatcher::placeResult(unsigned index) {
   Operation *yield = kernel.getBody().front().getTerminator();
   Value value = yield->getOperand(index);
   if (llvm::count(yield->getOperands(), value) != 1)
-    return "the result is two results of the kernel";
+    return "the kernel returns the result more than once";
   SmallVector<Operation *> chain = listInserts(value);
   auto argument = dyn_cast<BlockArgument>(getDest(chain.back()));
   if (!argument)
-    return "what it is inserted into is computed in the same kernel";
+    return "the destination is computed in the same kernel";
   if (forms.lookup(argument).kind != BatchedForm::PerTask)
-    return "what it is inserted into is shared by all tasks";
+    return "the destination is shared by all tasks";
   if (!llvm::all_of(chain, isReadBefore))
-    return "what is there before is read afterwards, or is a result too";
+    return "the destination is read after the insert, or is also a result";
   for (Operation *op : chain)
     placed[op] = argument;
   kernel.setResultAttr(index, kInPlaceAttr,
@@ -341,7 +341,8 @@ void KernelBatcher::placeInserts() {
        (it = llvm::find_if(results, copies)) != results.end();) {
     for (Operation *op : chains[*it]) {
       placed.erase(op);
-      reasons[op] = "storing what later code reads would take as long";
+      reasons[op] =
+          "storing the values that later code reads would take as long";
     }
     kernel.removeResultAttr(*it, builder.getStringAttr(kInPlaceAttr));
     results.erase(it);
@@ -364,8 +365,8 @@ void KernelBatcher::placeInserts() {
     copied += bytes;
     StringRef reason = reasons.lookup(&op);
     remark::missed(op.getLoc(), name)
-        << ("copies " + Twine(bytes) + " bytes a task: " +
-            (reason.empty() ? StringRef("the result is not one of the kernel")
+        << ("copies " + Twine(bytes) + " bytes per task: " +
+            (reason.empty() ? StringRef("the kernel does not return the result")
                             : reason))
                .str();
   }

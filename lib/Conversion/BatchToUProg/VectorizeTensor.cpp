@@ -47,7 +47,7 @@ static LogicalResult checkBatchedForm(Operation *op, Operation *made) {
       return WalkResult::advance();
     op->emitOpError("has a batched form with '")
         << nested->getName()
-        << "', which has no lowering: build it from ops of linalg, tensor, "
+        << "', which cannot be lowered; build it from ops of linalg, tensor, "
            "arith and math";
     return WalkResult::interrupt();
   });

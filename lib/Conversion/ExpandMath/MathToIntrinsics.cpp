@@ -41,10 +41,9 @@ struct MathToIntrinsicsPass
         return WalkResult::advance();
       StringRef name = getIntrinsic(op);
       if (name.empty()) {
-        op->emitOpError("cannot be compiled for GPUs without a library of CUDA "
-                        "or ROCm; all math ops on f32 and f64 can, once "
-                        "batch-expand-math has expanded them: cast to one of "
-                        "them");
+        op->emitOpError("cannot be compiled for GPUs without a CUDA or ROCm "
+                        "library; cast the operands to f32 or f64, and run "
+                        "batch-expand-math first");
         return WalkResult::interrupt();
       }
       b.setInsertionPoint(op);

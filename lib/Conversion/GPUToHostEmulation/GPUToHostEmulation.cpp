@@ -114,7 +114,7 @@ LogicalResult KernelEmulation::moveFunction(FunctionOpInterface function) {
   std::string name = getEmulatedName(function.getName());
   bool isKernel = kernel && kernel.isKernel();
   if (isKernel && hostSymbols.lookup(name))
-    return function.emitOpError("cannot become @")
+    return function.emitOpError("cannot be emitted as @")
            << name << ", which already exists";
   auto moved =
       func::FuncOp::create(builder, function.getLoc(), name,
@@ -239,7 +239,7 @@ LogicalResult KernelEmulation::convertAddressOf(LLVM::AddressOfOp op,
     return readConstant(op, name);
   auto offset = sharedOffsets.find(op.getGlobalName());
   if (offset == sharedOffsets.end())
-    return op.emitOpError("refers to no variable of the gpu.module");
+    return op.emitOpError("does not refer to a variable of the gpu.module");
   op.replaceAllUsesWith(
       EmulatorBuilder(op, thread, locations).sharedAddress(offset->second));
   op.erase();
@@ -269,9 +269,9 @@ LogicalResult KernelEmulation::readConstant(LLVM::AddressOfOp op,
       if (isa<LLVM::GEPOp, LLVM::AddrSpaceCastOp>(user))
         addresses.push_back(user->getResult(0));
       else if (!isa<LLVM::LoadOp>(user))
-        return user->emitOpError("does more with the address of a constant "
-                                 "than to load from it, which the emulator "
-                                 "does not support");
+        return user->emitOpError("uses the address of a constant for "
+                                 "something other than a load, which the "
+                                 "emulator does not support");
       constantReads.insert(user);
     }
   }

@@ -150,8 +150,8 @@ FailureOr<int64_t> OperationEmulation::getScope(Operation *op,
                       .Cases({"", "device"}, BATCH_SCOPE_DEVICE)
                       .Default(-1);
   if (scope < 0)
-    return op->emitOpError("has the unknown syncscope \"")
-           << *name << "\"; use \"block\", \"cluster\" or \"device\"";
+    return op->emitOpError("has unknown syncscope \"")
+           << *name << "\"; expected \"block\", \"cluster\" or \"device\"";
   return scope;
 }
 
@@ -167,7 +167,7 @@ OperationEmulation::getAtomicAccess(Operation *op, Value pointer, Type type,
                 llvm::is_contained({32u, 64u}, type.getIntOrFloatBitWidth()));
   if (!known)
     return op->emitOpError("is atomic on ")
-           << type << "; the emulator only has atomics on 32 and 64 bits";
+           << type << "; the emulator only supports 32-bit and 64-bit atomics";
   int64_t bytes = layout.getTypeSize(type).getFixedValue();
   return AtomicAccess{bytes, *scope, *space};
 }
@@ -264,7 +264,7 @@ static std::optional<int64_t> getUpdate(LLVM::AtomicBinOp op) {
 LogicalResult OperationEmulation::convertAtomicRMW(LLVM::AtomicRMWOp op) {
   // LLVM 22 drops the order of this instruction on the way to PTX.
   if (getOrder(op.getOrdering()) != BATCH_ORDER_RELAXED)
-    return op.emitOpError("has a memory order, which GPU code loses; make it "
+    return op.emitOpError("has a memory order, which is lost in GPU code; use "
                           "monotonic, with llvm.fence before and after");
   std::optional<int64_t> update = getUpdate(op.getBinOp());
   if (!update)
@@ -332,8 +332,8 @@ LogicalResult OperationEmulation::convertMapa(NVVM::MapaOp op) {
 
 LogicalResult OperationEmulation::convertCopy(NVVM::CpAsyncOp op) {
   if (op.getCpSize())
-    return op.emitOpError("has a source size to fill the rest with zeros, "
-                          "which the emulator does not support; leave it out");
+    return op.emitOpError("has a source size for zero fill, which the "
+                          "emulator does not support; omit it");
   EmulatorBuilder b = at(op);
   b.call(EmulatorFunction::copyAsync,
          {op.getDst(), op.getSrc(), b.constant(op.getSize())});
@@ -410,12 +410,13 @@ LogicalResult OperationEmulation::convertMma(NVVM::MmaOp op) {
       op.getLayoutA() != NVVM::MMALayout::row ||
       op.getLayoutB() != NVVM::MMALayout::col ||
       structType.getBody() != ArrayRef<Type>(SmallVector<Type>(4, f32)))
-    return op.emitOpError("must be m16n8 on tf32 or bf16, with layouts row and "
-                          "col and a sum in f32, for the emulator");
+    return op.emitOpError("is not supported by the emulator; expected m16n8 on "
+                          "tf32 or bf16, with layouts row and col and an f32 "
+                          "accumulator");
   Location loc = op.getLoc();
   EmulatorBuilder b = at(op);
   auto pointerType = LLVM::LLVMPointerType::get(op.getContext());
-  auto store = [&](ValueRange values, Type element, int64_t room) {
+  auto store = [&](ValueRange values, Type element, int64_t capacity) {
     Value array;
     {
       // Allocate once per call of the function, not per iteration of a loop.
@@ -423,7 +424,7 @@ LogicalResult OperationEmulation::convertMma(NVVM::MmaOp op) {
       b.builder.setInsertionPointToStart(
           &op->getParentOfType<func::FuncOp>().front());
       array = LLVM::AllocaOp::create(b.builder, loc, pointerType, element,
-                                     b.constant(room));
+                                     b.constant(capacity));
     }
     for (auto [i, value] : llvm::enumerate(values))
       LLVM::StoreOp::create(b.builder, loc, value,
@@ -474,8 +475,9 @@ static Value roundBits(OpBuilder &b, Location loc, Value value, int64_t dropped,
 LogicalResult OperationEmulation::convertToTF32(NVVM::ConvertFloatToTF32Op op) {
   if (op.getRnd() != NVVM::FPRoundingMode::RNA ||
       op.getSat() != NVVM::SaturationMode::NONE || op.getRelu())
-    return op.emitOpError("must round to nearest, halves away from zero, "
-                          "without saturation or relu, for the emulator");
+    return op.emitOpError("is not supported by the emulator; expected rounding "
+                          "to nearest, ties away from zero, without saturation "
+                          "or relu");
   OpBuilder b(op);
   op.replaceAllUsesWith(
       roundBits(b, op.getLoc(), op.getSrc(), 13, /*toEven=*/false));
@@ -487,8 +489,9 @@ LogicalResult
 OperationEmulation::convertToBF16(NVVM::ConvertF32x2ToBF16x2Op op) {
   if (op.getRnd() != NVVM::FPRoundingMode::RN ||
       op.getSat() != NVVM::SaturationMode::NONE || op.getRelu())
-    return op.emitOpError("must round to nearest, halves to even, without "
-                          "saturation or relu, for the emulator");
+    return op.emitOpError("is not supported by the emulator; expected rounding "
+                          "to nearest, ties to even, without saturation or "
+                          "relu");
   OpBuilder b(op);
   Location loc = op.getLoc();
   auto round = [&](Value value) {
@@ -512,8 +515,9 @@ static LogicalResult checkAlloca(LLVM::AllocaOp op) {
   };
   if (llvm::all_of(op->getUsers(), isAccess))
     return success();
-  return op.emitOpError("is memory whose address goes elsewhere than to loads "
-                        "and stores, which the emulator does not support");
+  return op.emitOpError("allocates memory whose address is used by operations "
+                        "other than loads and stores, which the emulator does "
+                        "not support");
 }
 
 LogicalResult OperationEmulation::checkPlain(Operation *op) {

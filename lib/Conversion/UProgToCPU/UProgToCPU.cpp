@@ -139,9 +139,9 @@ static LogicalResult checkRun(uprog::RunOp run, SymbolTable &symbols) {
            << run.getCallee()
            << " has no code for the CPU; run convert-operators-to-cpu first";
   if (!code.getWorkers())
-    return run.emitError("the code of operator @")
+    return run.emitError("'uprog.code' of operator @")
            << run.getCallee()
-           << " does not say how 'workers' share its tasks in 'uprog.code'";
+           << " has no 'workers', which specifies how workers share its tasks";
   return success();
 }
 
@@ -153,7 +153,7 @@ void WorkerEmitter::callProgram(StringRef name, ValueRange inputs,
   if (task)
     arguments.push_back(task);
   for (auto [input, value] : llvm::zip_equal(inputs, converted))
-    if (isHandedOver(input.getType()))
+    if (isCodeArgument(input.getType()))
       arguments.push_back(value);
   func::CallOp::create(b, name, TypeRange(), arguments);
 }
@@ -351,7 +351,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   Type i64 = b.getI64Type();
   SmallVector<Type> types = {pointer, i64, i64};
-  for (Type type : llvm::make_filter_range(op.getArgumentTypes(), isHandedOver))
+  for (Type type : llvm::make_filter_range(op.getArgumentTypes(), isCodeArgument))
     types.push_back(isa<uprog::StepType, MemRefType>(type) ? pointer
                     : isa<uprog::RowType>(type)            ? i64
                                                            : type);
@@ -371,7 +371,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
         makeInstanceUnit(b, b.getLoc(), program.getContext(),
                          program.getWorker(), program.getWorkers());
     program.instances.unit =
-        program.alone ? makeAlone(b, b.getLoc(), unit) : unit;
+        program.alone ? makeSingleUnit(b, b.getLoc(), unit) : unit;
   }
   inlineBody(op, program.getContext(), program.lanes,
              function.getArguments().drop_front(3));

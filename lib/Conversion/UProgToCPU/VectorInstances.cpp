@@ -581,7 +581,7 @@ func::FuncOp VectorEmitter::emit() {
       b, getVectorsName(program.getSymName()),
       b.getFunctionType({pointer, i64, i64, i64, i64}, {}));
   b.setInsertionPointToStart(function.addEntryBlock());
-  unit = makeAlone(b, b.getLoc(),
+  unit = makeSingleUnit(b, b.getLoc(),
                    makeInstanceUnit(b, b.getLoc(), function.getArgument(0),
                                     function.getArgument(1),
                                     function.getArgument(2)));

@@ -44,9 +44,8 @@ struct CheckGPUTargetPass
 LogicalResult CheckGPUTargetPass::check() {
   ModuleOp module = getOperation();
   WalkResult result = module.walk([](batch::AwaitOp await) {
-    await.emitError("control waits for a tensor here, and does so on CPUs "
-                    "only; where it is legal, 'strategy=lockstep' runs on "
-                    "GPUs");
+    await.emitError("waiting for a tensor is not supported on GPUs; use "
+                    "'strategy=lockstep' where it is legal");
     return WalkResult::interrupt();
   });
   if (result.wasInterrupted())
@@ -63,9 +62,9 @@ LogicalResult CheckGPUTargetPass::check() {
   };
   if (!batch::isKnownChip(chip))
     return batch::emitOptionError(&getContext(), "unknown chip '")
-           << chip << "'; chips are NVIDIA's from "
+           << chip << "'; expected an NVIDIA chip, "
            << firstWith(&ChipFacts::acquireLoads)
-           << " on and AMD's, such as gfx90a and gfx942";
+           << " or later, or an AMD chip, such as gfx90a or gfx942";
   ChipFacts facts = batch::getChipFacts(chip);
   if (!facts.acquireLoads)
     return batch::emitOptionError(&getContext(), "chip '")
@@ -95,9 +94,9 @@ LogicalResult CheckGPUTargetPass::checkOperators() {
   for (auto op : getOperation().getOps<uprog::OperatorOp>()) {
     WalkResult walk = op.walk([](arith::RemFOp remainder) {
       remainder.emitOpError(
-          "has no code for GPUs, whose chips have no exact remainder: compile "
-          "it for the CPU, or write it with arith.divf, math.trunc and "
-          "math.fma, which differs where the quotient is large");
+          "is not supported on GPUs, which have no exact remainder; compile "
+          "it for the CPU, or use arith.divf, math.trunc and math.fma, whose "
+          "result differs if the quotient is large");
       return WalkResult::interrupt();
     });
     if (walk.wasInterrupted())
@@ -117,15 +116,15 @@ LogicalResult CheckGPUTargetPass::checkTools(batch::GPUVendor vendor) {
     if (!llvm::sys::fs::can_execute(linker))
       return batch::emitOptionError(&getContext(), "format '")
              << name
-             << "' needs the linker of ROCm, but there is no 'llvm/bin/ld.lld' "
-                "where ROCM_PATH points; use format=isa";
+             << "' requires the ROCm linker, but 'llvm/bin/ld.lld' was not "
+                "found in ROCM_PATH; use format=isa";
     return success();
   }
   StringRef missing = batch::findMissingCUDATool(name);
   if (!missing.empty())
     return batch::emitOptionError(&getContext(), "format '")
-           << name << "' needs '" << missing
-           << "' of a CUDA toolkit, but it is neither on the PATH nor where "
-              "CUDA_HOME points; use format=isa";
+           << name << "' requires '" << missing
+           << "' from a CUDA toolkit, which was not found in PATH or "
+              "CUDA_HOME; use format=isa";
   return success();
 }

@@ -29,9 +29,10 @@ static LogicalResult checkRun(RunOp run, gpu::GPUModuleOp device) {
   if (!run.getStep())
     return success();
   if (run.getLevel() && *run.getLevel() != Level::Block)
-    return run.emitError("only blocks run tasks by themselves in a persistent "
-                         "kernel, not a unit of level ")
-           << stringifyLevel(*run.getLevel());
+    return run.emitError("level(")
+           << stringifyLevel(*run.getLevel())
+           << ") is not supported in a persistent kernel, where only blocks "
+              "run tasks by themselves; use level(block)";
   CodeAttr code = getCode(run);
   if (!code)
     return run.emitError("operator @")
@@ -63,15 +64,15 @@ LogicalResult uprog::checkKernelProgram(ProgramOp program,
     return failure();
   if (*machine && machine->getFrames())
     return program.emitError(
-        "this program runs calls on the stack of the host, which blocks of a "
-        "GPU do not have; compile with --strategy=lockstep");
+        "this program calls functions on the host stack, which GPU blocks do "
+        "not have; compile with --strategy=lockstep");
   // Programs of other levels find the memory of their instance in a task.
   if (batch::runsInstances(program) && !batch::isRunByPrograms(program) &&
       program.getLevel() != Level::Device)
-    return program.emitError("this program runs single instances, but is of "
-                             "level ")
+    return program.emitError("this program of level ")
            << stringifyLevel(program.getLevel())
-           << "; let one of level device run it, by uprog.run";
+           << " runs single instances; run it with uprog.run from a program of "
+              "level device";
   constexpr StringLiteral error = "cannot be lowered to a persistent kernel";
   return batch::checkProgram(
       program, error, [&](Operation *op) -> LogicalResult {
@@ -92,7 +93,7 @@ LogicalResult uprog::checkFillLevels(gpu::GPUModuleOp device,
     auto level = function->getAttrOfType<StringAttr>(kLevelAttr);
     if (level && symbolizeLevel(level) == Level::Cluster && !usesClusters)
       return function.emitError(
-          "blocks of a cluster share out what this keeps, "
+          "this function divides parameters among the blocks of a cluster, "
           "but no program is of level cluster");
   }
   return success();

@@ -71,9 +71,8 @@ struct ChooseExecutorPass
     if (programs.empty())
       return;
     if (clusterSize < 0 || clusterSize > kMostClusterBlocks) {
-      programs[0].emitError("clusters have 1 to ")
-          << kMostClusterBlocks << " blocks, not the " << clusterSize.getValue()
-          << " that cluster-size says";
+      programs[0].emitError("invalid cluster-size ")
+          << clusterSize.getValue() << "; expected 1 to " << kMostClusterBlocks;
       return signalPassFailure();
     }
     constexpr int64_t most = std::numeric_limits<int32_t>::max();
@@ -90,7 +89,7 @@ struct ChooseExecutorPass
     auto lockstep = llvm::find_if(programs, batch::hasLanes);
     auto single = llvm::find_if(programs, batch::runsInstances);
     findLevels(programs);
-    std::string why = "as the option says";
+    std::string why = "as specified by option 'executor'";
     Level group = given.value_or(Level::Device);
     // Without the option, the module's size remains. 0: neither specifies one.
     int64_t clusterBlocks = clusterSize;
@@ -99,13 +98,13 @@ struct ChooseExecutorPass
       clusterBlocks = known.getInt();
     if (lockstep != programs.end()) {
       if (given.value_or(Level::Block) != Level::Block) {
-        lockstep->emitError("this program runs lanes, which each block has for "
-                            "itself; use executor=block or auto, not ")
+        lockstep->emitError("this program runs lanes, which blocks do not "
+                            "share; use executor=block or auto, not ")
             << stringifyLevel(*given);
         return signalPassFailure();
       }
       group = Level::Block;
-      why = "every block runs lanes of its own" + describeSteps();
+      why = "each block runs its own lanes" + describeSteps();
     } else if (single != programs.end()) {
       if (given.value_or(Level::Device) != Level::Device) {
         single->emitError("this program runs single instances, on all "
@@ -117,10 +116,10 @@ struct ChooseExecutorPass
       why = "all blocks run single instances";
     } else if (given && below && *given <= *below) {
       (*llvm::max_element(programs, isBelow))
-              .emitError("blocks run tasks of a program of level ")
+              .emitError("another program of this module is of level ")
           << stringifyLevel(*below)
-          << " here, so those that run a plan together are of a level above; "
-             "use executor=device or auto, not "
+          << ", so this one must be of a higher level; use executor=device or "
+             "auto, not "
           << stringifyLevel(*given);
       return signalPassFailure();
     } else if (!given && failed(choose(group, clusterBlocks, why))) {
@@ -231,7 +230,7 @@ int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
       int64_t rows = stage.space.leading();
       if (stage.space.hasRows())
         rows *=
-            tasks * (stage.space.domain >= 0 ? KeptParameters::kRaggedRows : 1);
+            tasks * (stage.space.domain >= 0 ? ResidentParameters::kRaggedRows : 1);
       StageWork work(*plan, stage, memory.parameters, memory.products, launch,
                      std::min(rows, kMostRows));
       // Scale the estimate for kMostRows rows to more rows.
@@ -274,8 +273,8 @@ LogicalResult ChooseExecutorPass::choose(Level &group, int64_t &clusterBlocks,
     return (below && level <= *below) || units > blocks;
   });
   llvm::raw_string_ostream os(why = "");
-  os << "which takes least of estimated cycles for steps of " << instances
-     << " instances, or within " << kMargin << " % of it:";
+  os << "which takes the fewest estimated cycles for steps of " << instances
+     << " instances, or at most " << kMargin << " % more:";
   SmallVector<int64_t> costs;
   for (auto [level, units] : candidates) {
     costs.push_back(estimateStep(level, units, operators, plans));

@@ -153,7 +153,7 @@ private:
   void findGroups();
   void findProgress();
   void tell(Value value, Value where);
-  void tellEnd();
+  void reportEnd();
   void emitBarrier(Operation *op);
   void setPending(bool value) {
     LLVM::StoreOp::create(b,
@@ -219,7 +219,7 @@ void KernelEmitter::findProgress() {
 
 /// Reports that the block has run its share of a plan: if the plan has steps,
 /// stores the last one as the block's progress.
-void KernelEmitter::tellEnd() {
+void KernelEmitter::reportEnd() {
   auto choice = scf::IfOp::create(
       b, compare(arith::CmpIPredicate::sgt, kernel.numSteps, constant(0)),
       /*withElseRegion=*/false);
@@ -617,7 +617,7 @@ void KernelEmitter::lowerPlans(uprog::ProgramOp program) {
     });
     inlineBody(program, plan, /*lanes=*/Value());
     if (tasks.wasInterrupted())
-      tellEnd();
+      reportEnd();
   }
   endKernel(program, function, kPlansLaunchBlocks, sharedBytes);
 }
@@ -663,10 +663,10 @@ void KernelEmitter::lowerInstances(uprog::ProgramOp program) {
   InstanceUnit unit =
       makeInstanceUnit(b, b.getLoc(), kernel.context, group.unit, group.units,
                        getThreads(kernel));
-  InstanceUnit alone = makeAlone(b, b.getLoc(), unit), ofCluster;
+  InstanceUnit alone = makeSingleUnit(b, b.getLoc(), unit), ofCluster;
   if (kernel.shape.clusterSize > 0) {
     const BlockGroup &cluster = kernel.groups.at(Level::Cluster);
-    ofCluster = makeOfCluster(b, b.getLoc(), unit, cluster.unit, cluster.units);
+    ofCluster = makeClusterUnit(b, b.getLoc(), unit, cluster.unit, cluster.units);
   }
   int64_t sharedBytes = loadParameters();
   for (const InstanceUnit &buffers : {unit, alone})
@@ -712,7 +712,7 @@ class ConvertUProgToGPUPass
         programs[0].emitError("this program runs no operators, so a device has "
                               "nothing to do; compile it for the CPU");
       else
-        programs[0].emitError("there is no gpu.module @")
+        programs[0].emitError("missing gpu.module @")
             << kDeviceModule << "; run convert-operators-to-gpu first";
       return signalPassFailure();
     }
@@ -729,7 +729,7 @@ class ConvertUProgToGPUPass
     auto clusterSize =
         module->getAttrOfType<IntegerAttr>(uprog::kClusterSizeAttr);
     if (usesClusters && !clusterSize) {
-      module.emitError("clusters run programs, but there is no ")
+      module.emitError("programs of level cluster require attribute ")
           << uprog::kClusterSizeAttr << "; run batch-choose-executor first";
       return signalPassFailure();
     }

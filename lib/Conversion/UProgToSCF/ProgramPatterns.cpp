@@ -32,7 +32,7 @@ Value OpEmitter::loadLanes(Value context, Value unit) {
   return LLVM::IntToPtrOp::create(b, context.getType(), cell);
 }
 
-bool batch::isHandedOver(Type type) { return !isa<PlanType, LanesType>(type); }
+bool batch::isCodeArgument(Type type) { return !isa<PlanType, LanesType>(type); }
 
 void OpEmitter::inlineBody(uprog::ProgramOp program, Value plan, Value lanes,
                            ValueRange others) {
@@ -44,7 +44,7 @@ void OpEmitter::inlineBody(uprog::ProgramOp program, Value plan, Value lanes,
       arguments.remapInput(i, lanes);
     else
       arguments.remapInput(i, others.front());
-    others = others.drop_front(isHandedOver(type));
+    others = others.drop_front(isCodeArgument(type));
   }
   Block *body =
       rewriter.applySignatureConversion(&program.getBody().front(), arguments);
@@ -124,8 +124,8 @@ public:
     return {toIndex(block), any};
   }
   Values lower(LaneListOp, LaneListOp::Adaptor operands) {
-    auto [count, room] = make(b, operands.getLanes()).laneList();
-    return {toIndex(count), room};
+    auto [count, list] = make(b, operands.getLanes()).laneList();
+    return {toIndex(count), list};
   }
   Values lower(EnterBlockOp, EnterBlockOp::Adaptor operands) {
     Value lane = toI64(operands.getLane());
@@ -227,7 +227,7 @@ public:
     return {};
   }
   Values lower(uprog::MembersOp op, uprog::MembersOp::Adaptor) {
-    return {code.room(op, op.getRoom(), tables)};
+    return {code.allocate(op, op.getCapacity(), tables)};
   }
   Values lower(uprog::MemberOp, uprog::MemberOp::Adaptor operands) {
     return {
@@ -335,11 +335,11 @@ static LogicalResult checkArguments(uprog::ProgramOp program) {
   if (batch::isRunByPrograms(program))
     return success();
   for (auto [i, type] : llvm::enumerate(program.getArgumentTypes()))
-    if (isHandedOver(type))
+    if (isCodeArgument(type))
       return program.emitError("argument #")
-             << i << " of this program is a " << type
-             << ", which the host does not hand over; only a program that "
-                "others run can have it";
+             << i << " of this program has type " << type
+             << ", which the host cannot pass; only a program that others run "
+                "can have it";
   return success();
 }
 
@@ -348,8 +348,8 @@ batch::checkProgram(uprog::ProgramOp program, StringRef error,
                     function_ref<LogicalResult(Operation *)> checkOp) {
   auto check = [&](Operation *op) -> LogicalResult {
     if (isa<StartLanesOp>(op) && !findEntry(op))
-      return op->emitOpError("needs the entry that its machine was made from: "
-                             "keep that function, with 'batch.entry'");
+      return op->emitOpError("requires the entry from which its machine was "
+                             "made; keep that function and its 'batch.entry'");
     if (isa_and_nonnull<uprog::UProgDialect, arith::ArithDialect,
                         math::MathDialect>(op->getDialect()) ||
         isa<StartLanesOp, BlockKeysOp, NextBlockOp, LaneListOp, EnterBlockOp,

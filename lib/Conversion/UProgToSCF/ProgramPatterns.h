@@ -97,7 +97,7 @@ void addProgramPatterns(const TypeConverter &converter, State &state,
 
 /// Returns true for a type that a program's code takes as an argument. Plans
 /// and lanes are found in the context.
-bool isHandedOver(Type type);
+bool isCodeArgument(Type type);
 /// Returns true if other programs run this one, or it runs itself.
 bool isRunByPrograms(uprog::ProgramOp program);
 /// Returns true if a program has lanes.

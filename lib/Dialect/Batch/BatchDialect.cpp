@@ -25,8 +25,8 @@ FieldParser<batchrt::Policy, batchrt::Policy>::parse(AsmParser &parser) {
     return failure();
   if (std::optional<batchrt::Policy> policy = batchrt::findPolicy(name))
     return *policy;
-  return parser.emitError(loc, "there is no policy '")
-         << name << "'; policies are " << batchrt::listPolicies();
+  return parser.emitError(loc, "unknown policy '")
+         << name << "'; expected " << batchrt::listPolicies();
 }
 
 AsmPrinter &mlir::operator<<(AsmPrinter &printer, batchrt::Policy policy) {
@@ -72,7 +72,8 @@ void BatchDialect::initialize() {
 LogicalResult PolicyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  batchrt::Policy kind, StringAttr table) {
   if ((kind == batchrt::Policy::StateMachine) != bool(table))
-    return emitError() << "only policy 'fsm' has a table, and it must have one";
+    return emitError()
+           << "policy 'fsm' requires a table; other policies do not take one";
   return success();
 }
 

@@ -67,9 +67,9 @@ LogicalResult KernelOp::verify() {
     Type element = getElementTypeOrSelf(type);
     if (isElementType(element))
       return success();
-    return emitOpError("has elements of type ")
-           << element << "; kernels read and write index, i1, i8, i16, i32, "
-           << "i64, f16, bf16, f32 and f64";
+    return emitOpError("has unsupported element type ")
+           << element << "; expected index, i1, i8, i16, i32, i64, f16, bf16, "
+           << "f32 or f64";
   };
   for (auto [index, type] : llvm::enumerate(getArgumentTypes())) {
     if (type.isIntOrIndexOrFloat() || isa<RankedTensorType>(type))
@@ -107,9 +107,7 @@ LogicalResult KernelOp::verifyRegions() {
     if (!tensor || !llvm::is_contained(tensor.getShape(), 0))
       return success();
     return mlir::emitError(loc)
-           << "a value of type " << type
-           << " has no elements; kernels only compute tensors with "
-              "elements";
+           << "kernels do not support tensors without elements, got " << type;
   };
   for (BlockArgument argument : getBody().getArguments())
     if (failed(checkExtents(argument.getLoc(), argument.getType())))
@@ -149,16 +147,16 @@ static LogicalResult verifyRead(KernelOp kernel, unsigned index, ReadAttr read,
   if (read.getSegments() != kernel.isRagged(index))
     return kernel.emitOpError("argument #")
            << index
-           << ": `segments` must be set for ragged arguments and no others";
+           << ": 'segments' must be set if and only if the argument is ragged";
   FlatSymbolRefAttr from = read.getFrom();
   if (read.getKind() == ReadKind::Gather && !from)
     return kernel.emitOpError("argument #")
            << index
-           << " needs `from`, the table or source that it is read from";
+           << " requires 'from', the table or source that it is read from";
   auto module = kernel->getParentOfType<ModuleOp>();
   if (from && !namesRows(module, from, symbols))
     return kernel.emitOpError("argument #")
-           << index << ": there is no batch.table, batch.source or "
+           << index << " refers to unknown batch.table, batch.source or "
            << "batch.variable " << from;
   auto table = dyn_cast_or_null<TableOp>(
       from ? symbols.lookupSymbolIn(module, from) : nullptr);
@@ -170,8 +168,8 @@ static LogicalResult verifyRead(KernelOp kernel, unsigned index, ReadAttr read,
   }
   if (table && table.getRow() != argument)
     return kernel.emitOpError("argument #")
-           << index << " is read from table " << from << " with rows "
-           << table.getRow() << ", but is " << argument;
+           << index << " expects rows of type " << argument << ", but table "
+           << from << " has rows of type " << table.getRow();
   return success();
 }
 
@@ -189,11 +187,11 @@ LogicalResult KernelOp::verifySymbolUses(SymbolTableCollection &symbols) {
         dyn_cast_or_null<TableOp>(symbols.lookupSymbolIn(module, name));
     if (!table)
       return emitOpError("result #")
-             << i << ": there is no batch.table " << name;
+             << i << " refers to unknown batch.table " << name;
     if (table.getRow() != type)
       return emitOpError("result #")
-             << i << " is in table " << name << " with rows " << table.getRow()
-             << ", but is " << type;
+             << i << " has type " << type << ", but table " << name
+             << " has rows of type " << table.getRow();
   }
   return success();
 }
@@ -241,7 +239,7 @@ LogicalResult RecordOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("kernel ")
            << getKernelAttr() << " has " << kernel->getNumResults()
            << " results, got " << getNumResults();
-  // A handle stands for a tensor, and a list of handles for a ragged tensor.
+  // A handle represents a tensor, and a list of handles a ragged tensor.
   Type handle = HandleType::get(getContext());
   unsigned position = 0;
   for (unsigned i = 0, e = kernel->getNumArguments(); i < e; ++i) {
@@ -318,22 +316,23 @@ LogicalResult TableOp::verify() {
 }
 
 LogicalResult TableOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (!getBeside())
+  if (!getNextTo())
     return success();
-  auto owner = symbols.lookupNearestSymbolFrom<TableOp>(*this, getBesideAttr());
+  auto owner = symbols.lookupNearestSymbolFrom<TableOp>(*this, getNextToAttr());
   if (!owner)
-    return emitOpError("refers to unknown batch.table ") << getBesideAttr();
-  if (owner.getBeside() || owner == *this)
-    return emitOpError("lies beside ")
-           << getBesideAttr() << ", which itself lies beside another table";
+    return emitOpError("refers to unknown batch.table ") << getNextToAttr();
+  if (owner.getNextTo() || owner == *this)
+    return emitOpError("cannot be next to ")
+           << getNextToAttr() << ", which is itself next to a table";
   if (owner.getGroup() != getGroup())
-    return emitOpError("lies beside ")
-           << getBesideAttr() << ", which has different slots: its group is "
-           << owner.getGroup();
+    return emitOpError("is in group ")
+           << getGroup() << ", but is next to " << getNextToAttr()
+           << " of group " << owner.getGroup()
+           << "; only tables of one group have the same slots";
   if (owner.getOwnLayout().getBlock() != getOwnLayout().getBlock())
-    return emitOpError("lies beside ")
-           << getBesideAttr()
-           << ", whose slots are split differently; split both alike";
+    return emitOpError("is next to ")
+           << getNextToAttr() << ", but splits slots differently; split the "
+           << "slots of both tables in the same way";
   return success();
 }
 
@@ -352,12 +351,12 @@ TableLayout TableOp::getOwnLayout() {
 /// Returns the tables in the storage of `table`: its owner, then the tables
 /// whose rows follow the owner's.
 static SmallVector<TableOp> getNeighbours(TableOp table) {
-  StringRef owner = table.getBeside().value_or(table.getSymName());
+  StringRef owner = table.getNextTo().value_or(table.getSymName());
   SmallVector<TableOp> tables;
   for (auto other : cast<ModuleOp>(table->getParentOp()).getOps<TableOp>())
     if (other.getSymName() == owner)
       tables.insert(tables.begin(), other);
-    else if (other.getBeside() == owner)
+    else if (other.getNextTo() == owner)
       tables.push_back(other);
   return tables;
 }
@@ -437,7 +436,8 @@ LogicalResult ExtractOp::verify() {
                         /*vectors=*/true)))
     return failure();
   if (getRow().getDefiningOp<RecordOp>())
-    return emitOpError("reads a result of a task, which has not run yet");
+    return emitOpError(
+        "reads a result of a task that has not run yet; use batch.await");
   return success();
 }
 
@@ -465,8 +465,8 @@ LogicalResult AwaitOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("refers to unknown batch.table ") << getTableAttr();
   if (table.getRow() != getRowType())
     return emitOpError("reads rows of type ")
-           << getRowType() << ", but those of table " << getTableAttr()
-           << " are of type " << table.getRow();
+           << getRowType() << ", but table " << getTableAttr()
+           << " has rows of type " << table.getRow();
   return success();
 }
 
@@ -492,7 +492,7 @@ LogicalResult TraverseOp::verifySymbolUses(SymbolTableCollection &symbols) {
     if (function.getNumArguments() != 1 ||
         !isa<rec::AdtType>(function.getArgumentTypes()[0]))
       return emitOpError("function ")
-             << name << " must take one ADT value and nothing else";
+             << name << " must take exactly one argument, an ADT value";
   }
   return success();
 }
@@ -505,9 +505,8 @@ LogicalResult LookupOp::verifySymbolUses(SymbolTableCollection &symbols) {
   // The function's last argument is the node; a context may come before it.
   if (function.getNumArguments() == 0 ||
       function.getArgumentTypes().back() != getNode().getType())
-    return emitOpError("node is of type ")
-           << getNode().getType() << ", which " << getFunctionAttr()
-           << " does not take";
+    return emitOpError("node must have the type of the last argument of ")
+           << getFunctionAttr() << ", got " << getNode().getType();
   if (TypeRange(function.getResultTypes()) != getResultTypes())
     return emitOpError("result types differ from those of ")
            << getFunctionAttr();

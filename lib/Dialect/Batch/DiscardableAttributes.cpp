@@ -93,7 +93,7 @@ static const KnownAttribute kOperationAttributes[] = {
     {kPolicyAttr, isPolicyOfModule, "a #batch.policy on a module"},
     {kStrategyAttr, isStrategyOfEntry, "a #batch.strategy on the entry"},
     {kNotBatchedAttr, isStringOfEntry, "a string on the entry"},
-    {kApartAttr, isUnitOfReplicated,
+    {kPerUnitAttr, isUnitOfReplicated,
      "a unit attribute of an entry of strategy 'replicate'"},
     {kOrderAttr, isOrderOfLoop, "a #batch.order on a loop"},
     {kSizesAttr, isOfModule, "an attribute of a module"},
@@ -107,9 +107,8 @@ LogicalResult BatchDialect::verifyOperationAttribute(Operation *op,
         return attr.getName() == entry.name;
       });
   if (known == std::end(kOperationAttributes))
-    return op->emitOpError("'")
-           << attr.getName().getValue()
-           << "' is not an attribute of the batch dialect for operations";
+    return op->emitOpError("attribute '")
+           << attr.getName().getValue() << "' is not supported on operations";
   if (!known->isValid(op, attr.getValue()))
     return op->emitOpError("'") << known->name << "' must be " << known->what;
   if (known->name != kEntryAttr)
@@ -147,8 +146,8 @@ LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   if (attr.getName() == kSharedAttr) {
     if (onKernel && !isa<UnitAttr>(value))
       return error()
-             << "'batch.shared' of a kernel must be a unit attribute; the "
-                "name of the parameter belongs to the entry function";
+             << "'batch.shared' of a kernel must be a unit attribute; specify "
+                "the parameter name on the entry function";
     if (!onKernel && !isa<StringAttr>(value))
       return error()
              << "'batch.shared' of a function must be a string, the name of "
@@ -163,7 +162,7 @@ LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   if (attr.getName() == kReadAttr) {
     if (!onKernel || !isa<ReadAttr>(value))
       return error()
-             << "'batch.read' must be a #batch.read, and only on kernels";
+             << "'batch.read' must be a #batch.read on a kernel argument";
     return success();
   }
   if (attr.getName() == kSourceAttr) {
@@ -174,19 +173,18 @@ LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   if (attr.getName() == kParameterAttr) {
     if (!isNumber(value) || !onKernel || !cast<KernelOp>(op).isShared(argIndex))
       return error()
-             << "'batch.parameter' must be the number of a parameter, an "
-                "i64, and only on kernel arguments with 'batch.shared'";
+             << "'batch.parameter' must be a non-negative i64, the number of a "
+                "parameter, on a kernel argument with 'batch.shared'";
     return success();
   }
   if (attr.getName() == kRaggedAttr) {
     if (!isNumber(value) || !onKernel || !cast<KernelOp>(op).isRagged(argIndex))
-      return error() << "'batch.ragged' must be the number of a domain, an "
-                        "i64, and only on "
-                        "ragged arguments of kernels";
+      return error() << "'batch.ragged' must be a non-negative i64, the number "
+                        "of a domain, on a ragged kernel argument";
     return success();
   }
-  return error() << "'" << attr.getName().getValue()
-                 << "' is not an attribute of the batch dialect for arguments";
+  return error() << "attribute '" << attr.getName().getValue()
+                 << "' is not supported on arguments";
 }
 
 /// Returns the type of the only result of a function that has this name, or
@@ -211,17 +209,17 @@ static LogicalResult verifyRows(FunctionOpInterface function,
     return function->emitOpError("result #") << resultIndex << ": ";
   };
   if (!function->hasAttr(kEntryAttr))
-    return error() << "'batch.rows' is for results of the entry";
+    return error() << "'batch.rows' is only supported on results of the entry";
   auto name = dyn_cast<StringAttr>(rows);
   Type count = name ? findResult(function, name) : Type();
   if (!count || !count.isSignlessIntOrIndex())
-    return error() << "'batch.rows' must be the 'batch.name' of one result, "
-                      "a number of type index or integer";
+    return error() << "'batch.rows' must be the 'batch.name' of exactly one "
+                      "result, of type index or signless integer";
   auto type =
       dyn_cast<RankedTensorType>(function.getResultTypes()[resultIndex]);
   if (!type || type.getRank() == 0 || !type.hasStaticShape())
-    return error() << "'batch.rows' is for tensors that have rows, and of "
-                      "static shape, not for a "
+    return error() << "'batch.rows' requires a tensor of static shape and rank "
+                      "at least 1, got "
                    << function.getResultTypes()[resultIndex];
   return success();
 }
@@ -249,8 +247,7 @@ LogicalResult BatchDialect::verifyRegionResultAttribute(Operation *op, unsigned,
   if (attr.getName() == kRowListAttr) {
     if (!isa<KernelOp>(op) || !isa<UnitAttr>(attr.getValue()))
       return error()
-             << "'batch.row_list' must be a unit attribute, and only on "
-                "kernels";
+             << "'batch.row_list' must be a unit attribute on a kernel result";
     return success();
   }
   if (attr.getName() == kInPlaceAttr) {
@@ -258,11 +255,11 @@ LogicalResult BatchDialect::verifyRegionResultAttribute(Operation *op, unsigned,
     if (!kernel || !isNumber(attr.getValue()) ||
         !isOperandOfType(kernel, cast<IntegerAttr>(attr.getValue()).getInt(),
                          kernel.getResultTypes()[resultIndex]))
-      return error() << "'batch.in_place' must be the number of an argument of "
-                        "the kernel, an i64, that is not shared and has the "
-                        "result's type";
+      return error()
+             << "'batch.in_place' must be an i64, the number of a kernel "
+                "argument that is not shared and has the result's type";
     return success();
   }
-  return error() << "'" << attr.getName().getValue()
-                 << "' is not an attribute of the batch dialect for results";
+  return error() << "attribute '" << attr.getName().getValue()
+                 << "' is not supported on results";
 }

@@ -37,7 +37,7 @@ void MachineOp::print(OpAsmPrinter &printer) { printFunction(printer, *this); }
 LogicalResult MachineOp::verify() {
   if (!getResultTypes().empty())
     return emitOpError(
-        "must have no results: those of the entry are in variables");
+        "must not have results; variables store the results of the entry");
   for (unsigned i = 0, e = getNumArguments(); i < e; ++i)
     if (!getArgAttr(i, kSharedAttr))
       return emitOpError("argument #")

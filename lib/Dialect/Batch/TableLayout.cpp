@@ -106,9 +106,9 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
                        << map.getNumDims();
   auto dimensions = parse(row, map);
   if (!dimensions)
-    return emitError() << "has a layout that is not made of digits of the "
-                          "indices: 'd', 'd floordiv a', 'd mod b' and "
-                          "'(d floordiv a) mod b'";
+    return emitError() << "has an unsupported layout; dimensions must be sums "
+                          "of positive multiples of 'd', 'd floordiv a', "
+                          "'d mod b' or '(d floordiv a) mod b'";
   // Digits of an index follow each other without gaps.
   SmallVector<SmallVector<const Term *>> digits(row.size() + 1);
   for (const Dimension &terms : *dimensions) {
@@ -138,8 +138,8 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
     // A digit with a modulus may be the last one if it reaches the last
     // element.
     if (next != -1 && (dim == 0 || next < row[dim - 1]))
-      return emitError() << "has a layout that does not take every digit of d"
-                         << dim << " once";
+      return emitError() << "has a layout that does not use every digit of d"
+                         << dim << " exactly once";
   }
   const Term &first = dimensions->front().front();
   if (first.extent != kUnbounded)
@@ -256,9 +256,9 @@ private:
   LogicalResult checkDimension(StringRef name, int64_t dim) {
     if (dim >= 0 && dim < static_cast<int64_t>(dimensions.size()))
       return success();
-    return emitError() << "'" << name << "' names dimension " << dim
-                       << ", but there are only " << dimensions.size()
-                       << " here, counted from 0, the slot";
+    return emitError() << "dimension " << dim << " of '" << name
+                       << "' is out of range; expected 0 (the slot) to "
+                       << dimensions.size() - 1;
   }
 
   function_ref<InFlightDiagnostic()> emitError;
@@ -272,8 +272,8 @@ LogicalResult Primitives::split(int64_t dim, int64_t factor) {
     return failure();
   auto misfit = [&]() {
     return emitError() << "'split(" << dim << ", " << factor
-                       << ")' does not agree with how earlier primitives "
-                          "have split or fused this dimension";
+                       << ")' conflicts with earlier primitives that split or "
+                          "fused this dimension";
   };
   Dimension outer = dimensions[dim], inner;
   int64_t rest = factor;
@@ -345,9 +345,9 @@ LogicalResult Primitives::apply(StringRef text) {
         numbers.push_back(number);
     }
     if (words.empty() || numbers.size() != words.size())
-      return emitError() << "cannot read '" << text
-                         << "'; the primitives are split(DIM, FACTOR), "
-                            "reorder(DIM, ...) and fuse(DIM, NEXT)";
+      return emitError() << "cannot parse '" << text
+                         << "'; expected split(DIM, FACTOR), "
+                            "reorder(DIM, ...) or fuse(DIM, NEXT)";
     text = text.drop_front(close + 1);
     bool two = numbers.size() == 2;
     LogicalResult done = success();
@@ -359,9 +359,9 @@ LogicalResult Primitives::apply(StringRef text) {
       done = fuse(numbers[0], numbers[1]);
     else
       return emitError()
-             << "'" << name << "(" << numbers
-             << ")' is not a primitive; the primitives are split(DIM, FACTOR) "
-                "with FACTOR at least 1, reorder(DIM, ...) and fuse(DIM, NEXT)";
+             << "invalid primitive '" << name << "(" << numbers
+             << ")'; expected split(DIM, FACTOR) with FACTOR at least 1, "
+                "reorder(DIM, ...) or fuse(DIM, NEXT)";
     if (failed(done))
       return failure();
   }

@@ -72,10 +72,10 @@ LogicalResult AdtOp::verifyRegions() {
   Block &block = getBody().front();
   for (Operation &op : block)
     if (!isa<VariantOp>(op))
-      return op.emitOpError("is not allowed in 'rec.adt', which only holds "
+      return op.emitOpError("is not allowed in 'rec.adt'; expected "
                             "'rec.variant'");
   if (block.empty())
-    return emitOpError("has no variant, so it has no values");
+    return emitOpError("must have at least one variant");
   bool isSequence = getKind() == Kind::Sequence;
   for (VariantOp variant : getVariants()) {
     int64_t children = 0, lists = 0;
@@ -127,7 +127,7 @@ LogicalResult VariantOp::verify() {
     if (!isSupportedFieldType(getFieldType(i)))
       return emitOpError("field '")
              << getFieldName(i) << "' has unsupported type " << getFieldType(i)
-             << "; a field is an index, a signless integer or float of at most "
+             << "; expected an index, a signless integer or float of at most "
                 "64 bits, a static tensor of these, an ADT, or a list of these";
   }
   return success();
@@ -328,9 +328,8 @@ parseWalk(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::Argument> &elements,
         parser.parseOperandList(lists, AsmParser::Delimiter::Paren))
       return failure();
     if (elements.size() != lists.size())
-      return parser.emitError(loc, "has ")
-             << elements.size() << " elements, but the number of lists is "
-             << lists.size();
+      return parser.emitError(loc, "expected as many elements as lists, got ")
+             << elements.size() << " and " << lists.size();
     return success();
   }
   return failure(parseElement() || parser.parseKeyword("in") ||
@@ -367,12 +366,13 @@ static ParseResult parseListTypes(
     if (element.type)
       continue;
     if (isa<AdtType>(type))
-      return parser.emitError(loc, "expects the type of the elements of ")
-             << type << " after the argument that stands for them, as in "
+      return parser.emitError(loc, "expected the element type of ")
+             << type << " after the name of the element, as in "
              << "'%x: index in'";
     return parser.emitError(loc,
-                            "expects a list, a tensor with only its first "
-                            "dimension dynamic, or a list-shaped ADT, got ")
+                            "expected a list, a tensor whose only dynamic "
+                            "dimension is the first, or a list-shaped ADT, "
+                            "got ")
            << type;
   }
   return success();
@@ -577,9 +577,9 @@ ElementsOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
   if (!type)
     return failure();
   if (!fitsField(ListType::get(type), getList().getType()))
-    return emitOpError("makes a value of type ")
-           << getList().getType() << " of the elements of ADT " << adt.getName()
-           << ", which have type " << type;
+    return emitOpError("has a result of type ")
+           << getList().getType() << ", but the elements of ADT "
+           << adt.getName() << " are of type " << type;
   return success();
 }
 

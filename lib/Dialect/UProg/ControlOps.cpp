@@ -304,14 +304,15 @@ LogicalResult ReduceOp::verifyRegions() {
   if (!yield || yield.getNumOperands() == 0 ||
       yield.getOperandTypes() != TypeRange(getKeys().getTypes()) ||
       getNumbers().size() != getKeys().size())
-    return emitOpError("body must end in a uprog.yield of its keys, i64s");
+    return emitOpError(
+        "body must end in a uprog.yield of one or more i64 keys");
   std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
       getEffectsRecursively(*this);
   if (!effects || llvm::any_of(*effects, [](const auto &effect) {
         return !isa<MemoryEffects::Read>(effect.getEffect());
       }))
-    return emitOpError("body must do nothing but read: threads may test the "
-                       "same number");
+    return emitOpError("body must have no effects except reads: several "
+                       "threads may run it for the same number");
   return success();
 }
 
@@ -348,11 +349,11 @@ LogicalResult CompactOp::verifyRegions() {
                : WalkResult::advance();
   });
   if (writes.wasInterrupted())
-    return emitOpError("body must write nothing of the unit's");
+    return emitOpError("body must not write memory of the unit");
   if (!condition || condition.getValues().size() > 1 ||
       !llvm::all_of(condition.getValues().getTypes(), llvm::IsaPred<IndexType>))
-    return emitOpError("body must end in a uprog.condition that passes on an "
-                       "index or nothing");
+    return emitOpError("body must end in a uprog.condition with at most one "
+                       "value, an index");
   return success();
 }
 
@@ -387,7 +388,7 @@ LogicalResult EachOp::verifyRegions() {
   if (failed(verifyNumber(*this, body)))
     return failure();
   if (body.back().getNumOperands() != 0)
-    return emitOpError("body must yield nothing");
+    return emitOpError("body must not yield values");
   Operation *together = nullptr;
   getBody().walk([&](Operation *inner) {
     if (isa<CompactOp, ReduceOp, EachOp, SiteOp, TasksOp, BatchOp, CopyOp,
@@ -395,8 +396,8 @@ LogicalResult EachOp::verifyRegions() {
       together = inner;
   });
   if (together)
-    return together->emitOpError("is for all threads of a unit together, not "
-                                 "in a 'uprog.each'");
+    return together->emitOpError("is not allowed in 'uprog.each': all threads "
+                                 "of a unit must run it together");
   return success();
 }
 
@@ -461,8 +462,8 @@ LogicalResult BranchOp::verify() {
     return emitOpError("has ") << getCaseRegions().size() << " regions for "
                                << getCases().size() << " cases";
   if (getNumResults() > 0 && getDefaultRegion().empty())
-    return emitOpError("has results, so it needs a default: what they are if "
-                       "no case is equal to the selector");
+    return emitOpError("has results, so it requires a default region for "
+                       "selectors without a case");
   SmallVector<int64_t> sorted(getCases());
   llvm::sort(sorted);
   auto *duplicate = std::adjacent_find(sorted.begin(), sorted.end());
@@ -492,8 +493,8 @@ LogicalResult RefOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!program)
     return emitOpError("refers to unknown uprog.program ") << getCalleeAttr();
   if (TypeRange(program.getArgumentTypes()) != getInputs().getTypes())
-    return emitOpError("operand types differ from those that ")
-           << getCalleeAttr() << " takes";
+    return emitOpError("operand types differ from the argument types of ")
+           << getCalleeAttr();
   auto caller = (*this)->getParentOfType<ProgramOp>();
   if (caller && program.getLevel() > caller.getLevel())
     return emitOpError("is in a program of level ")
@@ -515,6 +516,7 @@ LogicalResult BarrierOp::verify() {
            << stringifyLevel(getLevel()) << ", but is in a program of level "
            << stringifyLevel(program.getLevel())
            << ", which not all units of the " << stringifyLevel(getLevel())
-           << " run together; use at most that level";
+           << " run together; use level " << stringifyLevel(program.getLevel())
+           << " or below";
   return success();
 }

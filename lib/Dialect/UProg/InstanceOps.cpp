@@ -15,17 +15,15 @@ using namespace mlir::uprog;
 LogicalResult uprog::verifyRowType(Operation *op, RankedTensorType type) {
   if (type.hasStaticShape() && batch::isElementType(type.getElementType()))
     return success();
-  return op->emitOpError("is for ")
-         << type
-         << ", which no row holds: its shape must be static, and its elements "
-            "numbers";
+  return op->emitOpError("does not support rows of type ")
+         << type << "; expected a static shape and numeric elements";
 }
 
 LogicalResult BufferOp::verify() {
   if (failed(verifyRowType(*this, cast<RankedTensorType>(getType()))))
     return failure();
   if (static_cast<int64_t>(getCopies()) < 1)
-    return emitOpError("has ") << getCopies() << " copies; 1 is the least";
+    return emitOpError("expects at least 1 copy, got ") << getCopies();
   return success();
 }
 
@@ -38,12 +36,11 @@ void RowOp::getEffects(
 
 LogicalResult RowOp::verify() {
   if (getInTurn() && !getAvoided().empty())
-    return emitOpError("is in turn, but avoids rows; it can do only one");
+    return emitOpError("cannot combine 'in_turn' with 'avoiding'");
   // Only memory that is common to all units has room for several members.
   auto program = (*this)->getParentOfType<ProgramOp>();
   if (getMember() && program && program.getLevel() != Level::Device)
-    return emitOpError("is that of a member of a set, but its program is of "
-                       "level ")
+    return emitOpError("has a member of a set, but its program is of level ")
            << stringifyLevel(program.getLevel())
            << "; only units of level device run sets";
   return success();
@@ -55,9 +52,9 @@ LogicalResult RowOp::verifySymbolUses(SymbolTableCollection &) {
   if (!buffer)
     return emitOpError("refers to unknown uprog.buffer ") << getBufferAttr();
   if (getAvoided().size() >= buffer.getCopies())
-    return emitOpError("avoids ")
-           << getAvoided().size() << " rows, but " << getBufferAttr() << " has "
-           << buffer.getCopies() << " copies: none may be free";
+    return emitOpError("must avoid fewer rows than ")
+           << getBufferAttr() << " has copies, got " << getAvoided().size()
+           << " rows and " << buffer.getCopies() << " copies";
   return success();
 }
 
@@ -66,7 +63,7 @@ LogicalResult ParameterRowOp::verifySymbolUses(SymbolTableCollection &) {
       (*this)->getParentOfType<ModuleOp>(), getSourceAttr());
   if (!source || !source.getParameter())
     return emitOpError("refers to ")
-           << getSourceAttr() << ", which is no batch.source of a parameter";
+           << getSourceAttr() << ", which is not a batch.source of a parameter";
   return success();
 }
 
@@ -102,7 +99,7 @@ static FailureOr<batch::KernelOp> findKernel(Operation *op,
     if (kernel.isRagged(i))
       return op->emitOpError("refers to ")
              << name << ", whose argument #" << i
-             << " is ragged; there is no row for it";
+             << " is ragged; ragged arguments are not supported";
   return kernel;
 }
 
@@ -119,7 +116,7 @@ static LogicalResult verifyInputs(Operation *op, batch::KernelOp kernel,
     if (!isDatumOf(input.getType(), type))
       return op->emitOpError("has an operand of type ")
              << input.getType() << " for argument #" << number << " of @"
-             << kernel.getSymName() << ", which is a " << type;
+             << kernel.getSymName() << ", which has type " << type;
   }
   return success();
 }
@@ -148,7 +145,7 @@ static LogicalResult verifyInPlace(Operation *op, ValueRange inputs,
              : perTask.end();
     if (position == perTask.end() ||
         inputs[position - perTask.begin()] != output)
-      return op->emitOpError("has the row of an operand for result #")
+      return op->emitOpError("reuses the row of an operand for result #")
              << index << ", but @" << kernel.getSymName()
              << " does not insert that result into this operand";
   }
@@ -163,11 +160,11 @@ LogicalResult SiteOp::verifySymbolUses(SymbolTableCollection &) {
   return verifyInPlace(*this, getInputs(), getOutputs(), *kernel);
 }
 
-/// Also checks the ops that use the room.
+/// Also checks the ops that use the list.
 LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
-  if (static_cast<int64_t>(getRoom()) < 1)
-    return emitOpError("has room for ")
-           << getRoom() << " tasks; 1 is the least";
+  if (static_cast<int64_t>(getCapacity()) < 1)
+    return emitOpError("expects a capacity of at least 1, got ")
+           << getCapacity();
   FailureOr<batch::KernelOp> kernel = findKernel(*this, getKernelAttr());
   if (failed(kernel))
     return failure();
@@ -187,12 +184,12 @@ LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
         if (index < kernel->getNumResults() &&
             !kernel->getResultAttr(index, batch::kRowListAttr))
           return put.emitOpError("has a row for result #")
-                 << index << ", but steps of @" << kernel->getSymName()
-                 << " have no addresses of its rows ('batch.row_list')";
+                 << index << ", but that result of @" << kernel->getSymName()
+                 << " does not have 'batch.row_list'";
       }
       if (inPlace.value_or(own) != own)
-        return put.emitOpError("changes other operands in place than another "
-                               "task of the list");
+        return put.emitOpError("must write the same results in place as other "
+                               "tasks of the list");
       inPlace = own;
       if (ofTasks && (failed(verifyOutputs(put, *kernel, put.getOutputs())) ||
                       failed(verifyInPlace(put, put.getInputs(),
@@ -213,23 +210,23 @@ LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
   return success();
 }
 
-/// Checks that the room comes from a uprog.tasks directly, not through control.
-static LogicalResult verifyRoom(Operation *op, Value tasks) {
+/// Checks that the list comes from a uprog.tasks directly, not through control.
+static LogicalResult verifyTasks(Operation *op, Value tasks) {
   if (tasks.getDefiningOp<TasksOp>())
     return success();
-  return op->emitOpError("needs the result of a uprog.tasks");
+  return op->emitOpError("tasks must be the result of a uprog.tasks");
 }
 
-LogicalResult PutTaskOp::verify() { return verifyRoom(*this, getTasks()); }
+LogicalResult PutTaskOp::verify() { return verifyTasks(*this, getTasks()); }
 
-LogicalResult BatchOp::verify() { return verifyRoom(*this, getTasks()); }
+LogicalResult BatchOp::verify() { return verifyTasks(*this, getTasks()); }
 
 LogicalResult ResultOp::verify() {
   bool isRow = isa<RowType>(getValue().getType());
   if (isRow != getType().has_value() ||
       (isRow && !isa<RankedTensorType>(*getType())))
-    return emitOpError("needs the type of the tensor after '!uprog.row', and "
-                       "only there");
+    return emitOpError("requires a tensor type if and only if its value is a "
+                       "'!uprog.row'");
   return success();
 }
 
@@ -308,8 +305,7 @@ LogicalResult InstanceVerifier::checkRow(Operation *op, Value row, Type type) {
   Type known = isa<RowType>(row.getType()) ? getType(row) : Type();
   if (!known || known == type)
     return success();
-  return op->emitOpError("takes a row for a ")
-         << type << ", but it is of a " << known;
+  return op->emitOpError("expects a row of type ") << type << ", got " << known;
 }
 
 /// Checks that a row may be written.
@@ -343,8 +339,8 @@ LogicalResult InstanceVerifier::checkOutputs(Operation *op,
     if (failed(checkWritten(op, output)))
       return failure();
     if (!leading.empty() && type.getRank() == 0)
-      return op->emitOpError("makes numbers, ")
-             << type << ": several of them lie in no tensor";
+      return op->emitOpError("cannot combine results of type ")
+             << type << " in one row; expected results of rank at least 1";
     SmallVector<int64_t> shape(leading);
     llvm::append_range(shape, type.getShape());
     if (failed(checkRow(op, output,
@@ -377,8 +373,8 @@ LogicalResult InstanceVerifier::checkArgument(ArgumentOp op) {
   Type type = arguments[op.getNumber()];
   if (isDatumOrList(op.getValue().getType(), type))
     return success();
-  return op.emitOpError("is a ")
-         << op.getValue().getType() << ", but the argument is a " << type;
+  return op.emitOpError("has type ")
+         << op.getValue().getType() << ", but the argument has type " << type;
 }
 
 LogicalResult InstanceVerifier::checkResult(ResultOp op) {
@@ -394,7 +390,8 @@ LogicalResult InstanceVerifier::checkResult(ResultOp op) {
   Type type = entry.getResultTypes()[op.getNumber()];
   if (given == type)
     return success();
-  return op.emitOpError("is a ") << given << ", but the result is a " << type;
+  return op.emitOpError("has a value of type ")
+         << given << ", but the result has type " << type;
 }
 
 /// Checks that the program has cells, which specify the number of members.
@@ -402,24 +399,24 @@ static LogicalResult checkMember(RowOp row) {
   auto program = row->getParentOfType<ProgramOp>();
   if (!row.getMember() || !program.getBody().getOps<CellsOp>().empty())
     return success();
-  return row.emitOpError("is a member's, but no 'uprog.cells' of the program "
-                         "says for how many there is room");
+  return row.emitOpError("has a member, but its program lacks a 'uprog.cells' "
+                         "that specifies the number of members");
 }
 
-/// Checks that there is room for at least one member.
+/// Checks that the capacity is at least one member.
 template <class OpTy>
-static LogicalResult checkRoom(OpTy op) {
-  if (static_cast<int64_t>(op.getRoom()) >= 1)
+static LogicalResult checkCapacity(OpTy op) {
+  if (static_cast<int64_t>(op.getCapacity()) >= 1)
     return success();
-  return op.emitOpError("has room for ")
-         << op.getRoom() << " members; 1 is the least";
+  return op.emitOpError("expects a capacity of at least 1, got ")
+         << op.getCapacity();
 }
 
 LogicalResult InstanceVerifier::verify(Operation *op) {
   if (auto cells = dyn_cast<CellsOp>(op))
-    return checkRoom(cells);
+    return checkCapacity(cells);
   if (auto members = dyn_cast<MembersOp>(op))
-    return checkRoom(members);
+    return checkCapacity(members);
   if (auto row = dyn_cast<RowOp>(op))
     return checkMember(row);
   if (auto load = dyn_cast<LoadOp>(op))
@@ -444,14 +441,14 @@ LogicalResult InstanceVerifier::verify(Operation *op) {
   if (auto batch = dyn_cast<BatchOp>(op)) {
     auto tasks = batch.getTasks().getDefiningOp<TasksOp>();
     return checkOutputs(op, getKernel(tasks.getKernel()), batch.getOutputs(),
-                        static_cast<int64_t>(tasks.getRoom()));
+                        static_cast<int64_t>(tasks.getCapacity()));
   }
   if (auto element = dyn_cast<ListElementOp>(op)) {
     Type type =
         cast<rec::ListType>(element.getList().getType()).getElementType();
     if (isDatumOrList(element.getElement().getType(), type))
       return success();
-    return op->emitOpError("is a ")
+    return op->emitOpError("has type ")
            << element.getElement().getType()
            << ", but the list has elements of type " << type;
   }

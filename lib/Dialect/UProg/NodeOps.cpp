@@ -37,8 +37,8 @@ LogicalResult FieldOp::verifySymbolUses(SymbolTableCollection &symbols) {
            << variant.getNumFields() << " fields";
   Type type = variant.getFieldType(getNumber());
   if (!isDatumOrList(getValue().getType(), type))
-    return emitOpError("is a ")
-           << getValue().getType() << ", but the field is a " << type;
+    return emitOpError("has type ")
+           << getValue().getType() << ", but the field has type " << type;
   return success();
 }
 
@@ -61,17 +61,17 @@ LogicalResult NodeRowOp::verifySymbolUses(SymbolTableCollection &) {
                : WalkResult::advance();
   });
   if (others.wasInterrupted())
-    return emitOpError("is not the only one of ")
-           << getRowsAttr() << " in its program: a unit may write a row that "
-           << "others read";
+    return emitOpError("must be the only uprog.node_row of ")
+           << getRowsAttr() << " in its program; otherwise, a unit may write a "
+           << "row that others read";
   return success();
 }
 
 LogicalResult NodeResultsOp::verify() {
   for (Type type : getTypes().getAsValueRange<TypeAttr>())
     if (!isa<RowType, rec::AdtType>(type) && !batch::isElementType(type))
-      return emitOpError("has a result of type ")
-             << type << "; each is a number, a row or a value of an ADT";
+      return emitOpError("has unsupported result type ")
+             << type << "; expected a number, a row or a value of an ADT";
   return success();
 }
 
@@ -101,7 +101,7 @@ LogicalResult ConstructOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!variant)
     return emitOpError("refers to unknown rec.variant ") << getVariant();
   if (getValue().getType() != variant.getAdt().getType())
-    return emitOpError("makes a ")
+    return emitOpError("has a result of type ")
            << getValue().getType() << ", but " << getVariant()
            << " is a variant of " << variant.getAdt().getType();
   if (getFields().size() != variant.getNumFields())
@@ -111,9 +111,9 @@ LogicalResult ConstructOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (auto [number, field] : llvm::enumerate(getFields())) {
     Type type = variant.getFieldType(number);
     if (isa<rec::ListType>(type) || !isDatumOrList(field.getType(), type))
-      return emitOpError("has a field #")
-             << number << " of type " << field.getType() << ", but that of "
-             << getVariant() << " is a " << type;
+      return emitOpError("field #")
+             << number << " has type " << field.getType() << ", but "
+             << getVariant() << " declares it as " << type;
   }
   return success();
 }

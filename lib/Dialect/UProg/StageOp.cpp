@@ -59,7 +59,7 @@ LogicalResult InsertOp::verify() {
   };
   if (!isRows(source) || !isRows(dest) ||
       source.getElementType() != dest.getElementType())
-    return emitOpError("needs rows of known shape and equal element types");
+    return emitOpError("expects rows of static shape and equal element types");
   ArrayRef<int64_t> shape = dest.getShape().drop_front();
   if (getOffsets().size() != shape.size() ||
       getSizes().size() != shape.size() ||
@@ -81,10 +81,10 @@ LogicalResult InsertOp::verify() {
     if (!dropped[dim])
       kept.push_back(size);
     else if (size != 1)
-      return emitOpError("inserts rows of another shape than 'sizes' says");
+      return emitOpError("shape of source rows does not match 'sizes'");
   }
   if (kept != source.getShape().drop_front())
-    return emitOpError("inserts rows of another shape than 'sizes' says");
+    return emitOpError("shape of source rows does not match 'sizes'");
   return success();
 }
 
@@ -142,7 +142,7 @@ LogicalResult StageOp::verifyRegions() {
     if (type.getShape().drop_front(hasRows) != getShape() ||
         (!hasRows && rows.getKind() != RowsKind::Once))
       return emitOpError("result #")
-             << i << " is not of the stage's rows and shape";
+             << i << " does not have the rows and shape of the stage";
     bool inScratch = getScratch()[i] >= 0;
     bool isInserted = llvm::any_of(result.getUses(), [](OpOperand &use) {
       auto insert = dyn_cast<InsertOp>(use.getOwner());
@@ -152,16 +152,16 @@ LogicalResult StageOp::verifyRegions() {
       return emitOpError("result #")
              << i
              << (inScratch
-                     ? " is yielded by the operator, so it must not lie in "
+                     ? " is yielded by the operator, so it must not be in "
                        "scratch memory"
-                     : " is stored nowhere: the operator does not yield it, "
-                       "and it has no place in scratch memory");
+                     : " is not stored: the operator does not yield it, and it "
+                       "is not in scratch memory");
   }
   for (auto linalgOp : getBody().getOps<linalg::LinalgOp>())
     if (linalgOp.getNumReductionLoops() != 0 &&
         !linalgOp->hasAttr(kReductionAttr))
       return linalgOp->emitOpError(
-          "is a reduction in a stage, so it needs a 'uprog.reduction'; run "
+          "is a reduction in a stage, but lacks 'uprog.reduction'; run "
           "uprog-stage-operators");
   return success();
 }
@@ -172,10 +172,10 @@ LogicalResult StageOp::verifyRegions() {
 
 LogicalResult AwaitRowsOp::verify() {
   if (!isa<FunctionOpInterface>((*this)->getParentOp()))
-    return emitOpError("must be in the function of a stage, in none of its "
-                       "branches and loops, so that all threads come to it");
+    return emitOpError("must be in the function of a stage, outside of its "
+                       "branches and loops, so that all threads reach it");
   for (Operation *op = (*this)->getPrevNode(); op; op = op->getPrevNode())
     if (isa<AwaitRowsOp>(op))
-      return emitOpError("is the second one of a function, which waits once");
+      return emitOpError("must be the only uprog.await_rows of its function");
   return success();
 }

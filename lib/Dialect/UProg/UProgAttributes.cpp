@@ -36,12 +36,14 @@ LogicalResult OperandAttr::verify(EmitError emitError, OperandKind kind,
                                   AffineMap layout, int64_t blockBytes) {
   bool numbered = kind == OperandKind::Shared || kind == OperandKind::Offsets;
   if (numbered != (number >= 0))
-    return emitError() << "only 'shared' and 'offsets' have a number, and they "
-                          "must have one";
+    return emitError()
+           << "'shared' and 'offsets' require a number; other kinds "
+              "do not take one";
   bool isRow = kind == OperandKind::Gather || kind == OperandKind::Rows;
   if (!isRow && (ragged >= 0 || layout || blockBytes))
     return emitError() << "'" << stringifyOperandKind(kind)
-                       << "' has no rows in a table";
+                       << "' does not take 'ragged', 'layout' or "
+                          "'block_bytes'";
   return verifyPlace(emitError, layout, blockBytes);
 }
 
@@ -53,8 +55,9 @@ LogicalResult ResultAttr::verify(EmitError emitError, int64_t siblings,
            << "position must be at least 0 and less than siblings, got "
            << position << " and " << siblings;
   if (rows && (siblings > 1 || layout || blockBytes != 0))
-    return emitError() << "rows have addresses of their own: there is no "
-                          "table with siblings, a layout or blocks";
+    return emitError()
+           << "'rows' cannot be combined with siblings, a layout or "
+              "block_bytes";
   return verifyPlace(emitError, layout, blockBytes);
 }
 
@@ -92,7 +95,7 @@ LogicalResult CodeAttr::verify(EmitError emitError, int64_t stages,
                                ArrayRef<int64_t> raggedScratch,
                                WorkersAttr workers) {
   if (stages < 0)
-    return emitError() << "there cannot be " << stages << " stages";
+    return emitError() << "stages must be at least 0, got " << stages;
   if (taskScratch < 0 ||
       llvm::any_of(raggedScratch, [](int64_t bytes) { return bytes < 0; }))
     return emitError() << "scratch memory must be at least 0 bytes";
@@ -123,7 +126,7 @@ LogicalResult RowsAttr::verify(EmitError emitError, RowsKind kind,
                                int64_t domain) {
   if ((kind == RowsKind::Ragged) != (domain >= 0))
     return emitError()
-           << "only ragged rows have a domain, and they must have one";
+           << "'ragged' requires a domain; other kinds do not take one";
   return success();
 }
 
@@ -143,11 +146,11 @@ LogicalResult PanelsAttr::verify(EmitError emitError,
     return success();
   if (parameters.size() > 1 || transposed)
     return emitError()
-           << "only one parameter has extents, and their order says "
-              "what is transposed";
+           << "extents and order cannot be combined with several parameters "
+              "or 'transposed'";
   if (order.size() != extents.size() || !isPermutationVector(order))
-    return emitError() << "the order must have each dimension of the extents "
-                          "once";
+    return emitError() << "order must be a permutation of the dimensions of "
+                          "extents";
   // Each dimension belongs as a whole to n, to k or to the groups.
   int64_t inner = 1;
   bool hasN = n == 1, hasK = n * k == 1;
@@ -191,7 +194,7 @@ LogicalResult PackedAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
     return emitError() << "left must be 0 or 1, an input of the contraction";
   if (nOffset < 0 || nOffset >= panels.getN() || kOffset < 0 ||
       kOffset >= panels.getK())
-    return emitError() << "offsets must lie in the panels";
+    return emitError() << "n_offset and k_offset must be within the panels";
   return verifyBreaks(emitError, breaks);
 }
 
@@ -220,7 +223,7 @@ LogicalResult GatheredAttr::verify(EmitError emitError, unsigned left,
   if (left > 1)
     return emitError() << "left must be 0 or 1, an input of the contraction";
   if (panels.getWidth() != 1)
-    return emitError() << "each row of A is a panel of width 1";
+    return emitError() << "panels must have width 1: each row of A is a panel";
   if (leftStride < 1 || run < 1)
     return emitError() << "left_stride and run must be at least 1";
   return success();
@@ -250,15 +253,16 @@ static LogicalResult verifyInnerDims(Operation *op, Attribute how) {
   for (auto [i, dim] : llvm::enumerate(groups)) {
     if (dim < 0 || dim + 1 >= static_cast<int64_t>(shape.size()) ||
         llvm::is_contained(groups.take_front(i), dim))
-      return op->emitOpError("needs as 'groups' inner dimensions of the stage, "
-                             "each once, without the last one");
+      return op->emitOpError(
+          "'groups' must be distinct inner dimensions of the "
+          "stage, excluding the last");
     count *= shape[dim];
   }
   if (auto packed = dyn_cast<PackedAttr>(how);
       packed && packed.getPanels().getGroups() != count)
     return op->emitOpError("reads ")
            << packed.getPanels().getGroups()
-           << " groups of panels, but 'groups' says which of " << count;
+           << " groups of panels, but 'groups' selects one of " << count;
   if (isa<GatheredAttr>(how) && shape.size() < 2)
     return op->emitOpError("gathers columns, so the stage must have inner "
                            "dimensions for rows and columns");
@@ -279,7 +283,7 @@ static LogicalResult verifyReduction(Operation *op, Attribute how) {
     return op->emitOpError("is read in place, but reduces along more than one "
                            "dimension");
   if (!isa<ReducedAttr>(how) && linalgOp.getNumDpsInputs() != 2)
-    return op->emitOpError("is not a contraction: a reduction of two inputs");
+    return op->emitOpError("is not a contraction of two inputs");
   return verifyInnerDims(op, how);
 }
 
@@ -307,8 +311,8 @@ LogicalResult UProgDialect::verifyOperationAttribute(Operation *op,
     return size && size.getType().isInteger(64) && isa<ModuleOp>(op) &&
                    size.getInt() >= 1 && size.getInt() <= kMostClusterBlocks
                ? success()
-               : op->emitOpError("'uprog.cluster_size' must be a module's "
-                                 "number of blocks, an i64 from 1 to ")
+               : op->emitOpError("'uprog.cluster_size' must be a number of "
+                                 "blocks on a module, an i64 from 1 to ")
                      << kMostClusterBlocks;
   }
   if (name == kStagingAttr)
@@ -322,25 +326,25 @@ LogicalResult UProgDialect::verifyOperationAttribute(Operation *op,
     return list && isa<ModuleOp>(op) &&
                    llvm::all_of(list, llvm::IsaPred<PanelsAttr, PaddedAttr>)
                ? success()
-               : op->emitOpError("'uprog.packings' must be a module's list of "
-                                 "#uprog.panels and #uprog.padded");
+               : op->emitOpError("'uprog.packings' must be a list of "
+                                 "#uprog.panels and #uprog.padded on a module");
   }
   if (name == kIndicesAttr) {
     auto list = dyn_cast<ArrayAttr>(value);
     return list && isa<ModuleOp>(op) &&
                    llvm::all_of(list, llvm::IsaPred<StringAttr>)
                ? success()
-               : op->emitOpError("'uprog.indices' must be a module's list of "
-                                 "texts");
+               : op->emitOpError("'uprog.indices' must be a list of strings on "
+                                 "a module");
   }
   if (name == kInstancesAttr) {
     auto facts = dyn_cast<DictionaryAttr>(value);
     return facts && isa<ModuleOp>(op) && facts.getAs<IntegerAttr>("bytes") &&
                    facts.getAs<ArrayAttr>("loops")
                ? success()
-               : op->emitOpError("'uprog.instances' must be a module's 'bytes' "
-                                 "and 'loops'");
+               : op->emitOpError("'uprog.instances' must be a dictionary with "
+                                 "'bytes' and 'loops' on a module");
   }
-  return op->emitOpError("'")
-         << name << "' is not an attribute of the uprog dialect for operations";
+  return op->emitOpError("attribute '")
+         << name << "' is not supported on operations";
 }

@@ -27,9 +27,9 @@ LogicalResult CellsType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (value.isIntOrIndexOrFloat() ||
       isa<RowType, rec::ListType, rec::AdtType>(value))
     return success();
-  return emitError() << "cells have numbers, rows, lists or values of an ADT, "
-                        "not a "
-                     << value;
+  return emitError() << "unsupported cell type " << value
+                     << "; expected a number, a row, a list or a value of an "
+                        "ADT";
 }
 
 void UProgDialect::initialize() {
@@ -57,14 +57,13 @@ LogicalResult UProgDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   StringRef name = attr.getName();
   if (name != kOperandAttr)
     return op->emitOpError("argument #")
-           << argIndex << ": '" << name
-           << "' is not an attribute of the uprog dialect for arguments; that "
-              "of an operator's operand is '"
-           << kOperandAttr << "'";
+           << argIndex << ": attribute '" << name
+           << "' is not supported on arguments; use '" << kOperandAttr
+           << "' for operands of an operator";
   if (!isa<OperatorOp>(op) || !isa<OperandAttr>(attr.getValue()))
     return op->emitOpError("argument #")
            << argIndex << ": '" << name
-           << "' must be a #uprog.operand, and only on operators";
+           << "' must be a #uprog.operand on an argument of an operator";
   return success();
 }
 
@@ -74,13 +73,12 @@ LogicalResult UProgDialect::verifyRegionResultAttribute(Operation *op, unsigned,
   StringRef name = attr.getName();
   if (name != kResultAttr)
     return op->emitOpError("result #")
-           << resultIndex << ": '" << name
-           << "' is not an attribute of the uprog dialect for results; that of "
-              "an operator's result is '"
-           << kResultAttr << "'";
+           << resultIndex << ": attribute '" << name
+           << "' is not supported on results; use '" << kResultAttr
+           << "' for results of an operator";
   if (!isa<OperatorOp>(op) || !isa<ResultAttr>(attr.getValue()))
     return op->emitOpError("result #")
            << resultIndex << ": '" << name
-           << "' must be a #uprog.result, and only on operators";
+           << "' must be a #uprog.result on a result of an operator";
   return success();
 }

@@ -157,7 +157,7 @@ static LogicalResult verifyLayout(function_ref<InFlightDiagnostic()> emitError,
   ArrayRef<int64_t> row = type.getShape().drop_front();
   if (ShapedType::isDynamicShape(row) ||
       !type.getElementType().isIntOrIndexOrFloat())
-    return emitError() << "has a layout, which is not possible for rows of "
+    return emitError() << "has a layout, which is not supported for rows of "
                        << type;
   return batch::TableLayout::verify(
       emitError, row, batch::elementBytes(type.getElementType()), layout);
@@ -171,8 +171,8 @@ static LogicalResult verifyOperand(OperatorOp op, unsigned index) {
     return error() << "must be a ranked tensor";
   OperandAttr read = op.getRead(index);
   if (!read)
-    return error() << "needs a '" << kOperandAttr
-                   << "', which says how it is read";
+    return error() << "requires '" << kOperandAttr
+                   << "', which specifies how it is read";
   switch (read.getKind()) {
   case OperandKind::Shared:
     return success();
@@ -270,7 +270,7 @@ LogicalResult OperatorOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return success();
   auto function = dyn_cast<FunctionOpInterface>(symbol);
   if (!function)
-    return emitOpError("is of ") << kernel << ", which is not a kernel";
+    return emitOpError("refers to ") << kernel << ", which is not a kernel";
   unsigned operands = 0;
   for (unsigned i = 1, e = getNumArguments(); i < e; ++i)
     operands += !getOffsets(i);
@@ -346,7 +346,7 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   std::optional<Level> kind = symbolizeLevel(level);
   if (!kind)
     return parser.emitError(loc, "unknown level '")
-           << level << "'; levels are block, cluster and device";
+           << level << "'; expected block, cluster or device";
   result.addAttribute(getLevelAttrName(result.name),
                       LevelAttr::get(parser.getContext(), *kind));
   signature.addTo<ProgramOp>(result, parser.getBuilder());
@@ -370,7 +370,7 @@ void ProgramOp::print(OpAsmPrinter &printer) {
 
 LogicalResult ProgramOp::verify() {
   if (getNumResults() != 0)
-    return emitOpError("must have no results: nothing takes them");
+    return emitOpError("must not have results");
   return verifyYield(*this);
 }
 
@@ -401,17 +401,16 @@ static LogicalResult verifyProgramRun(RunOp run, ProgramOp program) {
   SmallVector<Type> types = {IndexType::get(run.getContext())};
   llvm::append_range(types, run.getInputs().getTypes());
   if (TypeRange(program.getArgumentTypes()) != TypeRange(types))
-    return run.emitOpError("runs ")
+    return run.emitOpError("expects the arguments of ")
            << run.getCalleeAttr()
-           << ", whose arguments are not the number of a task, an index, and "
-              "then the operands";
+           << " to be a task number of type index, followed by the operands";
   auto caller = run->getParentOfType<ProgramOp>();
   if (caller && program.getLevel() >= caller.getLevel())
     return run.emitOpError("is in a program of level ")
            << stringifyLevel(caller.getLevel()) << ", but runs "
            << run.getCalleeAttr() << " of level "
            << stringifyLevel(program.getLevel())
-           << ": tasks are for units of a level below";
+           << "; tasks require a program of a lower level";
   return success();
 }
 
@@ -426,13 +425,13 @@ LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("refers to unknown uprog.operator or uprog.program ")
            << getCalleeAttr();
   if (!getStep() || !getInputs().empty())
-    return emitOpError("runs an operator, whose operands are a step's: it "
-                       "needs one, and nothing else");
+    return emitOpError("runs an operator, so it must have a step and no "
+                       "operands");
   auto program = (*this)->getParentOfType<ProgramOp>();
   if (program && getLevel() && *getLevel() >= program.getLevel())
-    return emitOpError("is for one unit of level ")
+    return emitOpError("runs on one unit of level ")
            << stringifyLevel(*getLevel()) << " in a program of level "
            << stringifyLevel(program.getLevel())
-           << "; it must be a level below";
+           << "; the unit must be of a lower level";
   return success();
 }

@@ -195,20 +195,21 @@ bool Uniformity::enter(ProgramOp program) {
 static void explain(InFlightDiagnostic &error, Value cause, Level level) {
   if (auto result = dyn_cast<OpResult>(cause)) {
     error.attachNote(cause.getLoc())
-        << "by what '" << result.getOwner()->getName()
-        << "' returns, which is not known to be equal on all units of the "
+        << "a result of '" << result.getOwner()->getName()
+        << "' is not known to be equal on all units of the "
         << stringifyLevel(level);
     return;
   }
   auto argument = cast<BlockArgument>(cause);
   auto program = cast<ProgramOp>(argument.getOwner()->getParentOp());
   Diagnostic &note = error.attachNote(cause.getLoc());
-  note << "by argument #" << argument.getArgNumber() << " of @"
-       << program.getSymName() << ": ";
+  note << "argument #" << argument.getArgNumber() << " of @"
+       << program.getSymName() << " is not uniform: ";
   if (isa<batch::LanesType>(cause.getType()))
-    note << "each block has lanes of its own";
+    note << "each block has its own lanes";
   else
-    note << "each " << stringifyLevel(program.getLevel()) << " has another one";
+    note << "each " << stringifyLevel(program.getLevel())
+         << " has its own value";
 }
 
 /// Checks that all units of `level` reach `op`. `otherwise` describes what
@@ -220,17 +221,18 @@ static LogicalResult verifyReached(Operation *op, Level level,
   if (!found)
     return success();
   InFlightDiagnostic error =
-      op->emitOpError("is under control that is not equal on all units of the ")
+      op->emitOpError("is under control that is not known to be uniform on all "
+                      "units of the ")
       << stringifyLevel(level) << ": " << otherwise;
   for (Operation *caller : found->callers)
     error.attachNote(caller->getLoc()) << "its program is run from here";
   Diagnostic &note = error.attachNote(found->control->getLoc());
   note << "'" << found->control->getName() << "' ";
   if (!found->cause) {
-    note << "deals numbers out to the threads of a unit";
+    note << "distributes numbers over the threads of a unit";
     return error;
   }
-  note << "decides here";
+  note << "depends on a value that may differ between units";
   explain(error, found->cause, level);
   return error;
 }
@@ -244,10 +246,10 @@ LogicalResult uprog::verifyUniformity(ProgramOp program) {
       return verifyReached(op, level, values->second, otherwise);
     };
     if (auto barrier = dyn_cast<BarrierOp>(op))
-      return check(barrier.getLevel(), "units that take another way would "
+      return check(barrier.getLevel(), "units that take another path would "
                                        "never arrive");
     if (isa<RunOp>(op))
-      return check(program.getLevel(), "units that take another way would not "
+      return check(program.getLevel(), "units that take another path would not "
                                        "run their share of the tasks");
     return success();
   });

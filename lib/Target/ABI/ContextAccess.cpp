@@ -51,8 +51,8 @@ LogicalResult batch::addContextArgument(ModuleOp module,
       return WalkResult::advance();
     auto caller = call->getParentOfType<func::FuncOp>();
     if (!caller || !names.contains(caller.getSymNameAttr())) {
-      call.emitOpError("calls a function that needs the context from one that "
-                       "has none");
+      call.emitOpError("calls a function that requires the context from one "
+                       "that has no context");
       return WalkResult::interrupt();
     }
     call->insertOperands(0, caller.getArgument(0));
@@ -375,9 +375,9 @@ Value ContextBuilder::getQueue(int64_t kernel) {
 void ContextBuilder::reserveRecords(Value queue, int64_t kernel, Value bytes) {
   Value end = loadCell(queue, abi::kQueueEnd, MemoryKind::Queue);
   Value limit = loadCell(queue, abi::kQueueLimit, MemoryKind::Queue);
-  Value room = arith::SubIOp::create(builder, loc, limit, end);
+  Value available = arith::SubIOp::create(builder, loc, limit, end);
   Value isFull = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                       room, bytes);
+                                       available, bytes);
   growIf(isFull, RuntimeFunction::growQueue, {constant(kernel), bytes});
 }
 

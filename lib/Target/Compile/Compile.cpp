@@ -70,9 +70,10 @@ static FailureOr<Target> makeTarget(MLIRContext *context,
       llvm::TargetRegistry::lookupTarget(triple, message);
   if (!llvmTarget)
     return emitOptionError(context)
-           << "this LLVM makes no code for '" << target.triple
-           << "': " << message << "; it needs LLVM_TARGETS_TO_BUILD with "
-           << (triple.isX86() ? "X86" : "AArch64");
+           << "this build of LLVM does not support target '" << target.triple
+           << "': " << message << "; add "
+           << (triple.isX86() ? "X86" : "AArch64")
+           << " to LLVM_TARGETS_TO_BUILD";
   llvm::Triple host(llvm::sys::getProcessTriple());
   target.otherArchitecture = triple.getArch() != host.getArch();
   target.cpu = !options.cpu.empty()       ? options.cpu
@@ -82,9 +83,9 @@ static FailureOr<Target> makeTarget(MLIRContext *context,
   if (target.cpu == "native") {
     if (target.otherArchitecture)
       return emitOptionError(context)
-             << "'native' is the CPU of this machine, " << host.getArchName()
-             << ", but the target is '" << target.triple
-             << "'; give a CPU of the target, or leave --cpu out";
+             << "--cpu=native requires the architecture of this machine, "
+             << host.getArchName() << ", but the target is '" << target.triple
+             << "'; specify a CPU of the target, or omit --cpu";
     target.cpu = llvm::sys::getHostCPUName().str();
     for (const auto &feature : llvm::sys::getHostCPUFeatures())
       features += (features.empty() ? "" : ",") +
@@ -98,7 +99,7 @@ static FailureOr<Target> makeTarget(MLIRContext *context,
       llvmTarget->createMCSubtargetInfo(triple, target.cpu, features));
   if (!check || !check->isCPUStringValid(target.cpu))
     return emitOptionError(context)
-           << "target '" << target.triple << "' has no CPU '" << target.cpu
+           << "unknown CPU '" << target.cpu << "' for target '" << target.triple
            << "'; use a name that 'llc -mtriple=" << target.triple
            << " -mcpu=help' lists";
   target.machine.reset(llvmTarget->createTargetMachine(
@@ -108,7 +109,7 @@ static FailureOr<Target> makeTarget(MLIRContext *context,
                            : llvm::CodeGenOptLevel::Less));
   if (!target.machine)
     return emitOptionError(context)
-           << "cannot make code for '" << target.triple << "'";
+           << "cannot generate code for '" << target.triple << "'";
 
   const llvm::MCSubtargetInfo &info = *target.machine->getMCSubtargetInfo();
   if (triple.isX86()) {
@@ -125,8 +126,8 @@ static FailureOr<Target> makeTarget(MLIRContext *context,
     if (!info.checkFeatures("+fma"))
       return emitOptionError(context)
              << "CPU '" << target.cpu
-             << "' has no fused multiply-add, without which results would not "
-                "be the same on all paths; use --cpu=x86-64-v3 or later";
+             << "' has no fused multiply-add, which is required for identical "
+                "results on all paths; use --cpu=x86-64-v3 or later";
   } else {
     for (StringRef name :
          {"dotprod", "fullfp16", "bf16", "i8mm", "sve", "sve2"})
@@ -157,15 +158,15 @@ static LogicalResult addDevicePasses(OpPassManager &pm, ModuleOp module,
     if (options.precision != Precision::F32)
       return emitOptionError(context)
              << "precision '" << stringifyPrecision(options.precision)
-             << "' is only for --device=cuda and --device=emulator; "
-                "the CPU computes in f32";
+             << "' requires --device=cuda or --device=emulator; the CPU "
+                "computes in f32";
     return success();
   }
   if (options.sanitizer != Sanitizer::None)
     return emitOptionError(context)
            << "--sanitize=" << getOptionName(options.sanitizer)
-           << " is only for --device=cpu: code for a GPU cannot be "
-              "instrumented, and the emulator finds races by itself";
+           << " requires --device=cpu: GPU code cannot be instrumented, and "
+              "the emulator finds races by itself";
   GPUPersistentOptions gpu;
   gpu.executor = options.executor;
   gpu.clusterSize = options.clusterSize;

@@ -153,7 +153,7 @@ mlir::batch::generateCode(Location loc, llvm::Module &module,
                                       compilePiece);
   }
   if (failed(result))
-    return emitError(loc) << "cannot make object files for '"
+    return emitError(loc) << "cannot emit object files for '"
                           << machine.getTargetTriple().str() << "'";
   return objects;
 }

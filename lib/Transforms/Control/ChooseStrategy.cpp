@@ -37,7 +37,7 @@ static std::string toString(const Obstacle &obstacle) {
 }
 
 /// Describes the decisions that `scalar` makes, directly or through scalar
-/// operations only: "whether the loop at model.mlir:7:3 goes on".
+/// operations only: "whether the loop at model.mlir:7:3 continues".
 static SmallVector<std::string> listDecisions(Value scalar) {
   SmallVector<std::string> decisions;
   auto decides = [&](const char *what, Operation *op, const char *does) {
@@ -52,9 +52,9 @@ static SmallVector<std::string> listDecisions(Value scalar) {
       Operation *user = use.getOwner();
       if (isa<scf::ConditionOp>(user)) {
         if (use.getOperandNumber() == 0)
-          decides("whether the loop", user->getParentOp(), " goes on");
+          decides("whether the loop", user->getParentOp(), " continues");
       } else if (isa<scf::IfOp, scf::IndexSwitchOp>(user)) {
-        decides("which side of the conditional", user, " runs");
+        decides("which branch of the conditional", user, " runs");
       } else if (auto loop = dyn_cast<scf::ForOp>(user)) {
         if (use.getOperandNumber() < loop.getNumControlOperands())
           decides("how often the loop", user, " runs");
@@ -73,10 +73,10 @@ static void explainControl(const InstanceProgram &program, Strategy strategy) {
   if (strategy == Strategy::None)
     return;
   StringRef then = strategy == Strategy::Replicate
-                       ? "every unit reads it, once it is computed"
+                       ? "every unit reads it after it is computed"
                    : strategy == Strategy::Lazy
                        ? "the instance waits for a flush that computes it"
-                       : "each lane goes on as its own says";
+                       : "each lane follows its own value";
   Sharedness sharedness(program);
   StructuralControl control(program, sharedness);
   for (tensor::ExtractOp read : control.getWaits()) {
@@ -120,8 +120,8 @@ struct ChooseStrategyPass
     }
     if (chosen == Strategy::Auto) {
       chosen = strategies.choose(instances);
-      if (strategies.runsApart())
-        entry->setAttr(kApartAttr, UnitAttr::get(&getContext()));
+      if (strategies.runsPerUnit())
+        entry->setAttr(kPerUnitAttr, UnitAttr::get(&getContext()));
       explain(entry, chosen, strategies);
     }
     explainControl(program, chosen);
@@ -144,13 +144,12 @@ private:
     const std::optional<Obstacle> &ahead =
         strategies.getObstacle(Strategy::Linearize);
     auto name = remark::RemarkOpts::name("ChooseStrategy").category("batch");
-    if (entry->hasAttr(kApartAttr)) {
+    if (entry->hasAttr(kPerUnitAttr)) {
       remark::passed(entry.getLoc(), name)
-          << ("strategy 'replicate', instances apart: no tensor of an instance "
-              "has more than " +
+          << ("strategy 'replicate', with one worker per instance: no tensor "
+              "of an instance has more than " +
               Twine(kFewElements) +
-              " elements, so that each worker runs instances by itself, in "
-              "registers")
+              " elements, so each worker runs its instances in registers")
                  .str();
       return;
     }

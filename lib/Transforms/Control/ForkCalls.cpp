@@ -39,7 +39,7 @@ private:
   using Ops = SmallVector<Operation *>;
 
   void place(Ops ops, Block &to);
-  bool placeApart(ArrayRef<Operation *> ops, Block &to);
+  bool placeAsBranches(ArrayRef<Operation *> ops, Block &to);
   SmallVector<unsigned> findCuts(const llvm::BitVector &inside) const;
   bool placeInSequence(ArrayRef<Operation *> ops, Block &to);
   void fork(MutableArrayRef<Ops> branches, Block &to);
@@ -204,12 +204,12 @@ void BlockForker::fork(MutableArrayRef<Ops> branches, Block &to) {
   }
   remark::passed(loc, remark::RemarkOpts::name("Fork").category("batch"))
       << std::to_string(branches.size()) +
-             " calls do not depend on each other and wait side by side";
+             " calls do not depend on each other and wait concurrently";
 }
 
 /// Appends `ops` as branches that do not depend on each other. Returns false if
 /// all waiting ops depend on each other, or if all of them are reads.
-bool BlockForker::placeApart(ArrayRef<Operation *> ops, Block &to) {
+bool BlockForker::placeAsBranches(ArrayRef<Operation *> ops, Block &to) {
   llvm::BitVector inside = getWaiting(ops);
   llvm::EquivalenceClasses<unsigned> groups;
   for (unsigned number : inside.set_bits()) {
@@ -311,7 +311,7 @@ void BlockForker::place(Ops ops, Block &to) {
         append(op, to);
       else
         rest.push_back(op);
-    if (inside.none() || placeInSequence(rest, to) || placeApart(rest, to))
+    if (inside.none() || placeInSequence(rest, to) || placeAsBranches(rest, to))
       return;
     // Waiting ops that depend on no other waiting op come first.
     SmallVector<Ops> branches;
@@ -362,7 +362,7 @@ void ForkCallsPass::runOnOperation() {
       map->setAttr(kConcurrentAttr, UnitAttr::get(&getContext()));
       remark::passed(map.getLoc(),
                      remark::RemarkOpts::name("Fork").category("batch"))
-          << "rounds do not depend on each other and wait side by side";
+          << "rounds do not depend on each other and wait concurrently";
     }
   });
   for (Block *block : blocks)

@@ -44,9 +44,10 @@ static void explainRegions(const InstanceProgram &program) {
   auto explain = [&](Operation *op, StringRef what) {
     remark::analysis(op->getLoc(),
                      remark::RemarkOpts::name("Region").category("batch"))
-        << (what + (mayWait(op, program)
-                        ? " waits for tensors"
-                        : " is linear: it waits for no tensor and runs ahead"))
+        << (what +
+            (mayWait(op, program)
+                 ? " waits for tensors"
+                 : " is linear: it does not wait for tensors and runs ahead"))
                .str();
   };
   for (func::FuncOp function : program.getFunctions()) {

@@ -176,8 +176,8 @@ LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
     extent =
         rec::LengthOp::create(builder, loc, builder.getIndexType(), source);
   } else {
-    return dim.emitOpError("reads an extent that control does not know: it "
-                           "only knows the first extent of a ragged tensor, or "
+    return dim.emitOpError("reads an extent that control cannot read; it can "
+                           "only read the first extent of a ragged tensor, or "
                            "of a parameter whose other extents are static");
   }
   mapping.map(dim.getResult(), extent);
@@ -238,7 +238,7 @@ LogicalResult Linearizer::convertRead(tensor::ExtractOp extract,
     return failure();
   }
   if (!row || !isa<HandleType>(operands.front().getType()))
-    return extract.emitOpError("reads an element that control does not know; "
+    return extract.emitOpError("reads an element that control cannot read; "
                                "run batch-outline-kernels before "
                                "batch-linearize");
   auto read =
@@ -422,12 +422,12 @@ LogicalResult Linearizer::run() {
     func::FuncOp first = component.functions.front();
     remark::passed(first.getLoc(),
                    remark::RemarkOpts::name("Linearize").category("batch"))
-        << (traverse ? "recursion is bottom-up: one loop over the nodes, "
-                       "children first, inspects it"
+        << (traverse ? "recursion is bottom-up: the inspector runs one loop "
+                       "over the nodes, children first"
             : component.onePass
                 ? "recursion waits for tensors: the inspector recurses"
                 : "recursion is not bottom-up over all nodes: the "
-                  "inspector recurses and remembers its calls");
+                  "inspector recurses and memoizes its calls");
   }
   for (func::FuncOp function : program.getFunctions())
     if (failed(makeInspector(function)))

@@ -49,10 +49,10 @@ class OrderLoopsPass : public batch::impl::OrderLoopsPassBase<OrderLoopsPass> {
     auto given = loop->getAttrOfType<OrderAttr>(kOrderAttr);
     if (!isCounted(loop)) {
       if (given && given.getValue() != Order::Rounds)
-        return loop.emitError("has order '")
+        return loop.emitError("loop has order '")
                << stringifyOrder(given.getValue())
-               << "', but knows its number of rounds only when it ends; use a "
-                  "counted loop, or order 'rounds'";
+               << "', but its number of rounds is unknown until it ends; use "
+                  "a counted loop, or order 'rounds'";
       return success();
     }
     LoopLayers layers = findLayers(loop, code);
@@ -77,16 +77,18 @@ class OrderLoopsPass : public batch::impl::OrderLoopsPassBase<OrderLoopsPass> {
     const int64_t bytes = layers.countParameterBytes(sharedness);
     auto name = remark::RemarkOpts::name("OrderLoops").category("batch");
     std::string text = llvm::formatv(
-        "{0} layers, between which products read {1} bytes of parameters",
+        "{0} layers, with products in between that read {1} bytes of "
+        "parameters",
         layers.getNumLayers(), bytes);
     EstimatedCosts costs(gpu);
     if (!costs.isLongerThanBarrier(bytes)) {
       remark::missed(loop.getLoc(), name)
-          << "order 'rounds': " + text + ", too few to wait for rounds";
+          << "order 'rounds': " + text +
+                 ", too few for grouping rounds to pay off";
       return Order::Rounds;
     }
     remark::passed(loop.getLoc(), name)
-        << "order 'layers': " + text + ", once for a group of rounds";
+        << "order 'layers': " + text + ", once per group of rounds";
     return Order::Layers;
   }
 

@@ -97,16 +97,18 @@ LogicalResult ResourceSharer::addArguments(func::FuncOp function) {
       return other.first.first == name && other.first.second != type;
     };
     if (llvm::any_of(resources[function], hasOtherType))
-      return function.emitError("uses resource '")
-             << name << "' with two types; reshape a constant of one type";
+      return function.emitError("resource '")
+             << name
+             << "' is used with two types; use a constant of one type and "
+                "reshape it";
     if (function == entry) {
       for (unsigned i = 0; i < function.getNumArguments(); ++i)
         if (auto name = function.getArgAttrOfType<StringAttr>(i, kSharedAttr);
             name && name == key)
-          return function.emitError("has a parameter '")
+          return function.emitError("parameter '")
                  << key
-                 << "' already, and a constant that is the resource of that "
-                    "name; rename one of them";
+                 << "' has the same name as the resource of a constant; rename "
+                    "one of them";
       attributes = builder.getDictionaryAttr(
           builder.getNamedAttr(kSharedAttr, builder.getStringAttr(key)));
     }

@@ -599,8 +599,8 @@ void LayoutPQPass::report(KernelOp kernel, const KernelBlock &code,
                  remark::RemarkOpts::name("Layout").category("batch"))
       << llvm::formatv(
              "@{0}: {1} operators in {2} batches; {3} gather copies of {4} "
-             "bytes a task in the original layout, {5} of {6} bytes in the new "
-             "one",
+             "bytes per task in the original layout, {5} of {6} bytes in the "
+             "new one",
              kernel.getSymName(), code.ops.size(), batching.batches.size(),
              before.copies.size(), before.bytesCopied(), after.copies.size(),
              after.bytesCopied())
@@ -608,15 +608,15 @@ void LayoutPQPass::report(KernelOp kernel, const KernelBlock &code,
   for (const batchrt::AccessCopy &copy : after.copies) {
     ArrayRef<int32_t> batch = batching.batches[copy.batch];
     Operation *op = code.ops[batch.front()];
-    const char *reason = "they do not fit the layout of the others";
+    const char *reason = "they conflict with the layout of other accesses";
     if (copy.reason == batchrt::AccessCopy::Reason::repeated)
       reason = "one of them occurs twice";
     else if (copy.reason == batchrt::AccessCopy::Reason::spaces)
-      reason = "arguments lie where their callers keep them";
+      reason = "callers determine where arguments are stored";
     bool isResult = copy.access >= int32_t(op->getNumOperands());
     remark::missed(op->getLoc(),
                    remark::RemarkOpts::name("Layout").category("batch"))
-        << llvm::formatv("{0} of {1} x {2} are copied, {3} bytes a task: {4}",
+        << llvm::formatv("{0} of {1} x {2} are copied, {3} bytes per task: {4}",
                          isResult ? "results" : "operands", batch.size(),
                          op->getName().getStringRef(), copy.bytes, reason)
                .str();

@@ -441,8 +441,8 @@ void Outliner::copyDynamic(Block *block) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && !tensor.hasStaticShape();
   };
-  // The kernels that read an op's results; nullopt stands for kernels of other
-  // blocks.
+  // The kernels that read an op's results; nullopt is a kernel of another
+  // block.
   DenseMap<Operation *, SmallVector<std::optional<GroupKey>>> readers;
   for (Operation &op : llvm::reverse(*block)) {
     auto it = groups.find(&op);
@@ -669,10 +669,11 @@ Outliner::findOutputs(Block *block, ArrayRef<Operation *> ops,
       if (!leavesKernel(result, block, members))
         continue;
       if (!cast<RankedTensorType>(result.getType()).hasStaticShape())
-        return op->emitError("a tensor of dynamic shape leaves straight-line "
-                             "code; only static tensors can be stored as rows "
-                             "of a table: reduce over the dynamic extent in "
-                             "the same block, or give it a static shape");
+        return op->emitError("a tensor of dynamic shape is used outside of its "
+                             "kernel, but only static tensors can be stored as "
+                             "rows of a table; reduce over the dynamic extent "
+                             "in the same block, or give the tensor a static "
+                             "shape");
       outputs.push_back(result);
     }
   return outputs;

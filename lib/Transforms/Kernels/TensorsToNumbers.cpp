@@ -25,7 +25,7 @@ class TensorsToNumbersPass
   void runOnOperation() override {
     InstanceProgram program(getOperation());
     func::FuncOp entry = program.getEntry();
-    if (!entry || !entry->hasAttr(kApartAttr))
+    if (!entry || !entry->hasAttr(kPerUnitAttr))
       return;
     // A program with outlined kernels has already been through this pass.
     if (entry.walk([](InvokeOp) { return WalkResult::interrupt(); })
@@ -35,7 +35,7 @@ class TensorsToNumbersPass
     OwningOpRef<func::FuncOp> numbers = makeNumberForm(program, obstacle);
     if (!numbers) {
       mlir::emitError(obstacle->loc)
-          << "'" << kApartAttr << "' is not legal: " << obstacle->text;
+          << "'" << kPerUnitAttr << "' is not legal: " << obstacle->text;
       return signalPassFailure();
     }
     entry.getBody().takeBody(numbers->getBody());

@@ -169,8 +169,8 @@ LogicalResult SlotAssigner::layOutTables() {
     auto table = symbols.lookup<TableOp>(name.trim());
     if (!table) {
       auto diag = emitError(program.getEntry().getLoc())
-                  << "there is no table '" << name.trim()
-                  << "' to lay out; the tables are ";
+                  << "unknown table '" << name.trim()
+                  << "' in option 'layout'; expected one of ";
       llvm::interleaveComma(module.getOps<TableOp>(), diag, [&](TableOp known) {
         diag << "'" << known.getSymName() << "'";
       });
@@ -187,9 +187,9 @@ LogicalResult SlotAssigner::layOutTables() {
 
 LogicalResult SlotAssigner::layOutTable(TableOp table, StringRef primitives) {
   primitives = primitives.trim();
-  StringRef beside = primitives;
-  if (beside.consume_front("beside(") && beside.consume_back(")")) {
-    table.setBeside(beside.trim().ltrim('@'));
+  StringRef nextTo = primitives;
+  if (nextTo.consume_front("next_to(") && nextTo.consume_back(")")) {
+    table.setNextTo(nextTo.trim().ltrim('@'));
     return success();
   }
   auto row = cast<RankedTensorType>(table.getRow());
@@ -364,8 +364,8 @@ LogicalResult SlotAssigner::markKernels() {
           !kernel.getArgAttrOfType<IntegerAttr>(i, kParameterAttr))
         return kernel.emitError("argument #")
                << i
-               << " is shared, but 'batch.parameter' does not say which "
-                  "parameter it is";
+               << " is shared, but has no attribute 'batch.parameter' that "
+                  "specifies the parameter";
     }
     for (unsigned i = 0; i < kernel.getNumResults(); ++i)
       kernel.setResultAttr(i, kTableAttr,

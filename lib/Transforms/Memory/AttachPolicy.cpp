@@ -33,9 +33,9 @@ class AttachPolicyPass
       emitOptionError(
           &getContext(),
           table.empty()
-              ? "policy 'fsm' needs the table of a state machine, which "
-                "'batch-run --learn-policy=FILE' writes"
-              : "a table is only for policy 'fsm'");
+              ? "policy 'fsm' requires the table of a state machine; write "
+                "one with 'batch-run --learn-policy=FILE'"
+              : "only policy 'fsm' takes a table");
       return signalPassFailure();
     }
     StringAttr text;

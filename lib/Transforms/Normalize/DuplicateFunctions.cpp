@@ -145,7 +145,8 @@ void DuplicateFunctionsPass::runOnOperation() {
       remark::passed(function.getLoc(),
                      remark::RemarkOpts::name("Duplicate").category("batch"))
           << ("@" + function.getSymName() + " is called with " +
-              Twine(known.size()) + " sets of parameters: a function for each")
+              Twine(known.size()) +
+              " sets of parameters: one function for each")
                  .str();
   }
   for (auto &[function, known] : contexts)

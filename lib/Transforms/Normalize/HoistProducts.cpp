@@ -124,8 +124,8 @@ bool ProductHoister::hoist(linalg::LinalgOp product) {
     return false;
   remark::passed(product.getLoc(),
                  remark::RemarkOpts::name("HoistProducts").category("batch"))
-      << "this product does not change in the loop, and is computed once "
-         "before it";
+      << "this product is loop-invariant and is computed once, before the "
+         "loop";
   // The operations are cloned: others may read the originals in the loop.
   IRMapping mapping;
   builder.setInsertionPoint(loop);

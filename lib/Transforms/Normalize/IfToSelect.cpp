@@ -32,18 +32,18 @@ using namespace mlir::batch;
 /// branch is not taken. Returns an empty string if it may run.
 static StringRef findObstacle(Operation *op) {
   if (isa<scf::IfOp>(op))
-    return "holds a conditional that stays control";
+    return "contains a conditional that remains control";
   if (!isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
            tensor::TensorDialect>(op->getDialect()) &&
       !isa<BatchableOpInterface>(op))
-    return "holds calls or other control";
+    return "contains calls or other control";
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
       linalgOp && linalgOp.getNumReductionLoops() > 0)
-    return "holds a reduction or contraction";
+    return "contains a reduction or contraction";
   for (Type type : op->getResultTypes())
     if (auto shaped = dyn_cast<ShapedType>(type);
         shaped && !shaped.hasStaticShape())
-      return "holds tensors of dynamic shape";
+      return "contains tensors of dynamic shape";
   // An index that is only valid if the branch is taken would become an error
   // in the program.
   bool indexed = isa<tensor::TensorDialect>(op->getDialect()) &&
@@ -55,7 +55,7 @@ static StringRef findObstacle(Operation *op) {
   if (indexed)
     return "reads a tensor at an index";
   if (!isMemoryEffectFree(op) || !isSpeculatable(op))
-    return "holds code that must not run speculatively";
+    return "contains code that must not run speculatively";
   return {};
 }
 
@@ -135,13 +135,13 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
     if (!reason.empty()) {
       remark::missed(branch.getLoc(),
                      remark::RemarkOpts::name("IfToSelect").category("batch"))
-          << "conditional stays control, each branch a sub-batch of its own: " +
+          << "conditional remains control, with a sub-batch for each branch: " +
                  reason;
       return;
     }
     remark::passed(branch.getLoc(),
                    remark::RemarkOpts::name("IfToSelect").category("batch"))
-        << "conditional became a select: both branches together take " +
+        << "conditional converted to a select: both branches together take " +
                std::to_string(count) + " ops";
     replace(branch);
   }

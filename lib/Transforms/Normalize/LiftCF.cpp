@@ -55,9 +55,9 @@ class LiftCFPass : public batch::impl::LiftCFPassBase<LiftCFPass> {
     WalkResult result = function.walk([&](Operation *op) -> WalkResult {
       for (Region &region : op->getRegions())
         if (op != function && !region.empty() && !region.hasOneBlock())
-          return op->emitOpError("has branches in a region, which only "
-                                 "functions can have; move them into a "
-                                 "function and call it");
+          return op->emitOpError("has branches in a region, but only "
+                                 "functions may contain branches; move them "
+                                 "into a function and call it");
       return WalkResult::advance();
     });
     return failure(result.wasInterrupted());
@@ -85,7 +85,7 @@ class LiftCFPass : public batch::impl::LiftCFPassBase<LiftCFPass> {
       return function.emitError("a value of type ")
              << type
              << " is not defined on every path to a branch, and its type has "
-                "no zero to stand in for it; write this control as 'scf'";
+                "no zero to use instead; write this control as 'scf'";
     return success();
   }
 };

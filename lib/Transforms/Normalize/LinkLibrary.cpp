@@ -118,9 +118,8 @@ LogicalResult Linker::define(func::FuncOp declaration) {
       failed(instantiate(group, function, declaration)))
     return failure();
   if (function.getFunctionType() != declaration.getFunctionType())
-    return declaration.emitOpError("is declared with a type other than that of "
-                                   "the library's function; write 'func.func "
-                                   "private @")
+    return declaration.emitOpError("does not match the type of the library "
+                                   "function; write 'func.func private @")
            << function.getSymName() << spell(function.getFunctionType()) << "'";
   Block::iterator place = declaration->getIterator();
   symbols.remove(declaration);
@@ -184,15 +183,15 @@ LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
                                   func::FuncOp declaration) {
   if (failed(specializeSizes(group, inferSizes(group, function, declaration),
                              /*isLast=*/true)))
-    return declaration.emitOpError("has sizes that the library's function "
-                                   "cannot have");
+    return declaration.emitOpError("has sizes that the library function does "
+                                   "not support");
   for (auto hook : group.getOps<func::FuncOp>()) {
     if (!hook.isDeclaration() || library->lookupSymbol(hook.getSymName()))
       continue;
     auto definition = symbols.lookup<func::FuncOp>(hook.getSymName());
     if (!definition)
-      return declaration.emitOpError("needs a function that the model must "
-                                     "define; write 'func.func private @")
+      return declaration.emitOpError("requires the model to define a function; "
+                                     "write 'func.func private @")
              << hook.getSymName() << spell(hook.getFunctionType())
              << " { ... }', with more arguments if needed";
     if (failed(passOn(hook, definition)))

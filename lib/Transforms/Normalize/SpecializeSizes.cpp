@@ -142,7 +142,7 @@ private:
       return cast<ElementsAttr>(dense.resizeSplat(newType));
     if (!hasFailed)
       current->emitError("constant of type ")
-          << type << " cannot become " << newType
+          << type << " cannot be resized to " << newType
           << ": its elements differ; make it a parameter";
     hasFailed = true;
     return attr;
@@ -195,8 +195,8 @@ static LogicalResult readDefaults(ModuleOp module, Sizes &sizes) {
     if (!size)
       return module.emitError("size '")
              << entry.getName().getValue()
-             << "' must be an index from 2 to 2147483647, or two of them: what "
-                "stands for it in types, and its default";
+             << "' must be an index from 2 to 2147483647, or two of them: the "
+                "number that represents it in types, and its default";
     sizes.insert({entry.getName().getValue(), *size});
   }
   return success();
@@ -228,20 +228,20 @@ static LogicalResult readValues(ModuleOp module, ArrayRef<std::string> values,
     auto [name, number] = text.split('=');
     int64_t value;
     if (number.getAsInteger(10, value) || value < smallest || value > maxSize)
-      return emitOptionError(module.getContext(),
-                             "a size must be NAME=NUMBER with a number "
-                             "from 2 to 2147483647, got '")
-             << text << "'";
+      return emitOptionError(module.getContext(), "invalid size '")
+             << text
+             << "'; expected NAME=NUMBER with a number from 2 to 2147483647";
     auto it = defaults.find(name);
     if (it == defaults.end()) {
       InFlightDiagnostic diagnostic =
-          emitOptionError(module.getContext(), "the module has no size named '")
+          emitOptionError(module.getContext(), "unknown size '")
           << name << "'; ";
       if (defaults.empty())
-        return diagnostic << "add one to 'batch.sizes', such as {batch.sizes = "
+        return diagnostic << "add it to 'batch.sizes', such as {batch.sizes = "
                              "{H = 256 : index}}";
-      return diagnostic << "its sizes are "
-                        << llvm::join(llvm::make_first_range(defaults), ", ");
+      return diagnostic << "expected one of '"
+                        << llvm::join(llvm::make_first_range(defaults), "', '")
+                        << "'";
     }
     it->second.value = value;
   }

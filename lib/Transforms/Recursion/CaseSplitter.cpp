@@ -62,11 +62,11 @@ LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value child) {
   if (adt.isUnshared())
     return success();
   InFlightDiagnostic error =
-      call.emitError("this call cannot be replaced by the callee's code: it "
-                     "takes a child that may be shared, which would be "
-                     "computed again for each parent");
+      call.emitError("this call cannot be inlined: it takes a child that may "
+                     "be shared, which would be computed again for each "
+                     "parent");
   if (adt.getKind())
-    error.attachNote(adt.getLoc()) << "the ADT is declared a DAG";
+    error.attachNote(adt.getLoc()) << "the ADT is declared as a DAG";
   else
     error.attachNote(adt.getLoc())
         << "declare 'kind tree' or 'kind sequence' if no value shares nodes";

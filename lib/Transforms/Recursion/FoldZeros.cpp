@@ -302,7 +302,7 @@ void ZeroFolder::peelFirstCalls() {
   for (func::CallOp call : peeled) {
     remark::passed(call.getLoc(),
                    remark::RemarkOpts::name("FoldZeros").category("batch"))
-        << "recursion starts with zeros: its first level has code of its own";
+        << "recursion starts with zeros: its first level is peeled";
     inlineCall(call, program.getCallee(call));
   }
 }

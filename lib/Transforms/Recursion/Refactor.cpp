@@ -193,9 +193,9 @@ LogicalResult Refactorer::checkCalls(const InstanceProgram &program) {
       });
       if (call->getParentOfType<func::FuncOp>() == function && !isCut)
         return call.emitError(
-            "this call has no op marked 'rec.backedge' after it, unlike other "
-            "cases of the function; mark one in every case that calls "
-            "recursively");
+            "this call is not followed by an op marked 'rec.backedge', unlike "
+            "calls in other cases of the function; mark one in every case that "
+            "calls recursively");
     }
   return success();
 }

@@ -76,10 +76,10 @@ static FailureOr<Test> parseTest(MLIRContext *context, StringRef text) {
   };
   if (hasFields != rest.contains('(') || !isName(test.variant) ||
       !llvm::all_of(test.fields, isName))
-    return emitOptionError(context, "test '")
+    return emitOptionError(context, "invalid test '")
            << text
-           << "' is neither 'variant' nor 'variant(field,...)' with a variant "
-              "or '_' for each field";
+           << "'; expected 'variant' or 'variant(field,...)' with a variant or "
+              "'_' for each field";
   if (hasFields && llvm::all_equal(test.fields) && test.fields[0] == "_")
     return emitOptionError(context, "test '")
            << text << "' tests no field; name the variant of at least one";
@@ -102,9 +102,8 @@ std::string Specializer::findMisfit(const Test &test, rec::VariantOp variant) {
            " fields, but the test has " + std::to_string(test.fields.size());
   for (auto [i, name] : llvm::enumerate(test.fields))
     if (name != "_" && !getVariant(variant.getFieldType(i), name))
-      return ("field '" + variant.getFieldName(i) +
-              "' has no ADT with a variant '" + name +
-              "'; write '_' for any value")
+      return ("the type of field '" + variant.getFieldName(i) +
+              "' has no variant '" + name + "'; write '_' for any value")
           .str();
   return {};
 }
@@ -118,8 +117,8 @@ LogicalResult Specializer::findVariants(const Test &test) {
       if (variant.getSymName() == test.variant)
         named.push_back(variant);
   if (named.empty())
-    return emitOptionError(module.getContext(), "no ADT has a variant '")
-           << test.variant << "', which test '" << test.text << "' names";
+    return emitOptionError(module.getContext(), "unknown variant '")
+           << test.variant << "' in test '" << test.text << "'";
   variants.clear();
   for (rec::VariantOp variant : named)
     if (test.fields.empty() || findMisfit(test, variant).empty())

@@ -24,8 +24,9 @@ class UnrollPass : public batch::impl::UnrollPassBase<UnrollPass> {
 
   void runOnOperation() override {
     if (factor < 1) {
-      getOperation().emitError("recursion cannot be unrolled by factor=")
-          << factor.getValue() << "; factor=1 leaves it as it is";
+      getOperation().emitError("cannot unroll recursion by factor=")
+          << factor.getValue()
+          << "; expected at least 1, which leaves it unchanged";
       return signalPassFailure();
     }
     if (factor == 1)

@@ -282,8 +282,8 @@ void GhostInserter::run(Operation *branches) {
         first + std::distance(padded.begin(), padded.find(key))));
   remark::passed(made->getLoc(),
                  remark::RemarkOpts::name("Ghosts").category("batch"))
-      << "branches run different numbers of tasks: what follows them runs "
-         "together, as after the longest one";
+      << "branches run different numbers of tasks: later tasks are scheduled "
+         "as after the longest branch, so that they run together";
 }
 
 void InsertGhostsPass::runOnOperation() {

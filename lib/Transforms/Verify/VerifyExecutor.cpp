@@ -37,7 +37,7 @@ static LogicalResult findExecutor(ModuleOp module, Operation *&executor) {
     if (!op.hasAttr(kExecutorAttr))
       continue;
     if (executor)
-      return op.emitError("this is a second executor; a module has only one")
+      return op.emitError("module has more than one executor")
                  .attachNote(executor->getLoc())
              << "the first executor is here";
     executor = &op;

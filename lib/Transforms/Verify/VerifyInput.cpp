@@ -22,19 +22,19 @@ using namespace mlir::batch;
 /// Returns a way to get rid of a dialect of other compilers, or an empty string
 /// for any other dialect.
 static StringRef getRemedy(StringRef dialect) {
-  constexpr StringLiteral earlier = "take the module before that step, when it "
-                                    "computes on tensors";
+  constexpr StringLiteral earlier = "use the module from before this lowering, "
+                                    "while it computes on tensors";
   return llvm::StringSwitch<StringRef>(dialect)
       .Case("affine", "run 'mlir-opt --lower-affine' first")
       .Cases({"memref", "bufferization"}, earlier)
       .Case("vector", earlier)
       .Case("ml_program",
-            "make the global an argument of the entry, with 'batch.shared' if "
-            "it is a parameter, and its new value a result")
+            "pass the global as an argument of the entry, with 'batch.shared' "
+            "if it is a parameter, and return its new value")
       .Case("shape", "run 'mlir-opt --convert-shape-to-std' first")
       .Cases({"stablehlo", "chlo", "mhlo"}, "run 'batch-import' first")
       .Case("torch",
-            "export it with torch-mlir's output type 'linalg-on-tensors'")
+            "export the model with torch-mlir output type 'linalg-on-tensors'")
       .Case("tosa", "run 'mlir-opt --pass-pipeline=\"builtin.module("
                     "func.func(tosa-to-linalg-named,tosa-to-linalg,"
                     "tosa-to-arith,tosa-to-tensor,tosa-to-scf))\"' first")
@@ -43,17 +43,16 @@ static StringRef getRemedy(StringRef dialect) {
 
 static LogicalResult verifyType(Location loc, Type type) {
   if (isa<UnrankedTensorType>(type))
-    return emitError(loc) << "type " << type
-                          << " has no rank, and batching needs it; give the "
-                             "tensor a ranked type, such as tensor<?xf32>";
+    return emitError(loc) << "unranked type " << type
+                          << " is not supported; give the tensor a ranked "
+                             "type, such as tensor<?xf32>";
   if (isa<BaseMemRefType>(type))
-    return emitError(loc) << "type " << type
-                          << " is a buffer, and batching needs tensors; take "
-                             "the module before bufferization";
+    return emitError(loc) << "buffer type " << type
+                          << " is not supported; use the module from before "
+                             "bufferization";
   if (isa<FunctionType>(type))
-    return emitError(loc) << "type " << type
-                          << " makes a function a value, which is not "
-                             "supported; call functions by their names";
+    return emitError(loc) << "values of function type " << type
+                          << " are not supported; call functions by name";
   return success();
 }
 
@@ -61,7 +60,7 @@ static WalkResult verifyOperation(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (StringRef remedy = getRemedy(dialect); !remedy.empty())
     return op->emitError("'") << op->getName() << "' is of dialect '" << dialect
-                              << "', which is not batched; " << remedy;
+                              << "', which is not supported; " << remedy;
   for (Type type : op->getResultTypes())
     if (failed(verifyType(op->getLoc(), type)))
       return WalkResult::interrupt();

@@ -30,9 +30,8 @@ static LogicalResult verifyControl(Operation *op) {
       isa<scf::IfOp, scf::IndexSwitchOp, scf::ForOp, scf::WhileOp>(op) ||
       (isa<scf::SCFDialect>(op->getDialect()) && handsOnScalars))
     return success();
-  return op->emitOpError("is control that has no lowering; write it with "
-                         "'scf.if', 'scf.index_switch', 'scf.for' or "
-                         "'scf.while'");
+  return op->emitOpError("is not supported as control; use 'scf.if', "
+                         "'scf.index_switch', 'scf.for' or 'scf.while'");
 }
 
 /// Checks that control can read an extent. Control can read the lengths of an
@@ -49,9 +48,9 @@ static LogicalResult verifyExtent(tensor::DimOp dim,
                      : *number == 0 && rec::isRaggedTensor(type)))
       return success();
   }
-  return dim.emitOpError("reads an extent that control does not know: it only "
-                         "knows the first extent of a ragged tensor, or of a "
-                         "parameter whose other extents are static");
+  return dim.emitOpError("reads an extent that control cannot read; it can "
+                         "only read the first extent of a ragged tensor, or of "
+                         "a parameter whose other extents are static");
 }
 
 /// Checks that `op`, which is neither control nor a call, computes no tensor
@@ -71,17 +70,17 @@ verifyComputation(Operation *op, const Sharedness &sharedness, bool hasDepths) {
         if (isRowView(slice) && sharedness.getParameter(slice.getSource()))
           return success();
         return slice.emitOpError("slices a tensor outside of kernels; only a "
-                                 "row of a parameter can be taken there");
+                                 "row of a parameter can be read there");
       })
       .Case([&](tensor::ExtractOp extract) -> LogicalResult {
         RankedTensorType type = extract.getTensor().getType();
         if (type.hasStaticShape() ||
             (sharedness.getParameter(extract.getTensor()) && getReadRow(type)))
           return success();
-        return extract.emitError("outside of kernels only elements of static "
-                                 "tensors and of static rows of parameters "
-                                 "can be read, not of ")
-               << type;
+        return extract.emitError("cannot read an element of ")
+               << type
+               << " outside of kernels; only elements of static tensors and "
+                  "of static rows of parameters can be read there";
       })
       .Default([&](Operation *) -> LogicalResult {
         // A value that control leaves undefined is a cast without operands.

@@ -68,8 +68,8 @@ static LogicalResult verifyInspector(Operation *op, SymbolTable &symbols) {
       hasTensor |= llvm::any_of(block.getArgumentTypes(), isTensor);
   if (!hasTensor && !isa<InvokeOp>(op))
     return success();
-  return op->emitOpError("uses a tensor in an inspector, where handles stand "
-                         "for tensors; run batch-linearize first");
+  return op->emitOpError("uses a tensor in an inspector, where handles "
+                         "represent tensors; run batch-linearize first");
 }
 
 /// Checks that `name`, in attribute `key` of `op`, is a table or source.
@@ -82,8 +82,7 @@ static LogicalResult verifyName(Operation *op, StringRef key, Attribute name,
   if (isTable ? isa_and_nonnull<TableOp>(symbol)
               : isa_and_nonnull<SourceOp>(symbol))
     return success();
-  return op->emitError("there is no batch.")
-         << (isTable ? "table " : "source ") << name;
+  return op->emitError("unknown ") << (isTable ? "table " : "source ") << name;
 }
 
 /// Checks where arguments and results of an inspector are stored.

@@ -55,7 +55,7 @@ class Block(TypedDict):
     tasks: int
     mean: float
     sizes: dict[int, int]
-    room: int | None
+    capacity: int | None
     time_us: float
     share: float
 
@@ -83,19 +83,19 @@ class Explanation:
         "line", "column"}. The last three exist only if the location is available.
     blocks: parts of the function that ran separately: a list of {"number", "name",
         "lines": [(file, line)], "batches", "tasks", "mean", "sizes": {tasks: batches},
-        "room", "time_us", "share"}. Each task belongs to one instance. "room" is the number of
-        tasks that could have run; None if an instance has several tasks in a batch. "time_us"
-        is the time in microseconds, and "share" is its fraction of the total.
+        "capacity", "time_us", "share"}. Each task belongs to one instance. "capacity" is the
+        number of tasks that could have run; None if an instance has several tasks in a batch.
+        "time_us" is the time in microseconds, and "share" is its fraction of the total.
     batches: NumPy arrays with one element for each batch, worker by worker, in the order in
-        which batches ran: "block" (its number), "tasks", "room", "depth", "flush", "worker",
-        "begin_us", "time_us". Times are in microseconds.
+        which batches ran: "block" (its number), "tasks", "capacity", "depth", "flush",
+        "worker", "begin_us", "time_us". Times are in microseconds.
     tasks: tasks of the first trees or other inputs, at most 4,000, for strategies "linearize"
         and "lazy". Lists with one element for each task, in the order in which tasks ran:
         "group" (an instance, or several that share nodes; -1: a task that all instances read),
         "block", "batch" (an index into `batches`), "depth", "flush", "waits" (control waits for
         the task), "reads" (indices of tasks).
     flushes, waits: numbers of flushes, and of waits of control for tensors (strategy "lazy").
-    utilization: number of tasks as a fraction of the room; None if there is no room.
+    utilization: number of tasks as a fraction of the capacity; None if no block has one.
     hints: known causes of slow execution.
     """
 
@@ -144,9 +144,10 @@ class Explanation:
         self.batches = {name: numpy.array(values, float if name.endswith("_us") else int)
                         for name, values in ran["batches"].items()}
         self.tasks = ran["tasks"]
-        roomy = [block for block in self.blocks if block["room"]]
-        room = sum(block["room"] or 0 for block in roomy)
-        self.utilization = sum(block["tasks"] for block in roomy) / room if room else None
+        counted = [block for block in self.blocks if block["capacity"]]
+        capacity = sum(block["capacity"] or 0 for block in counted)
+        self.utilization = (sum(block["tasks"] for block in counted) / capacity if capacity
+                            else None)
 
     def __str__(self) -> str:
         lines = [f"how {self._what} is compiled:"]
@@ -228,7 +229,8 @@ class Explanation:
             ax.set_ylabel(f"{up}, mean of {width} steps")
         left = numpy.arange(bars) * width - 0.5
         tasks = {block["number"]: numpy.zeros(bars) for block in self.blocks}
-        numpy.add.at(room := numpy.zeros(bars), places // width, self.batches["room"])
+        numpy.add.at(capacity := numpy.zeros(bars), places // width,
+                     self.batches["capacity"])
         for number, sums in tasks.items():
             mine = self.batches["block"] == number
             numpy.add.at(sums, places[mine] // width, self.batches["tasks"][mine])
@@ -247,8 +249,9 @@ class Explanation:
                    label=label, linewidth=0.4 if bars < 60 else 0, edgecolor="white")
             bottom += sums / steps
         if up != "tasks" and self.utilization is not None:
-            ax.stairs(room / steps, numpy.append(left, last + 0.5), color="black",
-                      linestyle="--", linewidth=1, label=f"room: all {self._unit}", baseline=None)
+            ax.stairs(capacity / steps, numpy.append(left, last + 0.5), color="black",
+                      linestyle="--", linewidth=1, label=f"capacity: all {self._unit}",
+                      baseline=None)
         ax.set_xlim(-0.5, last + 0.5)
         ax.set_ylim(0, None)
         for axis in (ax.yaxis, ax.xaxis):

@@ -301,7 +301,8 @@ def _hint(name):
     """Returns the remedy for an unsupported operation of this name."""
     return " because it belongs to a sharded program; lower the program for one device" \
         if name.startswith("sdy.") else \
-        "; compile the JAX function with batch.vmap, if docs/Python.md lists its operations"
+        "; compile the JAX function with batch.vmap, if docs/reference/python.md lists its " \
+        "operations"
 
 
 def signless(text):

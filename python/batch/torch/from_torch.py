@@ -152,7 +152,8 @@ def from_torch(module: torch.nn.Module, example: tuple[Any, ...] | torch.Tensor)
 
     cell(*inputs) uses the module's parameters as they are at the conversion.
     cell(parameters, *inputs) uses other parameters; cell.parameters is a dictionary of them.
-    A parameter that several modules share is one array. docs/Import.md describes the details.
+    A parameter that several modules share is one array. docs/reference/import.md describes the
+    details.
 
     Raises TypeError if `module` is not a torch.nn.Module, ImportError without PyTorch, and
     LoweringError for unsupported modules. Raises ValueError if an input of the example

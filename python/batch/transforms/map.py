@@ -33,7 +33,7 @@ from batch.transforms.vmap import Mapped, data_of
 R = TypeVar("R")
 # Limit on the results that wait for an earlier one, as a multiple of the lanes.
 _WINDOW = 16
-_MOST_LANES = 2 ** 30 - 1  # a stream has twice as many seats
+_MOST_LANES = 2 ** 30 - 1  # the capacity of a stream is twice that
 
 
 @functools.lru_cache(maxsize=64)
@@ -160,18 +160,18 @@ def _stream(reader, mapped, lanes, ordered):
     compiled, tree = mapped.compile(types.types, [False] * len(types.types), types.tree)
     function = compiled.bind([])
     session, process = function._session(), os.getpid()
-    stream = _native.Stream(session, seats=2 * lanes)
+    stream = _native.Stream(session, capacity=2 * lanes)
     try:
         memory = [numpy.from_dlpack(array) for array in stream.arrays()]
         reader.stream = weakref.ref(stream)
         stream.put(1, compiled.arguments(types.leaves))
         count, taken, shown, waiting, failure = 1, 0, 0, {}, None
         while True:
-            room = stream.room
+            available = stream.available
             if ordered:
-                room = min(room, _WINDOW * lanes - (count - shown))
+                available = min(available, _WINDOW * lanes - (count - shown))
             if failure is None:
-                reader.want(room)
+                reader.want(available)
             while failure is None and len(reader) and stream.ended == 0:
                 try:
                     leaves = types.check(count, reader.pop())
@@ -286,7 +286,7 @@ def map(f: Callable[..., Any], xs: Any, lanes: int = 64, *, ordered: bool = True
     lanes: number of elements in progress at once, from 1 to 2**30 - 1.
     ordered: if False, the results are an iterator of (index, result) pairs, as they end.
     threads: number of workers; None: one per core.
-    strategy: where control runs (docs/Pipelines.md); iterators run in lock step.
+    strategy: where control runs (docs/reference/pipelines.md); iterators run in lock step.
     stack_depth: as in batch.vmap.
 
     Raises TypeError if f is not callable. Raises ValueError if `lanes` is out of range, if

@@ -270,7 +270,7 @@ def vmap(f: Callable[..., R], in_axes: PyTree = 0, out_axes: PyTree = 0,
         ones are passed. Other arrays are copied once if they are bound with batch.bind.
     lanes: maximum number of lanes in progress at once, in lock step; 0: all.
     threads: number of workers; None: one per core.
-    strategy: where control runs (docs/Pipelines.md).
+    strategy: where control runs (docs/reference/pipelines.md).
     stack_depth: maximum depth of nested calls of a recursion in lock step. Each lane has a
         stack of this size.
 

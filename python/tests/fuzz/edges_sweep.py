@@ -1,8 +1,8 @@
 """Compares operations at edge values of their types under batch.vmap and jax.vmap.
 
 MLIR and LLVM leave the results of these operations open for some numbers, and
-docs/ElementTypes.md defines them. The sweep compares scalars and vectors of each type, with
-operands that are arguments or constants.
+docs/reference/element-types.md defines them. The sweep compares scalars and vectors of each
+type, with operands that are arguments or constants.
 
 Results are equal to the bit, except those of functions that both round. XLA flushes subnormal
 numbers to zero on CPUs, and Batch does not: the sweep flushes both.

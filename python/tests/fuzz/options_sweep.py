@@ -354,7 +354,7 @@ def _run(task):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="OPTION",
-                        help="only options whose names contain one of these")
+                        help="check only options whose names contain one of these")
     parser.add_argument("--all", action="store_true", help="run all programs and options")
     batchtest.add_draw_options(parser, "all options")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The only interface between the compiler and the runtime, in plain C. A
-// compiled object exports one symbol, `batch_object`; docs/ABI.md describes the
-// JSON descriptor it points to.
+// compiled object exports one symbol, `batch_object`; docs/reference/abi.md
+// describes the JSON descriptor it points to.
 //
 // Cells. Every value that host code handles is one 64-bit cell:
 //   index, integers  the value, sign-extended (i1: 0 or 1)
@@ -29,7 +29,7 @@
 // The contents of padding are undefined. Tables, sources and arenas are arrays
 // of such rows. The descriptor may specify a layout for a table. The elements
 // of its rows are then stored in another order, also in results of unbatched
-// code, and "t*rowBytes" below stands for the offset of slot t. The rows of a
+// code, and "t*rowBytes" below is then the offset of slot t. The rows of a
 // parameter follow BATCH_ROWS_PREFIX bytes that begin with its first extent, an
 // int64_t.
 //
@@ -213,7 +213,7 @@ typedef struct BatchUnit {
   char *own;    ///< buffers of the instances that the unit runs by itself; on
                 ///< a device also the steps of all its tasks
   char *common; ///< buffers of the instances that all units run together, up
-                ///< to the descriptor's `room` at once; if that is more than
+                ///< to the descriptor's `capacity` at once; if that is more than
                 ///< one, `setBytes` bytes precede it
   int64_t numInstances;
   int64_t maxRounds; ///< the most rounds that an instance may take

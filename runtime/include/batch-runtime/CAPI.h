@@ -6,7 +6,8 @@
 \*===----------------------------------------------------------------------===*/
 /*
  * The runtime in plain C99, for C and for languages that call C: open a model,
- * bind its parameters once, run many mini-batches. docs/CAPI.md has a program.
+ * bind its parameters once, run many mini-batches. docs/how-to/run-from-c.md
+ * has a program.
  *
  * Every function that can fail returns a BatchStatus; batchLastError() then
  * returns a message for the calling thread. The `Free` function of a type
@@ -61,7 +62,8 @@ BatchStatus batchModelOpenVersion(int32_t version, const char *path,
 BatchStatus batchModelAdopt(const BatchObject *object, BatchModel **model);
 void batchModelFree(BatchModel *model);
 
-/** Returns the descriptor, JSON (docs/ABI.md). Lives as long as the model. */
+/** Returns the descriptor, JSON (docs/reference/abi.md). Lives as long as the
+ * model. */
 const char *batchModelDescriptor(const BatchModel *model);
 
 typedef enum BatchElementType {
@@ -248,8 +250,8 @@ BatchStatus batchSessionRun(BatchSession *session, const BatchInputs *inputs,
 
 /** Runs a mini-batch like batchSessionRun, and traces it. Outputs are then
  * available, too. Sets `text` to a JSON object that reports how many instances
- * ran each kernel or block together (docs/Formats.md). It lives until the
- * session's next call. Unsupported for objects of a device. */
+ * ran each kernel or block together (docs/reference/formats.md). It lives until
+ * the session's next call. Unsupported for objects of a device. */
 BatchStatus batchSessionExplain(BatchSession *session,
                                 const BatchInputs *inputs,
                                 const BatchCancellation *cancellation,

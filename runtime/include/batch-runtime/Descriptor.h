@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The JSON descriptor of a compiled object as plain structs. docs/ABI.md
-// describes every key.
+// The JSON descriptor of a compiled object as plain structs.
+// docs/reference/abi.md describes every key.
 //
 //===----------------------------------------------------------------------===//
 
@@ -96,14 +96,14 @@ struct SourceInfo {
 };
 
 /// A table. Slot s is (s / block) * rowBytes + (s % block) * slotBytes bytes
-/// after slot 0, which is `offset` bytes into the memory of table `beside`.
+/// after slot 0, which is `offset` bytes into the memory of table `nextTo`.
 struct TableInfo {
   std::string name;
   int64_t rowBytes = 0;
   int group = 0;
   int64_t block = 1, slotBytes = 0; ///< block: a power of two
   int64_t ownBytes = 0;             ///< of a slot, without gaps between slots
-  int beside = -1;                  ///< -1: memory of its own
+  int nextTo = -1;                  ///< -1: memory of its own
   int64_t offset = 0;
   bool transient = false; ///< only frames and records hold its rows
   /// The positions of elements in a row that is not in row-major order.
@@ -206,7 +206,7 @@ struct LockstepInfo {
 struct ReplicateInfo {
   int64_t bytes = 0;              ///< needed by units for one instance
   int64_t tasks = 1;              ///< the most tasks of a step
-  int64_t room = 1;               ///< instances that units can run together; 0:
+  int64_t capacity = 1;               ///< instances that units can run together; 0:
                                   ///< each unit runs instances by itself
   int64_t memberBytes = 0;        ///< for each of these except the first
   int64_t setBytes = 0;           ///< for several instances, before `common`
@@ -220,11 +220,11 @@ struct ReplicateInfo {
   /// Return the bytes that all units need to run `instances` instances
   /// together: those before BatchUnit::common, and those from there on.
   int64_t bytesBefore(int64_t instances) const {
-    return instances > 1 && room > 1 ? setBytes : 0;
+    return instances > 1 && capacity > 1 ? setBytes : 0;
   }
-  int64_t bytesTogether(int64_t instances) const {
+  int64_t commonBytes(int64_t instances) const {
     return bytes +
-           (std::clamp<int64_t>(room, 1, std::max<int64_t>(instances, 1)) - 1) *
+           (std::clamp<int64_t>(capacity, 1, std::max<int64_t>(instances, 1)) - 1) *
                memberBytes;
   }
 };

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The keys of the JSON descriptor of a compiled object, shared by the compiler,
-// which writes it, and the runtime, which reads it. docs/ABI.md describes them.
-// A key that a host must understand changes BATCH_ABI_VERSION.
+// which writes it, and the runtime, which reads it. docs/reference/abi.md
+// describes them. A key that a host must understand changes BATCH_ABI_VERSION.
 //
 //===----------------------------------------------------------------------===//
 
@@ -92,7 +92,7 @@ BATCH_KEY(block)
 BATCH_KEY(slotBytes)
 BATCH_KEY(ownBytes)
 BATCH_KEY(transient)
-BATCH_KEY(beside)
+BATCH_KEY(nextTo)
 BATCH_KEY(offset)
 BATCH_KEY(digits)
 BATCH_KEY(run)
@@ -130,7 +130,7 @@ BATCH_KEY(kernel)
 
 // `replicate`, with `bytes`.
 BATCH_KEY(tasks)
-BATCH_KEY(room)
+BATCH_KEY(capacity)
 BATCH_KEY(memberBytes)
 BATCH_KEY(setBytes)
 BATCH_KEY(loops)

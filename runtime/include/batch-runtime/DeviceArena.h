@@ -88,7 +88,7 @@ private:
   const char *what;
   uint64_t base = 0;
   char *stagingBase = nullptr;
-  size_t size = 0, stagingSize = 0, top = 0, room = 0;
+  size_t size = 0, stagingSize = 0, top = 0, limit = 0;
   Counts count;
 };
 

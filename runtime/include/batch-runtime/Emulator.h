@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// docs/Emulator.md describes its checks and its scheduling.
+// docs/explanation/emulator.md describes its checks and its scheduling.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A run with instances that are not known when it begins. It has seats, each
-// with room for the arguments and the results of an instance:
+// A run with instances that are not known when it begins. It has positions, each
+// with memory for the arguments and the results of an instance:
 //
 //   free -> acquire() -> submit() -> a lane runs it -> take() -> release()
 //
@@ -30,14 +30,14 @@ namespace batchrt {
 
 class InstanceStream {
 public:
-  explicit InstanceStream(int64_t seats);
+  explicit InstanceStream(int64_t capacity);
 
   // For the thread that submits instances and takes results.
 
-  /// Returns a seat whose arguments may be written; -1 if none is free.
+  /// Returns a position whose arguments may be written; -1 if none is free.
   int64_t acquire();
-  void submit(int64_t seat);
-  /// Waits for an instance that has ended, and returns its seat, whose results
+  void submit(int64_t position);
+  /// Waits for an instance that has ended, and returns its position, whose results
   /// may be read. Returns kClosed if the run ends first, and kWoken after
   /// wake(). Throws Cancelled once `cancellation`, which may be null, is
   /// requested; the stream stays usable.
@@ -45,7 +45,7 @@ public:
   static constexpr int64_t kClosed = -1, kWoken = -2;
   /// Returns the number of instances that take() would return at once.
   int64_t ended();
-  void release(int64_t seat);
+  void release(int64_t position);
 
   // For lanes, on any worker.
 
@@ -55,10 +55,10 @@ public:
     return reinterpret_cast<const int64_t *>(&waiting);
   }
 
-  /// Notes that the results of seat `ended` are written, unless it is negative.
-  /// Returns a seat with an instance that has not run, or -1.
+  /// Notes that the results of position `ended` are written, unless it is negative.
+  /// Returns a position with an instance that has not run, or -1.
   int64_t exchange(int64_t ended);
-  /// Waits until exchange() can return a seat. Returns false if the run ends.
+  /// Waits until exchange() can return a position. Returns false if the run ends.
   bool waitForMore();
 
   // Any thread may call these.
@@ -69,28 +69,28 @@ public:
   void close();
 
 private:
-  /// A queue of seats, with room for all.
+  /// A queue that can hold all positions.
   class Queue {
   public:
-    explicit Queue(int64_t room) : seats(room) {}
+    explicit Queue(int64_t capacity) : positions(capacity) {}
     int64_t size() const { return count; }
-    void push(int64_t seat) { seats[(first + count++) % seats.size()] = seat; }
+    void push(int64_t position) { positions[(first + count++) % positions.size()] = position; }
     int64_t pop() {
       --count;
-      const int64_t seat = seats[first];
-      first = (first + 1) % seats.size();
-      return seat;
+      const int64_t position = positions[first];
+      first = (first + 1) % positions.size();
+      return position;
     }
 
   private:
-    std::vector<int64_t> seats;
+    std::vector<int64_t> positions;
     size_t first = 0;
     int64_t count = 0;
   };
 
   std::mutex lock;
   std::condition_variable forLanes, forCaller;
-  std::vector<int64_t> idle; ///< seats that are free
+  std::vector<int64_t> idle; ///< positions that are free
   Queue submitted, done;
   std::atomic<int64_t> waiting{0}; ///< size of `submitted`
   bool isClosed = false, isWoken = false;

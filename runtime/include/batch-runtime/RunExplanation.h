@@ -34,8 +34,8 @@ public:
     std::string places; ///< "model.mlir:7, 9-12", or ""
     int64_t batches = 0;
     int64_t tasks = 0;    ///< in these batches
-    int64_t room = 0;     ///< the most tasks that these batches could have
-    bool isRoomy = false; ///< no batch has more tasks than `StepTime::room`
+    int64_t capacity = 0;     ///< the most tasks that these batches could have
+    bool fitsCapacity = false; ///< no batch has more tasks than `StepTime::capacity`
     double time = 0;      ///< microseconds of workers, with control after it
     std::map<int64_t, int64_t> sizes; ///< number of batches by tasks
   };
@@ -51,7 +51,7 @@ public:
 
   /// Returns the explanation as text.
   std::string text() const;
-  /// Returns the explanation as a JSON object (docs/Formats.md).
+  /// Returns the explanation as a JSON object (docs/reference/formats.md).
   std::string json() const;
 
 private:
@@ -60,7 +60,7 @@ private:
   void findHints();
   std::string describe(const Block &block) const;
   std::string describeDepths() const;
-  std::string describeRoom() const;
+  std::string describeUtilization() const;
   /// Returns the elements of batches: "lanes", "instances" or "tasks".
   const char *unit() const;
 

@@ -121,7 +121,7 @@ struct StepTime {
   int64_t depth = 0; ///< in its plan
   /// The most instances that could have a task in the step: all of the
   /// mini-batch, those that run together, or the worker's lanes.
-  int64_t room = 0;
+  int64_t capacity = 0;
   /// True if all workers have a share of the step, and a StepTime each.
   bool together = false;
 };
@@ -131,7 +131,7 @@ struct LockstepCounters {
   struct Block {
     int64_t runs = 0;     ///< number of times that it ran
     int64_t laneRuns = 0; ///< lanes that ran it, in total
-    int64_t laneRoom = 0; ///< lanes that existed then, in total
+    int64_t laneCapacity = 0; ///< lanes that existed then, in total
   };
   int64_t lanes = 0;
   int64_t steps = 0;       ///< blocks run
@@ -244,21 +244,21 @@ public:
   void inspect();
   void schedule();
   void execute(ResultCopies copies = ResultCopies::WithRun);
-  /// Prepares a stream of instances. The forest has one instance for each seat,
+  /// Prepares a stream of instances. The forest has one instance for each position,
   /// with only tensors and numbers; cells of tensors are then addresses.
-  void openStream(Forest &seats, InstanceStream &stream);
+  void openStream(Forest &forest, InstanceStream &stream);
   /// Runs the instances of the stream until it is closed. Meanwhile the caller
   /// of the stream, in another thread, writes arguments and reads results of
-  /// the seats that it holds.
+  /// the positions that it holds.
   void runStream();
   /// Returns true if an index of some instance was out of range. Any thread may
   /// call this.
   bool hasBadIndex() const;
   /// Returns the text of that error, once the run has ended.
   std::string describeBadIndex();
-  /// Returns the reason why the instance of a seat has no results; empty if it
-  /// has results. Must be called before the seat gets another instance.
-  std::string takeFailure(int64_t seat);
+  /// Returns the reason why the instance of a position has no results; empty if it
+  /// has results. Must be called before the position gets another instance.
+  std::string takeFailure(int64_t position);
   /// Copies the results of the last batched run to host memory, if they are not
   /// there yet.
   void collect() const;

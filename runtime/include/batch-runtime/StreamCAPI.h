@@ -22,17 +22,17 @@ extern "C" {
  * batchStreamWake. */
 typedef struct BatchStream BatchStream;
 
-/** Begins a run with room for `seats` instances: those that wait for a lane,
+/** Begins a run of at most `capacity` instances: those that wait for a lane,
  * that run, or that have ended and are not taken. The session serves no other
  * call until the stream is released. The model must be compiled to run in lock
  * step on the host; its arguments and outputs must be tensors and numbers. */
-BatchStatus batchStreamOpen(BatchSession *session, int64_t seats,
+BatchStatus batchStreamOpen(BatchSession *session, int64_t capacity,
                             BatchStream **stream);
 /** Ends the run soon, even if instances are in it. */
 void batchStreamFree(BatchStream *stream);
 
 /** Returns the number of instances that may be put in now. */
-int64_t batchStreamRoom(const BatchStream *stream);
+int64_t batchStreamAvailable(const BatchStream *stream);
 /** Returns the number of ended instances whose results may be taken now. */
 int64_t batchStreamEnded(BatchStream *stream);
 /** Copies the arguments of instances, for which there must be room. The

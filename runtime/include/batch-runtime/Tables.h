@@ -77,7 +77,7 @@ public:
   void beginPlan();
   /// Allocates separate rows from now on: the steps that follow run at the same
   /// time as those so far.
-  void startApart();
+  void startSeparateRows();
   /// Frees the rows of earlier plans that are not kept, from their last read in
   /// this plan on.
   void releaseHeld();
@@ -90,7 +90,7 @@ public:
   }
   /// Reserves memory for all rows allocated so far. Earlier rows keep their
   /// contents.
-  void makeRoom();
+  void reserveRows();
 
   /// Returns the slot of a task's result in its table.
   int64_t slot(int64_t handle, int table) const {

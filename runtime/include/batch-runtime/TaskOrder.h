@@ -51,9 +51,8 @@ public:
   void begin(const std::vector<BatchContext *> &contexts, const Tables &tables);
   /// Sorts the tasks of a part. Parts may be sorted at the same time.
   void sort(int64_t part);
-  /// Joins all parts in one plan, or with `apart` makes a separate plan of
-  /// each.
-  void join(bool apart);
+  /// Joins all parts in one plan, or with `separate` makes a plan of each.
+  void join(bool separate);
 
   int64_t numParts() const { return partCount; }
   Part &part(int64_t number) { return parts[number]; }

@@ -86,7 +86,7 @@ struct RowLayout {
 
 /// The layout of a row in another order. The offset of an element is the sum
 /// over all digits of ((its index in dimension `dim` / divisor) % modulus) *
-/// bytes; a modulus of 0 stands for none. Runs of `run` elements of the last
+/// bytes; a modulus of 0 means none. Runs of `run` elements of the last
 /// dimension are adjacent.
 struct ElementLayout {
   struct Digit {

@@ -53,7 +53,7 @@ public:
     cancellation = newCancellation;
   }
   /// Notes that a worker is about to end its job early.
-  void noteLeaving() { hasLeft.store(true, std::memory_order_relaxed); }
+  void markLeaving() { hasLeft.store(true, std::memory_order_relaxed); }
   /// Returns true if a worker has left the last job early.
   bool wasLeft() const { return hasLeft.load(std::memory_order_relaxed); }
   /// Calls `job(argument, worker)` once on every worker and waits for all. A

@@ -50,9 +50,8 @@ public:
       errno = 0;
       seed = std::strtoull(digits, &end, 10);
       if (end == digits || *end || errno || *digits == '-')
-        raise("random parameters are written random:SEED, for example "
-              "random:1; found '",
-              text, "'");
+        raise("invalid random parameters '", text,
+              "'; expected random:SEED, such as random:1");
       return;
     }
     if (!text.empty())
@@ -76,9 +75,10 @@ private:
       if (loaded.shape[i] >= 0)
         continue;
       if (i != 0)
-        raise("parameter '", parameter.name, "' has unknown extents in ",
+        raise("parameter '", parameter.name, "' has shape ",
               shapeName(parameter.shape),
-              ", only the first may be for random:SEED; give a file");
+              ", but random:SEED supports only an unknown first extent; use a "
+              "file");
       loaded.shape[0] = options.largestIndex + 1;
     }
     int64_t count = elementCount(loaded.shape);
@@ -114,7 +114,7 @@ private:
           names += (names.empty() ? "" : ", ") + name;
       raise("parameter '", parameter.name, "' of shape ",
             shapeName(parameter.shape), " is missing in '", file->path(),
-            "', which has ", names.empty() ? "no tensor" : names);
+            "'; the file contains ", names.empty() ? "no tensors" : names);
     }
     bool fits = view->shape.size() == parameter.shape.size();
     for (size_t i = 0; fits && i < view->shape.size(); ++i)
@@ -122,11 +122,11 @@ private:
     if (!fits)
       raise("parameter '", parameter.name, "' has shape ",
             shapeName(view->shape), " in '", file->path(),
-            "', but the model wants ", shapeName(parameter.shape),
-            "; other sizes are set when the model is compiled (--size)");
+            "', but the model expects ", shapeName(parameter.shape),
+            "; set other sizes when compiling the model (--size)");
     if (!canConvert(view->type, parameter.dtype))
       raise("parameter '", parameter.name, "' has type ", fileName(view->type),
-            " in '", file->path(), "', but the model wants ",
+            " in '", file->path(), "', but the model expects ",
             fileName(parameter.dtype));
     ParameterValue loaded;
     loaded.shape = view->shape;

@@ -35,7 +35,7 @@ template <class... Parts>
 }
 
 /// Keeps the message of an error for this thread; returns the status.
-BatchStatus noteError(BatchStatus status, const char *message) noexcept;
+BatchStatus setLastError(BatchStatus status, const char *message) noexcept;
 
 /// Runs the body of a function of the C API.
 template <class Body>
@@ -44,13 +44,13 @@ BatchStatus guarded(const Body &body) noexcept {
     body();
     return BATCH_STATUS_OK;
   } catch (const Cancelled &error) {
-    return noteError(BATCH_STATUS_CANCELLED, error.what());
+    return setLastError(BATCH_STATUS_CANCELLED, error.what());
   } catch (const Invalid &error) {
-    return noteError(BATCH_STATUS_INVALID, error.what());
+    return setLastError(BATCH_STATUS_INVALID, error.what());
   } catch (const std::bad_alloc &) {
-    return noteError(BATCH_STATUS_NO_MEMORY, "out of memory");
+    return setLastError(BATCH_STATUS_NO_MEMORY, "out of memory");
   } catch (const std::exception &error) {
-    return noteError(BATCH_STATUS_FAILED, error.what());
+    return setLastError(BATCH_STATUS_FAILED, error.what());
   }
 }
 
@@ -140,9 +140,9 @@ public:
     if (!session)
       raiseInvalid("the session is null");
     if (session->isBusy.exchange(true, std::memory_order_acquire))
-      raiseInvalid("the session is in another call, maybe one that was running "
-                   "when this process was forked; threads need sessions of "
-                   "their own");
+      raiseInvalid("the session is in use by another call, possibly one that "
+                   "was running when this process was forked; use a separate "
+                   "session for each thread");
   }
   ~Use() { session->isBusy.store(false, std::memory_order_release); }
   Use(const Use &) = delete;

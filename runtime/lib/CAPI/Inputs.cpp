@@ -127,9 +127,9 @@ ValueReader::ValueReader(InputReading &inputs, const Type &type,
                                               : dtype == inner.dtype;
   if (!fits)
     raiseInvalid(this->what, " has elements of type ", typeName(dtype),
-                 ", but the model wants ",
+                 ", but the model expects ",
                  inner.kind == Type::Index ? "an integer type"
-                 : isCell                  ? "numbers of nodes, of type i64"
+                 : isCell                  ? "numbers of nodes of type i64"
                                            : typeName(inner.dtype));
   if (lists > 0 && values.offsets)
     checkOffsets(count);
@@ -149,7 +149,8 @@ void ValueReader::checkOffsets(int64_t count) {
     for (int64_t i = 0; i < count; ++i)
       if (offsets[i + 1] < offsets[i])
         raiseInvalid(what, ": offsets[", level, "][", i + 1, "] is ",
-                     offsets[i + 1], ", less than ", offsets[i], " before it");
+                     offsets[i + 1], ", less than the previous offset ",
+                     offsets[i]);
     count = offsets[count];
   }
 }
@@ -158,7 +159,7 @@ void ValueReader::checkShape(int64_t count) {
   const BatchArray &array = values.elements;
   const bool isEven = lists == 1 && !values.offsets;
   if (lists > 1 && !values.offsets)
-    raiseInvalid(what, " has lists of lists, which need offsets");
+    raiseInvalid(what, " contains lists of lists, so it requires offsets");
   if (lists > 0 && values.offsets)
     for (size_t level = 0; level < lists; ++level)
       count = values.offsets[level][count];
@@ -177,8 +178,8 @@ void ValueReader::checkShape(int64_t count) {
   for (size_t d = 0; fits && d < shape.size(); ++d)
     fits = wanted[d] < 0 ? shape[d] >= 0 : shape[d] == wanted[d];
   if (!fits)
-    raiseInvalid(what, " has shape ", shapeName(shape), ", but ",
-                 shapeName(wanted), " belongs here");
+    raiseInvalid(what, " has shape ", shapeName(shape), ", expected ",
+                 shapeName(wanted));
   if (isEven)
     length = shape[1];
   if (!array.data && elementCount(shape) > 0)
@@ -191,8 +192,8 @@ void ValueReader::checkShape(int64_t count) {
 
 int64_t ValueReader::index(int64_t value) const {
   if (value < 0 || value > INT32_MAX)
-    raiseInvalid(what, ": an index lies between 0 and 2147483647, found ",
-                 value);
+    raiseInvalid(what, ": index ", value,
+                 " is out of range; expected 0 to 2147483647");
   return value;
 }
 
@@ -202,18 +203,17 @@ int64_t ValueReader::node(int64_t number, const NodeUse &use) {
   const int64_t end =
       use.parent < 0 ? forest.instanceNodes[use.instance + 1] : use.parent;
   if (number < first || number >= end)
-    raiseInvalid(what, ": there is no node ", number,
-                 use.parent < 0 ? " of instance "
-                                : " before its parent of "
-                                  "instance ",
-                 use.instance, ", whose nodes here are ", first, " to ",
-                 end - 1);
+    raiseInvalid(what, ": node ", number, " is out of range; expected ", first,
+                 " to ", end - 1,
+                 use.parent < 0 ? ", the nodes of instance "
+                                : ", the nodes before its parent in instance ",
+                 use.instance);
   const Variant &variant =
       *inputs.descriptor.variantByNumber(forest.variants[number]);
   if (variant.adt != inner.adt)
     raiseInvalid(what, ": node ", number, " is a ",
-                 inputs.descriptor.adts[variant.adt].name, ", but a ",
-                 inputs.descriptor.adts[inner.adt].name, " belongs here");
+                 inputs.descriptor.adts[variant.adt].name, ", expected a ",
+                 inputs.descriptor.adts[inner.adt].name);
   if (use.parent < 0) {
     inputs.isRoot[number] = 1;
     return number;
@@ -319,7 +319,8 @@ int64_t ValueReader::list(size_t level, int64_t number, const NodeUse &use) {
 void InputReading::begin() {
   const int64_t count = inputs.instances;
   if (count < 0 || count > INT32_MAX)
-    raiseInvalid(count, " instances are not possible");
+    raiseInvalid("the number of instances ", count,
+                 " is out of range; expected 0 to 2147483647");
   if (!descriptor.arguments.empty() && !inputs.arguments)
     raiseInvalid("the arguments are null");
   tensors.clear();
@@ -338,9 +339,10 @@ void InputReading::readNodes() {
     return;
   const int64_t count = nodes->count;
   if (count < 0 || count > INT32_MAX)
-    raiseInvalid(count, " nodes are not possible");
+    raiseInvalid("the number of nodes ", count,
+                 " is out of range; expected 0 to 2147483647");
   if (!nodes->instances || !nodes->variants || !nodes->fields)
-    raiseInvalid("of the nodes, instances, variants or fields are null");
+    raiseInvalid("the instances, variants or fields of the nodes are null");
   for (int64_t i = 0; i <= inputs.instances; ++i) {
     const int64_t place = nodes->instances[i];
     const int64_t least = i == 0 ? 0 : forest.instanceNodes[i - 1];
@@ -348,9 +350,8 @@ void InputReading::readNodes() {
     if (place < least || place > count || (i == 0 && place != 0) ||
         (isEnd && place != count))
       raiseInvalid("the nodes of instance ", i, " begin at ", place,
-                   ", but there are ", count,
-                   " nodes, and those of an instance follow those of the one "
-                   "before it");
+                   "; expected non-decreasing numbers from 0 to ", count,
+                   ", the number of nodes");
     forest.instanceNodes[i] = place;
   }
   forest.numNodes = count;
@@ -369,7 +370,7 @@ void InputReading::readNodes() {
   for (int64_t n = 0; n < count; ++n) {
     const int32_t number = nodes->variants[n];
     if (number < 0 || number > 255 || !descriptor.variantByNumber(number))
-      raiseInvalid("node ", n, ": there is no variant ", number);
+      raiseInvalid("node ", n, " has unknown variant ", number);
     forest.variants[n] = static_cast<uint8_t>(number);
     byVariant[number].push_back(n);
   }
@@ -420,7 +421,7 @@ void InputReading::countArity(const Variant &variant, int64_t node) const {
         countParts(variant.fields[f].type, forest.cells[f][node], variant.adt);
   if (parts > adt.arity)
     raiseInvalid("node ", node, " has ", parts, " children of ", adt.name,
-                 ", but the model declares that it has arity ", adt.arity);
+                 ", but the model declares arity ", adt.arity);
 }
 
 void InputReading::readArgument(size_t number) {
@@ -436,7 +437,7 @@ void InputReading::checkUses() const {
   for (int64_t n = 0; n < forest.numNodes; ++n)
     if (!isChild[n] && !isRoot[n])
       raiseInvalid("node ", n, " of instance ", instanceOf[n],
-                   " belongs to no argument");
+                   " is not part of any argument");
 }
 
 void batchrt::readInputs(const Descriptor &descriptor,
@@ -447,15 +448,15 @@ void batchrt::readInputs(const Descriptor &descriptor,
 
 void batchrt::writeArguments(const Descriptor &descriptor,
                              const BatchInputs &inputs,
-                             const std::vector<int64_t> &seats, Forest &forest,
+                             const std::vector<int64_t> &positions, Forest &forest,
                              InputTensors &tensors) {
   InputReading reading(descriptor, inputs, forest, tensors);
   for (size_t a = 0; a < descriptor.arguments.size(); ++a) {
     const Field &argument = descriptor.arguments[a];
     const ValueReader reader(reading, argument.type, inputs.arguments[a],
-                             static_cast<int64_t>(seats.size()),
+                             static_cast<int64_t>(positions.size()),
                              "argument '" + argument.name + "'");
-    for (size_t i = 0; i < seats.size(); ++i)
-      reader.write(static_cast<int64_t>(i), forest.arguments[a][seats[i]]);
+    for (size_t i = 0; i < positions.size(); ++i)
+      reader.write(static_cast<int64_t>(i), forest.arguments[a][positions[i]]);
   }
 }

@@ -15,7 +15,7 @@ using namespace batchrt;
 
 static thread_local std::string lastError;
 
-BatchStatus batchrt::noteError(BatchStatus status,
+BatchStatus batchrt::setLastError(BatchStatus status,
                                const char *message) noexcept {
   try {
     lastError = message;
@@ -49,7 +49,7 @@ static_assert(static_cast<int>(DType::I1) == BATCH_TYPE_I1 &&
 DType batchrt::elementType(BatchElementType type) {
   const auto number = static_cast<int>(type);
   if (number < 0 || number > BATCH_TYPE_F64)
-    raiseInvalid(number, " is no element type");
+    raiseInvalid("unknown element type ", number);
   return static_cast<DType>(number);
 }
 
@@ -135,10 +135,10 @@ BatchStatus batchModelOpenVersion(int32_t version, const char *path,
                                   BatchModel **model) {
   return guarded([&] {
     checkGiven(path, "the path");
-    checkGiven(model, "the place of the model");
+    checkGiven(model, "the output pointer for the model");
     if (version != BATCH_ABI_VERSION)
       raiseInvalid("the program was compiled with version ", version,
-                   " of batch-runtime/CAPI.h, the library has version ",
+                   " of batch-runtime/CAPI.h, but the library has version ",
                    BATCH_ABI_VERSION, "; compile it with the library's header");
     *model = new BatchModel{
         std::make_shared<const Model>(CompiledObject::open(path))};
@@ -148,7 +148,7 @@ BatchStatus batchModelOpenVersion(int32_t version, const char *path,
 BatchStatus batchModelAdopt(const BatchObject *object, BatchModel **model) {
   return guarded([&] {
     checkGiven(object, "the object");
-    checkGiven(model, "the place of the model");
+    checkGiven(model, "the output pointer for the model");
     *model = new BatchModel{
         std::make_shared<const Model>(CompiledObject::adopt(*object))};
   });
@@ -176,10 +176,10 @@ static const std::vector<BatchField> &fieldsOf(const BatchModel &model,
 
 static void readField(const std::vector<BatchField> &fields, int64_t number,
                       BatchField *field) {
-  checkGiven(field, "the place of the field");
+  checkGiven(field, "the output pointer for the field");
   if (number < 0 || number >= static_cast<int64_t>(fields.size()))
-    raiseInvalid("there is no field ", number, ": there are ", fields.size(),
-                 ", from 0");
+    raiseInvalid("field ", number, " is out of range for ", fields.size(),
+                 fields.size() == 1 ? " field" : " fields");
   *field = fields[number];
 }
 
@@ -207,7 +207,7 @@ static const Variant &findVariant(const BatchModel *model, int64_t number) {
           ? model->state->descriptor().variantByNumber(static_cast<int>(number))
           : nullptr;
   if (!variant)
-    raiseInvalid("there is no variant ", number);
+    raiseInvalid("unknown variant ", number);
   return *variant;
 }
 
@@ -215,7 +215,7 @@ BatchStatus batchModelVariant(const BatchModel *model, int64_t variant,
                               BatchVariant *result) {
   return guarded([&] {
     const Variant &found = findVariant(model, variant);
-    checkGiven(result, "the place of the variant");
+    checkGiven(result, "the output pointer for the variant");
     *result = {found.name.c_str(),
                model->state->descriptor().adts[found.adt].name.c_str(),
                static_cast<int64_t>(found.fields.size())};
@@ -258,8 +258,7 @@ static ParameterValue readArray(const ParameterInfo &parameter,
   for (int64_t extent : value.shape)
     if (__builtin_mul_overflow(count, std::max<int64_t>(extent, 1), &count))
       raiseInvalid("parameter '", parameter.name, "' of shape ",
-                   shapeName(value.shape),
-                   " has more bytes than memory can have");
+                   shapeName(value.shape), " is too large to fit in memory");
   count = elementCount(value.shape);
   if (count > 0)
     checkGiven(array.data, "the data of a parameter");
@@ -281,7 +280,7 @@ BatchStatus batchParametersBind(const BatchModel *model, int64_t count,
                                 BatchParameters **parameters) {
   return guarded([&] {
     checkGiven(model, "the model");
-    checkGiven(parameters, "the place of the parameters");
+    checkGiven(parameters, "the output pointer for the parameters");
     const Descriptor &info = model->state->descriptor();
     if (count > 0) {
       checkGiven(names, "the list of names");
@@ -315,7 +314,7 @@ BatchStatus batchParametersRead(const BatchModel *model, const char *path,
   return guarded([&] {
     checkGiven(model, "the model");
     checkGiven(path, "the path");
-    checkGiven(parameters, "the place of the parameters");
+    checkGiven(parameters, "the output pointer for the parameters");
     ParameterOptions options;
     options.parameters = path;
     *parameters = new BatchParameters{model->state,
@@ -332,7 +331,7 @@ void batchParametersFree(BatchParameters *parameters) { delete parameters; }
 
 BatchStatus batchCancellationMake(BatchCancellation **result) {
   return guarded([&] {
-    checkGiven(result, "the place of the cancellation");
+    checkGiven(result, "the output pointer for the cancellation");
     *result = new BatchCancellation();
   });
 }

@@ -22,8 +22,8 @@ Target::Target(const BatchField &output, const BatchArray &array, int64_t rows)
   if (array.type != output.type || given != wanted)
     raiseInvalid("output '", output.name, "' has elements of type ",
                  typeName(elementType(output.type)), " and shape ",
-                 shapeName(wanted), ", but the array is of type ",
-                 typeName(type), " and shape ", shapeName(given));
+                 shapeName(wanted), ", but the array has type ", typeName(type),
+                 " and shape ", shapeName(given));
   if (!data && elementCount(wanted) > 0)
     raiseInvalid("the array for output '", output.name, "' is null");
   if (array.strides)

@@ -37,14 +37,14 @@ BatchStatus batchSessionMake(const BatchModel *model,
                              BatchSession **session) {
   return guarded([&] {
     if (!model || !parameters || !options || !session)
-      raiseInvalid("a session needs a model, parameters, options, and a place");
+      raiseInvalid("the model, the parameters, the options or the output "
+                   "pointer for the session is null");
     if (parameters->model != model->state)
-      raiseInvalid("the parameters are those of another model");
+      raiseInvalid("the parameters belong to another model");
     if (options->threads < 1 || options->lanes < 0 || options->maxSteps < 1 ||
         options->stackDepth < 1)
-      raiseInvalid(
-          "a session needs at least 1 thread, 1 step, a stack of depth "
-          "1, and 0 lanes or more");
+      raiseInvalid("invalid session options; expected at least 1 thread, 1 "
+                   "step, a stack depth of 1 and 0 lanes");
     SessionOptions wanted;
     wanted.threads = options->threads;
     wanted.lockstep.lanes = options->lanes;
@@ -99,7 +99,7 @@ BatchStatus batchSessionExplain(BatchSession *session,
   return guarded([&] {
     Use use(session);
     if (!text)
-      raiseInvalid("the place of the text is null");
+      raiseInvalid("the output pointer for the text is null");
     runInputs(session, inputs, cancellation, [&](Session &run) {
       session->explanation = run.explain().json();
     });
@@ -114,12 +114,12 @@ BatchStatus batchSessionExplain(BatchSession *session,
 /// Checks that the last run has results and that this output exists.
 static void checkOutput(const BatchSession &session, int64_t output) {
   if (!session.hasResults)
-    raiseInvalid("there are no results: the session has not run, or its last "
-                 "run failed");
+    raiseInvalid("the session has no results: it has not run, or its last run "
+                 "failed");
   const size_t count = session.model->outputs.size();
   if (output < 0 || output >= static_cast<int64_t>(count))
-    raiseInvalid("there is no output ", output, ": there are ", count,
-                 ", from 0");
+    raiseInvalid("output ", output, " is out of range; the model has ", count,
+                 count == 1 ? " output" : " outputs");
 }
 
 /// Finds the ragged outputs of all instances.
@@ -142,7 +142,7 @@ BatchStatus batchSessionRows(BatchSession *session, int64_t output,
     Use use(session);
     checkOutput(*session, output);
     if (!rows)
-      raiseInvalid("the place of the number is null");
+      raiseInvalid("the output pointer for the number of rows is null");
     *rows = session->model->dense[output] >= 0
                 ? session->forest.numInstances
                 : find(*session).outputs()[output].rows();
@@ -180,7 +180,8 @@ const char *batchSessionFailure(BatchSession *session, int64_t instance) {
     Use use(session);
     if (!session->hasResults || instance < 0 ||
         instance >= session->forest.numInstances)
-      raiseInvalid("there is no instance ", instance, " of a run");
+      raiseInvalid("instance ", instance,
+                   " is out of range, or the session has no results");
     session->failure = session->session.failure(instance);
   });
   if (status != BATCH_STATUS_OK)

@@ -17,7 +17,7 @@
 using namespace batchrt;
 
 struct BatchStream {
-  BatchStream(BatchSession *owner, int64_t seats);
+  BatchStream(BatchSession *owner, int64_t capacity);
   ~BatchStream();
   BatchStream(const BatchStream &) = delete;
   BatchStream &operator=(const BatchStream &) = delete;
@@ -32,13 +32,13 @@ struct BatchStream {
   int64_t take(int64_t most, const BatchArray *outputs, int64_t *numbers,
                const Cancellation *asked);
   void wake() { stream.wake(); }
-  int64_t room() const { return seats - inside; }
+  int64_t available() const { return capacity - inside; }
   int64_t ended() {
     return stream.ended() + static_cast<int64_t>(!failure.empty());
   }
 
 private:
-  void fillSeats();
+  void fillPositions();
   /// Ends the run, and waits for its end.
   void stop();
   /// Raises the reason why the run has ended. A run never ends by itself.
@@ -48,9 +48,9 @@ private:
   std::optional<Use> use;
   BatchSession &session;
   const pid_t process = ::getpid();
-  const int64_t seats;
+  const int64_t capacity;
   InstanceStream stream;
-  std::vector<int64_t> numbers; ///< by seat
+  std::vector<int64_t> numbers; ///< by position
   int64_t inside = 0;           ///< instances in the stream
   int64_t count = 0;            ///< instances that have been in it
   /// Failure of an instance that ended after those of the last take.
@@ -61,22 +61,23 @@ private:
   std::thread runner;
 };
 
-BatchStream::BatchStream(BatchSession *owner, int64_t seats)
-    : use(std::in_place, owner), session(*owner), seats(seats), stream(seats),
-      numbers(seats) {
+BatchStream::BatchStream(BatchSession *owner, int64_t capacity)
+    : use(std::in_place, owner), session(*owner), capacity(capacity), stream(capacity),
+      numbers(capacity) {
   const Model &model = *session.model;
   for (const Field &argument : model.descriptor().arguments)
     if (argument.type.kind == Type::List || argument.type.kind == Type::Adt)
       raiseInvalid("argument '", argument.name,
-                   "' is no tensor and no number: streams have no others");
+                   "' is neither a tensor nor a number; streams support no "
+                   "other arguments");
   for (size_t o = 0; o < model.outputs.size(); ++o)
     if (model.dense[o] < 0)
-      raiseInvalid("the rows of output '", model.outputs[o].name,
-                   "' differ in number from instance to instance: streams have "
-                   "none of these");
+      raiseInvalid("the number of rows of output '", model.outputs[o].name,
+                   "' differs between instances; streams do not support such "
+                   "outputs");
   session.hasResults = false;
   session.hasFound = false;
-  fillSeats();
+  fillPositions();
   session.session.openStream(session.forest, stream);
   session.session.setCancellation(&cancellation);
   runner = std::thread([this] {
@@ -88,8 +89,8 @@ BatchStream::BatchStream(BatchSession *owner, int64_t seats)
   });
 }
 
-/// Fills each seat with an instance of zeros.
-void BatchStream::fillSeats() {
+/// Fills each position with an instance of zeros.
+void BatchStream::fillPositions() {
   const Model &model = *session.model;
   const std::vector<int64_t> noStrides(64, 0);
   const int64_t zero = 0;
@@ -98,12 +99,12 @@ void BatchStream::fillSeats() {
   for (size_t a = 0; a < values.size(); ++a) {
     const BatchField &field = model.arguments[a];
     shapes[a].assign(field.shape, field.shape + field.rank);
-    shapes[a].insert(shapes[a].begin(), seats);
+    shapes[a].insert(shapes[a].begin(), capacity);
     values[a].elements = {const_cast<int64_t *>(&zero), field.type,
                           field.rank + 1, shapes[a].data(), noStrides.data()};
     values[a].offsets = nullptr;
   }
-  const BatchInputs inputs = {seats, values.data(), nullptr};
+  const BatchInputs inputs = {capacity, values.data(), nullptr};
   readInputs(model.descriptor(), inputs, session.forest, session.tensors);
 }
 
@@ -145,13 +146,14 @@ void BatchStream::put(const BatchInputs &inputs) {
   if (!end.empty())
     raiseEnd();
   const int64_t more = inputs.instances;
-  if (more < 0 || more > room())
-    raiseInvalid("the stream has room for ", room(), " instances, not for ",
+  if (more < 0 || more > available())
+    raiseInvalid("the stream has room for ", available(), " instances, not for ",
                  more);
   if (more == 0)
     return;
   if (inputs.nodes || (!inputs.arguments && !session.model->arguments.empty()))
-    raiseInvalid("an instance of a stream has arguments, and no nodes");
+    raiseInvalid("instances of a stream require arguments and must not have "
+                 "nodes");
   std::vector<int64_t> taken;
   for (int64_t i = 0; i < more; ++i)
     taken.push_back(stream.acquire());
@@ -159,17 +161,17 @@ void BatchStream::put(const BatchInputs &inputs) {
     writeArguments(session.model->descriptor(), inputs, taken, session.forest,
                    session.tensors);
   } catch (...) {
-    for (int64_t seat : taken)
-      stream.release(seat);
+    for (int64_t position : taken)
+      stream.release(position);
     try {
       throw;
     } catch (const Error &why) {
       throw Invalid(why.what());
     }
   }
-  for (int64_t seat : taken) {
-    numbers[seat] = count++;
-    stream.submit(seat);
+  for (int64_t position : taken) {
+    numbers[position] = count++;
+    stream.submit(position);
   }
   inside += more;
 }
@@ -186,35 +188,35 @@ int64_t BatchStream::take(int64_t most, const BatchArray *outputs,
   while (failure.empty() && inside > 0 &&
          static_cast<int64_t>(taken.size()) < most &&
          (taken.empty() || stream.ended() > 0)) {
-    const int64_t seat = stream.take(asked);
-    if (seat == InstanceStream::kWoken)
+    const int64_t position = stream.take(asked);
+    if (position == InstanceStream::kWoken)
       break;
-    if (seat == InstanceStream::kClosed)
+    if (position == InstanceStream::kClosed)
       raiseEnd();
     checkBadIndex();
     --inside;
-    failure = session.session.takeFailure(seat);
+    failure = session.session.takeFailure(position);
     if (failure.empty()) {
-      taken.push_back(seat);
+      taken.push_back(position);
       continue;
     }
-    failure = concat("instance ", numbers[seat], ": ", failure);
-    stream.release(seat);
+    failure = concat("instance ", numbers[position], ": ", failure);
+    stream.release(position);
   }
   if (taken.empty() && !failure.empty())
     raise(std::exchange(failure, {}));
   struct Release {
     InstanceStream &stream;
-    const std::vector<int64_t> &seats;
+    const std::vector<int64_t> &positions;
     ~Release() {
-      for (int64_t seat : seats)
-        stream.release(seat);
+      for (int64_t position : positions)
+        stream.release(position);
     }
   } release{stream, taken};
   for (size_t o = 0; o < targets.size(); ++o)
     copyDense(session, model.dense[o], targets[o], taken);
-  for (int64_t seat : taken)
-    *which++ = numbers[seat];
+  for (int64_t position : taken)
+    *which++ = numbers[position];
   return static_cast<int64_t>(taken.size());
 }
 
@@ -222,12 +224,13 @@ int64_t BatchStream::take(int64_t most, const BatchArray *outputs,
 // The interface
 //===----------------------------------------------------------------------===//
 
-BatchStatus batchStreamOpen(BatchSession *session, int64_t seats,
+BatchStatus batchStreamOpen(BatchSession *session, int64_t capacity,
                             BatchStream **stream) {
   return guarded([&] {
-    if (!session || !stream || seats < 1 || seats > INT32_MAX)
-      raiseInvalid("a stream needs a session, at least one seat, and a place");
-    *stream = new BatchStream(session, seats);
+    if (!session || !stream || capacity < 1 || capacity > INT32_MAX)
+      raiseInvalid("a stream requires a session, at least one position and an "
+                   "output pointer");
+    *stream = new BatchStream(session, capacity);
   });
 }
 
@@ -241,7 +244,7 @@ void batchStreamFree(BatchStream *stream) {
     delete stream;
 }
 
-int64_t batchStreamRoom(const BatchStream *stream) { return stream->room(); }
+int64_t batchStreamAvailable(const BatchStream *stream) { return stream->available(); }
 
 int64_t batchStreamEnded(BatchStream *stream) {
   return stream->isOfThisProcess() ? stream->ended() : 0;
@@ -267,8 +270,8 @@ BatchStatus batchStreamTake(BatchStream *stream, int64_t most,
                             const BatchCancellation *cancellation) {
   return guarded([&] {
     if (!stream || !outputs || !numbers || !count || most < 1)
-      raiseInvalid("there is no stream, no room for at least one result, or no "
-                   "place for numbers");
+      raiseInvalid("results require a stream, output pointers and room for at "
+                   "least one result");
     stream->checkProcess();
     *count = stream->take(most, outputs, numbers,
                           cancellation ? &cancellation->state : nullptr);

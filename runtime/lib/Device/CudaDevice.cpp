@@ -106,7 +106,7 @@ CudaDevice::CudaDevice(int ordinal) {
   if (count == 0)
     driver.fail(CUDA_ERROR_NO_DEVICE, "counting GPUs");
   if (ordinal < 0 || ordinal >= count)
-    raise("there is no GPU ", ordinal, "; this machine has ", count,
+    raise("GPU ", ordinal, " does not exist; this machine has ", count,
           ", numbered from 0");
   driver.check(driver.deviceGet(&device, ordinal), "opening the GPU");
   readFacts();
@@ -309,22 +309,23 @@ CUmodule CudaDevice::loadModule(const DeviceCode &code) {
     raise("the model was compiled to ", kind,
           code.chip.empty() ? " for another GPU" : madeFor, ", which ",
           facts.name, " (", facts.chip,
-          ") does not run; compile it again with --chip=", facts.chip);
+          ") cannot run; compile it again with --chip=", facts.chip);
   case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
-    raise("the NVIDIA driver is too old for the model's PTX: it is for CUDA ",
+    raise("the NVIDIA driver is too old for the model's PTX: it supports CUDA ",
           driver.version(), " (", driver.describe(result),
-          "); install a newer driver, or compile the model with --chip=",
-          facts.chip, " where a CUDA toolkit makes machine code of it");
+          "); install a newer driver, or compile the model to machine code "
+          "with --chip=",
+          facts.chip, " and a CUDA toolkit");
   case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
     raise("the NVIDIA driver cannot compile the model's PTX (",
           driver.describe(result),
           "); install its library libnvidia-ptxjitcompiler.so.1, or compile "
-          "the model with --chip=",
-          facts.chip, " where a CUDA toolkit makes machine code of it");
+          "the model to machine code with --chip=",
+          facts.chip, " and a CUDA toolkit");
   case CUDA_ERROR_INVALID_IMAGE:
   case CUDA_ERROR_INVALID_PTX:
-    raise("the NVIDIA driver, which is for CUDA ", driver.version(),
-          ", refuses the model's ", kind, madeFor, " (",
+    raise("the NVIDIA driver for CUDA ", driver.version(),
+          " rejected the model's ", kind, madeFor, " (",
           driver.describe(result), ")", log.empty() ? "" : ":\n" + log,
           "\ninstall a newer driver, or compile the model again with --chip=",
           facts.chip);
@@ -365,7 +366,7 @@ void CudaDevice::reserveShared(CUfunction function, const LaunchShape &shape) {
                "reading the kernel's properties");
   if (shape.sharedBytes > facts.maxSharedPerBlock - fixed)
     raise("the kernel needs ", fixed + shape.sharedBytes,
-          " bytes of shared memory for a block, ", facts.name, " has ",
+          " bytes of shared memory per block, but ", facts.name, " has ",
           facts.maxSharedPerBlock,
           "; compile the model again with --chip=", facts.chip);
   driver.check(driver.funcSetAttribute(
@@ -448,7 +449,7 @@ void CudaDevice::launch(DeviceKernel kernel, const LaunchShape &shape,
   CUfunction function = functionOf(kernel);
   if (shape.clusterSize > 1 && !facts.hasClusters)
     raise(facts.name, " (", facts.chip,
-          ") has no clusters of blocks; compile the model again with "
+          ") does not support clusters of blocks; compile the model again with "
           "--executor=device, or --level=device if it runs single instances");
   reserveShared(function, shape);
   CUlaunchConfig config = configFor(shape, shape.blocks);
@@ -472,17 +473,18 @@ void CudaDevice::launch(DeviceKernel kernel, const LaunchShape &shape,
   case CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE:
     raise(facts.name, " cannot run ", blocks, " at the same time (",
           driver.describe(result), "), at most ", residentBlocks(kernel, shape),
-          "; it may be shared with other processes: choose fewer blocks");
+          "; choose fewer blocks, since other processes may share the GPU");
   case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
     raise(facts.name, " has too few registers for ", blocks, " (",
           driver.describe(result),
           "); compile the model again with --chip=", facts.chip);
   case CUDA_ERROR_INVALID_CLUSTER_SIZE:
     raise(facts.name, " cannot run ", blocks, " in clusters of ",
-          shape.clusterSize, " (", driver.describe(result), "), at most ",
+          shape.clusterSize, " (", driver.describe(result),
+          "); the size of clusters must divide the number of blocks and be at "
+          "most ",
           maxClusterSize(kernel, shape),
-          " that divide the number of blocks; compile the model again with "
-          "--executor=device");
+          "; compile the model again with --executor=device");
   default:
     driver.fail(result, concat("launching ", blocks));
   }
@@ -516,7 +518,7 @@ bool CudaDevice::hasHappened(DeviceEvent event) {
   CUresult result = driver.eventQuery(eventOf(event));
   if (result == CUDA_ERROR_NOT_READY)
     return false;
-  driver.check(result, "asking for an event");
+  driver.check(result, "querying an event");
   return true;
 }
 

@@ -27,19 +27,19 @@ CudaDriver::CudaDriver() {
   void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     raise("no NVIDIA driver found (", path, "): ", ::dlerror(),
-          "; install the driver of the GPU, or ", otherDevices);
+          "; install the GPU driver, or ", otherDevices);
 #define CUDA_FUNCTION(name, symbol, since, parameters)                         \
   name = reinterpret_cast<decltype(name)>(::dlsym(library, #symbol));
 #include "CudaFunctions.def"
   if (!init || !driverGetVersion)
     raise("'", path,
           "' is not an NVIDIA driver: it has no function cuInit; install the "
-          "driver of the GPU, or ",
+          "GPU driver, or ",
           otherDevices);
 #define CUDA_FUNCTION(name, symbol, since, parameters)                         \
   if (!name)                                                                   \
-    raise("the NVIDIA driver is too old: it is for CUDA ", version(),          \
-          ", " #symbol " needs ", versionName(since),                          \
+    raise("the NVIDIA driver is too old: it supports CUDA ", version(),        \
+          ", but " #symbol " needs ", versionName(since),                      \
           "; install a newer driver, or ", otherDevices);
 #include "CudaFunctions.def"
   check(init(0), "starting the driver");
@@ -64,43 +64,41 @@ void CudaDriver::fail(CUresult result, const std::string &doing) const {
   switch (result) {
   case CUDA_ERROR_NO_DEVICE:
     raise("no NVIDIA GPU found (", error,
-          "); see whether nvidia-smi lists one and CUDA_VISIBLE_DEVICES does "
-          "not hide it, or ",
+          "); check that nvidia-smi lists one and that CUDA_VISIBLE_DEVICES "
+          "does not hide it, or ",
           otherDevices);
   case CUDA_ERROR_STUB_LIBRARY:
-    raise("'", path, "' is the CUDA toolkit's stub, not a driver (", error,
-          "); take its folder out of LD_LIBRARY_PATH, or ", otherDevices);
+    raise("'", path, "' is the stub of the CUDA toolkit, not a driver (", error,
+          "); remove its directory from LD_LIBRARY_PATH, or ", otherDevices);
   case CUDA_ERROR_SYSTEM_NOT_READY:
   case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
   case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
     raise(
         "the NVIDIA driver does not work (", error,
-        "); see what nvidia-smi says, restart the computer after an update of "
-        "the driver, or ",
+        "); check the output of nvidia-smi, reboot after a driver update, or ",
         otherDevices);
   case CUDA_ERROR_DEVICE_UNAVAILABLE:
-    raise("the GPU is taken by another process (", error,
+    raise("the GPU is in use by another process (", error,
           "); wait for it, choose another with CUDA_VISIBLE_DEVICES, or ",
           otherDevices);
   case CUDA_ERROR_ILLEGAL_ADDRESS:
-    raise("the GPU kernel read or wrote an address that is not its own, seen "
-          "while ",
-          doing, " (", error,
-          "); --device=emulator finds where. This process cannot use the GPU "
-          "any more");
+    raise("the GPU kernel accessed an invalid address, detected while ", doing,
+          " (", error,
+          "); run with --device=emulator to find the access; this process can "
+          "no longer use the GPU");
   case CUDA_ERROR_HARDWARE_STACK_ERROR:
   case CUDA_ERROR_ILLEGAL_INSTRUCTION:
   case CUDA_ERROR_MISALIGNED_ADDRESS:
   case CUDA_ERROR_INVALID_ADDRESS_SPACE:
   case CUDA_ERROR_INVALID_PC:
   case CUDA_ERROR_LAUNCH_FAILED:
-    raise("the GPU kernel failed, seen while ", doing, " (", error,
-          "); --device=emulator finds where. This process cannot use the GPU "
-          "any more");
+    raise("the GPU kernel failed, detected while ", doing, " (", error,
+          "); run with --device=emulator to find the cause; this process can "
+          "no longer use the GPU");
   case CUDA_ERROR_LAUNCH_TIMEOUT:
     raise("the driver stopped the GPU kernel (", error,
-          "): it limits the time of kernels where the GPU drives a display; "
-          "use a GPU without one, or a smaller batch (--batch)");
+          "): it limits the time of kernels on a GPU that drives a display; "
+          "use a GPU without a display, or a smaller batch (--batch)");
   default:
     raise("the GPU failed while ", doing, " (", error, ")");
   }

@@ -15,7 +15,7 @@ uint64_t Device::allocate(size_t bytes, const char *what) {
   if (!memory)
     raise("out of memory on ", facts.name, ": ", bytes, " bytes for ", what,
           ", ", freeMemory(), " of ", facts.memory,
-          " are free; a smaller batch (--batch) needs less");
+          " are free; use a smaller batch (--batch)");
   return memory;
 }
 
@@ -23,6 +23,6 @@ char *Device::allocateStaging(size_t bytes, const char *what) {
   char *memory = tryAllocateStaging(bytes);
   if (!memory)
     raise("out of pinned memory on the host: ", bytes, " bytes to copy ", what,
-          " to ", facts.name, "; a smaller batch (--batch) needs less");
+          " to ", facts.name, "; use a smaller batch (--batch)");
   return memory;
 }

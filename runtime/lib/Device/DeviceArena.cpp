@@ -26,7 +26,7 @@ static size_t grown(size_t size, size_t wanted) {
 
 void DeviceArena::reset(size_t bytes, size_t staged) {
   top = 0;
-  room = bytes;
+  limit = bytes;
   if (bytes > size) {
     size_t next = grown(size, bytes);
     if (base)
@@ -52,8 +52,8 @@ void DeviceArena::reset(size_t bytes, size_t staged) {
 
 size_t DeviceArena::allocate(size_t bytes) {
   size_t offset = (top + 255) / 256 * 256;
-  if (offset > room || bytes > room - offset)
-    raise("an arena for ", what, " was reset for ", room, " bytes, but ",
+  if (offset > limit || bytes > limit - offset)
+    raise("an arena for ", what, " was reset for ", limit, " bytes, but ",
           offset + bytes, " are requested");
   top = offset + bytes;
   return offset;

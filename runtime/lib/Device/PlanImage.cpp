@@ -55,7 +55,7 @@ void batchrt::layOutImage(const ImageInput &input, ImageLayout &layout) {
 }
 
 namespace {
-/// Finds the region that an address lies in; the last ones are tried first.
+/// Finds the region that contains an address; the last ones are tried first.
 class Regions {
 public:
   Regions(const ImageInput &input, const ImageLayout &layout, uint64_t device) {
@@ -265,8 +265,8 @@ uint64_t ImageWriter::translateScratch(const char *scratch) {
 }
 
 void ImageWriter::fail(const char *what) const {
-  raise("step ", number, " (kernel '", kernel->name, "'): ", what,
-        " lies in no region of the device image");
+  raise("step ", number, " (kernel '", kernel->name,
+        "'): no region of the device image contains ", what);
 }
 
 void batchrt::writeImage(const ImageInput &input, const ImageLayout &layout,

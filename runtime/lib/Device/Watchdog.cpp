@@ -45,7 +45,7 @@ std::vector<BatchBlockControl> batchrt::readBlocks(const char *control,
 //===----------------------------------------------------------------------===//
 
 static const char *const remedy =
-    "; --device=emulator finds the cause, or give a longer --watchdog";
+    "; find the cause with --device=emulator, or use a longer --watchdog";
 
 std::string batchrt::describeStep(const std::vector<BatchPlan> &plans,
                                   const std::vector<KernelInfo> &kernels,
@@ -261,11 +261,11 @@ void batchrt::checkEnded(
     bool fits = highOf(found) == highOf(wanted) &&
                 (lowOf(wanted) == anyLow || lowOf(found) == lowOf(wanted));
     if (!words[b].ended || !fits)
-      raise("the kernel does not record how far it has come, so no watchdog "
-            "can tell whether it hangs: block ",
+      raise("the kernel does not record its progress, so a watchdog cannot "
+            "detect that it hangs: block ",
             b, " has ", words[b].ended ? "" : "not ", "ended, in step ",
-            write(found), " and not in ", write(wanted),
-            "; this is a bug of the compiler");
+            write(found), ", expected ", write(wanted),
+            "; this is a bug in the compiler");
   }
 }
 

@@ -31,8 +31,8 @@ public:
   void run(ResultCopies copies) override;
   double runTimed() override;
   std::vector<StepTime> runTraced() override {
-    raise("a device runs a whole mini-batch in one launch, without a trace; "
-          "leave out --trace, or give --device=cpu");
+    raise("tracing is not supported on devices, which run a whole mini-batch "
+          "in one launch; leave out --trace, or use --device=cpu");
   }
   RunCounters counters() const override;
   void addMemory(MemoryUse &use) const override;

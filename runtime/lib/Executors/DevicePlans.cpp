@@ -155,8 +155,8 @@ double DevicePlans::runTimed() {
 }
 
 std::vector<StepTime> DevicePlans::runTraced() {
-  raise("a device runs all steps in one launch, without times of single steps; "
-        "leave out --trace, or give --device=cpu");
+  raise("tracing is not supported on devices, which run all steps in one "
+        "launch; leave out --trace, or use --device=cpu");
 }
 
 void DevicePlans::addMemory(MemoryUse &use) const {

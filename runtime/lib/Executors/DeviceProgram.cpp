@@ -159,17 +159,17 @@ void DeviceRuns::chooseShape(int64_t mostBlocks) {
   shape.sharedBytes = launch.sharedBytes;
   int64_t most = device.maxClusterSize(program->kernel(), shape);
   if (shape.clusterSize > most)
-    raise("the object's clusters have ", shape.clusterSize, " blocks, but ",
-          device.info().name, " runs at most ", most,
-          " in one; compile the model again with a smaller --cluster-size, "
-          "with --executor=device, or --level=device if it runs single "
+    raise("the object has clusters of ", shape.clusterSize, " blocks, but ",
+          device.info().name, " supports at most ", most,
+          "; compile the model again with a smaller --cluster-size, with "
+          "--executor=device, or with --level=device if it runs single "
           "instances");
   int64_t resident = device.residentBlocks(program->kernel(), shape);
   if (mostBlocks > 0)
     resident = std::min<int64_t>(resident, mostBlocks);
   if (mostBlocks > 0 && mostBlocks < shape.clusterSize)
-    raise("--blocks=", mostBlocks, " is fewer than a cluster's ",
-          shape.clusterSize, " blocks, which run together");
+    raise("invalid value '", mostBlocks, "' for --blocks; expected at least ",
+          shape.clusterSize, ", the number of blocks in a cluster");
   shape.blocks = resident / shape.clusterSize * shape.clusterSize;
   if (shape.blocks == 0)
     raise("no block of the kernel fits on ", device.info().name, ": it needs ",

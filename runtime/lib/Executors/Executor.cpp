@@ -57,21 +57,20 @@ batchrt::makeExecutor(MiniBatch &batch, const BoundParameters &parameters) {
     if (kind.control == getControl(info) &&
         kind.device == info.launch.has_value())
       return kind.make(batch, parameters);
-  raise("there is no executor for this kind of object");
+  raise("no executor supports this kind of object");
 }
 
 void Executor::prepareStream(InstanceStream &) {
-  raise("a stream of instances needs lanes of the host, which refill: compile "
-        "the model with --strategy=lockstep");
+  raise("streams of instances are supported only in lock step on the host; "
+        "compile the model with --strategy=lockstep");
 }
 
 void Executor::setPolicy(Policy, StateMachine) {
-  raise("control of this object runs with the kernels: there is no policy of "
-        "batches to set");
+  raise("cannot set a policy: control of this object runs with the kernels");
 }
 
 void Executor::setBlockPolicy(StateMachine) {
-  raise("this object runs plans of tasks: there is no choice of blocks to set");
+  raise("cannot set a block choice: this object runs plans of tasks");
 }
 
 const std::vector<KernelCounts> &Executor::kernelCounts() const {

@@ -39,12 +39,12 @@ public:
   /// Drops the results of the last run.
   void forget() { uncollected = false; }
 
-  /// Prepares runStream(). The mini-batch has one instance for each seat.
+  /// Prepares runStream(). The mini-batch has one instance for each position.
   virtual void prepareStream(InstanceStream &stream);
   /// Runs the instances of the stream until it is closed.
   virtual void runStream() {}
   /// Returns failure() of an instance of a stream, and clears it.
-  virtual std::string takeFailure(int64_t /*seat*/) { return ""; }
+  virtual std::string takeFailure(int64_t /*position*/) { return ""; }
 
   /// Runs as run() does. Returns the microseconds that a worker spends in
   /// kernels.

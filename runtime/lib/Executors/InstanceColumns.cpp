@@ -25,23 +25,23 @@ InstanceColumns::InstanceColumns(const Descriptor &descriptor) {
     results.push_back({0, 0, rowBytesOf(result.type)});
 }
 
-void InstanceColumns::placeArguments(RegionLayout &layout, int64_t room) {
+void InstanceColumns::placeArguments(RegionLayout &layout, int64_t capacity) {
   argumentList = layout.add(arguments.size() * 8, "addresses of arguments");
   resultList = layout.add(results.size() * 8, "addresses of results");
   for (Column &argument : arguments) {
-    argument.cells = layout.add(room * 8, "arguments");
-    argument.rows = layout.add(room * argument.rowBytes, "rows of arguments");
+    argument.cells = layout.add(capacity * 8, "arguments");
+    argument.rows = layout.add(capacity * argument.rowBytes, "rows of arguments");
   }
 }
 
-void InstanceColumns::placeResultCells(RegionLayout &layout, int64_t room) {
+void InstanceColumns::placeResultCells(RegionLayout &layout, int64_t capacity) {
   for (Column &result : results)
-    result.cells = layout.add(room * 8, "results");
+    result.cells = layout.add(capacity * 8, "results");
 }
 
-void InstanceColumns::placeResultRows(RegionLayout &layout, int64_t room) {
+void InstanceColumns::placeResultRows(RegionLayout &layout, int64_t capacity) {
   for (Column &result : results)
-    result.rows = layout.add(room * result.rowBytes, "rows of results");
+    result.rows = layout.add(capacity * result.rowBytes, "rows of results");
 }
 
 void InstanceColumns::write(const BatchContext &host, int64_t instances,

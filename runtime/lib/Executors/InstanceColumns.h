@@ -40,9 +40,9 @@ public:
   explicit InstanceColumns(const Descriptor &descriptor);
 
   // Parts of the image, each of which has room for `room` instances.
-  void placeArguments(RegionLayout &layout, int64_t room);
-  void placeResultCells(RegionLayout &layout, int64_t room);
-  void placeResultRows(RegionLayout &layout, int64_t room);
+  void placeArguments(RegionLayout &layout, int64_t capacity);
+  void placeResultCells(RegionLayout &layout, int64_t capacity);
+  void placeResultRows(RegionLayout &layout, int64_t capacity);
 
   /// Writes the arguments of `host`, and the addresses of results.
   void write(const BatchContext &host, int64_t instances,

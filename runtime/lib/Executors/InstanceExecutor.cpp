@@ -38,8 +38,8 @@ std::string InstanceExecutor::failure(int64_t instance) const {
   if (end == 0)
     return "";
   const LockstepOptions &options = batch.options.lockstep;
-  return concat("has run ", options.maxSteps,
-                " steps without an end, the last one in ", info.loops[end - 1],
+  return concat("exceeded the limit of ", options.maxSteps,
+                " steps, the last one in ", info.loops[end - 1],
                 "; allow more with ",
                 optionName(options.names, "max-steps", "N"),
                 ", or write the results of the others with ",

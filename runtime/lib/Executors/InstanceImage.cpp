@@ -60,7 +60,7 @@ void InstanceImage::layOut(const MiniBatch &batch, int64_t newUnits) {
   endOfOut = layout.end();
   const size_t bytes = info.bytes;
   const int64_t before = info.bytesBefore(numInstances);
-  common = before + layout.add(before + info.bytesTogether(numInstances),
+  common = before + layout.add(before + info.commonBytes(numInstances),
                                "tensors of instances that run together");
   own.assign(units, 0);
   for (size_t &memory : own)
@@ -193,7 +193,7 @@ static int64_t toHost(int64_t address,
     if (place >= region.device && place - region.device < region.bytes)
       return reinterpret_cast<int64_t>(static_cast<const char *>(region.host) +
                                        (place - region.device));
-  raise("a node's tensor is at ", place, ", which is no place of a tensor");
+  raise("the tensor of a node has the invalid address ", place);
 }
 
 /// Copies the nodes that the run has made to the forest.

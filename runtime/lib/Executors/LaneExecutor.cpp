@@ -46,7 +46,8 @@ RunCounters LaneExecutor::counters() const {
 }
 
 std::vector<StepTime> LaneExecutor::runTraced() {
-  raise("what runs on a device is not traced; leave out --trace");
+  raise("tracing is not supported on devices; leave out --trace, or use "
+        "--device=cpu");
 }
 
 void LaneExecutor::setBlockPolicy(StateMachine stateMachine) {
@@ -54,7 +55,7 @@ void LaneExecutor::setBlockPolicy(StateMachine stateMachine) {
   for (const BlockInfo &block : descriptor().lockstep->blocks)
     blocks.push_back(block.name);
   if (stateMachine.states() && stateMachine.encoding() != Encoding::Max)
-    raise("a choice of blocks needs a table with encoding 'max', not '",
+    raise("a block choice requires a table with encoding 'max', found '",
           name(stateMachine.encoding()), "'; learn one from this program");
   if (std::string wrong = stateMachine.renumber(blocks); !wrong.empty())
     raise(wrong);

@@ -26,7 +26,7 @@ public:
   std::string failure(int64_t instance) const override {
     return lanes.describeEnd(instance);
   }
-  std::string takeFailure(int64_t seat) override { return lanes.takeEnd(seat); }
+  std::string takeFailure(int64_t position) override { return lanes.takeEnd(position); }
   RunCounters counters() const override;
   void addMemory(MemoryUse &use) const override {
     use.scratch += lanes.bytes();

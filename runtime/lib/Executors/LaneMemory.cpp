@@ -48,13 +48,13 @@ bool LaneMemory::layOut(int64_t newInstances, int64_t units) {
     units = std::max<int64_t>(std::min(units, lanes), 1);
   // A device gets memory of the exact size: all of it is copied. On the host,
   // lanes stay in place while their number stays the same.
-  const bool fits = onDevice ? newInstances == room : newInstances <= room;
+  const bool fits = onDevice ? newInstances == capacity : newInstances <= capacity;
   numInstances = newInstances;
   if (fits && lanes == numLanes && units == this->units() &&
       stateCells == lockstep.stateTable().size())
     return false;
   if (!fits)
-    room = onDevice ? newInstances : std::max(newInstances, 2 * room);
+    capacity = onDevice ? newInstances : std::max(newInstances, 2 * capacity);
   numLanes = lanes;
   stateCells = lockstep.stateTable().size();
   unitList.resize(units);
@@ -77,7 +77,7 @@ void LaneMemory::place() {
     forUnits(&LaneMemory::placeSteps);
   beginOfOut = layout.end();
   counter = layout.add(sizeof(int64_t), "the counter of instances");
-  endsAt = layout.add(room * 8, "ends of instances");
+  endsAt = layout.add(capacity * 8, "ends of instances");
   if (onDevice)
     forUnits(&LaneMemory::placeHead);
   placeResults(layout);
@@ -94,16 +94,16 @@ void LaneMemory::place() {
 void LaneMemory::placeArguments(RegionLayout &layout) {
   contextAt = layout.add(onDevice ? sizeof(BatchContext) : 0, "the context");
   lists = layout.add(units() * sizeof(BatchLanes *), "addresses of lanes");
-  columns.placeArguments(layout, room);
+  columns.placeArguments(layout, capacity);
   allLanes = layout.add(mostLanes() * sizeof(int32_t), "numbers of lanes");
   costs = layout.add(info.blocks.size() * 8, "costs of blocks");
   states = layout.add(stateCells * 8, "the table of states");
 }
 
 void LaneMemory::placeResults(RegionLayout &layout) {
-  columns.placeResultCells(layout, room);
+  columns.placeResultCells(layout, capacity);
   endOfIn = layout.end();
-  columns.placeResultRows(layout, room);
+  columns.placeResultRows(layout, capacity);
   endOfOut = layout.end();
 }
 

@@ -116,7 +116,7 @@ private:
   size_t operands = 0, results = 0, scratchBytes = 0, resultBytes = 0;
   size_t frameCells = 0; ///< blocks of all frames
   int64_t numInstances = 0, numLanes = 0;
-  int64_t room = -1; ///< for instances
+  int64_t capacity = -1; ///< for instances
   size_t stateCells = 0;
   std::vector<Unit> unitList;
   std::vector<DeviceRegion> parts;

@@ -45,13 +45,15 @@ Lockstep::Lockstep(const Descriptor &descriptor, const LockstepOptions &options)
       costs(costsOfBlocks(descriptor)), states(makeStateTable({})),
       memory(*this, /*onDevice=*/false) {
   if (options.stackDepth > INT32_MAX)
-    raise(optionName(options.names, "stack-depth"), " is at most ", INT32_MAX);
+    raise(optionName(options.names, "stack-depth"), " must be at most ",
+          INT32_MAX);
   // Frames are on the stacks of workers.
   constexpr int64_t mostFrames = 4096;
   if (info.frames && options.stackDepth > mostFrames)
-    raise("strategy 'mask' runs calls on the stack of a worker: ",
-          optionName(options.names, "stack-depth"), " is at most ", mostFrames,
-          "; strategy 'lockstep' has no such limit");
+    raise(optionName(options.names, "stack-depth"), " must be at most ",
+          mostFrames,
+          " with strategy 'mask', which runs calls on the stack of a worker; "
+          "use strategy 'lockstep' for deeper recursions");
 }
 
 void Lockstep::setPolicy(const StateMachine &stateMachine) {
@@ -72,9 +74,8 @@ void Lockstep::prepare(int64_t newInstances, int64_t workers) {
     written = false;
   char *base = buffer.data();
   if (!written)
-    base = buffer.reserveAddresses(
-        memory.bytes(), "stacks of lanes; fewer lanes (--batch) or a smaller "
-                        "--stack-depth need less");
+    base = buffer.reserveAddresses(memory.bytes(),
+                                   "stacks of lanes (--stack-depth)");
   const auto address = reinterpret_cast<uint64_t>(base);
   if (!written)
     memory.write(base, address);
@@ -123,9 +124,8 @@ std::string Lockstep::describeEnd(int64_t instance) const {
                   " calls, in block ", block, "; allow more with ",
                   optionName(options.names, "stack-depth", "N"));
   case BATCH_LANE_TOO_MANY_STEPS:
-    return concat("has run ", options.maxSteps,
-                  " blocks without an end, the last one ", block,
-                  "; allow more with ",
+    return concat("exceeded the limit of ", options.maxSteps,
+                  " blocks, the last one ", block, "; allow more with ",
                   optionName(options.names, "max-steps", "N"),
                   ", or write the results of the others with ",
                   optionName(options.names, "partial-results"));
@@ -174,7 +174,7 @@ LockstepCounters Lockstep::counters() const {
       LockstepCounters::Block &block = counters.blocks[b];
       block.runs += unit.runs[b];
       block.laneRuns += unit.laneRuns[b];
-      block.laneRoom += unit.runs[b] * unit.lanes;
+      block.laneCapacity += unit.runs[b] * unit.lanes;
     }
   }
   for (size_t b = 0; b < info.blocks.size(); ++b) {

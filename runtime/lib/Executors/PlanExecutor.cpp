@@ -75,7 +75,7 @@ void PlanExecutor::endRun() {
 
 void PlanExecutor::makePlan(bool last) {
   PlanOptions options;
-  options.apart = inspector.plansApart();
+  options.apart = inspector.hasSeparatePlans();
   options.later = last ? nullptr : &inspector.keepRows(tables.anyHeld());
   runPlan.build(inspector.contexts(), batch.numInstances(), tables,
                 inspector.planners(), options);

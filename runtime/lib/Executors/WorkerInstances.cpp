@@ -35,7 +35,7 @@ public:
   void run(ResultCopies) override {
     WorkerJob job(batch, batch.context());
     // A single instance needs no other worker.
-    const bool isAlone = info.room == 0 && batch.numInstances() == 1;
+    const bool isAlone = info.capacity == 0 && batch.numInstances() == 1;
     if (isAlone)
       job.workers = 1;
     job.run(/*shared=*/!isAlone);
@@ -82,11 +82,10 @@ void WorkerInstances::prepare() {
   const int64_t before = info.bytesBefore(batch.numInstances());
   char *shared =
       before + reserveRows(common,
-                           before + info.bytesTogether(batch.numInstances()),
+                           before + info.commonBytes(batch.numInstances()),
                            "tensors of instances that run together");
-  char *ofNodes =
-      reserveRows(nodeRows, batch.forest().numNodes * info.nodeBytes,
-                  "tensors of nodes; a smaller batch (--batch) needs less");
+  char *ofNodes = reserveRows(
+      nodeRows, batch.forest().numNodes * info.nodeBytes, "tensors of nodes");
   const int64_t cells = batch.forest().numNodes * info.nodeCells;
   for (size_t u = 0; u < units.size(); ++u) {
     static_cast<BatchUnit &>(units[u]) = {};
@@ -126,7 +125,7 @@ std::vector<StepTime> WorkerInstances::runTraced() {
       time.together = traces[u][i].together;
       // Instances run one by one, or in sets, the last of which may be smaller.
       const int64_t left = batch.numInstances() - traces[u][i].ended;
-      time.room = time.together ? std::min(info.room, left) : 1;
+      time.capacity = time.together ? std::min(info.capacity, left) : 1;
       // After a barrier within a kernel, its tasks continue.
       int64_t &run = runs[time.kernel];
       const bool goesOn = time.kernel >= 0 && time.count == 0;

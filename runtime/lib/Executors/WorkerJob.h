@@ -44,7 +44,7 @@ private:
     if (setjmp(job.batch.exits[worker].place) == 0)
       job.execute(job.context, worker, job.workers);
     else
-      job.batch.workers.noteLeaving();
+      job.batch.workers.markLeaving();
   }
   void checkLeft() const {
     if (batch.workers.wasLeft())

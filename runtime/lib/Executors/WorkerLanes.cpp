@@ -22,7 +22,7 @@ struct StreamJob {
   static void call(void *argument, int worker) {
     const StreamJob &job = *static_cast<StreamJob *>(argument);
     if (setjmp(job.batch.exits[worker].place) != 0) {
-      job.batch.workers.noteLeaving();
+      job.batch.workers.markLeaving();
       return;
     }
     BatchContext &context = job.batch.context();
@@ -86,7 +86,7 @@ std::vector<StepTime> WorkerLanes::runTraced() {
     addTrace(times, lanes.traces()[u], begin, end);
     for (size_t i = first; i < times.size(); ++i) {
       times[i].worker = static_cast<int64_t>(u);
-      times[i].room = lanes.lanes()[u]->lanes;
+      times[i].capacity = lanes.lanes()[u]->lanes;
     }
   }
   return times;

@@ -180,7 +180,7 @@ std::vector<StepTime> WorkerPlans::runTraced() {
                          now(), counted.flushes};
         const int32_t number = schedule.sequence()[context.steps - first];
         time.depth = schedule.steps()[number].depth;
-        time.room = batch.numInstances();
+        time.capacity = batch.numInstances();
         times.push_back(time);
       }
     });

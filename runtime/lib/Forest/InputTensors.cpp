@@ -77,9 +77,9 @@ InputTensors::rows(const Type &type, const std::string &name, bool list) {
   if (known != target.known.end())
     return known->second;
   if (!file)
-    raise("the tensor '", name,
-          "' is named, but no file of input tensors is "
-          "given; add --input-tensors=FILE.safetensors");
+    raise("tensor '", name,
+          "' requires a file of input tensors, but none is given; add "
+          "--input-tensors=FILE.safetensors");
   const TensorView *view = file->find(name);
   if (!view)
     raise("'", file->path(), "' has no tensor '", name, "'");
@@ -92,12 +92,12 @@ InputTensors::rows(const Type &type, const std::string &name, bool list) {
   }
   if (view->shape != wanted)
     raise("tensor '", name, "' of '", file->path(), "' has shape ",
-          shapeName(view->shape), ", but the model wants ", shapeName(wanted),
+          shapeName(view->shape), ", but the model expects ", shapeName(wanted),
           " here");
   if (!canConvert(view->type, type.dtype))
     raise("tensor '", name, "' of '", file->path(), "' has type ",
-          fileName(view->type), ", but the model wants ", fileName(type.dtype),
-          " here");
+          fileName(view->type), ", but the model expects ",
+          fileName(type.dtype), " here");
   int64_t elements = elementCount(type.shape);
   std::vector<char> dense(elements * byteSize(type.dtype));
   int64_t first = target.rows;

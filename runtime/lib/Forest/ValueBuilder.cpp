@@ -48,8 +48,7 @@ void ValueBuilder::checkArity(const Node &node) const {
                         node.variant->adt);
   if (parts > adt.arity)
     raise("'", node.variant->name, "' has ", parts, " children of ADT ",
-          adt.name, " here, but the model declares that it has arity ",
-          adt.arity);
+          adt.name, ", but the model declares arity ", adt.arity);
 }
 
 int64_t ValueBuilder::countParts(const Type &type, int64_t cell,
@@ -90,7 +89,7 @@ int64_t ValueBuilder::addReference(int64_t scope, int64_t index, int adt,
   return static_cast<int64_t>(nodes.size()) - 1;
 }
 
-/// Returns the node itself, or the node that a reference stands for.
+/// Returns the node itself, or the node that a reference refers to.
 int64_t ValueBuilder::resolve(int64_t number) const {
   const Node &node = nodes[number];
   if (node.variant)
@@ -99,14 +98,13 @@ int64_t ValueBuilder::resolve(int64_t number) const {
   const std::vector<int64_t> &scope = scopes[reference.scope];
   if (reference.index >= static_cast<int64_t>(scope.size()))
     raise(reference.where, "{\"ref\": ", reference.index,
-          "} names no node: \"nodes\" has ", scope.size(),
+          "} is out of range: \"nodes\" has ", scope.size(),
           scope.size() == 1 ? " node" : " nodes", ", numbered from 0");
   int64_t target = scope[reference.index];
   if (nodes[target].variant->adt != reference.adt)
     raise(reference.where, "{\"ref\": ", reference.index, "} is a ",
           descriptor.adts[nodes[target].variant->adt].name,
-          ", but a value of ADT ", descriptor.adts[reference.adt].name,
-          " belongs here");
+          ", expected a value of ADT ", descriptor.adts[reference.adt].name);
   return target;
 }
 
@@ -136,9 +134,9 @@ void ValueBuilder::reportCycle(int64_t node) const {
     }
   }
   names += " -> " + std::to_string(nodes[node].inScope);
-  raise("the nodes ", names,
-        " form a cycle; an ADT value has none (numbers in "
-        "\"nodes\", from 0)");
+  raise("nodes ", names,
+        " form a cycle (numbered from 0 in \"nodes\"); ADT values must be "
+        "acyclic");
 }
 
 void ValueBuilder::reportShared(int64_t node) const {
@@ -180,7 +178,7 @@ void ValueBuilder::placeNodes(Forest &forest, int64_t root) {
 void ValueBuilder::emit(Forest &forest, Node &node) {
   int64_t number = forest.numNodes++;
   if (number >= INT32_MAX)
-    raise("the mini-batch has more than 2^31 nodes; give a smaller --batch");
+    raise("the mini-batch has more than 2^31 nodes; use a smaller --batch");
   forest.variants.push_back(static_cast<uint8_t>(node.variant->number));
   for (size_t c = 0; c < forest.cells.size(); ++c) {
     int64_t cell = 0;
@@ -207,7 +205,7 @@ int64_t ValueBuilder::placeCell(Forest &forest, const Type &type, int64_t cell,
     int64_t length = listLength(cell), first = forest.listSize;
     forest.listSize += length;
     if (forest.listSize > INT32_MAX)
-      raise("the lists of the mini-batch have more than 2^31 entries; give a "
+      raise("the lists of the mini-batch have more than 2^31 entries; use a "
             "smaller --batch");
     forest.listPool.resize(forest.listSize);
     for (int64_t i = 0; i < length; ++i) {

@@ -41,7 +41,7 @@ public:
   int64_t scopeSize(int64_t scope) const {
     return static_cast<int64_t>(scopes[scope].size());
   }
-  /// Adds a raw node that stands for node `index` of a scope, which must be of
+  /// Adds a raw node that refers to node `index` of a scope, which must be of
   /// the given ADT. `where` begins the message if it is not.
   int64_t addReference(int64_t scope, int64_t index, int adt,
                        std::string where);

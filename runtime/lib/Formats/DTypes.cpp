@@ -114,7 +114,7 @@ DType batchrt::parseTypeName(const std::string &name) {
   for (const TypeInfo &candidate : types)
     if (name == candidate.name)
       return candidate.type;
-  raise("the element type '", name, "' is not known to this runtime");
+  raise("unknown element type '", name, "'");
 }
 
 double batchrt::loadDouble(DType type, const char *data, int64_t index) {

@@ -51,7 +51,7 @@ static int64_t readTree(TreeReader &reader, ValueBuilder &builder,
   reader.next(builder, words, root, line);
   if (reader.next(builder, words, second, line))
     raise(reader.where(),
-          "an instance is one tree, but a second one ends here");
+          "expected one tree per instance, but a second one ends here");
   return root;
 }
 
@@ -59,7 +59,7 @@ void InputReader::read(const std::string &text, const std::string &name,
                        int64_t line, InputTensors &tensors, Forest &forest) {
   size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos)
-    raise(name, ":", line, ": there is no value");
+    raise(name, ":", line, ": expected a value");
   std::lock_guard<std::mutex> guard(lock);
   Mark mark(forest);
   std::vector<int64_t> rows = tensors.counts();

@@ -93,9 +93,8 @@ static void makeRandom(const Descriptor &descriptor, const std::string &text,
   const char *second = good ? end + 1 : end;
   long long count = good ? std::strtoll(second, &end, 10) : 0;
   if (!good || end == second || *end || count <= 0 || errno)
-    raise("random inputs are written random:SEED,COUNT, for example "
-          "random:1,64; found 'random:",
-          text, "'");
+    raise("invalid random inputs 'random:", text,
+          "'; expected random:SEED,COUNT, such as random:1,64");
   RandomInputs random(descriptor, seed);
   for (long long i = 0; i < count && !filler.full(); ++i) {
     Forest &forest = filler.forest();
@@ -132,6 +131,6 @@ Inputs::Inputs(const Descriptor &descriptor, const InputOptions &options)
                 filler);
   }
   if (numInstances == 0)
-    raise("'", options.inputs, "' holds no instance; give at least one");
+    raise("'", options.inputs, "' contains no instances; give at least one");
   largestIndex = builder.largestIndex;
 }

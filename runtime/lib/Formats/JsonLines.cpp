@@ -310,7 +310,7 @@ const Type &InstanceParser::expected(const char *found) {
     return descriptor.arguments[frame.pending].type;
   case Frame::Node: {
     if (!frame.variant)
-      error("a node begins with the name of its variant, found ", found);
+      error("expected the name of a variant, found ", found);
     size_t field = values.size() - frame.base;
     if (field >= frame.variant->fields.size())
       error(describeFields(*frame.variant), ", found more");
@@ -322,12 +322,12 @@ const Type &InstanceParser::expected(const char *found) {
   case Frame::Elements:
     return *frame.type;
   case Frame::Reference:
-    error("{\"ref\": ...} holds the number of a node, found ", found);
+    error("expected the number of a node in {\"ref\": ...}, found ", found);
   case Frame::Tensor:
-    error("{\"tensor\": ...} holds the name of a tensor, found ", found);
+    error("expected the name of a tensor in {\"tensor\": ...}, found ", found);
   case Frame::Shared:
-    error(frame.pending == 0 ? "\"root\" holds the number of a node"
-                             : "\"nodes\" holds an array of nodes",
+    error(frame.pending == 0 ? "expected the number of a node in \"root\""
+                             : "expected an array of nodes in \"nodes\"",
           ", found ", found);
   case Frame::Braces:
     break;
@@ -354,11 +354,15 @@ void InstanceParser::push(int64_t cell) {
 /// Handles an integer. If it is too large, its bits are an unsigned number's.
 void InstanceParser::integer(int64_t value, bool tooLarge) {
   Frame &frame = frames.back();
+  auto large = static_cast<uint64_t>(value);
+  auto digits = [&] {
+    return tooLarge ? std::to_string(large) : std::to_string(value);
+  };
   if (frame.kind == Frame::Reference || frame.kind == Frame::Shared) {
     if (frame.kind == Frame::Shared && frame.pending != 0)
       (void)expected("a number");
     if (tooLarge || value < 0 || value > INT32_MAX)
-      error("the number of a node lies between 0 and 2147483647");
+      error("node ", digits(), " is out of range; expected 0 to 2147483647");
     if (frame.kind == Frame::Shared)
       frame.root = value;
     else
@@ -367,20 +371,18 @@ void InstanceParser::integer(int64_t value, bool tooLarge) {
     return;
   }
   const Type &type = expected("a number");
-  auto large = static_cast<uint64_t>(value);
   auto real = static_cast<double>(large);
   if (type.kind == Type::Index) {
     if (tooLarge || value < 0 || value > INT32_MAX)
-      error("an index lies between 0 and 2147483647, found ",
-            tooLarge ? "a larger number" : std::to_string(value).c_str());
+      error("index ", digits(), " is out of range; expected 0 to 2147483647");
     builder.largestIndex = std::max(builder.largestIndex, value);
     return push(value);
   }
   if (type.kind == Type::Integer) {
     auto [least, most] = integerRange(type.dtype);
     if (tooLarge || value < least || value > most)
-      error("an integer of type ", typeName(type.dtype), " lies between ",
-            least, " and ", most);
+      error(digits(), " is out of range for ", typeName(type.dtype),
+            "; expected ", least, " to ", most);
     return push(value);
   }
   if (type.kind == Type::Float) {
@@ -388,7 +390,7 @@ void InstanceParser::integer(int64_t value, bool tooLarge) {
     return;
   }
   if (type.kind == Type::Tensor && tooLarge)
-    return addElement(type, real, std::to_string(large).c_str());
+    return addElement(type, real, digits().c_str());
   if (type.kind == Type::Tensor)
     return addElement(type, value);
   wrong("a number");
@@ -432,7 +434,8 @@ const Variant &InstanceParser::lookUpVariant(const Type &type,
   std::string names;
   for (const Variant &variant : adt.variants)
     names += (names.empty() ? "" : ", ") + variant.name;
-  error("ADT ", adt.name, " has no variant '", name, "'; it has ", names);
+  error("unknown variant '", name, "' of ADT ", adt.name, "; its variants are ",
+        names);
 }
 
 bool InstanceParser::string(string_t &value) {
@@ -479,7 +482,7 @@ bool InstanceParser::string(string_t &value) {
   std::optional<int64_t> number = words.number(value);
   if (!number)
     error("the word '", value, "' is not in the vocabulary '", words.path(),
-          "', which has no '<unk>' either");
+          "'; add the word or '<unk>'");
   builder.largestIndex = std::max(builder.largestIndex, *number);
   return push(*number), true;
 }
@@ -528,8 +531,8 @@ bool InstanceParser::end_array() {
   }
   if (frame.kind == Frame::Node) {
     if (!frame.variant)
-      error("an empty array is not a value of ADT ",
-            descriptor.adts[frame.type->adt].name);
+      error("expected a value of ADT ", descriptor.adts[frame.type->adt].name,
+            ", found an empty array");
     if (count != static_cast<int64_t>(frame.variant->fields.size()))
       error(describeFields(*frame.variant), ", found ", count);
     try {
@@ -583,18 +586,18 @@ bool InstanceParser::key(string_t &name) {
     std::string names;
     for (const Field &argument : descriptor.arguments)
       names += (names.empty() ? "" : ", ") + argument.name;
-    error("the model has no argument '", name, "'; it has ",
+    error("unknown argument '", name, "'; the model takes ",
           names.empty() ? "none" : names);
   }
   if (frame.kind == Frame::Braces) {
     if (frames.size() > 1 && frames[frames.size() - 2].kind == Frame::Nodes)
-      error("an entry of \"nodes\" must be a node, ", valueName(*frame.type),
-            ", not an object");
+      error("expected ", valueName(*frame.type),
+            " in \"nodes\", found an object");
     bool adt = frame.type->kind == Type::Adt;
     if (adt && name == "ref") {
       int64_t scope = innermostScope();
       if (scope < 0)
-        error("{\"ref\": ...} is only possible within \"nodes\"");
+        error("{\"ref\": ...} is only allowed within \"nodes\"");
       frame.kind = Frame::Reference;
       frame.pending = scope;
       return true;
@@ -606,9 +609,8 @@ bool InstanceParser::key(string_t &name) {
       frame.kind = Frame::Tensor;
       return true;
     } else {
-      error("unexpected key '", name, "'; ", valueName(*frame.type),
-            adt ? " or {\"nodes\": [...], \"root\": N} belongs here"
-                : " belongs here");
+      error("unexpected key '", name, "'; expected ", valueName(*frame.type),
+            adt ? " or {\"nodes\": [...], \"root\": N}" : "");
     }
   }
   if (frame.kind == Frame::Shared) {
@@ -631,8 +633,7 @@ bool InstanceParser::end_object() {
     return true;
   frames.pop_back();
   if (frame.kind == Frame::Braces)
-    error("an empty object is not a value; ", valueName(*frame.type),
-          " belongs here");
+    error("expected ", valueName(*frame.type), ", found an empty object");
   if (frame.kind == Frame::Shared) {
     if (!frame.hasNodes || frame.root < 0)
       error("a shared value needs both \"nodes\" and \"root\"");
@@ -646,7 +647,7 @@ bool InstanceParser::end_object() {
     return true;
   }
   if (!frame.done)
-    error("the object lacks its value");
+    error("the object has no value");
   if (frame.kind == Frame::Reference)
     push(builder.addReference(frame.pending, frame.result, frame.type->adt,
                               concat(where, column(), ": ")));

@@ -54,8 +54,8 @@ RandomInputs::RandomInputs(const Descriptor &descriptor, uint64_t seed)
 const Variant &RandomInputs::choose(int adt, int64_t leaves) {
   const auto &from = leaves > 1 && !inner[adt].empty() ? inner[adt] : ends[adt];
   if (from.empty())
-    raise("ADT ", descriptor.adts[adt].name,
-          " has no finite value, so there are no random inputs of it");
+    raise("cannot make random inputs of ADT ", descriptor.adts[adt].name,
+          ", since it has no finite value");
   return *from[below(from.size())];
 }
 
@@ -85,9 +85,9 @@ void RandomInputs::fill(Pending parent, ValueBuilder &builder,
   std::vector<int64_t> lengths;
   int64_t slots = 0;
   // Number of children of the node's own ADT that its lists may have.
-  int64_t room = descriptor.adts[variant.adt].arity;
+  int64_t childrenLeft = descriptor.adts[variant.adt].arity;
   for (const Field &field : variant.fields)
-    room -= field.type.kind == Type::Adt && field.type.adt == variant.adt;
+    childrenLeft -= field.type.kind == Type::Adt && field.type.adt == variant.adt;
   bool limited = descriptor.adts[variant.adt].arity >= 0;
   for (const Field &field : variant.fields) {
     int64_t length = 0;
@@ -98,8 +98,8 @@ void RandomInputs::fill(Pending parent, ValueBuilder &builder,
     if (limited && field.type.kind == Type::List &&
         field.type.element().kind == Type::Adt &&
         field.type.element().adt == variant.adt) {
-      length = std::min(length, room);
-      room -= length;
+      length = std::min(length, childrenLeft);
+      childrenLeft -= length;
     }
     lengths.push_back(length);
     slots += length;
@@ -119,7 +119,7 @@ void RandomInputs::fill(Pending parent, ValueBuilder &builder,
       cell = addNode(type.adt, shares[slot++], builder);
     } else if (type.holdsNodes()) {
       if (type.element().kind != Type::Adt)
-        raise("there are no random inputs with lists of lists of ADT values");
+        raise("random inputs do not support lists of lists of ADT values");
       std::vector<int64_t> entries;
       for (int64_t j = 0; j < lengths[i]; ++j)
         entries.push_back(addNode(type.element().adt, shares[slot++], builder));

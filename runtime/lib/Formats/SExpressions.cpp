@@ -41,7 +41,7 @@ TreeReader::TreeReader(const Descriptor &descriptor, const std::string &path,
   if (descriptor.arguments.size() != 1 ||
       descriptor.arguments[0].type.kind != Type::Adt)
     raise("'", path,
-          "' holds bracketed trees, but the model does not take one "
+          "' contains bracketed trees, but the model does not take a single "
           "ADT value; give its arguments as JSON lines");
   adt = &descriptor.adts[descriptor.arguments[0].type.adt];
 }
@@ -91,8 +91,8 @@ bool TreeReader::next(ValueBuilder &builder, Vocabulary &words, int64_t &root,
     }
     if (now.kind == '(') {
       if (!brackets.empty() && brackets.back().wordLength)
-        error("a bracket holds a label and a word, or a label and brackets; "
-              "found a bracket after a word");
+        error("unexpected bracket after a word; a bracket contains a label and "
+              "either a word or brackets");
       if (brackets.empty())
         line = lineNumber;
       else if (children.size() == brackets.back().begin)
@@ -120,16 +120,16 @@ bool TreeReader::next(ValueBuilder &builder, Vocabulary &words, int64_t &root,
       continue;
     }
     if (brackets.empty())
-      error(now.kind == ')' ? "a bracket is closed that was not opened"
-                            : "a tree begins with '('");
+      error(now.kind == ')' ? "unexpected ')' without '('"
+                            : "expected '(' at the beginning of a tree");
     Bracket &bracket = brackets.back();
     if (now.kind == 'w') {
       if (bracket.wordLength)
-        error("a bracket holds a label and one word, found a second word; "
-              "each word needs a bracket of its own");
+        error("unexpected second word; a bracket contains a label and one "
+              "word, so put each word in its own bracket");
       if (children.size() > bracket.begin)
-        error("a bracket holds a label and a word, or a label and brackets; "
-              "found a word after a bracket");
+        error("unexpected word after a bracket; a bracket contains a label and "
+              "either a word or brackets");
       bracket.word = now.begin;
       bracket.wordLength = now.length;
       continue;
@@ -159,7 +159,7 @@ void TreeReader::registerLabel(const Bracket &bracket) {
 int64_t TreeReader::labelNumber(const Bracket &bracket) {
   std::string label = text.substr(bracket.label, bracket.labelLength);
   if (label.empty())
-    error("the variant takes the label of the bracket, but it has none");
+    error("the bracket has no label, but its variant requires one");
   if (isNumber(label)) {
     if (label.size() > 10 || std::stoll(label) > INT32_MAX)
       error("the label " + label + " is too large");
@@ -196,16 +196,16 @@ const Variant &TreeReader::chooseVariant(bool leaf, int64_t count,
   std::string names;
   for (const Variant &variant : adt->variants)
     names += (names.empty() ? "" : ", ") + variant.name;
-  error(leaf ? concat("ADT ", adt->name,
-                      " has no variant for a word: one "
-                      "with one field of type index; it has ",
+  error(leaf ? concat("no variant of ADT ", adt->name,
+                      " matches a word; expected one field of type index; the "
+                      "variants are ",
                       names)
-             : concat("ADT ", adt->name,
-                      " has no variant for a bracket that holds ", count,
-                      count == 1 ? " bracket" : " brackets",
-                      ": one with as many fields of the ADT, or with a list of "
-                      "it; it has ",
-                      names));
+             : concat("no variant of ADT ", adt->name,
+                      " matches a bracket that contains ", count,
+                      count == 1 ? " bracket" : " brackets", "; expected ",
+                      count, count == 1 ? " field" : " fields", " of type ",
+                      adt->name, ", or a list of ", adt->name,
+                      "; the variants are ", names));
 }
 
 int64_t TreeReader::wordNumber(const Bracket &bracket,
@@ -214,7 +214,7 @@ int64_t TreeReader::wordNumber(const Bracket &bracket,
   std::optional<int64_t> number = words.number(word);
   if (!number)
     error("the word '" + word + "' is not in the vocabulary '" + words.path() +
-          "', which has no '<unk>' either");
+          "'; add the word or '<unk>'");
   return *number;
 }
 
@@ -223,8 +223,8 @@ int64_t TreeReader::close(const Bracket &bracket, ValueBuilder &builder,
   int64_t count = static_cast<int64_t>(children.size() - bracket.begin);
   bool leaf = bracket.wordLength != 0;
   if (!leaf && count == 0)
-    error(
-        "the bracket has neither a word nor brackets; a leaf is (LABEL WORD)");
+    error("the bracket contains neither a word nor brackets; write a leaf as "
+          "(LABEL WORD)");
   bool labelled;
   const Variant &variant = chooseVariant(leaf, count, labelled);
   std::vector<int64_t> cells;

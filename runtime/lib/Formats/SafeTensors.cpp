@@ -41,7 +41,7 @@ mapFile(const std::string &path) {
   if (file.fd < 0 || ::fstat(file.fd, &status) != 0)
     raise("cannot read '", path, "': ", std::strerror(errno));
   if (!S_ISREG(status.st_mode))
-    raise("cannot read '", path, "': it is not a plain file");
+    raise("cannot read '", path, "': it is not a regular file");
   size_t size = status.st_size;
   if (size == 0)
     return {nullptr, 0};
@@ -92,9 +92,8 @@ DType parseFileType(const std::string &path, const std::string &tensor,
         DType::F16, DType::BF16, DType::F32, DType::F64})
     if (name == fileName(type))
       return type;
-  raise(
-      "'", path, "': tensor '", tensor, "' has type ", name,
-      ", which is not supported; store it as F32, F64, F16, BF16, I64 or I32");
+  raise("'", path, "': tensor '", tensor, "' has unsupported type ", name,
+        "; store it as F32, F64, F16, BF16, I64 or I32");
 }
 
 bool isCount(const json &value) {
@@ -125,8 +124,8 @@ uint64_t parseView(const std::string &path, const std::string &name,
             entry["shape"].dump());
     view.shape.push_back(extent.get<int64_t>());
     if (__builtin_mul_overflow(bytes, extent.get<uint64_t>(), &bytes))
-      raise("'", path, "': tensor '", name, "' has an impossible shape ",
-            shapeName(view.shape));
+      raise("'", path, "': tensor '", name, "' of shape ",
+            shapeName(view.shape), " is too large");
   }
   return bytes;
 }
@@ -138,7 +137,7 @@ Range parseRange(const std::string &path, const std::string &name,
           offsets.dump());
   uint64_t begin = offsets[0].get<uint64_t>(), end = offsets[1].get<uint64_t>();
   if (begin > end || end > dataSize)
-    raise("'", path, "': the data of tensor '", name, "' lies at bytes ", begin,
+    raise("'", path, "': the data of tensor '", name, "' is at bytes ", begin,
           " to ", end, ", but the file has only ", dataSize,
           " bytes of data; it may be truncated");
   return {begin, end, name};
@@ -174,13 +173,12 @@ TensorFile TensorFile::open(const std::string &path) {
   const char *bytes = static_cast<const char *>(mapping.get());
   if (size < 8)
     raise("'", path, "' is not a safetensors file: it has ", size,
-          " bytes, and the length of the header alone takes 8");
+          " bytes, but the length of the header alone takes 8");
   uint64_t length = 0;
   std::memcpy(&length, bytes, 8);
   if (length > static_cast<uint64_t>(size) - 8)
     raise("'", path,
-          "' is truncated or not a safetensors file: it says that "
-          "its header has ",
+          "' is truncated or not a safetensors file: it specifies a header of ",
           length, " bytes, but the file has ", size);
   json header = parseHeader(path, bytes + 8, static_cast<int64_t>(length));
   const char *data = bytes + 8 + length;

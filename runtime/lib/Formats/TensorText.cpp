@@ -64,9 +64,8 @@ bool TensorText::close() {
   size_t level = counts.size() - 1;
   int64_t wanted = type->shape[level];
   if (counts[level] != wanted)
-    raise(path(level), " has ", entries(*type, level, counts[level]), ", ",
-          wanted, wanted == 1 ? " is" : " are", " expected (",
-          describe(descriptor, *type), ")");
+    raise(path(level), " has ", entries(*type, level, counts[level]),
+          ", expected ", wanted, " (", describe(descriptor, *type), ")");
   counts.pop_back();
   if (counts.empty())
     return true;
@@ -91,8 +90,8 @@ void TensorText::rangeError(const std::string &digits) const {
   if (isFloat(type->dtype))
     raise(where, ": ", digits, " is too large for ", typeName(type->dtype));
   auto [least, most] = integerRange(type->dtype);
-  raise(where, ": an integer of type ", typeName(type->dtype), " lies between ",
-        least, " and ", most, ", found ", digits);
+  raise(where, ": ", digits, " is out of range for ", typeName(type->dtype),
+        "; expected ", least, " to ", most);
 }
 
 void TensorText::add(double value, const char *digits) {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Rooms.h"
-#include "Strands.h"
+#include "ArenaRanges.h"
+#include "InstanceFibers.h"
 #include "batch-runtime/Error.h"
 #include "batch-runtime/TaskNumbers.h"
 
@@ -38,8 +38,8 @@ struct RuntimeCalls {
 
   static void growNodes(BatchContext *context, int64_t count) {
     guarded(context, [&](Part &part, MiniBatch &batch) {
-      if (part.rooms)
-        part.rooms->need(part, count, 0);
+      if (part.ranges)
+        part.ranges->reserve(part, count, 0);
       else
         batch.growNodes(part.numNodes + count);
     });
@@ -47,8 +47,8 @@ struct RuntimeCalls {
 
   static void growList(BatchContext *context, int64_t count) {
     guarded(context, [&](Part &part, MiniBatch &batch) {
-      if (part.rooms)
-        part.rooms->need(part, 0, count);
+      if (part.ranges)
+        part.ranges->reserve(part, 0, count);
       else
         batch.growList(part.listSize + count);
     });
@@ -60,20 +60,20 @@ struct RuntimeCalls {
     const int64_t length = listLength(list), first = listFirst(list);
     if (list & listGrows) {
       int64_t &region = context->listPool[first - 1];
-      const int64_t taken = listFirst(region), room = listLength(region);
-      if (taken == length && taken < room) {
+      const int64_t taken = listFirst(region), capacity = listLength(region);
+      if (taken == length && taken < capacity) {
         ++region;
         context->listPool[first + length] = element;
         return list + listCell(0, 1);
       }
     }
-    const int64_t room = std::max<int64_t>(2 * length, 4);
-    if (context->listSize + 1 + room > context->listCapacity)
-      growList(context, 1 + room);
+    const int64_t capacity = std::max<int64_t>(2 * length, 4);
+    if (context->listSize + 1 + capacity > context->listCapacity)
+      growList(context, 1 + capacity);
     const int64_t copy = context->listSize + 1;
-    context->listSize = copy + room;
+    context->listSize = copy + capacity;
     int64_t *pool = context->listPool;
-    pool[copy - 1] = listCell(length + 1, room);
+    pool[copy - 1] = listCell(length + 1, capacity);
     std::copy_n(pool + first, length, pool + copy);
     pool[copy + length] = element;
     return listCell(copy, length + 1) | listGrows;
@@ -114,7 +114,7 @@ struct RuntimeCalls {
                           const int64_t *key, int64_t keySize, int64_t *results,
                           int64_t resultCount) {
     Part &own = Part::of(context);
-    if (!own.strands)
+    if (!own.fibers)
       return own.known.find(function, key, keySize, results, resultCount);
     // A call that another branch or instance has begun does not run again.
     while (!own.known.find(function, key, keySize, results, resultCount)) {
@@ -122,7 +122,7 @@ struct RuntimeCalls {
             return part.known.begin(function, key, keySize, resultCount);
           }))
         return 0;
-      own.strands->awaitStore();
+      own.fibers->awaitStore();
     }
     return 1;
   }
@@ -132,8 +132,8 @@ struct RuntimeCalls {
                         const int64_t *results, int64_t resultCount) {
     guarded(context, [&](Part &part, MiniBatch &) {
       part.known.store(function, key, keySize, results, resultCount);
-      if (part.strands)
-        part.strands->stored();
+      if (part.fibers)
+        part.fibers->stored();
     });
   }
 
@@ -141,7 +141,7 @@ struct RuntimeCalls {
     Part &part = Part::of(context);
     while (part.isPending(taskOf(handle))) {
       ++part.waits;
-      guarded(context, [](Part &part, MiniBatch &) { part.strands->wait(); });
+      guarded(context, [](Part &part, MiniBatch &) { part.fibers->wait(); });
     }
     if (part.keepsReads)
       guarded(context, [&](Part &part, MiniBatch &) {
@@ -155,7 +155,7 @@ struct RuntimeCalls {
   static void concurrent(BatchContext *context, void *code, int64_t *frame,
                          int64_t count) {
     const bool isGood = guarded(context, [&](Part &part, MiniBatch &) {
-      return part.strands->fork(reinterpret_cast<BatchBranch>(code), frame,
+      return part.fibers->fork(reinterpret_cast<BatchBranch>(code), frame,
                                 count);
     });
     if (!isGood)
@@ -190,7 +190,7 @@ struct RuntimeCalls {
     part.b = b;
     if (code == BATCH_ERROR_STACK_OVERFLOW) {
       part.a = static_cast<int64_t>(part.stackSize);
-      part.b = part.strands && part.strands->isBranch();
+      part.b = part.fibers && part.fibers->isBranch();
     }
     leave(part);
   }

@@ -40,11 +40,11 @@ void Inspector::run(int64_t groups) {
   list.assign(inspected.begin(), inspected.end());
   batch.enter(MiniBatch::Cells::Handles);
   batch.reset();
-  rooms.begin(inspected);
-  rooms.forEachPart(numParts() > 1, [this](Part &part) { inspect(part); });
+  ranges.begin(inspected);
+  ranges.forEachPart(numParts() > 1, [this](Part &part) { inspect(part); });
   inspectors = std::min<int64_t>(numParts(), batch.workers.size());
   planned = INT64_MAX;
-  rooms.end();
+  ranges.end();
 }
 
 /// Returns the work of inspecting an instance. One without nodes takes time,
@@ -131,7 +131,7 @@ void Inspector::begin() {
   list.assign(inspected.begin(), inspected.end());
   batch.enter(MiniBatch::Cells::Handles);
   batch.reset();
-  rooms.begin(inspected);
+  ranges.begin(inspected);
   // The tasks of deferred kernels are numbered in parts of their own, after all
   // others.
   const auto count = static_cast<int64_t>(inspected.size());
@@ -143,15 +143,15 @@ void Inspector::begin() {
     queues.resize(kernels.size());
   pinnedCells.assign(defers ? count : 0,
                      std::vector<int64_t>(kernels.size(), 0));
-  while (static_cast<int64_t>(strands.size()) < count)
-    strands.emplace_back(batch.part(static_cast<int64_t>(strands.size())));
+  while (static_cast<int64_t>(fibers.size()) < count)
+    fibers.emplace_back(batch.part(static_cast<int64_t>(fibers.size())));
   for (int64_t p = 0; p < count; ++p) {
     Part &part = *inspected[p];
     clear(part);
     part.deferredTasks = defers ? firstTaskOf(count + p, numParts()) : 0;
     part.waits = 0;
-    part.strands = &strands[p];
-    strands[p].begin();
+    part.fibers = &fibers[p];
+    fibers[p].begin();
   }
   hasBegun = false;
   inspectors = 1;
@@ -161,22 +161,22 @@ void Inspector::begin() {
 bool Inspector::runRound() {
   int64_t work = hasBegun ? 0 : size();
   for (const Part *part : inspected)
-    work += part->strands->numWaiting();
+    work += part->fibers->numWaiting();
   hasBegun = true;
   const int64_t workers = std::min<int64_t>(numWorkers(work), inspected.size());
-  rooms.forEachPart(workers > 1, [](Part &part) { part.strands->runRound(); });
+  ranges.forEachPart(workers > 1, [](Part &part) { part.fibers->runRound(); });
   if (workers > 1)
     inspectors = static_cast<int64_t>(inspected.size());
   int64_t waiting = 0, alive = 0;
   for (const Part *part : inspected) {
-    waiting += part->strands->numWaiting();
-    alive += part->strands->numAlive();
+    waiting += part->fibers->numWaiting();
+    alive += part->fibers->numAlive();
   }
   most = std::max(most, alive);
   if (waiting == 0) {
     for (const Part *part : inspected)
-      part->strands->checkEnd();
-    rooms.end();
+      part->fibers->checkEnd();
+    ranges.end();
   }
   return waiting != 0;
 }
@@ -281,8 +281,8 @@ const KeptRows &Inspector::keepRows(bool find) {
     return keptRows;
   const std::vector<Field> &results = batch.descriptor().results;
   for (const Part *part : inspected) {
-    part->strands->listKept(keptRows.kept);
-    for (int64_t instance : part->strands->takeEnded())
+    part->fibers->listFrameRows(keptRows.kept);
+    for (int64_t instance : part->fibers->takeEnded())
       for (size_t r = 0; r < results.size(); ++r)
         if (results[r].type.kind == Type::Tensor)
           keptRows.pinned.push_back(batch.results(r)[instance]);
@@ -301,7 +301,7 @@ int64_t Inspector::waits() const {
 int64_t Inspector::numEnded() const {
   int64_t sum = 0;
   for (const Part *part : inspected)
-    sum += part->strands->numEnded();
+    sum += part->fibers->numEnded();
   return sum;
 }
 

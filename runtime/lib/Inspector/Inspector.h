@@ -8,8 +8,8 @@
 #ifndef BATCH_RUNTIME_LIB_INSPECTOR_INSPECTOR_H
 #define BATCH_RUNTIME_LIB_INSPECTOR_INSPECTOR_H
 
-#include "Rooms.h"
-#include "Strands.h"
+#include "ArenaRanges.h"
+#include "InstanceFibers.h"
 #include "batch-runtime/HeldRows.h"
 
 #include <deque>
@@ -20,7 +20,7 @@ namespace batchrt {
 /// inspect at the same time: compiled code walks their data and records tasks.
 class Inspector {
 public:
-  explicit Inspector(MiniBatch &batch) : batch(batch), rooms(batch) {}
+  explicit Inspector(MiniBatch &batch) : batch(batch), ranges(batch) {}
 
   /// Inspects all instances: in parts for `groups` separate plans, or, for one
   /// group, in one part per worker if the mini-batch is large enough. Raises
@@ -67,7 +67,7 @@ public:
   const std::vector<BatchContext *> &contexts() const { return list; }
   int64_t numParts() const { return static_cast<int64_t>(list.size()); }
   /// Returns true if each part gets a plan of its own.
-  bool plansApart() const { return apart; }
+  bool hasSeparatePlans() const { return apart; }
 
 private:
   int64_t sizeOf(int64_t instance) const;
@@ -82,12 +82,12 @@ private:
   void pinDeferred(const Part &part);
 
   MiniBatch &batch;
-  Rooms rooms;
+  ArenaRanges ranges;
   std::vector<Part *> inspected; ///< parts with instances
   /// The same and, where control waits, a part for the deferred tasks of each.
   std::vector<BatchContext *> list;
   bool apart = false;
-  std::deque<Strands> strands; ///< by part
+  std::deque<InstanceFibers> fibers; ///< by part
   int64_t inspectors = 1, most = 0;
   int64_t planned = 0; ///< number of shown tasks
   WorkerPool caller{1};

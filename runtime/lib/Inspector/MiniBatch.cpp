@@ -162,7 +162,7 @@ void MiniBatch::growNodes(int64_t wanted) {
   if (wanted <= capacity)
     return;
   if (wanted > INT32_MAX)
-    raise("the mini-batch has more than 2^31 nodes; give a smaller --batch");
+    raise("the mini-batch has more than 2^31 nodes; use a smaller --batch");
   capacity = std::max<int64_t>({wanted, 2 * capacity, 1024});
   loaded->variants.resize(capacity);
   for (std::vector<int64_t> &column : loaded->cells)
@@ -175,7 +175,7 @@ void MiniBatch::growList(int64_t wanted) {
   if (wanted <= capacity)
     return;
   if (wanted > INT32_MAX)
-    raise("the lists of the mini-batch have more than 2^31 entries; give a "
+    raise("the lists of the mini-batch have more than 2^31 entries; use a "
           "smaller --batch");
   loaded->listPool.resize(std::max<int64_t>({wanted, 2 * capacity, 1024}));
   refresh();
@@ -230,8 +230,8 @@ void MiniBatch::runUnbatched(int64_t instance) {
   Part &part = context();
   arena.reset(part);
   part.known.clear();
-  part.rooms = nullptr;
-  part.strands = nullptr;
+  part.ranges = nullptr;
+  part.fibers = nullptr;
   part.stepsLeft = options.lockstep.maxSteps;
   part.failures.erase(instance);
   int64_t scratch = 64, worker = 64;
@@ -301,7 +301,7 @@ std::string MiniBatch::describeError(const Part &part) const {
   try {
     std::rethrow_exception(part.error);
   } catch (const std::bad_alloc &) {
-    return "out of memory; a smaller batch (--batch) needs less";
+    return "out of memory; use a smaller batch (--batch)";
   } catch (const std::exception &error) {
     return error.what();
   }
@@ -385,8 +385,8 @@ std::string MiniBatch::explain(int64_t code, int64_t a, int64_t b) const {
   case BATCH_ERROR_TOO_MANY_STEPS: {
     const std::vector<std::string> &known = descriptor().counted;
     const auto place = static_cast<size_t>(a - 1);
-    return concat("has run ", options.lockstep.maxSteps,
-                  " steps without an end, the last one in ",
+    return concat("exceeded the limit of ", options.lockstep.maxSteps,
+                  " steps, the last one in ",
                   place < known.size() ? known[place] : "a loop",
                   "; allow more with ",
                   optionName(options.lockstep.names, "max-steps", "N"));

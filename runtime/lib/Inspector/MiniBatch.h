@@ -19,8 +19,8 @@
 namespace batchrt {
 
 class MiniBatch;
-class Rooms;
-class Strands;
+class ArenaRanges;
+class InstanceFibers;
 
 /// Step of a worker that runs control itself: its share of `tasks` tasks of a
 /// kernel. With 0 tasks, it continues with the previous ones; kernel -1 is a
@@ -55,7 +55,7 @@ struct alignas(64) Part : BatchContext {
   MiniBatch &owner;
   Fiber *running = nullptr;   ///< runs compiled code now
   size_t stackSize = 0;       ///< of that fiber, in bytes
-  Strands *strands = nullptr; ///< runs control that waits; else null
+  InstanceFibers *fibers = nullptr; ///< runs control that waits; else null
   int64_t waits = 0;
   bool keepsReads = false; ///< a watcher wants the reads of control
   std::vector<ReadTensor> reads;
@@ -66,11 +66,11 @@ struct alignas(64) Part : BatchContext {
   int64_t number = 0; ///< of the part
   int64_t beginInstance = 0, endInstance = 0;
 
-  /// Provides room for nodes and list entries if there are several parts; else
-  /// null: a single part has all the room.
-  Rooms *rooms = nullptr;
+  /// Provides space for nodes and list entries if there are several parts; else
+  /// null: a single part has all the space.
+  ArenaRanges *ranges = nullptr;
   int worker = 0;                             ///< inspects this part
-  int64_t nodeRoom = 0, entryRoom = 0;        ///< in the last run
+  int64_t nodeSpace = 0, entrySpace = 0;        ///< in the last run
   int64_t wantedNodes = 0, wantedEntries = 0; ///< needed to continue
 
   bool hasFailed = false;         ///< compiled code has failed

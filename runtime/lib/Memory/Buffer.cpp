@@ -53,7 +53,7 @@ void Buffer::release() {
 
 [[noreturn]] static void raiseNoMemory(size_t bytes, const char *what) {
   raise("out of memory: ", bytes, " bytes for ", what,
-        "; a smaller batch (--batch) or fewer workers (--threads) need less");
+        "; use a smaller batch (--batch) or fewer workers (--threads)");
 }
 
 /// Allocates memory that ends, except for padding, at an inaccessible page.

@@ -49,7 +49,7 @@ using namespace batchrt;
 FiberStack::FiberStack(size_t wanted) : wanted(wanted) {
   guard = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   if (wanted > SIZE_MAX / 2)
-    raise("a stack of ", wanted, " bytes is not possible (--stack-size)");
+    raise("a stack of ", wanted, " bytes is too large (--stack-size)");
   bytes = std::max<size_t>(wanted, 4 * reserved);
   bytes = (bytes + guard - 1) / guard * guard;
   void *memory = ::mmap(nullptr, bytes + guard, PROT_READ | PROT_WRITE,

@@ -231,7 +231,7 @@ TableInfo parseTable(const json &text) {
   table.block = value<int64_t>(text, key::block, 1);
   table.slotBytes = value<int64_t>(text, key::slotBytes, 0);
   table.ownBytes = value<int64_t>(text, key::ownBytes, table.rowBytes);
-  table.beside = value(text, key::beside, -1);
+  table.nextTo = value(text, key::nextTo, -1);
   table.transient = value(text, key::transient, false);
   table.offset = value<int64_t>(text, key::offset, 0);
   table.elements.run = value<int64_t>(text, key::run, 1);
@@ -271,8 +271,7 @@ Policy parsePolicy(const json &root) {
   auto name = value<std::string>(root, key::policy, "depth");
   std::optional<Policy> known = findPolicy(name);
   if (!known)
-    raise("the descriptor has a policy '", name,
-          "' that this runtime does not know");
+    raise("the descriptor has an unknown policy '", name, "'");
   return *known;
 }
 } // namespace
@@ -332,7 +331,7 @@ Descriptor::Descriptor(const char *text) {
       replicate = ReplicateInfo{
           member(text, key::bytes).get<int64_t>(),
           member(text, key::tasks).get<int64_t>(),
-          value(text, key::room, int64_t(1)),
+          value(text, key::capacity, int64_t(1)),
           value(text, key::memberBytes, int64_t(0)),
           value(text, key::setBytes, int64_t(0)),
           member(text, key::loops).get<std::vector<std::string>>(),
@@ -378,7 +377,7 @@ void Descriptor::check() const {
     checkTable(table);
   if (sources.size() > 128)
     raise("the descriptor has ", sources.size(),
-          " sources, but 128 is the most");
+          " sources, but the limit is 128");
   for (const SourceInfo &source : sources)
     if (source.packing >= 0)
       checkRange(source.packing, packings.size(), "packing");
@@ -463,13 +462,13 @@ void Descriptor::checkTable(const TableInfo &table) const {
   if (table.block < 1 || (table.block & (table.block - 1)) != 0)
     raise("the descriptor has blocks of ", table.block, " slots in table '",
           table.name, "', which is not a power of two");
-  if (table.beside >= 0) {
-    checkRange(table.beside, tables.size(), "table");
-    const TableInfo &owner = tables[table.beside];
-    if (owner.beside >= 0 || owner.group != table.group ||
+  if (table.nextTo >= 0) {
+    checkRange(table.nextTo, tables.size(), "table");
+    const TableInfo &owner = tables[table.nextTo];
+    if (owner.nextTo >= 0 || owner.group != table.group ||
         owner.block != table.block || owner.rowBytes != table.rowBytes)
-      raise("the descriptor has table '", table.name, "' beside '", owner.name,
-            "', which has other slots");
+      raise("the descriptor has table '", table.name, "' next to '",
+            owner.name, "', but their slots differ");
   }
   bool malformed = table.elements.run < 1;
   for (const ElementLayout::Digit &digit : table.elements.digits)

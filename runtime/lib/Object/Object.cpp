@@ -30,7 +30,7 @@ static std::string architectureName(Elf64_Half architecture) {
   case EM_AARCH64:
     return "aarch64";
   default:
-    return concat("another architecture (number ", architecture, " of ELF)");
+    return concat("an unknown architecture (ELF number ", architecture, ")");
   }
 }
 
@@ -44,7 +44,7 @@ static void checkArchitecture(const std::string &path) {
     return;
   if (ownArchitecture != EM_NONE && header.e_machine != ownArchitecture)
     raise("'", path, "' was compiled for ", architectureName(header.e_machine),
-          ", this is ", architectureName(ownArchitecture),
+          ", but this machine is ", architectureName(ownArchitecture),
           "; run it there, or compile the model for this machine "
           "(batch-compile without --target)");
 }
@@ -61,7 +61,7 @@ static void checkArchitecture(const std::string &path) {
     if (why.find(checked.symbol) != std::string::npos)
       raise("'", path, "' was compiled with --sanitize=", checked.option,
             ", but this program was built without ", checked.sanitizer,
-            "; run the object with a batch-run of CMake's preset '",
+            "; run the object with a batch-run of the CMake preset '",
             checked.preset, "', or compile the model without --sanitize");
   raise("cannot load '", path, "': ", why);
 }
@@ -96,7 +96,7 @@ CompiledObject CompiledObject::adopt(const BatchObject &object) {
 void CompiledObject::check(const std::string &path) {
   if (object->abiVersion != BATCH_ABI_VERSION)
     raise(path, " has ABI version ", object->abiVersion,
-          ", this runtime has version ", BATCH_ABI_VERSION,
+          ", but this runtime has version ", BATCH_ABI_VERSION,
           "; compile the model again with the batch-compile of this version");
   if (!object->descriptor)
     raise(path, " is damaged: it has no descriptor; compile the model again");

@@ -77,7 +77,7 @@ void batchrt::checkSeal(const std::string &path) {
             "' is not a compiled object; make one with batch-compile "
             "MODEL.mlir -o FILE.so");
     raise("object '", path,
-          "' is damaged: it has no checksum at its end, so it was cut short, "
+          "' is damaged: it has no checksum at its end; it was truncated, "
           "rewritten by another program such as strip, or made by an earlier "
           "version; compile the model again");
   }
@@ -99,6 +99,5 @@ void batchrt::checkSeal(const std::string &path) {
   }
   if (checksum.value() != seal.checksum)
     raise("object '", path,
-          "' is damaged: its bytes do not have its checksum; compile the "
-          "model again");
+          "' is damaged: its checksum does not match; compile the model again");
 }

@@ -101,7 +101,7 @@ void IndexArrays::layOut(const TaskOrder &order) {
         if (array.entries > INT32_MAX)
           raise("the mini-batch has ", array.entries,
                 " rows in an operand of kernel '", descriptor.kernels[k].name,
-                "', but 2147483647 is the most; give a smaller --batch");
+                "', but the limit is 2147483647; use a smaller --batch");
         array.offsets = bytes;
         bytes += align64((tasks + steps) * 4);
       }

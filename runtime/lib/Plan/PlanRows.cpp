@@ -378,7 +378,7 @@ void PlanRows::takeSlots(const TaskOrder &order, Tables &tables) {
   int64_t plan = 0;
   for (int32_t s : order.schedule().sequence()) {
     if (list[s].plan != plan)
-      tables.startApart();
+      tables.startSeparateRows();
     plan = list[s].plan;
     for (const GroupUse &use : groupUses[list[s].kernel]) {
       if (inPlace[use.group][s]) {
@@ -391,7 +391,7 @@ void PlanRows::takeSlots(const TaskOrder &order, Tables &tables) {
               : tables.appendRows(use.group, list[s].count * use.siblings);
     }
   }
-  tables.makeRoom();
+  tables.reserveRows();
 }
 
 void PlanRows::fillSlots(const TaskOrder &order, Tables &tables,

@@ -38,9 +38,9 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts,
   contexts = newContexts;
   begins = newBegins;
   if (graph.numTypes > TaskGraph::maxTypes)
-    raise("the program has ", graph.numTypes, " kernels, but ",
-          TaskGraph::maxTypes,
-          " is the most for this policy; use --policy=depth");
+    raise("the program has ", graph.numTypes,
+          " kernels, but the limit of this policy is ", TaskGraph::maxTypes,
+          "; use --policy=depth");
   const int64_t parts = static_cast<int64_t>(contexts.size());
   int64_t tasks = 0, reads = 0;
   firstTasks.clear();
@@ -50,7 +50,7 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts,
   }
   if (tasks > INT32_MAX)
     raise("the mini-batch has ", tasks,
-          " tasks, but 2147483647 is the most; give a smaller --batch");
+          " tasks, but the limit is 2147483647; use a smaller --batch");
   graph.types.resize(tasks);
   graph.operandBegin.assign(tasks + 1, 0);
   // A task often reads another through several operands, such as h and c of an
@@ -77,7 +77,7 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts,
   });
   if (reads > INT32_MAX)
     raise("the tasks of the mini-batch have ", reads,
-          " operands, but 2147483647 is the most; give a smaller --batch");
+          " operands, but the limit is 2147483647; use a smaller --batch");
   for (int64_t task = 0; task < tasks; ++task)
     graph.operandBegin[task + 1] += graph.operandBegin[task];
   graph.operands.resize(reads);

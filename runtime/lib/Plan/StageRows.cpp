@@ -25,8 +25,8 @@ static void check(const KernelInfo &kernel, int64_t count, const char *what,
   // The product might overflow.
   if (count > mostStageRows / rows)
     raise("a step of kernel '", kernel.name, "' has ", count, " ", what,
-          " with up to ", rows, " rows each, but a device counts no more than ",
-          mostStageRows, " rows; give a smaller --batch");
+          " with up to ", rows, " rows each, but the limit of a device is ",
+          mostStageRows, " rows; use a smaller --batch");
 }
 
 void batchrt::checkStageRows(const Descriptor &descriptor,
@@ -50,13 +50,14 @@ void batchrt::checkStageRows(const Descriptor &descriptor,
 
 void batchrt::checkInstanceRows(const ReplicateInfo &info, int64_t instances) {
   const int64_t together =
-      std::clamp<int64_t>(instances, 1, std::max<int64_t>(info.room, 1));
+      std::clamp<int64_t>(instances, 1, std::max<int64_t>(info.capacity, 1));
   const int64_t rows = std::max(
-      rowsIn(info.bytesBefore(instances) + info.bytesTogether(instances)),
+      rowsIn(info.bytesBefore(instances) + info.commonBytes(instances)),
       together * info.tasks * rowsIn(info.nodeBytes));
   if (rows > mostStageRows)
-    raise("what runs at the same time of ", together,
-          together == 1 ? " instance" : " instances", " has up to ", rows,
-          " rows, but a device counts no more than ", mostStageRows,
-          " rows; give a smaller --batch");
+    raise(together,
+          together == 1 ? " instance has"
+                        : " instances that run at the same time have",
+          " up to ", rows, " rows, but the limit of a device is ",
+          mostStageRows, " rows; use a smaller --batch");
 }

@@ -28,8 +28,8 @@ void Tables::choosePools(int64_t reusedRowBytes) {
   memoryOf.resize(memory.size());
   for (size_t t = 0; t < memory.size(); ++t) {
     const TableInfo &table = descriptor.tables[t];
-    memoryOf[t] = table.beside < 0 ? static_cast<int>(t) : table.beside;
-    if (table.beside >= 0)
+    memoryOf[t] = table.nextTo < 0 ? static_cast<int>(t) : table.nextTo;
+    if (table.nextTo >= 0)
       continue;
     owners[table.group].push_back(static_cast<int>(t));
     rowBytes[table.group] += table.rowBytes;
@@ -171,7 +171,7 @@ void Tables::beginPlan() {
       parts[p].slots[group].beginPlan(/*removesPages=*/isHeld[group]);
 }
 
-void Tables::startApart() {
+void Tables::startSeparateRows() {
   for (Pool &pool : pools)
     pool.rows.startPlan();
 }
@@ -187,7 +187,7 @@ size_t Tables::storageBytes(size_t table) const {
   return (rows + info.block - 1) / info.block * info.rowBytes;
 }
 
-void Tables::makeRoom() {
+void Tables::reserveRows() {
   for (const Pool &pool : pools)
     groupRows[pool.leader] = pool.rows.rows();
   totalSlots = 0;
@@ -196,7 +196,7 @@ void Tables::makeRoom() {
     int64_t rows = groupRows[table.group];
     if (rows > INT32_MAX)
       raise("the mini-batch needs ", rows, " rows of table '", table.name,
-            "', but 2147483647 is the most; give a smaller --batch");
+            "', but the limit is 2147483647; use a smaller --batch");
     totalSlots += rows;
     if (memoryOf[t] != static_cast<int>(t))
       continue;

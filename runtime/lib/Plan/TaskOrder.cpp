@@ -64,8 +64,8 @@ void TaskOrder::collectQueues(Part &part) const {
   part.end = context.numTasks;
   const int64_t most = std::min<int64_t>(part.limit - part.begin, INT32_MAX);
   if (part.numTasks() > most)
-    raise("a worker inspected ", part.numTasks(), " tasks, but ", most,
-          " is the most; give a smaller --batch");
+    raise("a worker inspected ", part.numTasks(), " tasks, but the limit is ",
+          most, "; use a smaller --batch");
   int64_t recordedTasks = 0;
   part.queues.resize(descriptor.kernels.size());
   for (size_t k = 0; k < part.queues.size(); ++k) {
@@ -89,12 +89,12 @@ void TaskOrder::checkSize() {
       scheduler.kernelBegin(static_cast<int64_t>(descriptor.kernels.size()));
   if (taskCount > INT32_MAX)
     raise("the mini-batch has ", taskCount,
-          " tasks, but 2147483647 is the most; give a smaller --batch");
+          " tasks, but the limit is 2147483647; use a smaller --batch");
   // Handles cannot hold a greater depth: those of deeper tasks would be wrong.
   for (const DepthStep &step : scheduler.steps())
     if (step.depth > TaskQueue::maxDepth)
       raise("results depend on each other in a chain of more than ",
-            TaskQueue::maxDepth, " tasks; give smaller inputs");
+            TaskQueue::maxDepth, " tasks; use smaller inputs");
 }
 
 bool TaskOrder::isIndependent(const DepthStep &a, const DepthStep &b) const {

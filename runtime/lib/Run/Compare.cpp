@@ -124,8 +124,8 @@ Difference batchrt::compareExpected(const std::vector<Output> &outputs,
     char *end = nullptr;
     long long instance = std::strtoll(key.c_str(), &end, 10);
     if (end == key.c_str() || *end != '.' || instance < 0)
-      raise("'", expected.path(), "': the entry '", key,
-            "' is not named INSTANCE.OUTPUT, such as '0.h'");
+      raise("'", expected.path(), "': invalid entry name '", key,
+            "'; expected INSTANCE.OUTPUT, such as '0.h'");
     if (instance >= instances)
       continue;
     std::string name = end + 1;
@@ -135,8 +135,7 @@ Difference batchrt::compareExpected(const std::vector<Output> &outputs,
       std::string names;
       for (const Output &candidate : outputs)
         names += (names.empty() ? "" : ", ") + candidate.name;
-      fail(
-          concat("output '", name, "' is expected, but the model has ", names));
+      fail(concat("unknown output '", name, "'; the model has ", names));
       continue;
     }
     ++entries;

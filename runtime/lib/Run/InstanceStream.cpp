@@ -16,27 +16,27 @@ using namespace batchrt;
 /// but cannot wake the waiting thread.
 static constexpr std::chrono::milliseconds untilNextLook(20);
 
-InstanceStream::InstanceStream(int64_t seats) : submitted(seats), done(seats) {
+InstanceStream::InstanceStream(int64_t capacity) : submitted(capacity), done(capacity) {
   static_assert(sizeof(waiting) == sizeof(int64_t) &&
                     std::atomic<int64_t>::is_always_lock_free,
                 "compiled code reads the number itself");
-  for (int64_t seat = seats - 1; seat >= 0; --seat)
-    idle.push_back(seat);
+  for (int64_t position = capacity - 1; position >= 0; --position)
+    idle.push_back(position);
 }
 
 int64_t InstanceStream::acquire() {
   std::lock_guard<std::mutex> guard(lock);
   if (idle.empty())
     return -1;
-  const int64_t seat = idle.back();
+  const int64_t position = idle.back();
   idle.pop_back();
-  return seat;
+  return position;
 }
 
-void InstanceStream::submit(int64_t seat) {
+void InstanceStream::submit(int64_t position) {
   {
     std::lock_guard<std::mutex> guard(lock);
-    submitted.push(seat);
+    submitted.push(position);
     waiting.store(submitted.size(), std::memory_order_relaxed);
   }
   forLanes.notify_one();
@@ -61,9 +61,9 @@ int64_t InstanceStream::ended() {
   return done.size();
 }
 
-void InstanceStream::release(int64_t seat) {
+void InstanceStream::release(int64_t position) {
   std::lock_guard<std::mutex> guard(lock);
-  idle.push_back(seat);
+  idle.push_back(position);
 }
 
 int64_t InstanceStream::exchange(int64_t ended) {

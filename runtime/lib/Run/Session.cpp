@@ -57,8 +57,8 @@ void Session::setBlockPolicy(StateMachine stateMachine) {
 /// cannot be called separately.
 static void checkParts(const Descriptor &descriptor) {
   if (descriptor.waits)
-    raise("control of this object waits for tensors, so that inspection and "
-          "execution take turns: call Session::run(), executeTraced() or "
+    raise("control of this object waits for tensors, so inspection and "
+          "execution alternate; call Session::run(), executeTraced() or "
           "executeTimed()");
 }
 
@@ -135,8 +135,8 @@ void Session::execute(ResultCopies copies) {
   });
 }
 
-void Session::openStream(Forest &seats, InstanceStream &stream) {
-  load(seats);
+void Session::openStream(Forest &forest, InstanceStream &stream) {
+  load(forest);
   executor->prepareStream(stream);
   batch->indexError = {}; // of a stream that was not read to its end
   batch->stream = &stream;
@@ -159,8 +159,8 @@ std::string Session::describeBadIndex() {
   return batch->describeIndex(std::exchange(batch->indexError, {}));
 }
 
-std::string Session::takeFailure(int64_t seat) {
-  return executor->takeFailure(seat);
+std::string Session::takeFailure(int64_t position) {
+  return executor->takeFailure(position);
 }
 
 void Session::collect() const { executor->collect(); }
@@ -209,8 +209,8 @@ void Session::watch(RunWatcher *newWatcher) {
 
 const Plan *Session::plan() const {
   if (descriptor().waits)
-    raise("control of this object waits for tensors, so that a run has a plan "
-          "for each flush: Session::watch() shows them");
+    raise("control of this object waits for tensors, so a run has a plan for "
+          "each flush; use Session::watch()");
   return executor->plan();
 }
 

@@ -16,7 +16,7 @@ using namespace batchrt;
 /// Grows a vector to at least `size` elements. It never shrinks, so that runs
 /// after the first allocate nothing.
 template <class T>
-static T *room(std::vector<T> &vector, int64_t size) {
+static T *growTo(std::vector<T> &vector, int64_t size) {
   if (vector.size() < static_cast<size_t>(size))
     vector.resize(size);
   return vector.data();
@@ -59,8 +59,8 @@ void DepthSorter::run(const TaskQueue *queues, int64_t numKernels) {
   int64_t tasks = 0;
   for (int64_t kernel = 0; kernel < numKernels; ++kernel)
     tasks += queues[kernel].count;
-  int32_t *order = room(orders, tasks);
-  room(stepBegins, numKernels + 1);
+  int32_t *order = growTo(orders, tasks);
+  growTo(stepBegins, numKernels + 1);
   stepList.clear();
 
   int64_t begin = 0;
@@ -137,7 +137,7 @@ void DepthSorter::sortKernel(const TaskQueue &queue, int64_t kernel,
   if (range > 4 * queue.count + 1024)
     return sortSparse(queue, kernel, order, begin);
 
-  int32_t *next = room(histogram, range);
+  int32_t *next = growTo(histogram, range);
   std::fill(next, next + range, 0);
   for (int64_t i = 0; i < queue.count; ++i)
     ++next[queue.depth(i) - least];
@@ -158,8 +158,8 @@ void DepthSorter::sortKernel(const TaskQueue &queue, int64_t kernel,
 void DepthSorter::sortSparse(const TaskQueue &queue, int64_t kernel,
                              int32_t *order, int64_t begin) {
   constexpr int64_t buckets = 1 << 12;
-  int32_t *from = room(temporary, queue.count), *to = order;
-  int32_t *next = room(histogram, buckets);
+  int32_t *from = growTo(temporary, queue.count), *to = order;
+  int32_t *next = growTo(histogram, buckets);
   for (int64_t i = 0; i < queue.count; ++i)
     order[i] = static_cast<int32_t>(i);
   std::swap(from, to);
@@ -192,10 +192,10 @@ void DepthScheduler::run(const TaskQueue *queues, int64_t numKernels,
                          int64_t plans) {
   numPlans = plans;
   const int64_t planParts = numParts / numPlans;
-  room(begins, numKernels + 1);
-  room(stepBegins, numKernels * numPlans + 1);
-  room(planBegins, numPlans + 1);
-  room(placesOf, numParts);
+  growTo(begins, numKernels + 1);
+  growTo(stepBegins, numKernels * numPlans + 1);
+  growTo(planBegins, numPlans + 1);
+  growTo(placesOf, numParts);
   for (std::vector<Place> &places : placesOf)
     places.clear();
   stepList.clear();
@@ -301,8 +301,8 @@ void DepthScheduler::orderSteps(const TaskQueue *queues, int64_t numKernels,
       });
       continue;
     }
-    int32_t *next = room(histogram, range);
-    int32_t *copy = room(temporary, count);
+    int32_t *next = growTo(histogram, range);
+    int32_t *copy = growTo(temporary, count);
     std::copy(begin, runOrder.end(), copy);
     std::fill(next, next + range, 0);
     for (int64_t i = 0; i < count; ++i)

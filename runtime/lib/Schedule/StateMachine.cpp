@@ -139,7 +139,7 @@ std::string StateMachine::renumber(const std::vector<std::string> &program) {
   for (const std::string &type : names) {
     auto found = std::find(program.begin(), program.end(), type);
     if (found == program.end())
-      return "the policy is for another program: there is no kernel '" + type +
+      return "the policy is for another program: unknown kernel '" + type +
              "'; learn a policy from this program";
     to.push_back(static_cast<int32_t>(found - program.begin()));
   }
@@ -187,15 +187,14 @@ public:
     if (!readField("batch-policy"))
       return false;
     if (rest != "1")
-      return fail("version " + rest +
-                  " is unknown; only version 1 can be read");
+      return fail("unsupported version " + rest + "; expected version 1");
     if (!readField("encoding"))
       return false;
     auto known =
         std::find(std::begin(encodingNames), std::end(encodingNames), rest);
     if (known == std::end(encodingNames))
-      return fail("there is no encoding '" + rest +
-                  "'; encodings are base, max, sort, share and urgency");
+      return fail("unknown encoding '" + rest +
+                  "'; expected base, max, sort, share or urgency");
     kind = static_cast<Encoding>(known - std::begin(encodingNames));
     if (!readKernels())
       return false;
@@ -207,7 +206,7 @@ public:
       return fail("expected 'state' or 'end', found '" + word + "'");
     std::string beyond;
     ++line;
-    return !std::getline(lines, beyond) || fail("text after 'end'");
+    return !std::getline(lines, beyond) || fail("unexpected text after 'end'");
   }
 
   std::string error;
@@ -242,9 +241,9 @@ private:
       if (word != "kernel")
         return true;
       if (rest.empty())
-        return fail("a kernel without a name");
+        return fail("expected the name of a kernel");
       if (std::find(names.begin(), names.end(), rest) != names.end())
-        return fail("kernel '" + rest + "' is there twice");
+        return fail("duplicate kernel '" + rest + "'");
       if (names.size() == TaskGraph::maxTypes)
         return fail("more than " + std::to_string(TaskGraph::maxTypes) +
                     " kernels");
@@ -260,8 +259,8 @@ private:
       return fail("expected a number, found '" + text + "'");
     size_t value = std::stoul(text);
     if (value >= names.size())
-      return fail("there is no kernel " + text + ", only " +
-                  std::to_string(names.size()));
+      return fail("kernel " + text + " is out of range for " +
+                  std::to_string(names.size()) + " kernels");
     state.push_back(static_cast<uint16_t>(value));
     return true;
   }
@@ -299,7 +298,7 @@ private:
       state.push_back(static_cast<uint16_t>(eighths[0] - '0'));
     }
     if (stateMachine.next(state) >= 0)
-      return fail("the state is there twice");
+      return fail("duplicate state");
     stateMachine.set(state, others.back());
     return true;
   }

@@ -37,18 +37,18 @@ void TaskGraph::clear() {
 
 std::string TaskGraph::check() const {
   if (numTypes < 0 || numTypes > maxTypes)
-    return std::to_string(numTypes) + " types, " + std::to_string(maxTypes) +
-           " is the most";
+    return std::to_string(numTypes) + " types, but the limit is " +
+           std::to_string(maxTypes);
   if (operandBegin.size() != types.size() + 1 || operandBegin.front() != 0 ||
       operandBegin.back() != static_cast<int32_t>(operands.size()))
-    return "operands do not begin and end where the tasks' do";
+    return "the ranges of operands do not match the tasks";
   for (int32_t task = 0; task < size(); ++task) {
     std::string name = "task " + std::to_string(task);
     if (types[task] >= numTypes)
       return name + " has type " + std::to_string(types[task]) + " of " +
              std::to_string(numTypes);
     if (operandBegin[task] > operandBegin[task + 1])
-      return name + " has its operands before those of the last";
+      return name + " has its operands before those of the previous task";
     for (int32_t o = operandBegin[task]; o < operandBegin[task + 1]; ++o)
       if (operands[o] < 0 || operands[o] >= task)
         return name + " reads task " + std::to_string(operands[o]) +
@@ -71,7 +71,7 @@ std::string Schedule::verify(const TaskGraph &graph) const {
       int32_t task = order[i];
       if (task < 0 || task >= graph.size())
         return name + " has task " + std::to_string(task) +
-               ", which is not there";
+               ", which does not exist";
       if (graph.types[task] != batch.type)
         return name + " has task " + std::to_string(task) + " of another type";
       if (batchOf[task] != -1)

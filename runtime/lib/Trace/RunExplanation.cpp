@@ -107,12 +107,12 @@ void RunExplanation::collect(const std::vector<StepTime> &steps) {
                        : descriptor.kernels[kernel].name;
       if (kernel >= 0)
         block.places = describePlaces(descriptor.kernels[kernel].lines);
-      block.isRoomy = true;
+      block.fitsCapacity = true;
     }
     ++block.batches;
     block.tasks += step.count;
-    block.room += step.room;
-    block.isRoomy &= step.count <= step.room;
+    block.capacity += step.capacity;
+    block.fitsCapacity &= step.count <= step.capacity;
     block.time += time;
     ++block.sizes[step.count];
     batchList.push_back(step);
@@ -209,10 +209,10 @@ std::string RunExplanation::describeDepths() const {
         std::any_of(batchList.begin(), batchList.end(),
                     [](const StepTime &step) { return !step.together; });
     std::string text;
-    if (together && descriptor.replicate->room > 1 && instances > 1)
+    if (together && descriptor.replicate->capacity > 1 && instances > 1)
       text +=
           concat("  all workers ran instances together, up to ",
-                 std::min(instances, descriptor.replicate->room), " at once\n");
+                 std::min(instances, descriptor.replicate->capacity), " at once\n");
     else if (together)
       text += "  all workers ran an instance together, one after the other\n";
     if (apart)
@@ -237,18 +237,18 @@ std::string RunExplanation::describeDepths() const {
 
 /// Describes the utilization with masks, which run every batch for all tasks
 /// that could be in it.
-std::string RunExplanation::describeRoom() const {
-  int64_t tasks = 0, room = 0;
+std::string RunExplanation::describeUtilization() const {
+  int64_t tasks = 0, capacity = 0;
   for (const Block &block : blockList)
-    if (block.isRoomy) {
+    if (block.fitsCapacity) {
       tasks += block.tasks;
-      room += block.room;
+      capacity += block.capacity;
     }
-  if (room <= tasks)
+  if (capacity <= tasks)
     return "";
-  return concat("  utilization with masks: ", percent(tasks, room),
-                ", as these batches of all ", unit(), " would compute ", room,
-                " times, of which ", tasks, " are of use\n");
+  return concat("  utilization with masks: ", percent(tasks, capacity),
+                ", as these batches of all ", unit(), " would compute ", capacity,
+                " times, of which ", tasks, " are useful\n");
 }
 
 void RunExplanation::findHints() {
@@ -260,11 +260,11 @@ void RunExplanation::findHints() {
     return;
   }
   if (batchList.empty()) {
-    hintList.push_back("no tensors are computed apart from control, which runs "
-                       "instance by instance: there are no batches");
+    hintList.push_back("no tensors are computed outside control, which runs "
+                       "instance by instance, so there are no batches");
     return;
   }
-  if (descriptor.lockstep && batchList.front().room == 1 && workers == 1)
+  if (descriptor.lockstep && batchList.front().capacity == 1 && workers == 1)
     hintList.push_back("there is one lane: instances run one after the other");
   const auto slowest = std::max_element(
       blockList.begin(), blockList.end(),
@@ -275,26 +275,26 @@ void RunExplanation::findHints() {
   if (block.batches < enough)
     return;
   const auto single = block.sizes.find(1);
-  const bool hasRoom = block.room > block.batches;
-  if (hasRoom && single != block.sizes.end() &&
+  const bool hasCapacity = block.capacity > block.batches;
+  if (hasCapacity && single != block.sizes.end() &&
       2 * single->second > block.batches)
     hintList.push_back(
         concat(single->second, " of the ", block.batches, " batches of ",
-               block.name, ", which takes most time, are of one of the ",
-               unit(), ": the others have ended, or are elsewhere"));
-  else if (block.isRoomy && 4 * block.tasks < block.room)
+               block.name, ", which takes the most time, have only one of the ",
+               unit(), "; the others have ended or are elsewhere"));
+  else if (block.fitsCapacity && 4 * block.tasks < block.capacity)
     hintList.push_back(concat("less than a quarter of the ", unit(),
                               " take part in the batches of ", block.name,
-                              ", which takes most time"));
+                              ", which takes the most time"));
   const double perBatch = block.time / double(block.batches);
   if (perBatch < 2)
     hintList.push_back(concat("a batch of ", block.name, " takes about ",
                               decimal(perBatch),
-                              " us: what is around it costs as much"));
-  if (descriptor.lockstep && block.isRoomy && 2 * block.tasks < block.room &&
-      batchList.front().room * workers >= instances)
-    hintList.push_back("every instance has a lane of its own: with fewer lanes "
-                       "those that have ended take the next instance");
+                              " us; the overhead per batch is about as large"));
+  if (descriptor.lockstep && block.fitsCapacity && 2 * block.tasks < block.capacity &&
+      batchList.front().capacity * workers >= instances)
+    hintList.push_back("every instance has its own lane; with fewer lanes, a "
+                       "lane whose instance has ended takes the next one");
 }
 
 std::string RunExplanation::text() const {
@@ -303,7 +303,7 @@ std::string RunExplanation::text() const {
   if (descriptor.lockstep && !batchList.empty()) {
     std::map<int64_t, int64_t> lanes;
     for (const StepTime &step : batchList)
-      lanes[step.worker] = step.room;
+      lanes[step.worker] = step.capacity;
     int64_t sum = 0;
     for (const auto &[worker, own] : lanes)
       sum += own;
@@ -318,7 +318,7 @@ std::string RunExplanation::text() const {
   if (waitTime > 0)
     text +=
         concat("  at barriers: ", percent(waitTime, allTime), " of the time\n");
-  text += describeRoom();
+  text += describeUtilization();
   for (const std::string &hint : hintList)
     text += concat("  hint: ", hint, "\n");
   return text;
@@ -336,7 +336,7 @@ std::string RunExplanation::json() const {
                       {"places", block.places},
                       {"batches", block.batches},
                       {"tasks", block.tasks},
-                      {"room", block.isRoomy ? ordered_json(block.room)
+                      {"capacity", block.fitsCapacity ? ordered_json(block.capacity)
                                              : ordered_json(nullptr)},
                       {"sizes", sizes},
                       {"time_us", block.time}});
@@ -350,7 +350,7 @@ std::string RunExplanation::json() const {
   };
   column("block", [](const StepTime &step) { return step.kernel; });
   column("tasks", [](const StepTime &step) { return step.count; });
-  column("room", [](const StepTime &step) { return step.room; });
+  column("capacity", [](const StepTime &step) { return step.capacity; });
   column("depth", [](const StepTime &step) { return step.depth; });
   column("flush", [](const StepTime &step) { return step.flush; });
   column("worker", [](const StepTime &step) { return step.worker; });

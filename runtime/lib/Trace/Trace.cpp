@@ -40,7 +40,7 @@ void batchrt::writeTrace(const std::string &path, const Descriptor &descriptor,
       if (descriptor.replicate)
         about["run"] = step.run;
       if (descriptor.lockstep || descriptor.replicate)
-        about["room"] = step.room;
+        about["capacity"] = step.capacity;
       events.push_back({{"name", describeStep(descriptor, step)},
                         {"ph", "X"},
                         {"pid", 0},

@@ -96,7 +96,7 @@ static std::vector<int> chooseCores(int count) {
   return cores;
 }
 
-static void stayOn(int core) {
+static void pinTo(int core) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(core, &set);
@@ -120,7 +120,7 @@ static void stepAside(const std::vector<int> &taken) {
 }
 #else
 static std::vector<int> chooseCores(int) { return {}; }
-static void stayOn(int) {}
+static void pinTo(int) {}
 static void stepAside(const std::vector<int> &) {}
 #endif
 
@@ -137,7 +137,7 @@ static unsigned countForks() {
 WorkerPool::WorkerPool(int workers)
     : count(std::max(workers, 1)), forksBefore(countForks()) {
   if (count > mostWorkers)
-    raise("at most ", mostWorkers, " threads are possible (--threads)");
+    raise("at most ", mostWorkers, " threads are supported (--threads)");
   // With more workers than cores, spinning only keeps the others from working.
   int cores = static_cast<int>(std::thread::hardware_concurrency());
   spins = count <= std::max(cores, 1) ? 4000 : 50;
@@ -151,7 +151,7 @@ void WorkerPool::startThreads() {
       int core = workerCores.empty() ? -1 : workerCores[worker - 1];
       threads.emplace_back([this, worker, core] {
         if (core >= 0)
-          stayOn(core);
+          pinTo(core);
         loop(worker);
       });
     }
@@ -163,7 +163,7 @@ void WorkerPool::startThreads() {
       thread.join();
     threads.clear();
     raise("cannot start ", count, " threads (", error.what(), " after ",
-          started, "); give fewer (--threads)");
+          started, "); use fewer (--threads)");
   }
 }
 
@@ -241,9 +241,9 @@ void WorkerPool::work(int worker) {
 
 bool WorkerPool::waitTimed(int worker) {
   Clock::time_point begin = Clock::now();
-  const bool mayGoOn = waitForAll(goesOn);
+  const bool mayContinue = waitForAll(goesOn);
   times[worker].busy -= microsecondsSince(begin);
-  return mayGoOn;
+  return mayContinue;
 }
 
 void WorkerPool::loop(int worker) {

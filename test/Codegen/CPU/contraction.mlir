@@ -8,7 +8,7 @@
 #id = affine_map<(r, n) -> (r, n)>
 #bias = affine_map<(r, n) -> (n)>
 
-// Parameters are asked for in the packings that the code reads, each once.
+// The code requests each packing of a parameter that it reads, once.
 // CHECK: module attributes {uprog.packings = [
 // CHECK-SAME: #uprog.panels<parameters = [0], n = 64, k = 40, width = 32, transposed = true>,
 // CHECK-SAME: #uprog.panels<parameters = [2], n = 64, k = 20, width = 32>,
@@ -16,8 +16,8 @@
 // AVX2: width = 16
 // NEON: width = 8
 
-// Everything is one stage: both contractions and the code behind them. The
-// first one's sum is where the second one starts.
+// Both contractions and the code behind them form one stage. The second
+// contraction starts from the sum of the first one.
 // CHECK-LABEL: func.func private @cell.rows.stage0
 // CHECK:         call @batch.tiles.v2.{{.*}}(
 // CHECK:         call @batch.tiles.v2.{{.*}}.add(
@@ -54,8 +54,8 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #upro
   uprog.yield %y : tensor<?x64xf32>
 }
 
-// A register tile adds up in ascending order, one fma per step, and never as a
-// product and a sum.
+// A register tile adds in ascending order, one fma per step, and never
+// multiplies and adds separately.
 // CHECK-LABEL: func.func private @batch.tile.1x4x2.a
 // CHECK-NOT:     arith.mulf
 // CHECK:         scf.for %{{.*}} = %[[ZERO:.*]] to %{{.*}} step %{{.*}} iter_args(%[[ACC:[a-z0-9]*]] = %
@@ -67,8 +67,8 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #upro
 // CHECK-NOT:       vector.fma
 // CHECK:           scf.yield
 
-// Where there are fewer rows than vectors of columns, elements of all rows stay in
-// registers, and columns pass through one: with both, sums would be spilled.
+// If there are fewer rows than vectors of columns, elements of all rows stay in
+// registers and columns pass through one register. Holding both would spill sums.
 // CHECK-LABEL: func.func private @batch.tile.3x4x2.a
 // CHECK-COUNT-3: vector.broadcast
 // CHECK-NOT:     vector.broadcast
@@ -76,8 +76,8 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #upro
 // CHECK-COUNT-3: vector.fma
 // CHECK:         llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
 
-// The tile of most rows fills the registers. A cache line of a panel is
-// prefetched once, whatever the width of vectors.
+// The tile with the most rows fills the registers. A cache line of a panel is
+// prefetched once for any width of vectors.
 // CHECK-LABEL: func.func private @batch.tile.12x1x2.a
 // CHECK-COUNT-2:  hint = 3
 // CHECK-NOT:      hint = 3

@@ -7,7 +7,7 @@
 #all = affine_map<(r, i) -> (r, i)>
 #row = affine_map<(r, i) -> (r)>
 
-// Both readings of a matrix of f64 are panels, half as wide as those of f32.
+// Both packings of a matrix of f64 are panels, half as wide as those of f32.
 // CHECK: module attributes {uprog.packings = [
 // CHECK-SAME: #uprog.panels<parameters = [0], n = 40, k = 20, width = 16, transposed = true>,
 // CHECK-SAME: #uprog.panels<parameters = [0], n = 20, k = 40, width = 16>
@@ -32,7 +32,7 @@ uprog.operator @both.rows(%n: index, %x: tensor<?x20xf64> {uprog.operand = #upro
   uprog.yield %y0, %y1 : tensor<?x40xf64>, tensor<?x20xf64>
 }
 
-// The lanes of a dot product of two operands lie along the sum.
+// The lanes of a dot product of two operands run along the sum.
 // CHECK-LABEL: func.func private @dot.rows.stage0
 // CHECK:         vector.fma %{{.*}} : vector<8xf64>
 // CHECK-NOT:     arith.mulf
@@ -53,8 +53,8 @@ uprog.operator @dot.rows(%n: index, %x: tensor<?x40xf64> {uprog.operand = #uprog
   uprog.yield %d : tensor<?xf64>
 }
 
-// All vectors of an operator have as many lanes as those of its widest rows;
-// scalars of the tasks, such as positions, make none narrower.
+// All vectors of an operator have as many lanes as those of its widest rows.
+// Scalars of the tasks, such as positions, do not make vectors narrower.
 // CHECK-LABEL: func.func private @mixed.rows.stage0
 // CHECK:         arith.extf %{{.*}} : vector<8xf32> to vector<8xf64>
 // CHECK-LABEL: func.func private @scalars.rows.stage0
@@ -73,7 +73,7 @@ uprog.operator @scalars.rows(%n: index, %x: tensor<?x40xf32> {uprog.operand = #u
 }
 
 // A reduction has as many partial results, and so the same order, as in an
-// operator of its own type alone: here 64, in eight vectors.
+// operator of its own type only: here 64, in eight vectors.
 // CHECK-LABEL: func.func private @beside.rows.stage
 // CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK-LABEL: func.func private @alone.rows.stage0
@@ -104,7 +104,7 @@ uprog.operator @alone.rows(%n: index, %x: tensor<?x80xf32> {uprog.operand = #upr
   uprog.yield %d : tensor<?xf32>
 }
 
-// A tile of f64 fills the registers too.
+// A tile of f64 fills the registers, too.
 // CHECK-LABEL: func.func private @batch.tile.1x4x2.f64.a
 // CHECK:         vector.broadcast %{{.*}} : f64 to vector<8xf64>
 // CHECK-COUNT-8: vector.fma %{{.*}} : vector<8xf64>

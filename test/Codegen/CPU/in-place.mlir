@@ -1,16 +1,16 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
 
-// A product of matrices of which one differs from task to task is computed by
-// the register tiles too, on both operands where they lie.
+// Register tiles also compute a product of matrices of which one differs
+// between tasks. They read both operands in place.
 
 #left = affine_map<(t, i, j, k) -> (i, k)>
 #right = affine_map<(t, i, j, k) -> (t, k, j)>
 #out = affine_map<(t, i, j, k) -> (t, i, j)>
 #taskleft = affine_map<(t, i, j, k) -> (t, i, k)>
 
-// One product per piece of the concatenation, all into one tile: the second
-// adds to the first. The strides are those of W (128) and of a matrix (64). No
-// row is packed, and a block has the rows of one task.
+// Each piece of the concatenation has a product, and both products have one
+// tile: the second adds to the first. The strides are those of W (128) and of a
+// matrix (64). No row is packed, and a block has the rows of one task.
 // CHECK-LABEL: func.func private @pair.rows.stage0
 // CHECK:         scf.for
 // CHECK-NOT:     llvm.store
@@ -37,7 +37,8 @@ uprog.operator @pair.rows(%n: index, %a: tensor<?x64x64xf32> {uprog.operand = #u
   uprog.yield %y : tensor<?x64x64xf32>
 }
 
-// Both may differ. A row of 8 columns lies in 16: one vector.
+// Both matrices may differ between tasks. Rows of 8 columns have a stride of
+// 16, which is one vector.
 // CHECK-LABEL: func.func private @both.rows.stage0
 // CHECK:           call @batch.tiles.v1.a16.b16.{{.*}}.near(
 uprog.operator @both.rows(%n: index, %a: tensor<?x8x8xf32> {uprog.operand = #uprog.operand<gather>},
@@ -51,8 +52,8 @@ uprog.operator @both.rows(%n: index, %a: tensor<?x8x8xf32> {uprog.operand = #upr
   uprog.yield %y : tensor<?x8x8xf32>
 }
 
-// Rows of 48 columns end before two panels of 32 do: the tiles would read
-// behind the last row, so both operands are copied.
+// Rows of 48 columns end before two panels of 32 do. The tiles would read past
+// the last row, so both operands are copied.
 // CHECK-LABEL: func.func private @narrow.rows.stage0
 // CHECK:           call @batch.tiles.v2.a64.b32.c80.near(
 uprog.operator @narrow.rows(%n: index, %a: tensor<?x48x48xf32> {uprog.operand = #uprog.operand<gather>},
@@ -66,7 +67,7 @@ uprog.operator @narrow.rows(%n: index, %a: tensor<?x48x48xf32> {uprog.operand = 
   uprog.yield %y : tensor<?x48x48xf32>
 }
 
-// What is computed on the way lies nowhere: it is computed where it is copied,
+// A computed operand has no place in memory: it is computed where it is copied,
 // once for all rows of a task.
 // CHECK-LABEL: func.func private @computed.rows.stage0
 // CHECK-COUNT-1:   arith.addf %{{.*}} : vector<16xf32>
@@ -84,8 +85,9 @@ uprog.operator @computed.rows(%n: index, %a: tensor<?x64x64xf32> {uprog.operand 
   uprog.yield %y : tensor<?x64x64xf32>
 }
 
-// Matrices that differ from head to head: the tiles of each read their own. What
-// lies with the columns of the reduction beside each other is transposed.
+// Matrices that differ between heads: the tiles of each head read its own
+// matrix. An operand is transposed if the columns of its reduction are next to
+// each other.
 #q = affine_map<(t, h, i, j, k) -> (t, i, h, k)>
 #keys = affine_map<(t, h, i, j, k) -> (t, j, h, k)>
 #values = affine_map<(t, h, i, j, k) -> (t, k, h, j)>

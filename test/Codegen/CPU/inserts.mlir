@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
 
-// The operand is copied only if the step has rows for the result; else the result
-// is in the operand's row. A row is inserted in vectors, without a loop over the
-// 512 rows of the cache.
+// The operand is copied only if the step has rows for the result. Otherwise the
+// result is in the operand's row. A row is inserted in vectors, without a loop
+// over the 512 rows of the cache.
 // CHECK-LABEL: func.func private @cache.rows.stage0(
 // CHECK:         %[[LIST:.*]] = llvm.load {{.*}}
 // CHECK:         %[[ROWS:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
@@ -27,7 +27,7 @@ uprog.operator @cache.rows(
   uprog.yield %y : tensor<?x512x64xf32>
 }
 
-// Beside some of the columns lie others: they are not written.
+// Columns that are not inserted into are not written.
 // CHECK-LABEL: func.func private @columns.rows.stage1(
 // CHECK:         llvm.intr.masked.store %{{.*}}, %{{.*}}, %{{.*}} {alignment = 4 : i32} : vector<16xf32>
 // CHECK-LABEL: func.func @columns.rows(

@@ -1,7 +1,8 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
 
-// A division must not trap, whatever lies behind the end of a row or in a row
-// that nobody reads: where the divisor is 0, or the quotient too large, it is 1.
+// A division must not trap for any value past the end of a row, or in a row that
+// nobody reads. The divisor becomes 1 if it is 0 or if the quotient would be too
+// large.
 // CHECK-LABEL: func.func private @signed.rows.stage0
 // CHECK:         %[[ZERO:.*]] = arith.cmpi eq, %[[DIVISOR:.*]], %{{.*}} : vector<8xi64>
 // CHECK:         %[[MINUS:.*]] = arith.cmpi eq, %[[DIVISOR]], %{{.*}} : vector<8xi64>
@@ -26,7 +27,7 @@ uprog.operator @unsigned.rows(%n: index, %x: tensor<?x40xi32> {uprog.operand = #
   uprog.yield %q : tensor<?x40xi32>
 }
 
-// Constants are known not to trap.
+// Constants do not trap.
 // CHECK-LABEL: func.func private @known.rows.stage0
 // CHECK-NOT:     arith.cmpi eq
 // CHECK:         arith.divsi
@@ -43,8 +44,8 @@ uprog.operator @known.rows(%n: index, %x: tensor<?x40xi64> {uprog.operand = #upr
   uprog.yield %y : tensor<?x40xi64>
 }
 
-// Elements of parameters are loaded once, at the entry. Both results of an op
-// are known.
+// Elements of parameters are loaded once, at the entry. Ops with two results
+// are supported.
 // CHECK-LABEL: func.func private @element.rows.stage0
 // CHECK:         %[[ELEMENT:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
 // CHECK:         scf.for

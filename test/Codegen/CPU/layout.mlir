@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file | FileCheck %s
 
-// Slots in blocks of 8, rows of 40 in three pieces of 16 columns, 8 rows of a
-// piece together: [slot/8][column/16][slot%8][column%16]. A block takes 1536
-// bytes, in which rows are 64 apart, and pieces 128 elements.
+// Slots in blocks of 8, rows of 40 columns in three pieces of 16 columns, 8
+// rows of a piece together: [slot/8][column/16][slot%8][column%16]. A block
+// takes 1536 bytes. Its rows begin every 64 bytes, its pieces every 128 elements.
 // CHECK-LABEL: func.func private @copy.rows.stage0
 // CHECK-DAG:     %[[BLOCK:.*]] = arith.constant 8 : i64
 // CHECK-DAG:     %[[BLOCKBYTES:.*]] = arith.constant 1536 : i64
@@ -18,7 +18,7 @@
 // CHECK:         llvm.getelementptr %{{.*}}[%[[OFFSET]]]
 // CHECK:         arith.divui %[[COLUMN:.*]], %{{.*}} : i64
 // CHECK:         arith.muli %{{.*}}, %[[PIECE]] : i64
-// Vectors are read and written whole.
+// Whole vectors are read and written.
 // CHECK:         llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
 // CHECK:         llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : vector<16xf32>, !llvm.ptr
 uprog.operator @copy.rows(
@@ -31,7 +31,8 @@ uprog.operator @copy.rows(
 
 // -----
 
-// Columns from the middle of a vector on lie in two pieces: they are gathered.
+// Columns that begin in the middle of a vector are in two pieces: they are
+// gathered.
 // CHECK-LABEL: func.func private @middle.rows.stage0
 // CHECK:         %[[AT:.*]] = arith.addi %{{.*}}, %{{.*}} : vector<16xi64>
 // CHECK:         arith.divui %[[AT]], %{{.*}} : vector<16xi64>
@@ -47,8 +48,8 @@ uprog.operator @middle.rows(
 
 // -----
 
-// The rows of another table lie between those of this one: 256 bytes from one
-// to the next, not 128.
+// The rows of another table are between those of this one: they begin every 256
+// bytes, not every 128.
 // CHECK-LABEL: func.func private @beside.rows.stage0
 // CHECK-DAG:     %[[DISTANCE:.*]] = arith.constant 256 : i64
 // CHECK:         %[[SLOT:.*]] = arith.extsi
@@ -60,8 +61,8 @@ uprog.operator @beside.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #up
 
 // -----
 
-// Of the two rows of task t beside each other this is the second one, slot
-// 2 t + 1, seen from the second row of the first task.
+// Task t has two adjacent rows. This operand is the second one, slot 2 t + 1,
+// addressed from the second row of the first task.
 // CHECK-LABEL: func.func private @second.rows.stage0
 // CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : i64
 // CHECK-DAG:     %[[TWO:.*]] = arith.constant 2 : i64

@@ -88,7 +88,7 @@ uprog.operator @body.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog
 // -----
 
 uprog.operator @wide.rows(%n: index, %x: tensor<?x16xi64> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x16xi1> {
-  // expected-error @+1 {{makes elements of type 'i128', which operators do not compute with}}
+  // expected-error @+1 {{produces elements of type 'i128', which operators do not support}}
   %w = arith.extsi %x : tensor<?x16xi64> to tensor<?x16xi128>
   %y = arith.trunci %w : tensor<?x16xi128> to tensor<?x16xi1>
   uprog.yield %y : tensor<?x16xi1>
@@ -96,7 +96,7 @@ uprog.operator @wide.rows(%n: index, %x: tensor<?x16xi64> {uprog.operand = #upro
 
 // -----
 
-// expected-error @+1 {{operand 1 has elements of type 'complex<f32>', which operators do not read}}
+// expected-error @+1 {{operand 1 has elements of type 'complex<f32>', which operators do not support}}
 uprog.operator @complex.rows(%n: index, %x: tensor<?x16xcomplex<f32>> {uprog.operand = #uprog.operand<gather>},
                              %y: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x16xf32> {
   uprog.yield %y : tensor<?x16xf32>
@@ -104,7 +104,7 @@ uprog.operator @complex.rows(%n: index, %x: tensor<?x16xcomplex<f32>> {uprog.ope
 
 // -----
 
-// The choice between the pieces is left out.
+// The operator concatenates a constant without dense elements.
 uprog.operator @resource.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x8xf32> {
   // expected-error @+1 {{is a constant without dense elements; write it as dense<...>}}
   %r = arith.constant dense_resource<values> : tensor<4xf32>
@@ -120,21 +120,21 @@ uprog.operator @resource.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #u
 
 // -----
 
-// An insert writes into an operand's row.
+// An insert writes only into the row of an operand.
 uprog.operator @computed.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x2xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
   %z = arith.addf %x, %x : tensor<?x4xf32>
-  // expected-error @+1 {{inserts into what is neither an operand with a row for each task nor another insert's result}}
+  // expected-error @+1 {{inserts into a value that is neither an operand with one row per task nor the result of another insert}}
   %y = uprog.insert %r into %z [1] sizes [2] strides [1] : tensor<?x2xf32> into tensor<?x4xf32>
   uprog.yield %y : tensor<?x4xf32>
 }
 
 // -----
 
-// Its result is one of the operator.
+// The result of an insert must be a result of the operator.
 uprog.operator @inner.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x2xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
-  // expected-error @+1 {{is no result of the operator}}
+  // expected-error @+1 {{is not a result of the operator}}
   %y = uprog.insert %r into %x [1] sizes [2] strides [1] : tensor<?x2xf32> into tensor<?x4xf32>
   %z = math.exp %y : tensor<?x4xf32>
   uprog.yield %z : tensor<?x4xf32>
@@ -142,7 +142,7 @@ uprog.operator @inner.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #upro
 
 // -----
 
-// Nothing reads the old row and the new one.
+// No op reads both the old row and the new one.
 // expected-error @+1 {{reads rows after inserts that change them}}
 uprog.operator @both.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x2xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?x4xf32>, tensor<?x4xf32>) {

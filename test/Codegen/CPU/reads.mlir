@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file | FileCheck %s
 
-// A row at a computed index is read in vectors of columns: no loop runs over the
-// 3797 rows, whose number is only the limit of the index. The function takes the
-// place for an index out of range, which only the first one is written to.
+// A row at a computed index is read in vectors of columns. No loop runs over the
+// 3797 rows: this number only limits the index. The function has an argument for
+// the record of an index out of range. Only the first such index is written.
 // CHECK-LABEL: func.func private @row.rows.stage0
 // CHECK-SAME:    %[[ERROR:[a-z0-9]*]]: !llvm.ptr)
 // CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : i64
@@ -45,11 +45,11 @@ uprog.operator @row.rows(
 
 // -----
 
-// The texts of checked indices are the module's.
+// The texts of checked indices are attributes of the module.
 // CHECK: uprog.indices = ["dimension 0 of parameter 'E'", "dimension 1 of a tensor"]
 
-// The number of a parameter's rows lies before them. Where the index differs from
-// column to column, elements are read one at a time.
+// The number of a parameter's rows is stored before the rows. If the index
+// differs between columns, elements are read one at a time.
 // CHECK-LABEL: func.func private @element.rows.stage0
 // CHECK-DAG:     %[[BEFORE:.*]] = arith.constant -64 : i64
 // CHECK:         %[[AT:.*]] = llvm.getelementptr %{{.*}}[%[[BEFORE]]]
@@ -84,7 +84,7 @@ uprog.operator @element.rows(
 
 // -----
 
-// An element of a ragged tensor lies in a row between two offsets, which are i32
+// An element of a ragged tensor is in a row between two offsets, which are i32
 // in memory.
 // CHECK-LABEL: func.func private @ragged.rows.stage0
 // CHECK-DAG:     %[[NEXT:.*]] = arith.addi %{{.*}}, %{{.*}} : index
@@ -101,7 +101,7 @@ uprog.operator @element.rows(
 // CHECK-DAG:     %[[BEGIN:.*]] = arith.index_cast %[[FIRST]] : index to i64
 // CHECK-DAG:     %[[WHICH:.*]] = arith.index_cast %[[OWN]] : index to i64
 // CHECK:         %[[ROW:.*]] = arith.addi %[[BEGIN]], %[[WHICH]] : i64
-// A ragged tensor without rows may lie behind all others: then nothing is read.
+// A ragged tensor without rows may come after all others: then nothing is read.
 // CHECK:         %[[EXISTS:.*]] = arith.cmpi slt, %[[ROW]], %{{.*}} : i64
 // CHECK-NEXT:    scf.if %[[EXISTS]]
 // CHECK:           llvm.load
@@ -138,9 +138,9 @@ uprog.operator @ragged.rows(
 
 // -----
 
-// A row that is inserted at a computed place: all columns are inside or none, so
-// both the old row and the new one are read as vectors. An element's columns are
-// not: they are written one at a time.
+// A row is inserted at a computed place. All of its columns are in range, or
+// none, so both the old row and the new one are read as vectors. The columns of
+// an element are not: they are written one at a time.
 // CHECK-LABEL: func.func private @insert.rows.stage0
 // CHECK:         llvm.cmpxchg
 // CHECK:         llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>

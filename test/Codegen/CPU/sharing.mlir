@@ -5,9 +5,9 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// 64 x 64 weights stay in a worker's cache: a tile of twelve rows per worker is
-// enough to share by rows. Less than seven have too little work for two.
-// CHECK: Sharing {{.*}} 16384 bytes of parameters, 8192 FLOP and 512 bytes per task; launches of 12 tasks or more per worker are shared by rows, smaller ones stage by stage with 0 barriers, those of less than 7 tasks not at all
+// A worker's cache holds 64 x 64 weights: sharing by rows pays from twelve rows
+// per worker on. Fewer than seven rows have too little work for two workers.
+// CHECK: Sharing {{.*}} 16384 bytes of parameters, 8192 FLOP and 512 bytes per task; launches of 12 or more tasks per worker are shared by rows, smaller ones stage by stage with 0 barriers, those of fewer than 7 tasks not at all
 uprog.operator @kept(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>},
                      %w: tensor<64x64xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x64xf32> {
   %zero = arith.constant 0.0 : f32
@@ -24,8 +24,9 @@ uprog.operator @kept(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.ope
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// 4 MiB do not: a worker has to have enough rows for every byte that it reads.
-// CHECK: Sharing {{.*}} @streamed: {{.*}} launches of 96 tasks or more per worker are shared by rows, smaller ones stage by stage with 0 barriers, those of less than 1 tasks not at all
+// A cache does not hold 4 MiB: a worker needs enough rows for each byte that it
+// reads.
+// CHECK: Sharing {{.*}} @streamed: {{.*}} launches of 96 or more tasks per worker are shared by rows, smaller ones stage by stage with 0 barriers, those of fewer than 1 tasks not at all
 uprog.operator @streamed(%n: index, %x: tensor<?x1024xf32> {uprog.operand = #uprog.operand<gather>},
                          %w: tensor<1024x1024xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x1024xf32> {
   %zero = arith.constant 0.0 : f32
@@ -43,7 +44,7 @@ uprog.operator @streamed(%n: index, %x: tensor<?x1024xf32> {uprog.operand = #upr
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // 32 columns are one panel: there are no columns to share.
-// CHECK: Sharing {{.*}} @narrow: {{.*}} launches of 1 tasks or more per worker
+// CHECK: Sharing {{.*}} @narrow: {{.*}} launches of 1 or more tasks per worker
 uprog.operator @narrow(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather>},
                        %w: tensor<32x32xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {
   %zero = arith.constant 0.0 : f32
@@ -56,9 +57,10 @@ uprog.operator @narrow(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.o
 
 // -----
 
-// Two stages over 64 KiB matrices: blocks of tasks whose matrices fit a worker's
-// cache, so that the second stage finds what the first one has read.
-// CHECK: Sharing {{.*}} 0 bytes of parameters, {{.*}} bytes per task; launches of 1 tasks or more per worker are shared by rows, in groups of 4
+// Two stages over 64 KiB matrices: a worker runs groups of tasks whose matrices
+// fit its cache, so that the second stage finds there what the first one has
+// read.
+// CHECK: Sharing {{.*}} 0 bytes of parameters, {{.*}} bytes per task; launches of 1 or more tasks per worker are shared by rows, in groups of 4
 uprog.operator @blocks(%n: index, %a: tensor<?x128x128xf32> {uprog.operand = #uprog.operand<gather>},
                        %b: tensor<?x128x128xf32> {uprog.operand = #uprog.operand<gather>})
     -> tensor<?x128x128xf32> {

@@ -4,8 +4,9 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// What a contraction reads whole is made by an earlier stage, in scratch; a
-// product of operands, of low cost, is not: it is computed while A is packed.
+// An earlier stage computes a whole operand of a contraction, in scratch. A
+// product of operands costs little and has no stage: it is computed while A is
+// packed.
 // CHECK-LABEL: func.func private @chain.rows.stage0
 // CHECK:         math.tanh
 // CHECK:       func.func private @chain.rows.stage1
@@ -41,8 +42,8 @@ uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #upr
 #r = affine_map<(r, n) -> (r)>
 #rn = affine_map<(r, n) -> (r, n)>
 
-// A reduction along a row runs in vectors, its lanes are combined pairwise in
-// a fixed order; lanes behind the end do not count.
+// A reduction along a row runs in vectors, whose lanes are combined pairwise in
+// a fixed order. Lanes past the end do not count.
 // CHECK-LABEL: func.func private @norm.rows.stage0
 // CHECK:         %[[SUM:.*]] = vector.fma
 // CHECK:         arith.select %{{.*}}, %{{.*}}, %{{.*}} : vector<16xi1>, vector<16xf32>
@@ -79,8 +80,8 @@ uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #upro
 
 #rn = affine_map<(r, n) -> (r, n)>
 
-// Ragged rows are rows like any others, from the first to the last of the
-// tasks of this call; what a task makes of them is a stage of its own.
+// Ragged rows are treated like other rows, from the first to the last of the
+// tasks of this call. Their combination per task is a separate stage.
 // CHECK-LABEL: func.func private @pool.rows.stage0
 // CHECK:         llvm.load %{{.*}} : !llvm.ptr -> i32
 // CHECK:         math.tanh
@@ -105,8 +106,9 @@ uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32> {uprog.operand = #upro
 #n1 = affine_map<(r, n) -> (r, n)>
 #r1 = affine_map<(r, n) -> (r)>
 
-// A reduction that is not one combination of what lies in lanes, such as the
-// position of the largest, runs one by one, behind the stage that it reads.
+// Some reductions, such as the position of the largest element, are not one
+// combination of lanes. They run element by element, after the stage that they
+// read.
 // CHECK-LABEL: func.func private @first.rows.stage0
 // CHECK:         call @batch.tiles
 // CHECK:       func.func private @first.rows.stage1

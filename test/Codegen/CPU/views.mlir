@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu --split-input-file | FileCheck %s
 
-// A piece that is inserted is read where both ends allow it, at an index that
-// counts from its beginning; elsewhere what is around it.
+// An index between both ends of an inserted piece reads the piece, counted from
+// its beginning. Other indices read the tensor around it.
 // CHECK-LABEL: func.func private @inserted.rows.stage0(
 // CHECK-DAG:     %[[BEFORE:.*]] = arith.constant 31 : i64
 // CHECK-DAG:     %[[END:.*]] = arith.constant 48 : i64
@@ -22,7 +22,7 @@ uprog.operator @inserted.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #
 
 // -----
 
-// A reduction falls into loops over the pieces; none of them chooses.
+// A reduction is split into a loop for each piece. No loop contains a choice.
 // CHECK-LABEL: func.func private @pieces.rows.stage0(
 // CHECK-NOT:     scf.if
 // CHECK:       func.func @pieces.rows(
@@ -39,7 +39,7 @@ uprog.operator @pieces.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #upr
 
 // -----
 
-// A collapsed index falls into its digits again, and is divided once for each.
+// A collapsed index is split into its digits again, with one division for each.
 // CHECK-LABEL: func.func private @collapsed.rows.stage0(
 // CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : i64
 // CHECK-DAG:     %[[C5:.*]] = arith.constant 5 : i64
@@ -57,7 +57,7 @@ uprog.operator @collapsed.rows(%n: index, %x: tensor<?x4x3x5xf32> {uprog.operand
 
 // -----
 
-// Collapsed to a scalar, no index is left: the only element is read.
+// A scalar has no index: the only element is read.
 // CHECK-LABEL: func.func private @scalar.rows.stage0(
 // CHECK:         arith.xori
 uprog.operator @scalar.rows(%n: index, %k: tensor<2xi32> {uprog.operand = #uprog.operand<shared(0)>}, %i: tensor<?xi32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xi32> {
@@ -71,7 +71,8 @@ uprog.operator @scalar.rows(%n: index, %k: tensor<2xi32> {uprog.operand = #uprog
 
 // -----
 
-// An expanded index is the sum of its digits; a dimension of extent one is none.
+// An expanded index is the sum of its digits. A dimension of extent one has no
+// digit.
 // CHECK-LABEL: func.func private @expanded.rows.stage0(
 // CHECK-DAG:     %[[C16:.*]] = arith.constant 16 : i64
 // CHECK:         %[[HIGH:.*]] = arith.remui
@@ -86,8 +87,8 @@ uprog.operator @expanded.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #
 
 // -----
 
-// Where the rows of a result lie is loaded once, in however many pieces of a view
-// they are read: those of %e and of %c.
+// The addresses of the rows of a result are loaded once for any number of pieces
+// of a view: those of %e and of %c.
 // CHECK-LABEL:   func.func private @again.rows.stage1(
 // CHECK-SAME:      %[[STEP:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr
 // CHECK:           %[[RESULTS:.*]] = arith.constant 24 : i64

@@ -10,18 +10,18 @@
 #id = affine_map<(r, n) -> (r, n)>
 #bias = affine_map<(r, n) -> (n)>
 
-// Weights lie as B[n][k], on which lanes read side by side.
+// Weights are stored as B[n][k], so that lanes read adjacent elements.
 // CHECK: module attributes {uprog.packings = [
 // CHECK-SAME: #uprog.panels<parameters = [0], n = 64, k = 128, width = 1, transposed = true>,
 // CHECK-SAME: #uprog.padded<parameter = 1>]}
 
-// The operator stays, and says what the functions need.
+// The operator remains. Its attribute specifies what the functions need.
 // CHECK:      uprog.operator @cell.rows
 // CHECK-SAME:   uprog.code = #uprog.code<stages = 1, task_scratch = 0>
 
-// A block's columns of tiles depend on the number of blocks alone; those beyond the
-// number of tiles have the columns of others, and share the rows with them. Stages
-// wait for rows behind that.
+// A block's columns of tiles depend only on the number of blocks. Blocks beyond the
+// number of tiles have the columns of other blocks, and share the rows with them.
+// Stages wait for rows after that.
 // TILES-LABEL: func.func private @cell.rows.stage0(
 // TILES-SAME:    %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %[[ARG2:.*]]: i64, %[[ARG3:.*]]: i64)
 // TILES:         %[[ADDRESS2:.*]] = llvm.inttoptr %[[ARG2]]
@@ -43,8 +43,8 @@
 // TILES:         %[[COUNT:.*]] = arith.trunci
 // TILES:         %[[QUADS:.*]] = arith.divui %{{.*}}, %c4_i32
 
-// If four or two times the quads are at most the blocks with these columns, they
-// divide a tile: in four slices, or two.
+// Blocks with these columns divide a tile in four slices if they are at least
+// four times as many as the quads, and in two if at least twice as many.
 // TILES-NEXT:    %[[NONE:.*]] = arith.cmpi slt, %[[QUADS]], %c1_i32
 // TILES-NEXT:    %[[SOME:.*]] = arith.select %[[NONE]], %c1_i32, %[[QUADS]]
 // TILES-NEXT:    %[[TWICE:.*]] = arith.muli %[[SOME]], %c2_i32
@@ -62,8 +62,8 @@
 // TILES-NEXT:    %[[MINE:.*]] = arith.subi %[[SHARE]], %[[BEFORE]]
 // TILES-NEXT:    %[[FIRSTSLICE:.*]] = arith.shli %[[MINE]], %[[LEFT]]
 
-// Where four rows lie is loaded before a step waits for others; the rows are copied
-// behind that, in the background: 128 times 16 bytes.
+// The addresses of four rows are loaded before a step waits for others. The rows
+// are copied after the wait, in the background: 128 times 16 bytes.
 // TILES:         %[[ANY:.*]] = arith.cmpi slt, %[[ROWSHARE]], %[[QUADS]]
 // TILES:         %[[PLACE:.*]] = scf.if %[[ANY]] -> (!llvm.ptr<1>) {
 // TILES:           llvm.load %{{.*}} : !llvm.ptr<1> -> i32
@@ -79,8 +79,8 @@
 // TILES:         %[[WIDTH:.*]] = arith.shli %c1_i32, %[[SHIFT:.*]] : i32
 // TILES-NEXT:    %[[HEIGHT:.*]] = arith.shrui %c8_i32, %[[SHIFT]]
 
-// A block copies its other rows to its memory, behind 1024 bytes of sums of eight tiles,
-// and waits for all.
+// A block copies its other rows to its memory, after 1024 bytes of sums of eight tiles,
+// and waits for all of them.
 // TILES:         scf.for %[[QUAD:.*]] = %[[ROWSHARE]] to %[[QUADS]] step %[[ROWSHARES]]
 // TILES:           %[[NEXT:.*]] = arith.addi %[[THREAD]], %c256_i32
 // TILES-NEXT:      %[[IS:.*]] = arith.cmpi eq, %[[QUAD]], %[[ROWSHARE]]
@@ -96,7 +96,7 @@
 // TILES-NEXT:      gpu.barrier
 
 // It takes tiles of its columns first, then more of its rows. Elements are loaded
-// before the products, at places that there are: over the edge those of the last ones.
+// before the products, at clamped places: past the edge, those of the last ones.
 // TILES:           scf.for %[[TURN:.*]] = %c0_i32 to %[[TURNS]] step %[[WIDTH]]
 // TILES-NEXT:        scf.for %[[ROW:.*]] = %c0_i32 to %[[ROWS:.*]] step
 // TILES:               %[[ALL:.*]] = arith.muli %{{.*}}, %[[WIDTH]]
@@ -119,8 +119,8 @@
 // TILES-NEXT:            %[[SINGLE:.*]] = arith.cmpi slt, %[[ROWS]], %c2_i32
 // TILES-NEXT:            scf.if %[[SINGLE]] {
 
-// Of a quad or a row with which warps would have nothing to do, an item is two columns of
-// a tile; a warp takes every eighth item.
+// If a quad or a row would leave warps idle, an item is two columns of a tile. A warp
+// takes every eighth item.
 // TILES-NEXT:              %[[ITEMS:.*]] = arith.shli %[[ALL]], %[[LEFT]]
 // TILES-NEXT:              scf.for %[[ITEM:.*]] = %[[WARP]] to %[[ITEMS]] step %c8_i32
 // TILES-NEXT:                %[[WHOLE:.*]] = arith.shrui %[[ITEM]], %[[LEFT]]
@@ -135,8 +135,8 @@
 // TILES:                 } else {
 // TILES-NEXT:              scf.for %{{.*}} = %[[WARP]] to %[[ALL]] step %c8_i32
 
-// Behind a barrier, a lane per element takes its sum; over the edge there is nothing to
-// do. The next tiles use the memory of sums again.
+// After a barrier, each lane takes the sum of one element. Lanes past the edge do
+// nothing. The next tiles use the memory of sums again.
 // TILES:               gpu.barrier
 // TILES-NEXT:          scf.if %[[VALID]] {
 // TILES-NEXT:            %[[SUM:.*]] = llvm.load %[[SUMAT]] {{.*}} : !llvm.ptr<3> -> f32
@@ -149,9 +149,9 @@
 // TILES-NEXT:            gpu.barrier
 // TILES-NEXT:          }
 
-// Lanes take four of k each, in one load, of all sums of the item, and compute no
-// product twice: 2 of one row, 4 x 2, 8 of one row, or 4 x 8. 128 of k need no loop. A tile at
-// the edge reads its last row again.
+// Each lane takes four of k, in one load, for all sums of the item, and computes no product
+// twice. Items are 2 of one row, 4 x 2, 8 of one row, or 4 x 8. 128 of k need no loop. A tile
+// at the edge reads its last row again.
 // PRODUCTS-LABEL: func.func private @cell.rows.stage0(
 // PRODUCTS:         scf.if
 // PRODUCTS:         %[[K:.*]] = arith.muli %{{.*}}, %c16_i32
@@ -182,9 +182,9 @@
 // PRODUCTS-NOT:     math.fma
 // PRODUCTS:         gpu.shuffle
 
-// The parts of the lanes are added up: each step halves the sums that a lane has,
-// sends the others away and adds what comes. Behind it a lane has one sum. Lanes of a
-// single row add them up in the same order, and one of 16 stores each.
+// The lanes add up their partial sums. In each step, a lane sends half of its sums
+// away, and adds the received ones to the rest. In the end a lane has one sum. Lanes
+// of a single row add in the same order, and one of 16 stores each sum.
 // PARTS-LABEL: func.func private @cell.rows.stage0(
 // PARTS:         %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i32
 // PARTS:         %[[BIT:.*]] = arith.trunci %{{.*}} : i32 to i1
@@ -254,8 +254,8 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #upr
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // Six of k do not fill vectors: two zeros follow them in the block's memory. Lanes read
-// weights one by one, those behind the end as zeros; three columns do not fill a tile:
-// the others are the last one again.
+// weights one by one, and zeros past the end. Three columns do not fill a tile: the
+// last one is repeated.
 // CHECK-LABEL: func.func private @narrow.rows.stage0
 // CHECK:         scf.for
 // CHECK:           scf.for

@@ -1,10 +1,10 @@
 // RUN: batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu="shared-memory=232448 precision=bf16" --verify-diagnostics
 
-// Each of 512 shares of k has a tile of sums of its own until they are added up.
+// Each of 512 shares of k has its own tile of sums until they are added.
 #x = affine_map<(r, n, k) -> (r, k)>
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
-// expected-error @+1 {{products of this operator are so deep that sums and rows need 286720 bytes of a block's shared memory, which has 232448}}
+// expected-error @+1 {{products of this operator are too deep: sums and rows need 286720 bytes of shared memory, but a block has 232448}}
 uprog.operator @deep.rows(%n: index, %x: tensor<?x131072xf32> {uprog.operand = #uprog.operand<gather>},
                           %w: tensor<8x131072xf32> {uprog.operand = #uprog.operand<shared(0)>})
     -> tensor<?x8xf32> {

@@ -9,7 +9,7 @@
 #id = affine_map<(r, n) -> (r, n)>
 #bias = affine_map<(r, n) -> (n)>
 
-// Weights stay f32 in memory, as B[n][k].
+// Weights remain f32 in memory, as B[n][k].
 // CHECK: module attributes {uprog.packings = [
 // CHECK-SAME: #uprog.panels<parameters = [0], n = 64, k = 128, width = 1, transposed = true>,
 
@@ -17,7 +17,7 @@
 // CHECK:             %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i32 : i32
 // CHECK:             uprog.await_rows
 
-// A row is rounded once, when it is copied. The next one begins in other banks.
+// A row is rounded once, when it is copied. The next row begins in other banks.
 // CHECK:             %[[V0:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // CHECK:             %[[V00:.*]] = vector.extract %[[V0]][0]
 // CHECK-NEXT:        %[[V01:.*]] = vector.extract %[[V0]][1]
@@ -33,9 +33,9 @@
 // BF16:              llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xi32>, !llvm.ptr<3>
 // CHECK:             gpu.barrier
 
-// Tiles of 16 rows by 8 columns, also of a single row. A lane loads rows `group` and
-// `group + 8`, none beyond the last one, and column `group`; its sums are those of
-// these rows and columns 2 * member and 2 * member + 1.
+// Tiles have 16 rows and 8 columns, also those of a single row. A lane loads rows
+// `group` and `group + 8`, at most the last one, and column `group`. Its sums are
+// those of these rows and columns 2 * member and 2 * member + 1.
 // CHECK:             scf.for %[[ITEM:.*]] = %{{.*}} to %{{.*}} step %c8_i32
 // CHECK:               arith.muli %{{.*}}, %c16_i32
 // CHECK:               %[[GROUP:.*]] = arith.divui %[[LANE]], %c4_i32
@@ -47,19 +47,20 @@
 // CHECK-NEXT:          arith.minsi %[[LOWER]], %[[LASTROW]]
 // CHECK:               arith.muli %[[GROUP]], %c512_i32
 
-// 16 or 32 of k at a time, in ascending order, 16 bytes of them in each lane.
+// A step takes 16 or 32 of k, in ascending order: 16 bytes in each lane.
 // CHECK:               %[[SUMS:.*]]:4 = scf.for %[[K:.*]] = %c0_i32 to %c128_i32
 // TF32-SAME:             step %c16_i32
 // BF16-SAME:             step %c32_i32
 // CHECK-SAME:            iter_args(%[[C0:.*]] = %{{.*}}, %[[C1:.*]] = %{{.*}}, %[[C2:.*]] = %{{.*}}, %[[C3:.*]] = %{{[^)]*}})
 // CHECK:                 %[[UPPER:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
 // CHECK:                 %[[UNDER:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
-// Weights in global memory are f32, and rounded when they are loaded.
+// Weights in global memory are f32. They are rounded when they are loaded.
 // TF32-COUNT-1:          llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // TF32-COUNT-4:          nvvm.convert.float.to.tf32
 // BF16-COUNT-2:          llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // BF16-COUNT-4:          nvvm.convert.f32x2.to.bf16x2
-// The first of a lane's k go to one instruction; there is another one for the others.
+// One instruction takes the first half of a lane's k, and another one the second
+// half.
 // CHECK:                 %[[A0:.*]] = vector.extract %[[UPPER]][0]
 // CHECK-NEXT:            %[[A1:.*]] = vector.extract %[[UNDER]][0]
 // CHECK-NEXT:            %[[A2:.*]] = vector.extract %[[UPPER]][1]
@@ -79,10 +80,12 @@
 // CHECK-NEXT:            nvvm.mma.sync A[%[[E0]], %[[E1]], %[[E2]], %[[E3]]] B[%[[F0]], %[[F1]]] C[%[[D0]],
 // CHECK-NOT:             nvvm.mma.sync
 // CHECK:                 scf.yield
-// LLVM unrolls, so that the assembler does not until registers run out.
+// LLVM unrolls this loop, so that the assembler does not unroll it until
+// registers run out.
 // CHECK-NEXT:          } {loop_annotation = #loop_annotation}
 
-// Four sums go to the block's memory. Behind a barrier, a lane has one element.
+// Four sums are stored in the block's memory. After a barrier, a lane has one
+// element.
 // CHECK:               %[[TOP:.*]] = arith.muli %[[GROUP]], %c8_i32
 // CHECK-NEXT:          %[[EVEN:.*]] = arith.muli %[[MEMBER]], %c2_i32
 // CHECK-NEXT:          arith.addi %[[TOP]], %[[EVEN]]
@@ -128,7 +131,7 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #upr
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // Rows that several products read are copied once: a thread loads and rounds an
-// element of each of two. The four products are items of their own.
+// element of two rows. The four products are separate items.
 // CHECK-LABEL: func.func private @gates.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         scf.for {{.*}} step %c768_i32
@@ -177,8 +180,8 @@ uprog.operator @gates.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #upr
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// 20 and 6 of k do not fill the last step: zeros follow in the block's memory, of
-// weights lanes take zeros. Six do not even fill vectors.
+// 20 and 6 of k do not fill the last step. Zeros follow rows in the block's
+// memory, and lanes replace weights by zeros. Six do not even fill vectors.
 // CHECK-LABEL: func.func private @ends.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         scf.for
@@ -228,7 +231,7 @@ uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32> {uprog.operand = #upr
 #rn = affine_map<(r, n) -> (r, n)>
 #r = affine_map<(r, n) -> (r)>
 
-// What is no product with weights is not rounded.
+// Factors are rounded only in products with weights.
 // CHECK-LABEL: func.func private @norm.rows.stage0
 // CHECK-NOT:     nvvm.
 // CHECK:         math.fma

@@ -6,9 +6,9 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// On tensor cores too a block reads its first tiles of weights from its shared
-// memory, as they were rounded once: of both products, for which one question is
-// enough. A tile takes eight columns of 64 factors of two bytes, in 192 bytes each.
+// On tensor cores, too, a block reads its first tiles of weights from its shared
+// memory, where they are rounded once. One condition serves both products. A tile
+// has eight columns of 64 factors of two bytes, 192 bytes each.
 // CHECK-LABEL: func.func private @cell.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         nvvm.cp.async.wait.group 0

@@ -5,9 +5,8 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Four tiles of 1024 bytes, for two blocks, beside 1024 bytes of sums and four rows
-// of 128; a matrix that two operators read is
-// kept once.
+// Four tiles of 1024 bytes, for two blocks, in addition to 1024 bytes of sums and
+// four rows of 128. A matrix that two operators read is kept once.
 // CHECK: Parameters {{.*}}"parameters of @one that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 // CHECK: Parameters {{.*}}"parameters of @two that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 // CHECK: [Passed] Parameters {{.*}}"2048 of 2048 bytes of parameters stay in the 3520 bytes of a block's shared memory"
@@ -36,8 +35,8 @@ uprog.operator @two(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.oper
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// What several rows of a task are multiplied with comes first, tiles that still
-// fit follow.
+// Parameters that are multiplied by several rows of a task come first. Then
+// follow tiles that still fit.
 // CHECK: Parameters {{.*}}"parameters of @tasks that a block keeps in shared memory: 1024 of 2048 bytes in stage 0"
 // CHECK: Parameters {{.*}}"parameters of @edges that a block keeps in shared memory: 2048 of 2048 bytes in stage 0"
 // CHECK: [Passed] Parameters {{.*}}"3072 of 4096 bytes of parameters stay in the 3520 bytes of a block's shared memory; the others stream from the L2 cache at every step"
@@ -90,7 +89,7 @@ uprog.operator @large(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.o
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A tile of 2688 bytes just does,
+// A tile of 2688 bytes just fits.
 // CHECK: [Passed] Parameters {{.*}}"2688 of 5376 bytes of parameters stay in the 2688 bytes of a block's shared memory;
 uprog.operator @tile(%n: index, %x: tensor<?x84xf32> {uprog.operand = #uprog.operand<gather>},
                      %w: tensor<32x84xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {
@@ -108,8 +107,8 @@ uprog.operator @tile(%n: index, %x: tensor<?x84xf32> {uprog.operand = #uprog.ope
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// but not beside a list of numbers, and a barrier of all blocks, which take 16
-// each.
+// It does not fit next to a list of numbers and a barrier of all blocks, 16
+// bytes each.
 // CHECK: [Missed] Parameters {{.*}}"0 of 5376 bytes of parameters stay in the 2656 bytes of a block's shared memory;
 uprog.operator @tile(%n: index, %x: tensor<?x84xf32> {uprog.operand = #uprog.operand<gather>},
                      %w: tensor<32x84xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x32xf32> {

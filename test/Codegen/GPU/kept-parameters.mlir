@@ -14,8 +14,8 @@
 // CHECK:       gpu.module @device attributes {batch.added_bytes = 41984 : i64
 // CHECK-NEXT:    llvm.mlir.global external @block_memory() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
 
-// With four blocks a block has two of the eight tiles of columns. If it has
-// more when the kernel is launched, the others are read from global memory.
+// With four blocks, a block keeps two of the eight tiles of columns. If it has
+// more when the kernel is launched, it reads the others from global memory.
 // CHECK-LABEL:   func.func private @cell.rows.stage0(
 // CHECK:           %[[MEMORY:.*]] = llvm.mlir.addressof @block_memory : !llvm.ptr<3>
 // CHECK:           uprog.await_rows
@@ -40,7 +40,7 @@
 // CHECK:             math.fma
 
 // All threads of a block copy its tiles, 16 bytes each. They do not wait: the
-// kernel goes on until it needs them.
+// kernel continues until it needs the tiles.
 // CHECK-LABEL:   func.func private @load_parameters(
 // CHECK-SAME:        %[[FORMS:.*]]: !llvm.ptr<1>, %[[UNIT64:.*]]: i64, %[[UNITS64:.*]]: i64) attributes {
 // CHECK:           %[[THREAD:.*]] = arith.index_cast
@@ -64,8 +64,8 @@
 // PLAIN:           llvm.store %[[VALUE]], %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
 // PLAIN-NOT:     nvvm
 
-// Where all tiles are kept there is nothing to ask: four rows and sums leave 32768 of
-// the bytes.
+// If all tiles are kept, the code needs no condition: four rows and sums leave 32768
+// of the bytes.
 // WHOLE-LABEL:   func.func private @cell.rows.stage0(
 // WHOLE-NOT:       -> (f32)
 // WHOLE:           math.fma
@@ -94,8 +94,8 @@ uprog.operator @cell.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #upr
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Three columns of six, which begin at whole vectors: zeros fill them up. Sums begin
-// behind them.
+// Three columns of six begin at whole vectors: zeros fill them up. Sums begin after
+// them.
 // CHECK:         gpu.module @device attributes {batch.added_bytes = 3168 : i64
 // CHECK-LABEL:   func.func private @narrow.rows.stage0
 // CHECK:           llvm.getelementptr %{{.*}}[1120] : (!llvm.ptr<3>)
@@ -133,8 +133,9 @@ uprog.operator @narrow.rows(%n: index, %x: tensor<?x6xf32> {uprog.operand = #upr
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// The blocks of a cluster share out the columns of its tasks: eight keep four of 32 tiles
-// each, whatever the level of the program that runs the tasks. Its function says so.
+// The blocks of a cluster share the columns of its tasks: eight blocks keep four of 32
+// tiles each, for any level of the program that runs the tasks. Its function has an
+// attribute for this.
 // CHECK:         gpu.module @device attributes {batch.added_bytes = 99328 : i64
 // CHECK:           llvm.getelementptr %{{.*}}[65536] : (!llvm.ptr<3>)
 // CHECK-LABEL:   func.func private @load_parameters({{.*}}uprog.level = "cluster"
@@ -169,7 +170,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A share of blocks of two levels would be two shares.
+// A share of blocks at two levels would be two shares.
 // CHECK-LABEL:   func.func private @both.rows.stage0
 // CHECK-NOT:       load_parameters
 uprog.operator @both.rows(%n: index, %x: tensor<?x128xf32> {uprog.operand = #uprog.operand<gather>},

@@ -3,8 +3,9 @@
 #rn = affine_map<(r, n) -> (r, n)>
 #r = affine_map<(r, n) -> (r)>
 
-// The first of the largest of 100 elements: 8 lanes take every 8th each, and four of
-// them what is left; then they exchange what they have found in three rounds. One stores.
+// The first of the largest of 100 elements. Each of 8 lanes takes every 8th element, and
+// four of them take the rest. Then they exchange their results in three rounds, and one
+// lane stores.
 // CHECK-LABEL: func.func private @argmax.rows.stage0
 // CHECK:         scf.for
 // CHECK:           %[[LANE:.*]] = arith.remui %{{.*}}, %c8_i32
@@ -58,8 +59,8 @@ uprog.operator @argmax.rows(%n: index, %x: tensor<?x100xf32> {uprog.operand = #u
 #rnk = affine_map<(r, n, k) -> (r, n, k)>
 #rn = affine_map<(r, n, k) -> (r, n)>
 
-// Words of 64 bits go in halves. Each of 48 elements has 2 lanes: a tile has 16
-// columns.
+// Words of 64 bits are exchanged in halves. Each of 48 elements has 2 lanes: a
+// tile has 16 columns.
 // CHECK-LABEL: func.func private @sums.rows.stage0
 // CHECK:         %[[LANE:.*]] = arith.remui %{{.*}}, %c2_i32
 // CHECK:         scf.for %{{.*}} to %c16_i64 step %c2_i64
@@ -87,7 +88,7 @@ uprog.operator @sums.rows(%n: index, %x: tensor<?x48x17xf64> {uprog.operand = #u
 #rkn = affine_map<(r, n, k) -> (r, k, n)>
 #rn = affine_map<(r, n, k) -> (r, n)>
 
-// Columns lie side by side, and there are enough for a warp: a lane for each.
+// Columns are adjacent, and there are enough for a warp: each has one lane.
 // CHECK-LABEL: func.func private @columns.rows.stage0
 // CHECK:         scf.if
 // CHECK:           scf.for %{{.*}} to %c64_i64 step %c1_i64
@@ -111,8 +112,8 @@ uprog.operator @columns.rows(%n: index, %x: tensor<?x64x32xf32> {uprog.operand =
 #rkn = affine_map<(r, n, k) -> (r, k, n)>
 #rn = affine_map<(r, n, k) -> (r, n)>
 
-// There are few, so that lanes are left: 8 for each, whose neighbours read
-// elements that lie apart.
+// The few columns leave lanes idle, so each column has 8 lanes. Adjacent lanes
+// read elements at a distance.
 // CHECK-LABEL: func.func private @few.rows.stage0
 // CHECK:         scf.for %{{.*}} to %c64_i64 step %c8_i64
 // CHECK-COUNT-3: gpu.shuffle xor %{{.*}} : f32
@@ -136,7 +137,7 @@ uprog.operator @few.rows(%n: index, %x: tensor<?x64x3xf32> {uprog.operand = #upr
 #rn = affine_map<(r, n) -> (r, n)>
 #r = affine_map<(r, n) -> (r)>
 
-// Nothing is known of how parts of this one become one.
+// Partial results of this reduction cannot be combined.
 // CHECK-LABEL: func.func private @polynomial.rows.stage0
 // CHECK:         scf.if
 // CHECK:           scf.for %{{.*}} to %c100_i64 step %c1_i64
@@ -162,8 +163,9 @@ uprog.operator @polynomial.rows(%n: index, %x: tensor<?x100xf32> {uprog.operand 
 #rkn = affine_map<(r, n, k) -> (r, k, n)>
 #rn = affine_map<(r, n, k) -> (r, n)>
 
-// A lane has a column to itself. Of 40 products of f64 numbers, 16 are loaded together,
-// which takes 64 registers; sums of 40 f32 numbers are unrolled whole, and none of 1000.
+// Each column has its own lane. 16 of 40 products of f64 numbers are loaded together,
+// which takes 64 registers. Sums of 40 f32 numbers are unrolled completely, those of
+// 1000 are not.
 // CHECK:       #[[TIMES:.*]] = #llvm.loop_unroll<count = 16 : i32>
 // CHECK:       #[[UNROLL:.*]] = #llvm.loop_annotation<unroll = #[[TIMES]]>
 // CHECK-LABEL: func.func private @products.rows.stage0

@@ -7,9 +7,9 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Of 1100, shares have 512, 512 and 76: each is a sum of its own, and they are added
-// in order. All fit in one round: one barrier for rows, one for sums.
-// The function is called, so that it has all registers to itself.
+// 1100 of k are shared as 512, 512 and 76. Each share has its own sum, and the sums
+// are added in order. All fit in one round: one barrier for rows, one for sums. The
+// function is called, so that it has all registers.
 // CHECK-LABEL: func.func private @shares.rows.stage0
 // CHECK-SAME:  passthrough = ["noinline"]
 // CHECK:         uprog.await_rows
@@ -24,7 +24,7 @@
 // CHECK:         arith.addf %[[SUM]], %[[S2]]
 // CHECK:         llvm.store %{{.*}}, %{{.*}} : f32, !llvm.ptr<1>
 
-// Threads take one element of a tile after the other.
+// Threads take the elements of a tile one after the other.
 // SMALL-LABEL: func.func private @shares.rows.stage0
 // SMALL:         arith.remui %[[THREAD:[0-9]+]], %c32_i32
 // SMALL:         nvvm.mma.sync
@@ -44,8 +44,9 @@ uprog.operator @shares.rows(%n: index, %x: tensor<?x1100xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x8xf32>
 }
 
-// Four rows of 3000 have more than 24 KiB: two rounds, of 1536 and of the rest. Rows
-// of the second one overwrite the first one's when all warps are done with these.
+// Four rows of 3000 have more than 24 KiB: they take two rounds, of 1536 and of the
+// rest. Rows of the second round overwrite those of the first one when all warps are
+// done with these.
 // CHECK-LABEL: func.func private @rounds.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         nvvm.cp.async.shared.global
@@ -73,9 +74,9 @@ uprog.operator @rounds.rows(%n: index, %x: tensor<?x3000xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x8xf32>
 }
 
-// Two products by different parameters: the first multiplies a row of two children's
-// states, the second that of the right child, which is not copied again. Rows lie 2048
-// bytes apart, and the second product reads them from byte 1024 on.
+// Two products by different parameters. The first multiplies a row of two children's
+// states, the second the state of the right child, which is not copied again. Rows
+// begin every 2048 bytes, and the second product reads them from byte 1024 on.
 // CHECK-LABEL: func.func private @children.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         scf.for %[[I:.*]] = %{{.*}} step %c1024_i32
@@ -110,8 +111,8 @@ uprog.operator @children.rows(%n: index,
   uprog.yield %sum : tensor<?x64xf32>
 }
 
-// A row that is computed is not copied as it is: a thread loads it, four numbers for
-// each of four vectors, and stores it.
+// A computed row is not copied: a thread loads it, four numbers for each of four
+// vectors, and stores it.
 // CHECK-LABEL: func.func private @computed.rows.stage0
 // CHECK:         uprog.await_rows
 // CHECK:         scf.for %{{.*}} step %c1024_i32

@@ -6,7 +6,7 @@
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // Copies in the background end in order. A kernel that keeps no parameters would wait
-// for those of others that are still under way: it copies its rows itself.
+// for copies of other kernels that still run: it copies its rows itself.
 // CHECK-LABEL: func.func private @leaf.rows.stage0
 // CHECK-NOT:     nvvm.cp.async
 // CHECK:         llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
@@ -17,7 +17,7 @@
 // CHECK:         nvvm.cp.async.wait.group 0
 // CHECK-LABEL: func.func private @load_parameters
 
-// Where nothing is kept, there is nothing to wait for.
+// Without kept parameters, no other copies run.
 // NONE-LABEL:  func.func private @leaf.rows.stage0
 // NONE:          nvvm.cp.async.shared.global
 // NONE:          nvvm.cp.async.wait.group 0

@@ -5,8 +5,9 @@
 #rn = affine_map<(r, n) -> (r, n)>
 #r = affine_map<(r, n) -> (r)>
 
-// Elementwise code only: an element a lane, in tiles of 2 rows of 16; operands
-// are read as the step says, results lie as far apart as siblings need.
+// Elementwise code only: a lane computes one element, in tiles of 2 rows of 16.
+// Operands are read as the step specifies, and rows of results have the
+// distance that siblings need.
 // CHECK-LABEL: func.func private @reads.rows.stage0
 // CHECK-DAG:     %[[STRIDE:.*]] = arith.constant 128 : i64
 // CHECK:         uprog.await_rows
@@ -29,7 +30,7 @@
 // CHECK-NOT:     gpu.barrier
 // CHECK:         return
 
-// Two warps in a block of 64 threads share out the tiles of its rows and columns.
+// Two warps in a block of 64 threads share the tiles of its rows and columns.
 // SMALL-LABEL: func.func private @reads.rows.stage0
 // SMALL:         %[[WARP:.*]] = arith.divui %{{.*}}, %c32_i32
 // SMALL:         uprog.await_rows
@@ -61,7 +62,7 @@ uprog.operator @reads.rows(%n: index,
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// What a contraction reads whole is made by an earlier stage, in scratch of the
+// An earlier stage computes a whole operand of a contraction, in scratch of the
 // step: 128 bytes of each task.
 // CHECK-LABEL: uprog.operator @chain.rows
 // CHECK-SAME:    uprog.code = #uprog.code<stages = 2, task_scratch = 128>
@@ -97,8 +98,8 @@ uprog.operator @chain.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #upr
 #r = affine_map<(r, n) -> (r)>
 #rn = affine_map<(r, n) -> (r, n)>
 
-// Other reductions run along a row, in 2 lanes for 20 elements; the start value
-// comes last.
+// Other reductions run along a row, in 2 lanes for 20 elements. The start value
+// is added last.
 // CHECK-LABEL: func.func private @norm.rows.stage0
 // CHECK:         %[[SUM:.*]] = scf.for %{{.*}} step %c2_i64 iter_args(%[[ACC:.*]] = %cst{{.*}}) -> (f32)
 // CHECK:           math.fma %[[X:.*]], %[[X]], %[[ACC]] : f32
@@ -124,8 +125,8 @@ uprog.operator @norm.rows(%n: index, %x: tensor<?x20xf32> {uprog.operand = #upro
 
 // -----
 
-// Ragged rows are rows like any others, as many as the offsets say; what a task
-// makes of its own is a stage of its own.
+// Ragged rows are treated like other rows, as many as the offsets specify. The
+// result of a task has a separate stage.
 // CHECK-LABEL: uprog.operator @pool.rows
 // CHECK-SAME:    #uprog.code<ragged_scratch = [64], stages = 2, task_scratch = 0>
 // CHECK-LABEL: func.func private @pool.rows.stage0
@@ -149,7 +150,7 @@ uprog.operator @pool.rows(%n: index, %q: tensor<?x16xf32> {uprog.operand = #upro
 
 // -----
 
-// A constant lies in global memory.
+// A constant is stored in global memory.
 // CHECK:       gpu.module @device
 // CHECK:         llvm.mlir.global internal constant @batch.constant.0({{.*}}addr_space = 1 : i32
 // CHECK-LABEL:   func.func private @constant.rows.stage0

@@ -7,16 +7,17 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// Two tiles of columns for eight blocks. Four blocks have the same tile, and of one
-// row each takes one of its four slices: one warp of each has an item, two sums. Of
-// nine rows three of the four have a quad, of which the last has one row; the fourth
-// has none.
+// Two tiles of columns for eight blocks. Four blocks have the same tile. Each takes
+// one of four slices of one row: one warp of each has an item, two sums. Three of
+// the four blocks have a quad of nine rows, the last one with one row. The fourth
+// block has none.
 // CHECK: Work {{.*}}"work of @product, stage 0, domain -1, count 1: busy warps 8, warps 64, most items 1, passes 1, block barriers 2, dependent loads 2, row bytes 1024, most row bytes 128, weight bytes 0, most weight bytes 0, multiplications 8, loads 3, shuffles 5, instructions 24, block instructions 24, wavefronts 19, {{.*}}, sums from byte 1024 to 2048 of {{[0-9]+}}, of warps{{( 2 0 0 0 0 0 0 0){8}"}}
 // CHECK: Work {{.*}}"work of @product, stage 0, domain -1, count 9: busy warps 24, warps 64, most items 1, passes 1, block barriers 2, dependent loads 2, row bytes 2304, most row bytes 512, weight bytes 0, {{.*}} of warps{{( 8 8 8 8 0 0 0 0){4}( 2 2 2 2 0 0 0 0){2}( 0){16}"}}
 //
-// On tensor cores tiles remain whole. What blocks have not kept, 8 columns of 32
-// floats, they read for each of their tiles, and of ten quads the first of nine blocks
-// with the same tile has two; there is memory for one at a time.
+// On tensor cores, tiles remain whole. For each of their tiles, blocks read the
+// weights that they do not keep: 8 columns of 32 floats. Ten quads are shared by nine
+// blocks with the same tile: the first one has two quads, and memory for one at a
+// time.
 // BF16: Work {{.*}}"work of @product, stage 0, domain -1, count 40: busy warps 17, warps 34, most items 2, passes 2, block barriers 4, dependent loads 2, row bytes 10240, most row bytes 1024, weight bytes 20480, most weight bytes 2048, multiplications 4, loads 6, shuffles 0, instructions 18,
 uprog.operator @product(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<rows>},
                         %w: tensor<16x32xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x16xf32> {
@@ -27,8 +28,8 @@ uprog.operator @product(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.
       outs(%start : tensor<?x16xf32>) -> tensor<?x16xf32>
   uprog.yield %r : tensor<?x16xf32>
 }
-// Tiles of 32 elements, two rows of 16 columns: five for nine rows. A row is loaded
-// where an index says.
+// Tiles have 32 elements, two rows of 16 columns: five tiles for nine rows. An
+// index selects the row to load.
 // CHECK: Work {{.*}}"work of @elements, stage 0, domain -1, count 1: busy warps 1, warps 64, most items 1, passes 0, block barriers 0, dependent loads 2, {{.*}} chain 31, {{.*}} of warps{{( 0){64}"}}
 // CHECK: Work {{.*}}"work of @elements, stage 0, domain -1, count 9: busy warps 5, warps 64, most items 1,
 uprog.operator @elements(%n: index, %x: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x16xf32> {

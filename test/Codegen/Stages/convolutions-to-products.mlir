@@ -5,7 +5,8 @@
 #filter = affine_map<(t, n, f, h, w, c, i, j) -> (f, c, i, j)>
 #result = affine_map<(t, n, f, h, w, c, i, j) -> (t, n, f, h, w)>
 
-// The padded image lies in memory, and pixels are one dimension of 1024 columns.
+// The padded image is stored in memory, and pixels are one dimension of 1024
+// columns.
 // CHECK-DAG:   #[[PIXELS:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d4, d3 floordiv 32 + d5, d3 mod 32 + d6)>
 // CHECK-DAG:   #[[FILTER:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d2, d4, d5, d6)>
 // CHECK-DAG:   #[[RESULT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2, d3)>
@@ -39,8 +40,8 @@ uprog.operator @nchw.rows(%n: index, %x: tensor<?x1x8x32x32xf32> {uprog.operand 
   uprog.yield %y : tensor<?x1x16x32x32xf32>
 }
 
-// Columns are channels: the loops stay. What is read where it lies is not copied,
-// and loops of the reduction get the order of the filter's dimensions.
+// Columns are channels: the loops remain. An operand that is read in place is not
+// copied, and loops of the reduction get the order of the filter's dimensions.
 #pixel = affine_map<(t, h, w, f, c, i, j) -> (t, h * 2 + i, w + j * 3, c)>
 #weight = affine_map<(t, h, w, f, c, i, j) -> (i, j, c, f)>
 #channels = affine_map<(t, h, w, f, c, i, j) -> (t, h, w, f)>
@@ -64,7 +65,7 @@ uprog.operator @nhwc.rows(%n: index, %x: tensor<?x9x9x8xf32> {uprog.operand = #u
   uprog.yield %y : tensor<?x4x3x16xf32>
 }
 
-// Two poolings of one computed image share it; no reader computes it again.
+// Two poolings of one computed image share it: no reader computes it again.
 #cell = affine_map<(t, h, w, c, i, j) -> (t, h + i, w + j, c)>
 #window = affine_map<(t, h, w, c, i, j) -> (i, j)>
 #most = affine_map<(t, h, w, c, i, j) -> (t, h, w, c)>
@@ -100,7 +101,7 @@ uprog.operator @pooling.rows(%n: index, %x: tensor<?x9x9x8xf32> {uprog.operand =
   uprog.yield %m, %l : tensor<?x8x8x8xf32>, tensor<?x8x8x8xf32>
 }
 
-// A filter of each task has no panels: the loops stay.
+// A filter that differs between tasks has no panels: the loops remain.
 #other = affine_map<(t, n, f, h, w, c, i, j) -> (t, f, c, i, j)>
 // CHECK-LABEL: uprog.operator @own_filter.rows
 // CHECK:         linalg.generic

@@ -5,8 +5,8 @@
 #filter = affine_map<(t, f, p, c, i, j) -> (f, c, i, j)>
 #result = affine_map<(t, f, p, c, i, j) -> (t, f, p)>
 
-// Pixels are columns: the filter has the rows, as it is stored, and the image is packed
-// line by line, in vectors of which no lane of another line is stored.
+// Pixels are columns: the filter has the rows, as it is stored. The image is packed
+// line by line, in vectors that store no lane of another line.
 // CHECK-LABEL: uprog.operator @pixels.rows
 // CHECK:         uprog.reduction = #uprog.gathered<left = 1, panels = <parameters = [0], n = 64, k = 288, width = 1, transposed = true>, left_stride = 288, run = 14>
 // CPU-LABEL:   func.func private @pixels.rows.stage0
@@ -29,7 +29,7 @@ uprog.operator @pixels.rows(%n: index, %x: tensor<?x32x16x16xf32> {uprog.operand
   uprog.yield %y : tensor<?x64x196xf32>
 }
 
-// Groups: a row of each group is as far from that of the next as the filter says.
+// Groups: the filter determines the distance between the rows of adjacent groups.
 #groups = affine_map<(t, g, f, p, c, i) -> (t, g, c, p + i)>
 #grouped = affine_map<(t, g, f, p, c, i) -> (f, g, c, i)>
 #parts = affine_map<(t, g, f, p, c, i) -> (t, g, f, p)>
@@ -51,8 +51,8 @@ uprog.operator @groups.rows(%n: index, %x: tensor<?x2x4x32xf32> {uprog.operand =
   uprog.yield %y : tensor<?x2x5x30xf32>
 }
 
-// Channels are columns: the filter, whose last dimension they are, is a matrix of
-// 3 * 3 * 8 rows in panels.
+// Channels are columns: they are the last dimension of the filter, a matrix of 3
+// * 3 * 8 rows in panels.
 #pixel = affine_map<(t, h, w, f, i, j, c) -> (t, h + i, w + j, c)>
 #weight = affine_map<(t, h, w, f, i, j, c) -> (i, j, c, f)>
 #channels = affine_map<(t, h, w, f, i, j, c) -> (t, h, w, f)>

@@ -2,6 +2,6 @@
 // RUN: not batch-opt %s --uprog-stage-operators=target=tpu 2>&1 | FileCheck %s
 
 // Vectors are halved until one lane is left.
-// CHECK: there is no 'tpu'; use 'cpu' or 'gpu'
+// CHECK: invalid value 'tpu'; expected 'cpu' or 'gpu'
 // expected-error @unknown {{vector-bits must be a power of two of at least 128}}
 module {}

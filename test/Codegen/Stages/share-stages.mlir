@@ -2,7 +2,7 @@
 // RUN: batch-opt %s --uprog-stage-operators | batch-opt | FileCheck %s
 // RUN: batch-opt %s --uprog-stage-operators=target=gpu | FileCheck %s --check-prefix=GPU
 
-// Only the workers of a CPU share stages so.
+// Only the workers of a CPU share stages in this way.
 // GPU-NOT: {{^ *%.* = uprog.stage .*barrier}}
 // GPU-NOT: shared_dims
 
@@ -10,8 +10,8 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A product reads all columns of what it multiplies: each worker has made some of
-// them, so all wait.
+// A product reads all columns of its left factor. Each worker has computed some
+// of them, so all wait.
 // CHECK-LABEL: uprog.operator @columns.rows
 // CHECK:         uprog.stage rows<tasks> shape [64] reads
 // CHECK:         uprog.stage rows<tasks> shape [64] barrier ->
@@ -28,7 +28,7 @@ uprog.operator @columns.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #u
 }
 
 // The columns of a sum over a task's rows are those of the rows, which the same
-// worker has made: nobody waits before the sum.
+// worker has computed. No worker waits before the sum.
 // CHECK-LABEL: uprog.operator @segments.rows
 // CHECK:         uprog.stage rows<ragged(0)> shape [64] reads
 // CHECK:         uprog.stage rows<tasks> shape [64] ->
@@ -41,7 +41,7 @@ uprog.operator @segments.rows(%n: index, %q: tensor<?x64xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x64xf32>
 }
 
-// A stage that no worker waits for runs before the next barrier, or behind the
+// A stage that no worker waits for runs before the next barrier, or after the
 // last one: three stages, one barrier.
 // CHECK-LABEL: uprog.operator @childsum.rows
 // CHECK-COUNT-1: barrier
@@ -71,7 +71,7 @@ uprog.operator @childsum.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #
   uprog.yield %h : tensor<?x64xf32>
 }
 
-// Columns in another order are another worker's.
+// Another worker computes the columns that a reversed order reads.
 // CHECK:         uprog.stage rows<tasks> shape [64] reads
 // CHECK:         uprog.stage rows<tasks> shape [64] barrier scalar ->
 uprog.operator @reversed.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>})
@@ -91,8 +91,8 @@ uprog.operator @reversed.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #
 #heads = affine_map<(r, h, n) -> (r, h, n)>
 #head = affine_map<(r, h, n) -> (r, h)>
 
-// What each head does alone is shared out by heads, with no barrier from the first
-// product to the last: not even at a sum of one number for each head.
+// Heads share the work of each head, with no barrier from the first product to the
+// last, not even at a sum of one number for each head.
 // CHECK-LABEL: uprog.operator @heads.rows
 // CHECK-COUNT-2: uprog.stage rows<tasks> shape [12, 64] shared_dims 1
 // CHECK:         uprog.stage rows<tasks> shape [12] shared_dims 1 ->
@@ -141,8 +141,8 @@ uprog.operator @heads.rows(%n: index, %q: tensor<?x12x64xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x12x64xf32>
 }
 
-// Columns of a single panel leave nothing to share but rows: the positions of a
-// convolution, say, of one task.
+// Columns of a single panel leave only rows to share, such as the positions of
+// a convolution of one task.
 // CHECK:         uprog.stage rows<tasks> shape [100, 16] shared_dims 1
 uprog.operator @few_columns.rows(%n: index, %x: tensor<?x100x40xf32> {uprog.operand = #uprog.operand<gather>},
                                  %w: tensor<16x40xf32> {uprog.operand = #uprog.operand<shared(0)>})
@@ -162,8 +162,8 @@ uprog.operator @few_columns.rows(%n: index, %x: tensor<?x100x40xf32> {uprog.oper
   uprog.yield %p : tensor<?x100x16xf32>
 }
 
-// A slice that each head writes into its own part of a cache is read by the same
-// worker; where heads write into other places, all wait.
+// A slice that each head writes into its own share of a cache is read by the
+// same worker. If heads write into other places, all workers wait.
 // CHECK-LABEL: uprog.operator @cache.rows
 // CHECK:         uprog.stage rows<tasks> shape [12, 8, 64] shared_dims 1
 // CHECK-NOT:     barrier

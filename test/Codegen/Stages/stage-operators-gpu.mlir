@@ -5,9 +5,9 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// The operator stays, since it becomes unbatched CPU code too. Its copy in the
-// device's module has stages for lanes that load 16 bytes, and reads a parameter
-// along k.
+// The operator remains, because it also becomes unbatched CPU code. Its copy in
+// the device's module has stages for lanes that load 16 bytes, and reads a
+// parameter along k.
 // CHECK-LABEL: uprog.operator @cell.rows
 // CHECK-NOT:     uprog.stage
 // CHECK:         linalg.matmul

@@ -9,8 +9,8 @@
 #one = affine_map<(r, i) -> (r)>
 #column = affine_map<(r, i) -> (i)>
 
-// Elementwise ops behind a contraction are of its stage: they read it element by
-// element.
+// Elementwise ops after a contraction belong to its stage: they read it element
+// by element.
 // CHECK-LABEL: uprog.operator @fused.rows
 // CHECK-SAME:    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>}
 // CHECK:         uprog.stage rows<tasks> shape [64]
@@ -34,7 +34,7 @@ uprog.operator @fused.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #upr
   uprog.yield %e : tensor<?x64xf32>
 }
 
-// A reduction over what another op computes has that in a stage before it.
+// A reduction over a computed operand has an earlier stage for this operand.
 // CHECK-LABEL: uprog.operator @split.rows
 // CHECK:         %[[E:.*]] = uprog.stage rows<tasks> shape [64]
 // CHECK:           math.exp
@@ -55,8 +55,8 @@ uprog.operator @split.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #upr
   uprog.yield %s : tensor<?xf32>
 }
 
-// What a later stage reads and the operator does not yield lies in scratch
-// memory: 256 bytes of each task, and the next value behind them.
+// Values that a later stage reads and the operator does not yield are stored in
+// scratch memory: 256 bytes of each task, and the next value after them.
 // CHECK-LABEL: uprog.operator @scratch.rows
 // CHECK:         uprog.stage rows<tasks> shape [64]{{.*}} -> (tensor<?x64xf32>, tensor<?x64xf32> scratch 0, tensor<?x64xf32> scratch 256)
 uprog.operator @scratch.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?x64xf32>, tensor<?xf32>) {
@@ -77,7 +77,7 @@ uprog.operator @scratch.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #u
   uprog.yield %a, %s : tensor<?x64xf32>, tensor<?xf32>
 }
 
-// Rows of a ragged operand are stages of their own domain.
+// Rows of a ragged operand have stages of their own domain.
 // CHECK-LABEL: uprog.operator @ragged.rows
 // CHECK:         uprog.stage rows<ragged(0)> shape [16] {{.*}}reads(%[[X:.*]] : tensor<?x16xf32>) -> (tensor<?x16xf32> scratch 0)
 // CHECK:           math.exp %[[X]]
@@ -93,7 +93,7 @@ uprog.operator @ragged.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #up
   uprog.yield %s : tensor<?x16xf32>
 }
 
-// What depends on parameters only is computed once.
+// Values that depend only on parameters are computed once.
 // CHECK-LABEL: uprog.operator @once.rows
 // CHECK:         uprog.stage rows<once> shape [16] -> (tensor<16xf32> scratch 0)
 // CHECK:           math.exp
@@ -111,8 +111,8 @@ uprog.operator @once.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #upro
   uprog.yield %y : tensor<?x16xf32>
 }
 
-// A parameter that all rows are multiplied with is packed in panels of two
-// vectors when it is bound. Rows that are concatenated are read piece by piece.
+// A parameter that is multiplied by all rows is packed in panels of two vectors
+// when it is bound. Concatenated rows are read piece by piece.
 // CHECK-LABEL: uprog.operator @packed.rows
 // CHECK:         linalg.matmul
 // CHECK-SAME:      uprog.reduction = #uprog.packed<breaks = [16], left = 0, panels = <parameters = [0], n = 64, k = 48, width = 32, transposed = true>>
@@ -130,8 +130,8 @@ uprog.operator @packed.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #up
   uprog.yield %p : tensor<?x64xf32>
 }
 
-// A slice of what is concatenated begins in the second piece and ends in the third:
-// the place where the second begins lies before it, the end of the third behind it.
+// A slice of a concatenation begins in the second piece and ends in the third. The
+// second piece begins before the slice, and the third ends after it.
 // CHECK-LABEL: uprog.operator @sliced.rows
 // CHECK:         linalg.generic
 // CHECK-SAME:      uprog.reduction = #uprog.reduced<lanes, breaks = [24]>
@@ -151,7 +151,7 @@ uprog.operator @sliced.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #up
   uprog.yield %s : tensor<?xf32>
 }
 
-// Matrices of the tasks are read where they lie.
+// Matrices of the tasks are read in place.
 // CHECK-LABEL: uprog.operator @lying.rows
 // CHECK:         linalg.batch_matmul
 // CHECK-SAME:      uprog.reduction = #uprog.in_place<left = 0, left_stride = 64, right_stride = 64>
@@ -165,7 +165,7 @@ uprog.operator @lying.rows(%n: index, %a: tensor<?x64x64xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x64x64xf32>
 }
 
-// Reduced elements run through the lanes where there are no columns.
+// Reduced elements run through the lanes if there are no columns.
 // CHECK-LABEL: uprog.operator @dot.rows
 // CHECK:         linalg.generic
 // CHECK-SAME:      uprog.reduction = #uprog.reduced<lanes>
@@ -184,8 +184,8 @@ uprog.operator @dot.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog
   uprog.yield %s : tensor<?xf32>
 }
 
-// A view has no stage: it is copied to each that reads it, and what it views is
-// what the stage reads.
+// A view has no stage: each stage that reads the view copies it, and reads its
+// source.
 // CHECK-LABEL: uprog.operator @viewed.rows
 // CHECK:         uprog.stage rows<tasks> shape [16] {{.*}}reads(%[[X:.*]] : tensor<?x64xf32>)
 // CHECK-NEXT:      tensor.extract_slice %[[X]]
@@ -208,7 +208,7 @@ uprog.operator @viewed.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #up
   uprog.yield %e, %s : tensor<?x16xf32>, tensor<?xf32>
 }
 
-// Where a vector would begin anywhere, elements are computed one at a time.
+// If a vector could begin at any element, elements are computed one at a time.
 // CHECK-LABEL: uprog.operator @scalar.rows
 // CHECK:         uprog.stage rows<tasks> shape [16] {{.*}}scalar
 uprog.operator @scalar.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x16xf32> {
@@ -217,7 +217,7 @@ uprog.operator @scalar.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #up
   uprog.yield %e : tensor<?x16xf32>
 }
 
-// Stages that are there already stay as they are.
+// Existing stages remain unchanged.
 // CHECK-LABEL: uprog.operator @staged.rows
 // CHECK-SAME:    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 128, lanes = 4>}
 uprog.operator @staged.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x16xf32>
@@ -229,9 +229,9 @@ uprog.operator @staged.rows(%n: index, %x: tensor<?x16xf32> {uprog.operand = #up
   uprog.yield %0 : tensor<?x16xf32>
 }
 
-// The first stage copies the operand, where its row is not the result's. Whatever
-// reads the old row comes before the stage that inserts, what reads the new one
-// after it; the old rows that are results are copied first, too.
+// The first stage copies the operand if its row is not the result's. Reads of the
+// old row come before the stage that inserts, reads of the new one after it.
+// Results that are old rows are copied first, too.
 // CHECK-LABEL: uprog.operator @insert.rows(
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x6x4xf32>
 // CHECK:         %[[OLD:.*]] = uprog.stage rows<tasks> shape [4]
@@ -283,9 +283,9 @@ uprog.operator @insert.rows(
 #w2 = affine_map<(r, i, n, h, k) -> (h, k, n)>
 #y2 = affine_map<(r, i, n, h, k) -> (r, i, n)>
 
-// Of a parameter with a matrix for each head, panels of all are packed, and a
-// product of activations whose columns are rows in memory is copied. Along heads
-// too a sum runs in tiles.
+// A parameter with a matrix for each head is packed in panels of all heads. A
+// product of activations whose columns are rows in memory is copied. Sums along
+// heads run in tiles, too.
 // CHECK-LABEL: uprog.operator @heads.rows
 // CHECK:         uprog.stage rows<tasks> shape [4, 16, 64]
 // CHECK:           uprog.reduction = #uprog.packed<groups = [0], left = 0, panels = <parameters = [0], extents = [4, 64, 48], order = [0, 2, 1], n = 64, k = 48, width = 32>>
@@ -330,7 +330,7 @@ uprog.operator @heads.rows(%n: index, %x: tensor<?x16x48xf32> {uprog.operand = #
   uprog.yield %y : tensor<?x16x32xf32>
 }
 
-// The first of the largest elements is found in all lanes.
+// All lanes search for the first of the largest elements.
 // CHECK-LABEL: uprog.operator @largest.rows
 // CHECK:           uprog.reduction = #uprog.reduced<lanes>
 uprog.operator @largest.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?xf32>, tensor<?xi32>) {
@@ -353,7 +353,7 @@ uprog.operator @largest.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #u
   uprog.yield %m#0, %m#1 : tensor<?xf32>, tensor<?xi32>
 }
 
-// Which of equal elements it is depends on their order, if the last one counts.
+// If the last of equal elements counts, the result depends on their order.
 // CHECK-LABEL: uprog.operator @last.rows
 // CHECK:           uprog.reduction = #uprog.reduced<sequential>
 uprog.operator @last.rows(%n: index, %x: tensor<?x64xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?xf32>, tensor<?xi32>) {

@@ -1,13 +1,13 @@
 // RUN: batch-opt %s --convert-batch-to-llvm --split-input-file --verify-diagnostics
 
-// An object runs an entry.
+// An object has an entry.
 // expected-error @+1 {{the module has no entry: mark the function for one instance with 'attributes {batch.entry}'}}
 module {
 }
 
 // -----
 
-// What goes in and out of the entry is what values of programs are.
+// Arguments and results of the entry have the types of values of programs.
 // expected-error @+1 {{a value of type 'memref<4xf32>' cannot be an argument or result of the entry}}
 func.func @main(%m: memref<4xf32>) attributes {batch.entry} {
   return
@@ -15,7 +15,7 @@ func.func @main(%m: memref<4xf32>) attributes {batch.entry} {
 
 // -----
 
-// Parameters come from a file of tensors.
+// Parameters are read from a file of tensors.
 // expected-error @+1 {{argument #1 is a parameter and must be a tensor; pass a scalar as a tensor of rank 0}}
 func.func @main(%n: index, %s: index {batch.shared = "s"}) attributes {batch.entry} {
   return
@@ -35,7 +35,7 @@ func.func @main() attributes {batch.entry} {
 
 // -----
 
-// Only what a traversal did can be recalled.
+// Only the results of a traversal can be looked up.
 rec.adt @Tree {
   rec.variant @leaf()
 }

@@ -9,8 +9,8 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
   batch.yield %x : tensor<4xf32>
 }
 
-// The values that branches read, and their results, are in a frame of the caller: two
-// handles and an index, then a handle and an f32. The constant is made again.
+// Values that branches read, and their results, are in a frame of the caller: two
+// handles and an index, then a handle and an f32. The constant is created again.
 // CHECK-LABEL: func.func private @main.inspect
 // CHECK-SAME:    (%[[CONTEXT:.*]]: !llvm.ptr, %[[X:.*]]: i64, %[[I:.*]]: index, %{{.*}}: i64)
 // CHECK:         llvm.alloca
@@ -26,7 +26,7 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 // CHECK-NOT:     scf.for
 // CHECK:         return
 
-// A case for each region. In the last one a branch has branches.
+// Each region has a case. The last branch contains branches.
 // CHECK-LABEL: llvm.func internal @main.inspect.branch0
 // CHECK-SAME:    (%[[CONTEXT:.*]]: !llvm.ptr, %[[FRAME:.*]]: !llvm.ptr, %[[NUMBER:.*]]: i64)
 // CHECK:         %[[CASE:.*]] = arith.index_cast %[[NUMBER]] : i64 to index

@@ -9,8 +9,8 @@ batch.kernel @put(%x: tensor<64xf32>, %i: index) -> (tensor<64xf32> {batch.in_pl
   batch.yield %x : tensor<64xf32>
 }
 
-// What a loop carries for inserts alone gets a row before the loop, which all
-// iterations write into: they take none.
+// A value that a loop carries only for inserts gets a row before the loop. All
+// iterations write into this row and allocate none.
 // CHECK-LABEL: func.func private @carried(
 // CHECK:         llvm.load %{{.*}} : !llvm.ptr -> vector<16xi32>
 // CHECK:         llvm.store
@@ -30,9 +30,9 @@ func.func private @carried(%x: tensor<64xf32>, %n: index) -> tensor<64xf32> {
   return %r : tensor<64xf32>
 }
 
-// A row that the kernel reads again, one from outside, and one that another
-// kernel has made for this alone.
-// REMARK: inserts.mlir:[[# @LINE + 5]]:8: remark: [Missed] Inserts {{.*}}"unbatched code copies argument #0 of kernel @put: it is not a row that the program has made for this alone"
+// Rows that are not updated in place: a row that the kernel reads again, a row
+// from outside, and a row that another kernel computes only for this one.
+// REMARK: inserts.mlir:[[# @LINE + 5]]:8: remark: [Missed] Inserts {{.*}}"unbatched code copies argument #0 of kernel @put: its row was not made by the program for this insert only"
 // REMARK: inserts.mlir:[[# @LINE + 5]]:8: remark: [Missed]
 // REMARK: inserts.mlir:[[# @LINE + 5]]:8: remark: [Passed]
 func.func private @straight(%x: tensor<64xf32>, %n: index) -> (tensor<64xf32>, tensor<64xf32>) {

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --convert-batch-to-llvm | FileCheck %s
 
-// Where an inspector reads an element the row's handle says the source, whose rows
-// have a base and a distance. Rows of the last dimension are padded.
+// To read an element, an inspector finds the source in the row's handle. The rows
+// of a source have a base and a distance. Rows of the last dimension are padded.
 
 batch.source @n : tensor<index>
 batch.source @x : tensor<2x20xi16>
@@ -30,7 +30,8 @@ func.func @main(%n: tensor<index>, %x: tensor<2x20xi16>) -> (i16, i16, i16)
 // CHECK-NEXT:    %[[I:.*]] = arith.index_cast %[[CELL]] : i64 to index
 
 // The row of 2 by 20 takes 128 bytes. An index is compared with its extent, and
-// ends the run with what is said under its number; the constant one is in range.
+// ends the run with the text that has its number. The constant index is in
+// range.
 // CHECK:         arith.muli %{{.*}}, %c128_i64
 // CHECK-NEXT:    %[[START:.*]] = arith.addi
 // CHECK-NEXT:    %[[LINE:.*]] = arith.index_cast %c1 : index to i64
@@ -50,7 +51,8 @@ func.func @main(%n: tensor<index>, %x: tensor<2x20xi16>) -> (i16, i16, i16)
 // CHECK-NEXT:    %[[HERE:.*]] = llvm.inttoptr %[[ELEMENT]]
 // CHECK-NEXT:    llvm.load %[[HERE]] : !llvm.ptr -> i16
 
-// No constant in range is compared; one that is out of range always ends the run.
+// Constants in range are not compared. A constant out of range always ends the
+// run.
 // CHECK-NOT:     scf.if
 // CHECK:         %[[CONSTANT:.*]] = arith.index_cast %c-1 : index to i64
 // CHECK:         arith.cmpi uge, %[[CONSTANT]], %c20_i64
@@ -68,7 +70,7 @@ func.func @main.inspect(%n: !batch.handle {batch.in_source = @n},
   return %a, %b, %c : i16, i16, i16
 }
 
-// What each index is of the descriptor says: two of the instance program, and two
-// for each read of the inspector.
+// The descriptor describes each index: two of the instance program, and two for
+// each read of the inspector.
 // CHECK: \22indices\22:[\22index {} is out of range for dimension 0 of a tensor of type tensor<2x20xi16>, read at inspector-reads.mlir:{{[0-9]+}}:8\22,\22index {} is out of range for dimension 1 of
 // CHECK-SAME: tensor<2x20xi16>, read at inspector-reads.mlir:{{[0-9]+}}:8\22]

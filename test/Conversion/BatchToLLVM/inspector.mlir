@@ -45,8 +45,8 @@ func.func private @visit(%t: !rec.adt<@Tree>) -> index {
   return %n : index
 }
 
-// A task that reads rows at constant places, the same wherever it is recorded, is
-// recorded once per run, as is one without operands.
+// A task that reads only rows at constant places, which are the same at each
+// record, is recorded once per run. So is a task without operands.
 // CHECK-LABEL: func.func private @visit.inspect
 // CHECK-COUNT-2: arith.cmpi uge
 // CHECK:         arith.ori
@@ -67,7 +67,7 @@ func.func private @visit.inspect(%t: !rec.adt<@Tree>) -> index {
   return %n : index
 }
 
-// The entry of the instance program stays; without recursion it is not wrapped.
+// The entry of the instance program remains. Without recursion it is not wrapped.
 // CHECK-LABEL: func.func private @main(
 func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"}, %word: index,
                 %E: tensor<?x4xf32> {batch.shared = "E"})
@@ -77,8 +77,8 @@ func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"}, %word: index,
   return %x : tensor<4xf32>
 }
 
-// A handle is a cell. The handle of a row is the row's number and its source,
-// and a row that is not there ends the run.
+// A handle is a cell. The handle of a row contains the row's number and its
+// source. A missing row ends the run.
 // CHECK-LABEL: func.func private @main.inspect
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[T:.*]]: i64, %[[WORD:.*]]: index) -> i64
 // CHECK:         %[[INDEX:.*]] = arith.index_cast %[[WORD]] : index to i64
@@ -88,7 +88,7 @@ func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"}, %word: index,
 // CHECK:         }
 // CHECK:         %[[X:.*]] = arith.ori %[[INDEX]], %{{.*}} : i64
 
-// A task without operands is recorded once per run: the handle is remembered.
+// A task without operands is recorded once per run: its handle is stored.
 // CHECK:         %[[KNOWN:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
 // CHECK:         %[[NEW:.*]] = arith.cmpi slt, %[[KNOWN]], %{{.*}} : i64
 // CHECK-NEXT:    %[[ONCE:.*]] = scf.if %[[NEW]] -> (i64) {
@@ -96,13 +96,13 @@ func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"}, %word: index,
 // CHECK-NEXT:      scf.yield %[[KNOWN]] : i64
 // CHECK-NEXT:    }
 
-// A depth is the largest of the handles'.
+// A depth is the largest depth of the handles.
 // CHECK:         %[[SHIFTED:.*]] = arith.shrui %[[ONCE]], %{{.*}} : i64
 // CHECK:         %[[DEPTH:.*]] = arith.andi %[[SHIFTED]], %{{.*}} : i64
 // CHECK-NEXT:    arith.maxsi %{{.*}}, %[[DEPTH]] : i64
 
-// A record goes to the queue of its kernel, which grows where it is full. The
-// handle of a second result differs in its position alone.
+// A record is appended to the queue of its kernel, which grows when it is full.
+// The handle of a second result differs only in its position.
 // CHECK:         %[[ROOM:.*]] = arith.subi %{{.*}}, %{{.*}} : i64
 // CHECK-NEXT:    %[[FULL:.*]] = arith.cmpi slt, %[[ROOM]], %[[BYTES:.*]] : i64
 // CHECK:         scf.if %[[FULL]] {
@@ -133,8 +133,8 @@ func.func @main.inspect(%t: !rec.adt<@Tree>, %word: index)
   return %s : !batch.handle
 }
 
-// A traversal runs a function on an instance's nodes of its ADT and stores what it
-// returns; the function looks it up by the node.
+// A traversal runs a function on an instance's nodes of its ADT and stores the
+// results. The function looks them up by node.
 // CHECK-LABEL: func.func private @main.traverse
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[FIRST:.*]]: i64, %[[END:.*]]: i64)
 // CHECK:         scf.for %[[NODE:.*]] = %[[FIRST]] to %[[END]] step %{{.*}} {
@@ -147,8 +147,8 @@ func.func @main.traverse() attributes {batch.traversal} {
   return
 }
 
-// The object has its entry points and its descriptor; declarations of kernels,
-// tables, sources and ADTs are said there and gone here.
+// The object has its entry points and its descriptor. The descriptor describes
+// kernels, tables, sources and ADTs, whose declarations are removed.
 // CHECK-NOT:   batch.
 // CHECK:       llvm.func internal @batch.inspect(%[[CTX:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64) {
 // CHECK:         scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step

@@ -14,8 +14,9 @@ batch.kernel @cell(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tenso
   batch.yield %x : tensor<4xf32>
 }
 
-// A recursive function remembers its calls by the arguments that differ between
-// them, refuses to go too deep, and ends if the run has been cancelled.
+// A recursive function stores the results of its calls by the arguments that
+// differ between them. It ends the run if it is too deep, or if the run has
+// been cancelled.
 // CHECK-LABEL: func.func private @encode(
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[T:.*]]: i64, %[[W:.*]]: i64) -> i64
 // CHECK:         %[[KEY:.*]] = llvm.alloca
@@ -31,8 +32,8 @@ batch.kernel @cell(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tenso
 // CHECK-NEXT:    scf.if %[[NEW]] {
 // CHECK-NEXT:      func.call @encode.body(%[[CTX]], %[[T]], %[[W]])
 
-// An invocation calls the operator's code with one task, which is the first of
-// one, in one part, in all its stages.
+// An invocation calls the operator's code with one task: the first of one, as
+// one share, in all stages.
 // CHECK-LABEL: func.func private @encode.body(
 // CHECK:         func.call @encode(
 // CHECK:         func.call @cell.rows(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[ZERO:.*]], %[[ONE:.*]], %[[ZERO]], %[[ONE]], %[[ZERO]], %[[STAGES:.*]])
@@ -56,9 +57,9 @@ func.func @main(%t: !rec.adt<@Nat>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// The input has nothing of the dialects that this makes. A function that the
-// program does not need goes. The descriptor names the target, and arguments
-// and results without names by their positions.
+// The input contains none of the dialects of the output. Functions that the
+// program does not need are removed. The descriptor names the target, and names
+// unnamed arguments and results by position.
 // CHECK-NOT:   @unreached
 // CHECK-LABEL: func.func private @plain
 // CHECK-SAME:    (%{{.*}}: !llvm.ptr, %[[N:.*]]: index) -> index
@@ -82,8 +83,8 @@ module attributes {batch.sizes = {H = 4 : index}} {
 
 // -----
 
-// The number of rows of a parameter is in its source, which nothing else may read;
-// the extent of a ragged tensor is in its list.
+// The number of rows of a parameter is in its source, which nothing else may read.
+// The extent of a ragged tensor is in its list.
 // CHECK-LABEL: func.func private @extents
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[XS:.*]]: i64, %{{.*}}: i64) -> (index, index)
 // CHECK:         %[[NUMBER:.*]] = arith.constant 4 : i64
@@ -105,9 +106,9 @@ func.func @extents(%rows: tensor<?x4xf32>, %E: tensor<?x4xf32> {batch.shared = "
 
 // -----
 
-// Elements of all types are read where they lie, those of parameters through a
-// source that is the whole parameter. An i1 takes a byte; rows of the last
-// dimension are padded to 64 bytes.
+// Elements of all types are read in place, those of parameters through a source
+// that is the whole parameter. An i1 takes a byte. Rows of the last dimension
+// are padded to 64 bytes.
 // CHECK-LABEL: func.func private @main(
 // CHECK-SAME:    %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %[[C:.*]]: i64, %{{.*}}: i64) -> (i1, index, f64, i32)
 // CHECK:         %[[BYTE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i8
@@ -135,9 +136,9 @@ func.func @main(%a: tensor<11xi1>, %n: tensor<2xindex>, %c: tensor<f64> {batch.s
 
 // -----
 
-// An index that is not known is compared with its extent, without a sign, and the
-// run ends in an error with the number of what it is of; so it does where a constant
-// one is out of range, and one in range is not compared.
+// An unknown index is compared with its extent as an unsigned number. Out of range,
+// the run ends in an error with the number of its description. A constant out of
+// range does the same, and a constant in range is not compared.
 // CHECK-LABEL: func.func private @main(
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[X:.*]]: i64, %[[I:.*]]: index, %{{.*}}: i64) -> (i16, i16, i16, f32)
 // CHECK-NOT:     arith.cmpi
@@ -163,7 +164,7 @@ func.func @main(%a: tensor<11xi1>, %n: tensor<2xindex>, %c: tensor<f64> {batch.s
 // CHECK-NOT:     arith.cmpi
 // CHECK:         llvm.load %{{.*}} : !llvm.ptr -> i16
 
-// An element of a parameter with any number of rows lies in a row of its source.
+// An element of a parameter with any number of rows is in a row of its source.
 // CHECK:         %[[ROW:.*]] = arith.index_cast %[[I]] : index to i64
 // CHECK:         %[[OUTSIDE:.*]] = arith.cmpi uge, %[[ROW]], %{{.*}} : i64
 // CHECK-NEXT:    scf.if %[[OUTSIDE]] {
@@ -179,7 +180,7 @@ func.func @main(%a: tensor<11xi1>, %n: tensor<2xindex>, %c: tensor<f64> {batch.s
 // CHECK:         llvm.load %{{.*}} : !llvm.ptr -> f32
 // CHECK:         return
 
-// The descriptor says of which dimension each number is, and where it is read.
+// The descriptor has the dimension and the place of the read for each number.
 // CHECK:      \22indices\22:[\22index {} is out of range for dimension 0 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ:]]:8\22
 // CHECK-SAME: ,\22index {} is out of range for dimension 1 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ]]:8\22
 // CHECK-SAME: ,\22index {} is out of range for dimension 0 of a tensor of type tensor<2x20xi16>, read at instance.mlir:[[#READ+1]]:8\22

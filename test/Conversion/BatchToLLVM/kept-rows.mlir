@@ -2,7 +2,7 @@
 // RUN: sed '/  batch.keep/d' %s | not batch-opt --convert-batch-to-llvm 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNKEPT
 
-// UNKEPT: waits, but no batch.keep names the rows of transient tables that are needed then; run batch-keep-rows before convert-batch-to-llvm
+// UNKEPT: requires a batch.keep that lists the rows of transient tables that are needed after the wait; run batch-keep-rows before convert-batch-to-llvm
 
 batch.table @h : tensor<4xf32> group(0) transient
 func.func private @cell.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
@@ -13,8 +13,8 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
   batch.yield %x : tensor<4xf32>
 }
 
-// A frame with room for the most rows, two, is linked when the function begins, and
-// unlinked when it ends. Each batch.keep fills it anew.
+// A frame for the most rows, two, is linked when the function begins, and unlinked
+// when it ends. Each batch.keep fills it again.
 // CHECK-LABEL: func.func private @main.inspect
 // CHECK:         %[[CELLS:.*]] = arith.constant 4 : i64
 // CHECK:         %[[FRAME:.*]] = llvm.alloca %[[CELLS]] x i64
@@ -27,7 +27,7 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 // CHECK:         llvm.store %[[TWO]], %{{.*}} {{.*}} : i64, !llvm.ptr
 // CHECK:         llvm.call
 
-// The results of branches are a frame of their own: none is there at first.
+// The results of branches have their own frame, which is empty at first.
 // CHECK:         %[[CODE:.*]] = llvm.mlir.addressof @main.inspect.branch0
 // CHECK:         %[[NONE:.*]] = arith.constant -1 : i64
 // CHECK:         llvm.store %[[NONE]]

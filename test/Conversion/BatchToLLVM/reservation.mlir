@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --convert-batch-to-llvm | FileCheck %s
 
-// A traversal makes room for all that it adds before its loop, so that nothing
-// in the loop moves memory. What is added in loops, and what functions add
-// that are called, asks for room where it is added.
+// Before its loop, a traversal reserves space for everything that it adds, so
+// that nothing in the loop moves memory. Additions in inner loops, and in
+// called functions, reserve their space themselves.
 
 rec.adt @Tree {
   rec.variant @leaf(word: index)
@@ -54,8 +54,8 @@ func.func @main.inspect(%t: !rec.adt<@Tree>) -> index attributes {batch.inspecto
   return %n : index
 }
 
-// Two records of @a in one case and one in the other: two at most, of 16 bytes
-// each. The records of @b are in a loop, and the record of @once is but one.
+// One case has two records of @a, the other one: at most two, of 16 bytes each.
+// The records of @b are in a loop, and @once has only one record.
 // CHECK-LABEL: func.func private @visit.inspect
 // CHECK-COUNT-2: llvm.call {{.*}} : !llvm.ptr, (!llvm.ptr, i64, i64) -> ()
 // CHECK-NOT:   llvm.call

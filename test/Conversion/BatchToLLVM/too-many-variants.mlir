@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --convert-batch-to-llvm --verify-diagnostics
 
 // The variant of a node is one byte of it.
-// expected-error @+1 {{the module has 257 variants in all ADTs; a compiled object can have at most 256}}
+// expected-error @+1 {{the ADTs of the module have 257 variants in total; a compiled object can have at most 256}}
 module {
 rec.adt @Many {
   rec.variant @v0()

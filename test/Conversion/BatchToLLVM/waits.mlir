@@ -2,7 +2,7 @@
 // RUN: sed 's/ table(@h)//' %s | not batch-opt --convert-batch-to-llvm 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NONE
 
-// NONE: waits for a row of no table; run batch-assign-slots before convert-batch-to-llvm
+// NONE: waits for a row without a table; run batch-assign-slots before convert-batch-to-llvm
 
 batch.table @other : tensor<4xf32> group(1)
 batch.table @h : tensor<4xf32> group(0)
@@ -14,8 +14,8 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
   batch.yield %x : tensor<4xf32>
 }
 
-// The runtime gives the address of the row: of table 1. What is read depends on an
-// index, which is checked.
+// The runtime returns the address of the row, of table 1. The index of the element
+// is checked.
 // CHECK-LABEL: func.func private @main.inspect
 // CHECK:         arith.ori
 // CHECK:         %[[H:.*]] = arith.ori
@@ -37,7 +37,7 @@ batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.in_table = @h}) {
 // CHECK:         %[[DROPPED:.*]] = arith.andi %[[BEFORE]], %[[NOT]] : i1
 // CHECK:         arith.select %[[DROPPED]], %{{.*}}, %[[DEPTH]] : i64
 
-// A ghost raises the depth of a handle of the same row, and says so in that bit.
+// A ghost raises the depth of a handle of the same row, and sets a bit for this.
 // CHECK:         %[[OWN:.*]] = arith.select
 // CHECK:         %[[ABOVE:.*]] = arith.addi
 // CHECK:         %[[MOST:.*]] = arith.maxsi %[[OWN]], %[[ABOVE]] : i64
@@ -66,12 +66,13 @@ func.func @main.inspect(%x: !batch.handle, %i: index) -> !batch.handle
   return %r : !batch.handle
 }
 
-// Where control waits, rounds of loops are counted: nothing else bounds them.
+// If control waits, rounds of loops are counted, because nothing else limits
+// them.
 // CHECK-LABEL: func.func private @main
 // CHECK-SAME:    (%[[CONTEXT:.*]]: !llvm.ptr
 // CHECK:         scf.while
 // CHECK:         } do {
-// Every round may be the last one of a run that has been cancelled.
+// Each round may be the last one of a run that has been cancelled.
 // CHECK:         %[[WORD:.*]] = llvm.load %{{.*}} atomic monotonic {alignment = 4 : i64} : !llvm.ptr -> i32
 // CHECK:         %[[ENDS:.*]] = arith.cmpi ne, %[[WORD]], %{{.*}} : i32
 // CHECK-NEXT:    scf.if %[[ENDS]] {

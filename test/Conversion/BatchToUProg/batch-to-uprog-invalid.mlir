@@ -16,7 +16,7 @@ func.func @main.inspect() attributes {batch.inspector} {
 
 // -----
 
-// A step has to know how it reads,
+// A step needs the way in which each operand is read.
 batch.kernel @k(%i: index) {
   batch.yield
 }
@@ -34,7 +34,7 @@ func.func @main.inspect(%i: index) attributes {batch.inspector} {
 
 // -----
 
-// and where it writes.
+// A step needs the place of each result.
 batch.kernel @k() -> tensor<4xf32> {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>

@@ -6,7 +6,7 @@
 batch.table @h : tensor<4xf32> group(0)
 batch.source @E : tensor<4xf32> parameter(0)
 
-// The operator learns how its operands are read.
+// The operator gets attributes for the way in which its operands are read.
 batch.kernel @leaf(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @E>},
                    %n: index {batch.read = #batch.read<kind = scalar>},
                    %w: tensor<4x4xf32> {batch.shared, batch.read = #batch.read<kind = shared>, batch.parameter = 1 : i64})
@@ -24,11 +24,11 @@ uprog.operator @leaf.rows of @leaf(
     -> tensor<?x4xf32> {
   uprog.yield %x : tensor<?x4xf32>
 }
-// What nothing records is not run.
+// A kernel that nothing records is not run.
 batch.kernel @unused(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
-// A kernel learns which of its operands are of one ragged domain.
+// A kernel gets attributes for operands of one ragged domain.
 // CHECK:      batch.kernel @pair(
 // CHECK-SAME:   tensor<?x4xf32> {batch.ragged = 0 : i64, batch.read = #batch.read<kind = rows, from = @h, segments = true>})
 batch.kernel @pair(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @h>},
@@ -64,14 +64,14 @@ func.func @main.inspect(%n: index, %hs: !rec.list<!batch.handle>) attributes {ba
   return
 }
 
-// The executor is a loop over a plan's steps that all units run in step.
+// The executor is a loop over a plan's steps. All units run each step together.
 // CHECK-LABEL: uprog.program @main.execute
 // CHECK-SAME:    (%[[PLAN:.*]]: !batch.plan) level(device) attributes {batch.executor} {
 // CHECK:         %[[STEPS:.*]] = uprog.plan_size %[[PLAN]]
 // CHECK:         uprog.for %[[I:.*]] = %{{.*}} to %[[STEPS]] {
 // CHECK:           uprog.plan_step %[[PLAN]][%[[I]]]
 
-// A uniform branch goes to the operator of the step's kernel: kernels have the
+// A uniform branch selects the operator of the step's kernel. Kernels have the
 // numbers of the module's order, and one that is not recorded has no case.
 // CASES:         %[[KERNEL:.*]] = uprog.step_kernel %[[STEP:.*]]
 // CASES:         uprog.branch %[[KERNEL]]
@@ -81,7 +81,7 @@ func.func @main.inspect(%n: index, %hs: !rec.list<!batch.handle>) attributes {ba
 // CASES:         case 2 {
 // CASES:           uprog.run @pair.rows step(%[[STEP]]) tasks(%{{.*}})
 
-// All units wait for each other at the end of a step that says so, nowhere else.
+// All units wait for each other only at the end of a step that requires it.
 // BARRIER-LABEL: uprog.program @main.execute
 // BARRIER-NOT:   uprog.barrier
 // BARRIER:       %[[WAIT:.*]] = uprog.step_barrier %{{.*}}
@@ -93,10 +93,10 @@ func.func @main.inspect(%n: index, %hs: !rec.list<!batch.handle>) attributes {ba
 
 // -----
 
-// Where rows lie in their tables, operands and results say too: the rows of @u
-// lie between those of @t, 128 bytes each, and @v has a layout.
+// Operands and results also have the places of rows in their tables. The rows
+// of @u are between those of @t, 128 bytes each, and @v has a layout.
 batch.table @t : tensor<32xf32> group(0)
-batch.table @u : tensor<32xf32> group(0) beside(@t)
+batch.table @u : tensor<32xf32> group(0) next_to(@t)
 batch.table @v : tensor<32xf32> group(0)
   layout(affine_map<(d0, d1) -> (d0 floordiv 4, d1 floordiv 16, d0 mod 4, d1 mod 16)>)
 batch.kernel @swap(%x: tensor<32xf32> {batch.read = #batch.read<kind = gather, from = @t>},
@@ -118,8 +118,8 @@ uprog.operator @swap.rows of @swap(
 
 // -----
 
-// The input has nothing of the dialect that this makes. Without tasks the
-// executor has nothing to choose from.
+// The input contains none of the dialects of the output. Without tasks, the
+// executor selects nothing.
 // CHECK-LABEL: uprog.program @run.execute(%{{.*}}: !batch.plan) level(device) attributes {batch.executor} {
 // CHECK-NOT:     case {{[0-9]}}
 // CHECK:         uprog.step_barrier
@@ -133,7 +133,7 @@ func.func @run.inspect() attributes {batch.inspector} {
 
 // -----
 
-// Without an inspector there is no plan to run.
+// Without an inspector, no plan runs.
 // CHECK-LABEL: func.func @alone
 // CHECK-NOT:   uprog.program
 func.func @alone() attributes {batch.entry} {

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-lockstep --remark-format=emitRemark --remarks-filter=batch -o /dev/null 2>&1 | FileCheck %s
 
-// A result stays in the row of the variable that it comes from, unless somebody
-// else reads the variable.
+// A result stays in the row of the variable that it is computed from, unless
+// another op reads the variable.
 batch.kernel @loop(%x: tensor<2xf32>) -> (tensor<2xf32> {batch.in_place = 0 : i64}) attributes {phase = 0 : i64} {
   batch.yield %x : tensor<2xf32>
 }
@@ -26,7 +26,7 @@ batch.machine @main.machine() attributes {cached_tops} {
   }
   batch.block @end {
     %x = batch.top @x : tensor<2xf32>
-    // CHECK: inserts.mlir:[[# @LINE + 1]]:10: remark: [Missed] Inserts {{.*}}"block @end copies what it inserts into: the result is not for the variable that it comes from, or that one has a stack or other readers"
+    // CHECK: inserts.mlir:[[# @LINE + 1]]:10: remark: [Missed] Inserts {{.*}}"block @end copies the tensor that it inserts into: the result is not for the variable that the tensor comes from, or that variable has a stack or other readers"
     %y = batch.invoke @end(%x) : (tensor<2xf32>) -> tensor<2xf32>
     batch.set @old, %x : tensor<2xf32>
     batch.set @x, %y : tensor<2xf32>

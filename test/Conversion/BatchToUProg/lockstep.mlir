@@ -4,8 +4,8 @@
 // RUN: FileCheck %s --check-prefix=WAITING < %t.mlir
 // RUN: FileCheck %s --check-prefix=CASES < %t.mlir
 
-// A loop runs the preferred one of all blocks, or the one that a lane has waited
-// for longest, until no lane waits.
+// A loop runs the preferred block, or the block for which a lane has waited
+// longest, until no lane waits.
 // CHECK-LABEL: uprog.program @main.execute(
 // CHECK-SAME:    %[[LANES:.*]]: !batch.lanes) level(block) attributes {batch.executor} {
 // CHECK-NEXT:    batch.start_lanes %[[LANES]] @main.machine
@@ -24,8 +24,8 @@
 // WAITING-NEXT:        uprog.condition(%[[RUNS]])
 // WAITING:           uprog.take_lanes %[[LANES]][%[[BLOCK]]] tasks(%[[COUNT]])
 
-// Each block has a case: what its stacks do before its kernel, the kernel, if it
-// has one, and what becomes of the results.
+// Each block has a case: the reads of stacks before its kernel, the kernel if it
+// has one, and the use of the results.
 // CASES:         %[[STEP:.*]] = uprog.take_lanes
 // CASES:         case 0 {
 // CASES-NOT:       prologue
@@ -65,8 +65,8 @@ func.func @main(%x: tensor<2xf32>, %w: tensor<2xf32> {batch.shared = "w"}) -> te
 
 // -----
 
-// Without cached tops a read is a copy from a stack, before the kernel. With
-// frames a call runs the loop again, for its lanes only.
+// Without cached tops, a read copies from a stack before the kernel. With
+// frames, a call runs the loop again, for its lanes only.
 // CHECK-LABEL: uprog.program @main.execute(
 // CHECK-NEXT:    batch.start_lanes %[[LANES:.*]] @main.machine
 // CHECK-NEXT:    uprog.ref @main.frame(%[[LANES]]) : !batch.lanes

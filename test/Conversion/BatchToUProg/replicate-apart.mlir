@@ -8,12 +8,13 @@
 // RUN: batch-opt %s --batch-outline-kernels --batch-vectorize-kernels --batch-replicate=tuning=%t.json \
 // RUN:   | FileCheck %s --check-prefix=DEVICE
 
-// Each worker runs instances by itself, unless an option or a file says otherwise.
+// Each worker runs its own instances, unless an option or a file specifies
+// something else.
 // ALONE:   uprog.program @main.instance({{.*}}) level(block)
-// DEVICE:  uprog.program @main.instance.together({{.*}}) level(device)
+// DEVICE:  uprog.program @main.instance.all_units({{.*}}) level(device)
 // CLUSTER: uprog.program @main.instance.cluster({{.*}}) level(cluster)
 func.func @main(%x: tensor<f32>) -> tensor<f32>
-    attributes {batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+    attributes {batch.per_unit, batch.entry, batch.strategy = #batch.strategy<replicate>} {
   %bound = arith.constant 1.0e+02 : f32
   %first = tensor.extract %x[] : tensor<f32>
   %y = scf.while (%a = %first) : (f32) -> f32 {

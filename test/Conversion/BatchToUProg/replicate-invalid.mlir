@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --batch-replicate --verify-diagnostics
 
-// Recursion that goes down no data structure needs a stack.
+// Recursion over something other than a data structure needs a stack.
 func.func private @down(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -16,7 +16,7 @@ func.func private @down(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
 }
 func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32>
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+2 {{strategy 'replicate' runs no recursion, which this calls}}
+  // expected-error @+2 {{strategy 'replicate' does not support this call}}
   // expected-note @+1 {{legal strategies: 'linearize', 'lockstep', 'mask', 'lazy' and 'none', which runs one instance at a time}}
   %y = func.call @down(%x, %n) : (tensor<4xf32>, index) -> tensor<4xf32>
   return %y : tensor<4xf32>
@@ -24,13 +24,13 @@ func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32>
 
 // -----
 
-// A value is made of a node of the input.
+// Each value is constructed from a node of the input.
 rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 func.func @main(%n: index) -> !rec.adt<@Tree>
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+2 {{strategy 'replicate' does not run 'rec.construct'}}
+  // expected-error @+2 {{strategy 'replicate' does not support 'rec.construct'}}
   // expected-note @+1 {{legal strategies}}
   %t = rec.construct @Tree::@leaf(%n) : (index) -> !rec.adt<@Tree>
   return %t : !rec.adt<@Tree>
@@ -60,7 +60,7 @@ func.func @main(%t: !rec.adt<@Tree>, %n: index) -> index
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %sum = scf.for %i = %zero to %n step %one iter_args(%s = %zero) -> index {
-    // expected-error @+2 {{strategy 'replicate' runs a recursion at most once, but this is in a loop or in another recursion}}
+    // expected-error @+2 {{strategy 'replicate' does not support a recursion inside a loop or another recursion}}
     // expected-note @+1 {{legal strategies}}
     %m = func.call @count(%t) : (!rec.adt<@Tree>) -> index
     %k = arith.addi %s, %m : index
@@ -71,7 +71,7 @@ func.func @main(%t: !rec.adt<@Tree>, %n: index) -> index
 
 // -----
 
-// A recursion that leaves some nodes out is no loop over all.
+// A recursion that omits some nodes is not a loop over all nodes.
 rec.adt @Tree {
   rec.variant @leaf(word: index)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
@@ -89,7 +89,7 @@ func.func private @last(%t: !rec.adt<@Tree>) -> index {
 }
 func.func @main(%t: !rec.adt<@Tree>) -> index
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+2 {{strategy 'replicate' runs no recursion, which this calls, unless it visits all nodes of an argument, each after those that are in it}}
+  // expected-error @+2 {{strategy 'replicate' does not support this call; it only supports recursion that visits all nodes of an argument, children first}}
   // expected-note @+1 {{legal strategies}}
   %n = func.call @last(%t) : (!rec.adt<@Tree>) -> index
   return %n : index
@@ -117,7 +117,7 @@ func.func @main(%t: !rec.adt<@Tree>) -> index
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
   %u = func.call @walk(%t) : (!rec.adt<@Tree>) -> !rec.adt<@Tree>
   %zero = arith.constant 0 : index
-  // expected-error @+2 {{strategy 'replicate' matches values of the input only}}
+  // expected-error @+2 {{strategy 'replicate' can only match values of the input}}
   // expected-note @+1 {{legal strategies}}
   %n = rec.match %u : !rec.adt<@Tree> -> index {
   case @leaf(%word: index) {
@@ -131,14 +131,14 @@ func.func @main(%t: !rec.adt<@Tree>) -> index
 
 // -----
 
-// Nothing new becomes part of a data structure, either.
+// New lists are not stored in a data structure.
 rec.adt @Tree {
   rec.variant @leaf(word: index)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
 func.func @main(%n: index) -> index
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+2 {{strategy 'replicate' does not run 'rec.construct'}}
+  // expected-error @+2 {{strategy 'replicate' does not support 'rec.construct'}}
   // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none'}}
   %t = rec.construct @Tree::@leaf(%n) : (index) -> !rec.adt<@Tree>
   return %n : index
@@ -146,17 +146,17 @@ func.func @main(%n: index) -> index
 
 // -----
 
-// Effects would happen on every unit.
+// Effects would happen on each unit.
 func.func @main(%n: index, %c: i1) -> index
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+1 {{has an unknown flow of values: an op that has effects, holds control, or reads or makes lists or ADT values must implement RegionBranchOpInterface or rec::ValueFlowOpInterface}}
+  // expected-error @+1 {{has an unknown flow of values: an op that has effects, contains control, or reads or creates lists or ADT values must implement RegionBranchOpInterface or rec::ValueFlowOpInterface}}
   cf.assert %c, "is not"
   return %n : index
 }
 
 // -----
 
-// expected-error @+2 {{strategy 'replicate' needs structured control, and this function has several blocks}}
+// expected-error @+2 {{strategy 'replicate' requires structured control, but this function has several blocks}}
 // expected-note @+1 {{legal strategies}}
 func.func @main(%n: index, %c: i1) -> index
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
@@ -167,10 +167,10 @@ func.func @main(%n: index, %c: i1) -> index
 
 // -----
 
-// Buffers hold elements of the types that kernels have.
+// Buffers contain elements of the types of kernels.
 func.func @main(%x: tensor<4xf8E5M2>, %n: index) -> index
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+2 {{strategy 'replicate' has no place for a 'tensor<4xf8E5M2>', which this reads}}
+  // expected-error @+2 {{strategy 'replicate' does not support operands of type 'tensor<4xf8E5M2>'}}
   // expected-note @+1 {{legal strategies}}
   %e = tensor.extract %x[%n] : tensor<4xf8E5M2>
   return %n : index
@@ -178,12 +178,13 @@ func.func @main(%x: tensor<4xf8E5M2>, %n: index) -> index
 
 // -----
 
-// Memory is planned before the run: a tensor of any extent cannot leave a loop,
+// Memory is planned before the run: a loop cannot return a tensor of unknown
+// extent.
 func.func @main(%x: tensor<?xf32>, %n: index) -> index
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
-  // expected-error @+2 {{strategy 'replicate' has no place for a 'tensor<?xf32>', which this reads}}
+  // expected-error @+2 {{strategy 'replicate' does not support operands of type 'tensor<?xf32>'}}
   // expected-note @+1 {{legal strategies}}
   %y = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> tensor<?xf32> {
     scf.yield %a : tensor<?xf32>
@@ -193,8 +194,8 @@ func.func @main(%x: tensor<?xf32>, %n: index) -> index
 
 // -----
 
-// nor be the result,
-// expected-error @+2 {{strategy 'replicate' has no place for a 'tensor<?xf32>', which is a result}}
+// A result cannot have an unknown extent.
+// expected-error @+2 {{strategy 'replicate' does not support results of type 'tensor<?xf32>'}}
 // expected-note @+1 {{legal strategies}}
 func.func @main(%x: tensor<?xf32>) -> tensor<?xf32>
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
@@ -203,27 +204,27 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32>
 
 // -----
 
-// and rows of parameters that control reads are static.
+// Rows of parameters that control reads are static.
 func.func @main(%n: index, %W: tensor<?x?xf32> {batch.shared = "W"}) -> f32
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+1 {{strategy 'replicate' reads elements of tensors of static shape only, not of a 'tensor<?x?xf32>'}}
+  // expected-error @+1 {{strategy 'replicate' only supports reading elements of tensors of static shape, not of 'tensor<?x?xf32>'}}
   %e = tensor.extract %W[%n, %n] : tensor<?x?xf32>
   return %e : f32
 }
 
 // -----
 
-// Other slices belong into kernels.
+// Other slices belong in kernels.
 func.func @main(%x: tensor<8xf32>) -> tensor<4xf32>
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+1 {{strategy 'replicate' reads whole rows of parameters outside of kernels, nothing else}}
+  // expected-error @+1 {{outside of kernels, strategy 'replicate' only supports slices that are whole rows of parameters}}
   %y = tensor.extract_slice %x[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
 // -----
 
-// expected-error @+2 {{strategy 'replicate' has no place for a '!rec.list<index>', which is a result}}
+// expected-error @+2 {{strategy 'replicate' does not support results of type '!rec.list<index>'}}
 // expected-note @+1 {{legal strategies}}
 func.func @main(%words: !rec.list<index>) -> !rec.list<index>
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
@@ -240,7 +241,7 @@ batch.kernel @sum(%xs: tensor<?x4xf32>) -> tensor<4xf32> {
 }
 func.func @main(%xs: tensor<?x4xf32>) -> tensor<4xf32>
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+2 {{strategy 'replicate' has no place for a 'tensor<?x4xf32>', which this reads}}
+  // expected-error @+2 {{strategy 'replicate' does not support operands of type 'tensor<?x4xf32>'}}
   // expected-note @+1 {{legal strategies}}
   %y = batch.invoke @sum(%xs) : (tensor<?x4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>

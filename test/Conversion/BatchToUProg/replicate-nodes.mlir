@@ -1,11 +1,11 @@
 // RUN: batch-opt %s --split-input-file --batch-replicate=level=device | FileCheck %s
 
-// A recursion over a tree is a loop over its nodes, children first: a recursive call is
-// what is remembered of a child. What a kernel makes for other nodes and the host is in a
-// row of the node; so is the value that is made of it.
+// A recursion over a tree is a loop over its nodes, children first. A recursive call
+// becomes a look-up of the child's result. Results of kernels that other nodes or the
+// host read are in a row of the node, as is the value that is constructed for it.
 // CHECK:       uprog.node_results @encode.results : [!uprog.row, !rec.adt<@States>]
 // CHECK:       uprog.node_rows @cell.0 : tensor<4xf32>
-// CHECK-LABEL: uprog.program @main.instance.together(
+// CHECK-LABEL: uprog.program @main.instance.all_units(
 // CHECK-SAME:    %[[I:.*]]: index) level(device) {
 // CHECK:         %[[ROOT:.*]] = uprog.argument 0 of %[[I]] : !rec.adt<@Tree>
 // CHECK:         %[[LAST:.*]] = uprog.node_number %[[ROOT]] of %[[I]] : !rec.adt<@Tree>

@@ -1,11 +1,11 @@
 // RUN: batch-opt %s --split-input-file --batch-replicate=level=device | FileCheck %s
 
-// Layer after layer of 64 rounds: a recurrence gives each round a row of its own, the
-// products of all of them run together, and so do the sums of the second recurrence.
+// Layer after layer of 64 rounds. A recurrence gives each round its own row. The
+// products of all rounds run together, and then the sums of the second recurrence.
 // CHECK-DAG:   uprog.buffer @first.0 : tensor<64x4xf32> copies(2)
 // CHECK-DAG:   uprog.buffer @product.0 : tensor<64x4xf32> copies(1)
 // CHECK-DAG:   uprog.buffer @second.0 : tensor<4xf32> copies(2)
-// CHECK-LABEL: uprog.program @main.instance.together
+// CHECK-LABEL: uprog.program @main.instance.all_units
 // CHECK:         uprog.for %[[BEGIN:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter(%[[G:.*]] = %{{.*}}, %[[H:.*]] = %{{.*}}) : !uprog.row, !uprog.row {
 // CHECK:           %[[END:.*]] = arith.minui
 // CHECK:           %[[AS:.*]] = uprog.row @first.0 avoiding(%[[G]])
@@ -15,7 +15,7 @@
 // CHECK-NEXT:        %[[NEXT:.*]] = uprog.slice %[[AS]][%[[N]]] : tensor<64x4xf32>
 // CHECK-NEXT:        uprog.site @first(%[[A]] : !uprog.row) into(%[[NEXT]])
 // CHECK:             uprog.yield %[[NEXT]]
-// CHECK:           %[[TASKS:.*]] = uprog.tasks @product room(64)
+// CHECK:           %[[TASKS:.*]] = uprog.tasks @product capacity(64)
 // CHECK:           uprog.for %[[T:.*]] =
 // CHECK-NEXT:        %[[X:.*]] = uprog.slice %[[AS]][%[[T]]] : tensor<64x4xf32>
 // CHECK-NEXT:        uprog.put_task %[[TASKS]][%[[T]]] = %[[X]]
@@ -72,9 +72,9 @@ func.func @main(%W: tensor<4x4xf32> {batch.shared = "W"}, %n: index, %x: tensor<
 
 // -----
 
-// A wavefront: a wave has a task of each layer, of three rounds; only a barrier lies
-// between two waves.
-// CHECK-LABEL: uprog.program @main.instance.together
+// Wavefront order: a wave has a task of each layer, from three rounds. The only
+// barrier is between two waves.
+// CHECK-LABEL: uprog.program @main.instance.all_units
 // CHECK:         uprog.next_round "a loop at {{.*}}" count(%{{.*}})
 // CHECK:         %[[ROUNDS:.*]] = arith.ceildivui %{{.*}}, %c3
 // CHECK:         %[[WAVES:.*]] = arith.addi %[[ROUNDS]], %c2
@@ -144,8 +144,8 @@ func.func @main(%W: tensor<4x4xf32> {batch.shared = "W"}, %n: index, %x: tensor<
 
 // -----
 
-// A table that a product gives, and that changes in place once a branch has handed it
-// on, does not run ahead of its round: others would read the change.
+// A product returns a table, which changes in place after a branch. It does not run
+// ahead of its round, because other rounds would read the change.
 batch.kernel @table(%w: tensor<8x4xf32> {batch.parameter = 0 : i64, batch.shared},
                     %x: tensor<4x4xf32>) -> tensor<8x4xf32> {
   %zero = arith.constant dense<0.0> : tensor<8x4xf32>
@@ -171,7 +171,7 @@ uprog.operator @put.rows of @put(
     %i: tensor<?xindex> {uprog.operand = #uprog.operand<scalar>}) -> tensor<?x8x4xf32> {
   uprog.yield %table : tensor<?x8x4xf32>
 }
-// CHECK-LABEL: uprog.program @changed.instance.together
+// CHECK-LABEL: uprog.program @changed.instance.all_units
 // CHECK-NOT:     uprog.tasks
 // CHECK:         uprog.for
 // CHECK:           uprog.site @table

@@ -2,8 +2,8 @@
 // RUN: batch-opt %s --split-input-file --batch-replicate=level=device \
 // RUN:   --uprog-insert-barriers | FileCheck %s --check-prefix=AFTER
 
-// A set of instances. Each member has its own numbers and places, a task is a batch of
-// the members that run it, and each has a row in its own buffer.
+// A set of instances. Each member has its own numbers and places. A task is a batch of
+// the members that run it, and each of them has a row in its own buffer.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -32,10 +32,10 @@ uprog.operator @g.rows of @g(
 // CHECK:           %[[INSTANCE:.*]] = arith.addi %[[FIRST]], %[[I]]
 // CHECK:           uprog.argument 0 of %[[INSTANCE]]
 
-// Those that are still in the loop:
+// Members that are still in the loop
 // CHECK:         %[[IN:.*]] = uprog.compact %{{.*}} < %[[COUNT]] into %[[LIST:.*]] : memref<?xi32>
 // CHECK:         uprog.while iter(%[[STILL:.*]] = %[[IN]]) : index {
-// CHECK:           %[[TASKS:.*]] = uprog.tasks @g room(64)
+// CHECK:           %[[TASKS:.*]] = uprog.tasks @g capacity(64)
 // CHECK:           uprog.each %[[K:.*]] < %[[STILL]] {
 // CHECK:             %[[M:.*]] = uprog.member %[[LIST]][%[[K]]]
 // CHECK:             %[[NEXT:.*]] = uprog.row @g.0 avoiding(%{{.*}}) member(%[[M]])
@@ -52,7 +52,7 @@ uprog.operator @g.rows of @g(
 // CHECK:         } do {
 // CHECK:         ^bb0(%[[NOW:.*]]: index):
 
-// Those that take a branch, and those that do not:
+// Members that take a branch, and members that do not
 // CHECK:           %[[TAKERS:.*]] = uprog.compact %{{.*}} < %[[NOW]] into
 // CHECK:           uprog.branch
 // CHECK-NEXT:      case 1 {
@@ -62,11 +62,11 @@ uprog.operator @g.rows of @g(
 // CHECK-NOT:         uprog.run
 // CHECK:           uprog.yield %{{.*}} : index
 
-// Results, one after the other:
+// Results, one after the other
 // CHECK:         uprog.for %[[J:.*]] = %{{.*}} to %[[COUNT]] {
 // CHECK:           uprog.result 0 of %{{.*}} = %{{.*}} : !uprog.row, tensor<4xf32>
 
-// One instance needs no set, and there is room for 64.
+// A single instance needs no set, and a set has at most 64 instances.
 // CHECK:       uprog.program @main.execute
 // CHECK:         %[[N:.*]] = uprog.instances
 // CHECK:         arith.cmpi ugt, %[[N]], %{{.*}}
@@ -76,9 +76,9 @@ uprog.operator @g.rows of @g(
 // CHECK:             %[[SIZE:.*]] = arith.minui
 // CHECK:             uprog.ref @main.instance.set(%[[F]], %[[SIZE]]) : index, index
 // CHECK:         default {
-// CHECK:             uprog.ref @main.instance.together
+// CHECK:             uprog.ref @main.instance.all_units
 
-// The barriers of a set are there when it is made.
+// The program of a set gets its barriers from a later pass.
 // AFTER:       uprog.program @main.instance.set
 // AFTER:           uprog.put_task
 // AFTER-NEXT:      }
@@ -111,8 +111,8 @@ func.func @main(%x: tensor<4xf32>, %n: i64) -> tensor<4xf32>
 
 // -----
 
-// A loop that has the same rounds for all stays one, and a scalar branch is in one
-// `uprog.each`.
+// A loop with equal numbers of rounds for all members remains one loop, and a
+// scalar branch is in one `uprog.each`.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

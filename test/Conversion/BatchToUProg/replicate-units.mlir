@@ -27,22 +27,23 @@
 // RUN:   | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not batch-opt %s --split-input-file --batch-replicate=rounds=0 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=ROUNDS
-// Workers of a CPU form no clusters to choose.
+// Workers of a CPU do not form clusters.
 // RUN: batch-opt %s --split-input-file --batch-replicate="instances=16 cluster-size=8" \
 // RUN:   | FileCheck %s --check-prefix=NOGPU --implicit-check-not=cluster
 // NOGPU: uprog.program @main.execute
 // ROUNDS: error: rounds must be at least 1
-// NEGATIVE: error: cluster-size must be at least 0, which means that there are no clusters
+// NEGATIVE: error: cluster-size must be at least 0 (0: no clusters)
 
-// A product is for all units. The loop of small steps behind it is for one of them: no
-// barriers between its rounds, but one behind it. Of more instances than units, each unit
-// runs as many by itself, and what is left, all run.
-// REMARK: Units | {{.*}}all units run instances, one after the other: an instance takes about {{.*}} us on one unit, {{.*}} us on 4 that share out all steps, {{.*}} us if one of them runs 1 of 3 steps by itself
-// TWO: Units | {{.*}}each unit runs instances of its own, and all units run those that are left over: an instance takes about
-// TWO: Units | {{.*}}2 instances take about {{.*}} us with one unit each, {{.*}} us one after the other on all units, {{.*}} us in sets of 2
+// All units share a product. One unit runs the loop of small steps after it, without
+// barriers between its rounds, and with one after the loop. If there are more instances
+// than units, each unit runs the same number of them by itself, and all units run the
+// rest.
+// REMARK: Units | {{.*}}all units run instances one after another: an instance takes about {{.*}} us on one unit, {{.*}} us on 4 that share all steps, {{.*}} us if one of them runs 1 of 3 steps by itself
+// TWO: Units | {{.*}}each unit runs its own instances, and all units run the remaining ones together: an instance takes about
+// TWO: Units | {{.*}}2 instances take about {{.*}} us with one unit each, {{.*}} us one after another on all units, {{.*}} us in sets of 2
 // CHECK:       uprog.program @main.instance(%{{.*}}: index) level(block)
 // CHECK-NOT:     level(block)
-// CHECK:       uprog.program @main.instance.together(%{{.*}}: index) level(device)
+// CHECK:       uprog.program @main.instance.all_units(%{{.*}}: index) level(device)
 // CHECK:         uprog.run @product.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
 // CHECK:         uprog.for
 // CHECK:           uprog.run @add.rows step(%{{.*}}) tasks(%{{.*}}) level(block)
@@ -54,12 +55,12 @@
 // CHECK-NEXT:    %[[FIRST:.*]] = arith.subi %[[COUNT]], %[[REST]]
 // CHECK-NEXT:    uprog.run @main.instance tasks(%[[FIRST]])
 // CHECK-NEXT:    uprog.for %{{.*}} = %[[FIRST]] to %[[COUNT]] {
-// CHECK-NEXT:      uprog.ref @main.instance.together
-// TUNED:       uprog.program @main.instance.together
+// CHECK-NEXT:      uprog.ref @main.instance.all_units
+// TUNED:       uprog.program @main.instance.all_units
 // TUNED:         uprog.run @product.rows step(%{{.*}}) tasks(%{{.*}}) level(block)
 // TUNED:         uprog.run @add.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
 // BLOCK:       uprog.run @main.instance tasks
-// Clusters take instances as units do, and are taken for the barriers, which cost less.
+// Clusters run their own instances, as units do, because their barriers cost less.
 // CLUSTER:     uprog.program @main.instance.cluster(%{{.*}}: index) level(cluster)
 // CLUSTER:       uprog.run @product.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
 // CLUSTER:       uprog.run @add.rows step
@@ -68,7 +69,7 @@
 // CLUSTER-NEXT:  %[[COUNT:.*]] = uprog.instances
 // CLUSTER-NOT:   uprog.units
 // CLUSTER:       uprog.run @main.instance.cluster tasks(%[[COUNT]])
-// EIGHT:       Units | {{.*}}each cluster runs instances of its own: {{.*}} us on a cluster of 8 blocks
+// EIGHT:       Units | {{.*}}each cluster runs its own instances: {{.*}} us on a cluster of 8 blocks
 // EIGHT:       Units | {{.*}}16 instances take about {{.*}} us with one cluster each
 // CHOSEN:      uprog.program @main.instance.cluster
 // CHOSEN:        uprog.run @add.rows step(%{{.*}}) tasks(%{{.*}}) level(block)
@@ -114,9 +115,9 @@ func.func @main(%x: tensor<512xf32>, %W: tensor<512x512xf32> {batch.shared = "W"
 
 // -----
 
-// Where nothing is worth a barrier, one unit runs the instance.
-// REMARK: Units | {{.*}}each unit runs instances of its own: an instance takes about {{.*}} us on one unit, {{.*}} us on 4 that share out all steps
-// TWO: Units | {{.*}}each unit runs instances of its own: an instance takes about
+// If no step is worth a barrier, one unit runs the instance.
+// REMARK: Units | {{.*}}each unit runs its own instances: an instance takes about {{.*}} us on one unit, {{.*}} us on 4 that share all steps
+// TWO: Units | {{.*}}each unit runs its own instances: an instance takes about
 // TWO: Units | {{.*}}2 instances take about
 // CHECK-NOT:   together
 // CHECK:       uprog.program @main.execute
@@ -125,7 +126,7 @@ func.func @main(%x: tensor<512xf32>, %W: tensor<512x512xf32> {batch.shared = "W"
 // TUNED:       uprog.run @add.rows step(%{{.*}}) tasks(%{{[^)]*}}){{$}}
 // BLOCK:       uprog.run @main.instance tasks
 // CLUSTER:     uprog.run @main.instance.cluster tasks
-// EIGHT:       Units | {{.*}}each unit runs instances of its own: {{.*}} us on a cluster of 8 blocks
+// EIGHT:       Units | {{.*}}each unit runs its own instances: {{.*}} us on a cluster of 8 blocks
 // CHOSEN-NOT:  level(cluster)
 // CHOSEN:      uprog.run @main.instance tasks
 batch.kernel @add(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {

@@ -6,11 +6,11 @@
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
-// Loops hand on where tensors lie: swapping two costs nothing. A new tensor goes to a
-// copy that holds neither of those that are still read. A loop with more rounds than the
+// Loops pass the places of tensors: swapping two tensors costs nothing. A new tensor is
+// stored in a copy whose content is not read any more. A loop with more rounds than the
 // instance may take does not begin.
 // CHECK:       uprog.buffer @add.0 : tensor<4xf32> copies(3)
-// CHECK-LABEL: uprog.program @fibonacci.instance.together(
+// CHECK-LABEL: uprog.program @fibonacci.instance.all_units(
 // CHECK-SAME:    %[[I:.*]]: index) level(device) {
 // CHECK-NEXT:    uprog.enter_instance %[[I]]
 // CHECK-NEXT:    %[[X:.*]] = uprog.argument 0 of %[[I]] : !uprog.row
@@ -27,7 +27,7 @@
 // CHECK-LABEL: uprog.program @fibonacci.execute() level(device) attributes {batch.executor} {
 // CHECK:         %[[COUNT:.*]] = uprog.instances
 // CHECK:         uprog.for %[[I:.*]] = %{{.*}} to %[[COUNT]] {
-// CHECK-NEXT:      uprog.ref @fibonacci.instance.together(%[[I]]) : index
+// CHECK-NEXT:      uprog.ref @fibonacci.instance.all_units(%[[I]]) : index
 
 // BLOCK-NOT:  together
 // BLOCK:      uprog.run @fibonacci.instance tasks
@@ -57,11 +57,11 @@ func.func @fibonacci(%x: tensor<4xf32>, %y: tensor<4xf32>, %n: index) -> tensor<
 
 // -----
 
-// Control reads an element; what nothing hands on takes turns in two copies. Nothing
-// bounds this loop, so its rounds are counted.
+// Control reads an element. A tensor that no round passes on alternates between two
+// copies. This loop has no limit, so its rounds are counted.
 // CHECK:       uprog.buffer @halve.0 : tensor<4xf32> copies(2)
 // CHECK:       uprog.buffer @halve.1 : tensor<i1> copies(2)
-// CHECK-LABEL: uprog.program @ends.instance.together
+// CHECK-LABEL: uprog.program @ends.instance.all_units
 // CHECK:         uprog.while iter(%[[A:.*]] = %{{.*}}, %[[N:.*]] = %{{.*}}) : !uprog.row, i64 {
 // CHECK-NEXT:      %[[B:.*]] = uprog.row @halve.0 avoiding(%[[A]])
 // CHECK-NEXT:      %[[C:.*]] = uprog.row @halve.1 in_turn
@@ -100,9 +100,9 @@ func.func @ends(%x: tensor<4xf32>) -> (tensor<4xf32>, i64)
 
 // -----
 
-// A slice is inserted in place. The argument gets a copy of its own before the loop.
+// A slice is inserted in place. The argument is copied before the loop.
 // CHECK:       uprog.buffer @cache.own : tensor<8x4xf32> copies(1)
-// CHECK-LABEL: uprog.program @cache.instance.together
+// CHECK-LABEL: uprog.program @cache.instance.all_units
 // CHECK:         %[[ARGUMENT:.*]] = uprog.argument 1
 // CHECK:         %[[OWN:.*]] = uprog.row @cache.own
 // CHECK-NEXT:    uprog.copy %[[ARGUMENT]] to %[[OWN]] : tensor<8x4xf32>
@@ -110,12 +110,12 @@ func.func @ends(%x: tensor<4xf32>) -> (tensor<4xf32>, i64)
 // CHECK-NEXT:      uprog.site @put(%{{.*}}, %[[C]], %{{.*}} : !uprog.row, !uprog.row, index) into(%[[C]])
 // CHECK:           uprog.yield %[[C]] : !uprog.row
 
-// Not here: the tensor before is a result, too.
+// This insert copies: the old tensor is a result, too.
 // CHECK:         %[[OTHER:.*]] = uprog.row @put.0
 // CHECK-NEXT:    uprog.site @put(%{{.*}}, %[[LAST]], %{{.*}}) into(%[[OTHER]])
 
 // REMARK: remark: [Passed] Inserts | {{.*}}inserts into the row of argument #1 of kernel @put
-// REMARK: remark: [Missed] Inserts | {{.*}}copies argument #1 of kernel @put: something else reads that row
+// REMARK: remark: [Missed] Inserts | {{.*}}copies argument #1 of kernel @put: its row has other readers
 batch.kernel @put(%x: tensor<4xf32>, %cache: tensor<8x4xf32>, %i: index)
     -> (tensor<8x4xf32> {batch.in_place = 1 : i64}) {
   %next = tensor.insert_slice %x into %cache[%i, 0] [1, 4] [1, 1]
@@ -146,8 +146,8 @@ func.func @cache(%x: tensor<4xf32>, %cache: tensor<8x4xf32>, %n: index)
 
 // -----
 
-// Nor here: a loop without a round results in what it began with.
-// CHECK-LABEL: uprog.program @empty.instance.together
+// This insert copies: a loop without a round returns its initial value.
+// CHECK-LABEL: uprog.program @empty.instance.all_units
 // CHECK:         %[[FIRST:.*]] = uprog.row @put.0
 // CHECK:         uprog.for {{.*}} iter(%{{.*}} = %[[FIRST]]) : !uprog.row {
 // CHECK:         %[[SECOND:.*]] = uprog.row @put.0_1
@@ -184,15 +184,15 @@ func.func @empty(%x: tensor<4xf32>, %cache: tensor<8x4xf32>, %n: index)
 
 // -----
 
-// Products with rows of a parameter that the rounds of a fold name run ahead, for 64
-// rounds together.
+// Products with rows of a parameter run ahead, for 64 rounds together, if the rounds
+// of a fold name the rows.
 // CHECK:       uprog.buffer @input.0 : tensor<64x4xf32> copies(1)
-// CHECK-LABEL: uprog.program @fold.instance.together
+// CHECK-LABEL: uprog.program @fold.instance.all_units
 // CHECK:         %[[LIST:.*]] = uprog.argument 0 of %{{.*}} : !rec.list<index>
 // CHECK:         %[[LENGTH:.*]] = uprog.list_length %[[LIST]]
 // CHECK:         uprog.for %[[BEGIN:.*]] = %{{.*}} to %[[LENGTH]] step %{{.*}} iter(%[[H:.*]] = %{{.*}}) : !uprog.row {
 // CHECK:           %[[END:.*]] = arith.minui %{{.*}}, %[[LENGTH]]
-// CHECK-NEXT:      %[[TASKS:.*]] = uprog.tasks @input room(64)
+// CHECK-NEXT:      %[[TASKS:.*]] = uprog.tasks @input capacity(64)
 // CHECK:           %[[COUNT:.*]] = arith.subi %[[END]], %[[BEGIN]]
 // CHECK:           uprog.for %[[T:.*]] = %{{.*}} to %[[COUNT]] {
 // CHECK-NEXT:        %[[ROUND:.*]] = arith.addi %[[BEGIN]], %[[T]]
@@ -247,8 +247,8 @@ func.func @fold(%words: !rec.list<index>, %h: tensor<4xf32>,
 
 // -----
 
-// Branches hand through what they do not change.
-// CHECK-LABEL: uprog.program @skip.instance.together
+// Branches pass values that they do not change.
+// CHECK-LABEL: uprog.program @skip.instance.all_units
 // CHECK:         %[[X:.*]] = uprog.argument 0
 // CHECK:         %[[C:.*]] = uprog.argument 1 of %{{.*}} : i1
 // CHECK:         %[[NUMBER:.*]] = arith.index_castui %[[C]] : i1 to index
@@ -294,8 +294,8 @@ func.func @skip(%x: tensor<4xf32>, %c: i1, %k: index) -> (tensor<4xf32>, tensor<
 
 // -----
 
-// A product that is one number does not run ahead, and neither does one whose result
-// changes in place: that would hand on a slice of what the next rounds overwrite.
+// A product that is a single number does not run ahead. Neither does one whose
+// result changes in place: its slice would be overwritten by the next rounds.
 batch.kernel @dot(%w: tensor<4xf32> {batch.parameter = 1 : i64, batch.shared}, %x: tensor<4xf32>)
     -> tensor<f32> {
   %zero = arith.constant dense<0.0> : tensor<f32>
@@ -333,7 +333,7 @@ uprog.operator @set.rows of @set(
     %h: tensor<?x8xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x8xf32> {
   uprog.yield %v : tensor<?x8xf32>
 }
-// CHECK-LABEL: uprog.program @stays.instance.together
+// CHECK-LABEL: uprog.program @stays.instance.all_units
 // CHECK-NOT:     uprog.batch
 // CHECK:         uprog.site @dot
 // CHECK:         %[[V:.*]] = uprog.row @outer.0 avoiding(%[[H:.*]])

@@ -3,8 +3,8 @@
 // RUN: batch-opt %s --batch-vectorize-kernels --split-input-file -o %t.2
 // RUN: cmp %t.1 %t.2
 
-// Elements and slices at positions that differ from task to task are read where
-// they lie; an index that may be wrong is checked there, and 0 takes its place.
+// Elements and slices at positions that differ between tasks are read in place.
+// An index that may be out of range is checked, and replaced by 0 if it is.
 // CHECK-DAG:   #[[TASK:.*]] = affine_map<(d0) -> (d0)>
 // CHECK-DAG:   #[[TASK3:.*]] = affine_map<(d0, d1, d2) -> (d0)>
 // CHECK-DAG:   #[[ALL3:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
@@ -37,7 +37,7 @@ batch.kernel @pick(%x: tensor<8xf32>, %m: tensor<6x4xf32>, %i: index)
 
 // -----
 
-// So they are from a parameter, of any number of rows.
+// A parameter with any number of rows is read in the same way.
 // CHECK-LABEL: uprog.operator @pick_shared.rows
 // CHECK-SAME:    %[[E:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<shared(0)>}, %[[I:[a-z0-9]*]]: tensor<?xindex>
 batch.kernel @pick_shared(%e: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.shared},
@@ -55,7 +55,8 @@ batch.kernel @pick_shared(%e: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.
   // CHECK: tensor.extract %[[E]][%{{.*}}, %c2{{.*}}] : tensor<?x4xf32>
   %x = tensor.extract %e[%i, %two] : tensor<?x4xf32>
   %y = tensor.from_elements %x : tensor<f32>
-  // Code does not compute where it reads, not even where that is equal for all.
+  // A computed position is an operand of the read, even if it is equal for all
+  // tasks.
   // CHECK: %[[FOUR:.*]] = arith.addi
   // CHECK: %[[REPEATED:.*]] = linalg.fill ins(%[[FOUR]] : index)
   // CHECK: ins(%[[REPEATED]] : tensor<?xindex>)
@@ -66,7 +67,8 @@ batch.kernel @pick_shared(%e: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.
 
 // -----
 
-// A body reads the tensors of its task. Loops lie in a tensor by construction.
+// A body reads the tensors of its task. Loop indices are in range by
+// construction.
 // CHECK-LABEL: uprog.operator @body.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x9x4xf32> {{.*}}, %[[IDS:[a-z0-9]*]]: tensor<?x3xi64>
 batch.kernel @body(%x: tensor<9x4xf32>, %ids: tensor<3xi64>) -> tensor<3x4xf32> {
@@ -94,7 +96,7 @@ batch.kernel @body(%x: tensor<9x4xf32>, %ids: tensor<3xi64>) -> tensor<3x4xf32> 
 
 // -----
 
-// Other operations of the dialect become such bodies and constant slices.
+// Other operations of the dialect become such bodies, or constant slices.
 // CHECK-LABEL: uprog.operator @others.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x9x4xf32> {{.*}}, %[[IDS:[a-z0-9]*]]: tensor<?x3x1xindex>
 batch.kernel @others(%x: tensor<9x4xf32>, %ids: tensor<3x1xindex>)
@@ -123,8 +125,9 @@ batch.kernel @others(%x: tensor<9x4xf32>, %ids: tensor<3x1xindex>)
 
 // -----
 
-// A row of a ragged tensor lies among the rows of all tasks, behind the first one
-// of its task; whether the task has it the offsets say, of a constant position too.
+// A row of a ragged tensor is among the rows of all tasks, after the first row of
+// its task. The offsets determine whether the task has it, also for a constant
+// position.
 // CHECK-LABEL: uprog.operator @ragged.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x8xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[I:[a-z0-9]*]]: tensor<?xindex> {{.*}}, %[[J:[a-z0-9]*]]: tensor<?xindex> {{.*}}, %[[OFFSETS:[a-z0-9]*]]: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}
 batch.kernel @ragged(%x: tensor<?x8xf32>, %i: index, %j: index)
@@ -143,7 +146,8 @@ batch.kernel @ragged(%x: tensor<?x8xf32>, %i: index, %j: index)
   // CHECK:   %[[ROW:.*]] = arith.addi %[[FIRST]], %[[OWN]]
   // CHECK:   tensor.extract %[[X]][%[[ROW]], %{{.*}}] : tensor<?x8xf32>
   %row = tensor.extract_slice %x[%i, 0] [1, 8] [1, 1] : tensor<?x8xf32> to tensor<8xf32>
-  // Each of several rows is checked; columns are where the slice begins.
+  // Each of several rows is checked. Columns begin at the position of the
+  // slice.
   // CHECK: linalg.generic {{.*}} ins(%[[I]], %[[J]] : tensor<?xindex>, tensor<?xindex>) outs(%{{.*}} : tensor<?x2x3xf32>)
   // CHECK-NEXT: ^bb0(%[[P:.*]]: index, %[[Q:.*]]: index, %{{.*}}: f32):
   // CHECK:   %[[D1:.*]] = linalg.index 1
@@ -179,7 +183,7 @@ batch.kernel @ragged(%x: tensor<?x8xf32>, %i: index, %j: index)
 
 // -----
 
-// So a body reads rows of a ragged tensor of its task.
+// A body reads rows of a ragged tensor of its task in the same way.
 // CHECK-LABEL: uprog.operator @ragged_body.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x8xf32> {{.*}}, %[[IDS:[a-z0-9]*]]: tensor<?x3xindex> {{.*}}, %[[OFFSETS:[a-z0-9]*]]: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}
 batch.kernel @ragged_body(%x: tensor<?x8xf32>, %ids: tensor<3xindex>) -> tensor<3x8xf32> {
@@ -210,9 +214,9 @@ batch.kernel @ragged_body(%x: tensor<?x8xf32>, %ids: tensor<3xindex>) -> tensor<
 
 // -----
 
-// An insert at positions that differ from task to task is a choice for each
-// element of the whole: within the slice, whose positions are checked, the
-// element that is inserted, else its own.
+// An insert at positions that differ between tasks selects each element of the
+// whole tensor: the inserted element within the slice, whose positions are
+// checked, and the old one elsewhere.
 // CHECK-DAG:   #[[TASK:.*]] = affine_map<(d0, d1, d2) -> (d0)>
 // CHECK-DAG:   #[[ALL:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 // CHECK:       batch.kernel @put
@@ -224,7 +228,7 @@ batch.kernel @put(%x: tensor<6x19xf32>, %r: tensor<19xf32>, %w: tensor<2x4xf32>,
                   %s: f32, %i: index, %j: index)
     -> (tensor<6x19xf32>, tensor<6x19xf32>, tensor<6x19xf32>, tensor<6x19xf32>,
         tensor<19xf32>) {
-  // A whole row: which columns are written is not asked.
+  // A whole row: no condition on the columns.
   // CHECK: linalg.generic {indexing_maps = [#[[ALL]], #[[TASK]], #[[ALL]]], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[X]], %[[I]] :
   // CHECK-NEXT: ^bb0(%[[OLD:.*]]: f32, %[[P:.*]]: index, %{{.*}}: f32):
   // CHECK:   %[[TASKNO:.*]] = linalg.index 0
@@ -240,8 +244,8 @@ batch.kernel @put(%x: tensor<6x19xf32>, %r: tensor<19xf32>, %w: tensor<2x4xf32>,
   // CHECK:   %[[OUT:.*]] = arith.select %[[HERE]], %[[V]], %[[OLD]]
   // CHECK:   linalg.yield %[[OUT]]
   %a = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<6x19xf32>
-  // A slice of two rows, two apart, may begin at four places, one of four
-  // columns, three apart, at ten.
+  // A slice of two rows with stride two may begin at four places. A slice of
+  // four columns with stride three may begin at ten.
   // CHECK: linalg.generic {{.*}} ins(%[[X]], %[[I]], %[[J]] :
   // CHECK:   cf.assert %{{.*}}, "index {} is out of range for a slice of 2 in dimension 0 of a tensor of type tensor<6x19xf32>, written
   // CHECK:   %[[FROM:.*]] = arith.subi
@@ -259,7 +263,7 @@ batch.kernel @put(%x: tensor<6x19xf32>, %r: tensor<19xf32>, %w: tensor<2x4xf32>,
   // CHECK:   tensor.extract %[[W]][%{{.*}}, %[[ROW]], %[[COLUMN]]]
   // CHECK:   arith.select %[[BOTH]]
   %b = tensor.insert_slice %w into %x[%i, %j] [2, 4] [2, 3] : tensor<2x4xf32> into tensor<6x19xf32>
-  // An element, into a constant.
+  // An element is inserted into a constant.
   // CHECK: %[[ZEROS:.*]] = linalg.fill
   // CHECK: linalg.generic {{.*}} ins(%[[ZEROS]], %[[S]], %[[I]], %[[J]] :
   %zeros = arith.constant dense<0.0> : tensor<6x19xf32>
@@ -272,9 +276,9 @@ batch.kernel @put(%x: tensor<6x19xf32>, %r: tensor<19xf32>, %w: tensor<2x4xf32>,
 
 // -----
 
-// Where a result is an argument with slices inserted, one after the other, and
-// nothing reads the argument afterwards, its row is enough. What is inserted, if
-// it depends on the row, is in memory before the row changes.
+// If a result is an argument with inserted slices, and nothing reads the
+// argument afterwards, the row of the argument is enough. An inserted value that
+// depends on the row is in memory before the row changes.
 // CHECK:       batch.kernel @cache
 // CHECK-SAME:    -> (tensor<6x4xf32> {batch.in_place = 0 : i64}, tensor<8xi64> {batch.in_place = 2 : i64}, tensor<4xf32>)
 // CHECK-NOT:   batch.copied_bytes
@@ -305,7 +309,8 @@ batch.kernel @cache(%x: tensor<6x4xf32>, %r: tensor<4xf32>, %c: tensor<8xi64>, %
 
 // -----
 
-// Rows that are inserted at a distance are interleaved with those between them.
+// Rows that are inserted with a stride are interleaved with the rows between
+// them.
 // CHECK-LABEL: uprog.operator @strides.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x3xf32> {{[^:]*}}, %[[Y:[a-z0-9]*]]: tensor<?x7xf32>
 batch.kernel @strides(%x: tensor<3xf32>, %y: tensor<7xf32>) -> tensor<7xf32> {
@@ -326,8 +331,8 @@ batch.kernel @strides(%x: tensor<3xf32>, %y: tensor<7xf32>) -> tensor<7xf32> {
 
 // -----
 
-// Positions and strides that are constants, but operands, become attributes: code
-// generators take a slice of all rows at fixed positions.
+// Positions and strides that are operands, but constant, become attributes: code
+// generators read a slice of all rows at fixed positions.
 // CHECK-LABEL: uprog.operator @known.rows
 // CHECK: %[[PART:.*]] = tensor.extract_slice %{{.*}}[0, 1, 0] [%{{.*}}, 2, 4] [1, 2, 1]
 // CHECK: tensor.insert_slice %[[PART]] into %{{.*}}[0, 1, 0] [%{{.*}}, 2, 4] [1, 1, 1]

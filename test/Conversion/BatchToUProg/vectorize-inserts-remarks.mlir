@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-vectorize-kernels --split-input-file --remark-format=emitRemark --remarks-filter=batch -o /dev/null 2>&1 | FileCheck %s
 
-// Each insert says whether it copies the tensor, and why.
+// Each insert reports whether it copies the tensor, and why.
 
 // CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Passed] Inserts {{.*}}"written into the row of argument #0 of kernel @placed where no other task reads it"
 batch.kernel @placed(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<19xf32>) {
@@ -11,7 +11,7 @@ batch.kernel @placed(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (te
 
 // -----
 
-// CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes a task: what is there before is read afterwards, or is a result too"
+// CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes per task: the destination is read after the insert, or is also a result"
 batch.kernel @read(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
   // One op reads the old and the new tensor.
   %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
@@ -31,7 +31,7 @@ batch.kernel @later(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (ten
 
 // -----
 
-// CHECK: remarks.mlir:[[# @LINE + 4]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes a task: storing what later code reads would take as long"
+// CHECK: remarks.mlir:[[# @LINE + 4]]:8: remark: [Missed] Inserts {{.*}}"copies 512 bytes per task: storing the values that later code reads would take as long"
 batch.kernel @large(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
   // The sum would need memory of its own.
   %s = arith.addf %x, %x : tensor<4x19xf32>
@@ -50,7 +50,7 @@ batch.kernel @kept(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tens
 
 // -----
 
-// CHECK: remarks.mlir:[[# @LINE + 2]]:8: remark: [Missed] {{.*}}"copies 512 bytes a task: the result is two results of the kernel"
+// CHECK: remarks.mlir:[[# @LINE + 2]]:8: remark: [Missed] {{.*}}"copies 512 bytes per task: the kernel returns the result more than once"
 batch.kernel @twice(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (tensor<4x19xf32>, tensor<4x19xf32>) {
   %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
   batch.yield %y, %y : tensor<4x19xf32>, tensor<4x19xf32>
@@ -58,7 +58,7 @@ batch.kernel @twice(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> (ten
 
 // -----
 
-// CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Missed] {{.*}}"copies 512 bytes a task: what it is inserted into is computed in the same kernel"
+// CHECK: remarks.mlir:[[# @LINE + 3]]:8: remark: [Missed] {{.*}}"copies 512 bytes per task: the destination is computed in the same kernel"
 batch.kernel @computed(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> tensor<4x19xf32> {
   %z = arith.addf %x, %x : tensor<4x19xf32>
   %y = tensor.insert_slice %r into %z[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
@@ -67,7 +67,7 @@ batch.kernel @computed(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> t
 
 // -----
 
-// CHECK: remarks.mlir:[[# @LINE + 2]]:8: remark: [Missed] {{.*}}"copies 512 bytes a task: what it is inserted into is shared by all tasks"
+// CHECK: remarks.mlir:[[# @LINE + 2]]:8: remark: [Missed] {{.*}}"copies 512 bytes per task: the destination is shared by all tasks"
 batch.kernel @shared(%x: tensor<4x19xf32> {batch.shared, batch.parameter = 0 : i64}, %r: tensor<19xf32>, %i: index) -> tensor<4x19xf32> {
   %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
   batch.yield %y : tensor<4x19xf32>
@@ -75,7 +75,7 @@ batch.kernel @shared(%x: tensor<4x19xf32> {batch.shared, batch.parameter = 0 : i
 
 // -----
 
-// CHECK: remarks.mlir:[[# @LINE + 2]]:8: remark: [Missed] {{.*}}"copies 512 bytes a task: the result is not one of the kernel"
+// CHECK: remarks.mlir:[[# @LINE + 2]]:8: remark: [Missed] {{.*}}"copies 512 bytes per task: the kernel does not return the result"
 batch.kernel @inner(%x: tensor<4x19xf32>, %r: tensor<19xf32>, %i: index) -> tensor<4x19xf32> {
   %y = tensor.insert_slice %r into %x[%i, 0] [1, 19] [1, 1] : tensor<19xf32> into tensor<4x19xf32>
   %z = arith.addf %y, %x : tensor<4x19xf32>

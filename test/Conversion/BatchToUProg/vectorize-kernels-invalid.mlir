@@ -1,9 +1,9 @@
 // RUN: batch-opt %s --batch-vectorize-kernels --split-input-file --verify-diagnostics
 
-// An operation without a batched form says what to do.
+// The error for an operation without a batched form explains what to do.
 batch.kernel @unknown(%x: tensor<4xf32>, %i: tensor<1x1xindex>) -> tensor<4xf32> {
   %s = arith.constant dense<0.0> : tensor<1xf32>
-  // expected-error @+1 {{cannot be batched: write it as linalg.generic, or let it implement BatchableOpInterface}}
+  // expected-error @+1 {{cannot be batched; write it as linalg.generic, or implement BatchableOpInterface for it}}
   %y = tensor.scatter %s into %x[%i] scatter_dims([0]) unique
       : (tensor<1xf32>, tensor<4xf32>, tensor<1x1xindex>) -> tensor<4xf32>
   batch.yield %y : tensor<4xf32>
@@ -11,7 +11,7 @@ batch.kernel @unknown(%x: tensor<4xf32>, %i: tensor<1x1xindex>) -> tensor<4xf32>
 
 // -----
 
-// An operator of no kernel may be of anything.
+// An operator may belong to no kernel.
 // expected-error @+1 {{needs the name '@k.rows' for its operator, but another symbol has it; rename that symbol}}
 batch.kernel @k() {
   batch.yield
@@ -22,7 +22,7 @@ uprog.operator @k.rows(%n: index) {
 
 // -----
 
-// The name of the operator belongs to something else.
+// Another symbol has the name of the operator.
 // expected-error @+1 {{needs the name '@k.rows' for its operator, but another symbol has it; rename that symbol}}
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
@@ -31,7 +31,7 @@ func.func private @k.rows()
 
 // -----
 
-// A parameter must say which parameter it is.
+// A parameter needs its number.
 // expected-error @+1 {{argument #1 is shared and needs 'batch.parameter', the number of its parameter}}
 batch.kernel @unnumbered(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   %y = arith.addf %x, %w : tensor<4xf32>
@@ -52,7 +52,7 @@ batch.kernel @extent(%a: tensor<?x4xf32>) -> tensor<1xindex> {
 
 // -----
 
-// Nor is it where only a scalar is made of it.
+// Neither is it if only a scalar is computed from it.
 batch.kernel @extent_element(%a: tensor<?x4xf32>) -> tensor<1xindex> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %a, %c0 : tensor<?x4xf32>
@@ -63,7 +63,7 @@ batch.kernel @extent_element(%a: tensor<?x4xf32>) -> tensor<1xindex> {
 
 // -----
 
-// The dimension asked for must be known.
+// The dimension of tensor.dim must be constant.
 batch.kernel @dim(%a: tensor<?x4xf32>, %i: index) -> tensor<4xf32> {
   // expected-error @+1 {{cannot be batched: the dimension must be constant}}
   %n = tensor.dim %a, %i : tensor<?x4xf32>
@@ -84,7 +84,7 @@ batch.kernel @sized(%n: index) -> tensor<f32> {
 
 // -----
 
-// The same for a splat.
+// The extent of a splat may not be a scalar of the task either.
 batch.kernel @splat(%n: index, %x: f32) -> tensor<f32> {
   %zero = arith.constant dense<0.0> : tensor<f32>
   // expected-error @+1 {{has an extent that differs from task to task and is not that of a ragged tensor}}
@@ -95,10 +95,10 @@ batch.kernel @splat(%n: index, %x: f32) -> tensor<f32> {
 
 // -----
 
-// Elements are read from what has known extents, but for the first of a parameter
-// or a ragged tensor.
+// Elements are read from tensors of known extents, except the first extent of a
+// parameter or of a ragged tensor.
 batch.kernel @element(%x: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shared}, %i: index) -> tensor<1xf32> {
-  // expected-error @+1 {{cannot be batched: of the tensor that it reads no extent may be unknown but the first one of a parameter or of a ragged tensor; make the others static}}
+  // expected-error @+1 {{cannot be batched: only the first extent of a parameter or of a ragged tensor may be dynamic; make the other extents of the tensor that it reads static}}
   %e = tensor.extract %x[%i, %i] : tensor<4x?xf32>
   %y = tensor.from_elements %e : tensor<1xf32>
   batch.yield %y : tensor<1xf32>
@@ -106,7 +106,7 @@ batch.kernel @element(%x: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shar
 
 // -----
 
-// How many rows a slice takes is known.
+// The number of rows of a slice is constant.
 batch.kernel @rows(%x: tensor<?x4xf32>, %i: index, %n: index) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
   // expected-error @+1 {{takes a slice that differs from task to task: sizes and strides must be constant, and the slice must fit into a tensor of known size, or into the rows of a parameter or of a ragged tensor}}
@@ -117,7 +117,7 @@ batch.kernel @rows(%x: tensor<?x4xf32>, %i: index, %n: index) -> tensor<4xf32> {
 
 // -----
 
-// A slice at no position fits if the row is too short.
+// A slice fits at no position if the row is too short.
 batch.kernel @columns(%x: tensor<?x4xf32>, %i: index) -> tensor<3xf32> {
   // expected-error @+1 {{takes a slice that differs from task to task: sizes and strides must be constant, and the slice must fit into a tensor of known size, or into the rows of a parameter or of a ragged tensor}}
   %y = tensor.extract_slice %x[%i, %i] [1, 3] [1, 2] : tensor<?x4xf32> to tensor<3xf32>
@@ -126,10 +126,10 @@ batch.kernel @columns(%x: tensor<?x4xf32>, %i: index) -> tensor<3xf32> {
 
 // -----
 
-// Ragged rows are concatenated already.
+// Ragged rows are already concatenated.
 batch.kernel @concat(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{concatenates along a ragged extent: pass the concatenation to the kernel}}
+  // expected-error @+1 {{concatenates along a ragged extent; pass the concatenated tensor to the kernel}}
   %c = tensor.concat dim(0) %a, %b : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
   %y = linalg.reduce { arith.addf } ins(%c : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
   batch.yield %y : tensor<4xf32>
@@ -137,7 +137,7 @@ batch.kernel @concat(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<4xf32> 
 
 // -----
 
-// A reshape may not fold the extent into another dimension.
+// A reshape may not combine the extent with another dimension.
 batch.kernel @collapse(%a: tensor<?x4xf32>) -> tensor<f32> {
   %z = arith.constant dense<0.0> : tensor<f32>
   // expected-error @+1 {{mixes a ragged extent with other dimensions}}
@@ -169,7 +169,7 @@ batch.kernel @pairs(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<f32> {
 // Ragged rows cannot be read at computed positions.
 batch.kernel @strided(%a: tensor<?x4xf32>) -> tensor<2x4xf32> {
   %e = tensor.empty() : tensor<2x4xf32>
-  // expected-error @+1 {{reads a ragged tensor at a computed position: its rows can only be taken in order}}
+  // expected-error @+1 {{reads a ragged tensor at a computed position: its rows can only be read in order}}
   %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 * 2, d1)>,
                                         affine_map<(d0, d1) -> (d0, d1)>],
                        iterator_types = ["parallel", "parallel"]}
@@ -200,7 +200,7 @@ batch.kernel @static(%a: tensor<?x4xf32>, %b: tensor<2x4xf32>) -> tensor<4xf32> 
 
 // -----
 
-// Neither has a static result.
+// A static result has no rows for it either.
 batch.kernel @static_result(%a: tensor<?x4xf32>) -> tensor<2x4xf32> {
   %e = tensor.empty() : tensor<2x4xf32>
   // expected-error @+1 {{operand 1 lacks a dimension for the ragged extent of the inputs}}
@@ -219,7 +219,7 @@ batch.kernel @static_result(%a: tensor<?x4xf32>) -> tensor<2x4xf32> {
 // Positions within an extent would differ between rows of a batch.
 batch.kernel @position(%a: tensor<?x4xf32>) -> tensor<4xi32> {
   %z = arith.constant dense<0> : tensor<4xi32>
-  // expected-error @+1 {{uses the position within a ragged extent: pass positions to the kernel as a ragged tensor}}
+  // expected-error @+1 {{uses the position within a ragged extent; pass the positions to the kernel as a ragged tensor}}
   %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>,
                                         affine_map<(d0, d1) -> (d1)>],
                        iterator_types = ["reduction", "parallel"]}
@@ -235,24 +235,23 @@ batch.kernel @position(%a: tensor<?x4xf32>) -> tensor<4xi32> {
 
 // -----
 
-// Segments know four combiners.
+// Segments support four combiners.
 batch.kernel @combiner(%a: tensor<?x4xf32>) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{reduces a ragged extent by something other than one sum, product, maximum or minimum (arith.addf, mulf, maximumf, minimumf, their signed integer forms, and arith.andi and ori of i1): reduce it by several operations, the index of a maximum by the maximum and then the least of the positions where it is}}
+  // expected-error @+1 {{reduces a ragged extent with an unsupported combiner; expected a single sum, product, maximum or minimum (arith.addf, mulf, maximumf, minimumf, their signed integer forms, and arith.andi and ori of i1); split the reduction into several operations: for the index of a maximum, first the maximum and then the least of its positions}}
   %y = linalg.reduce { arith.maxnumf } ins(%a : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
   batch.yield %y : tensor<4xf32>
 }
 
 // -----
 
-// A body reads tensors from around it, but for each row of a ragged one no ragged
-// one,
+// A body reads outer tensors, but no ragged tensor for each row of a ragged one.
 batch.kernel @captured(%x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<f32> {
   %z = arith.constant dense<0.0> : tensor<f32>
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?xf32>
   %e = tensor.empty(%n) : tensor<?xf32>
-  // expected-error @+1 {{cannot read this inside its body: a ragged extent, a tensor of unknown extents or, for each row of a ragged tensor, a ragged tensor; make it an operand}}
+  // expected-error @+1 {{captures a ragged extent, a tensor of unknown extents or, for each row of a ragged tensor, a ragged tensor; make it an operand}}
   %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
                        iterator_types = ["parallel"]}
       ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) {
@@ -267,12 +266,12 @@ batch.kernel @captured(%x: tensor<?xf32>, %t: tensor<?xf32>) -> tensor<f32> {
 
 // -----
 
-// no extent of one,
+// A body does not read the extent of a ragged tensor.
 batch.kernel @captured_extent(%x: tensor<4xindex>, %t: tensor<?xf32>) -> tensor<4xindex> {
   %e = tensor.empty() : tensor<4xindex>
   %c0 = arith.constant 0 : index
   %n = tensor.dim %t, %c0 : tensor<?xf32>
-  // expected-error @+1 {{cannot read this inside its body: a ragged extent, a tensor of unknown extents}}
+  // expected-error @+1 {{captures a ragged extent, a tensor of unknown extents}}
   %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
                        iterator_types = ["parallel"]}
       ins(%x : tensor<4xindex>) outs(%e : tensor<4xindex>) {
@@ -285,12 +284,12 @@ batch.kernel @captured_extent(%x: tensor<4xindex>, %t: tensor<?xf32>) -> tensor<
 
 // -----
 
-// and none of which another extent than the first is unknown.
+// A body does not read a tensor with another unknown extent than the first one.
 batch.kernel @captured_parameter(%x: tensor<4xf32>,
     %t: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shared}) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{cannot read this inside its body: a ragged extent, a tensor of unknown extents}}
+  // expected-error @+1 {{captures a ragged extent, a tensor of unknown extents}}
   %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
                        iterator_types = ["parallel"]}
       ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
@@ -304,13 +303,13 @@ batch.kernel @captured_parameter(%x: tensor<4xf32>,
 
 // -----
 
-// The softmax over a ragged extent is written out.
+// A softmax over a ragged extent has to be written in elementary operations.
 batch.kernel @softmax(%a: tensor<?xf32>) -> tensor<f32> {
   %c0 = arith.constant 0 : index
   %z = arith.constant dense<0.0> : tensor<f32>
   %n = tensor.dim %a, %c0 : tensor<?xf32>
   %e = tensor.empty(%n) : tensor<?xf32>
-  // expected-error @+1 {{cannot be batched over a ragged tensor: write it with maximum, exponential, sum and quotient}}
+  // expected-error @+1 {{cannot be batched over a ragged tensor; write it as maximum, exponential, sum and quotient}}
   %s = linalg.softmax dimension(0) ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
   %y = linalg.reduce { arith.addf } ins(%s : tensor<?xf32>) outs(%z : tensor<f32>) dimensions = [0]
   batch.yield %y : tensor<f32>
@@ -321,7 +320,7 @@ batch.kernel @softmax(%a: tensor<?xf32>) -> tensor<f32> {
 // A parameter of unknown extent has no domain in common with a ragged operand.
 batch.kernel @shared_rows(%a: tensor<?x4xf32>, %w: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.shared}) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{combines a ragged tensor with one that has no row for each of its rows}}
+  // expected-error @+1 {{combines a ragged tensor with a tensor that does not have a row for each of its rows}}
   %s = arith.addf %a, %w : tensor<?x4xf32>
   %y = linalg.reduce { arith.addf } ins(%s : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
   batch.yield %y : tensor<4xf32>
@@ -329,7 +328,7 @@ batch.kernel @shared_rows(%a: tensor<?x4xf32>, %w: tensor<?x4xf32> {batch.parame
 
 // -----
 
-// Nor is it given the shape of one.
+// A parameter does not get the shape of a ragged operand either.
 batch.kernel @shared_shape(%a: tensor<?x4xf32>, %w: tensor<?xf32> {batch.parameter = 0 : i64, batch.shared}) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index
   %z = arith.constant dense<0.0> : tensor<4xf32>
@@ -342,7 +341,7 @@ batch.kernel @shared_shape(%a: tensor<?x4xf32>, %w: tensor<?xf32> {batch.paramet
 
 // -----
 
-// Kernels hold tensor code only.
+// Kernels contain tensor code only.
 batch.kernel @buffer(%x: f32) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
   // expected-error @+1 {{is not supported in an operator yet}}
@@ -353,8 +352,7 @@ batch.kernel @buffer(%x: f32) -> tensor<4xf32> {
 
 // -----
 
-// A size that differs from task to task has no batched form if nobody knows how large
-// it can be.
+// A size that differs between tasks has no batched form if it has no known bound.
 batch.kernel @size(%m: tensor<?x8xf32> {batch.parameter = 0 : i64, batch.shared}, %n: index)
     -> tensor<1xf32> {
   // expected-error @+1 {{takes a slice that differs from task to task: offsets, sizes and strides must be constant or shared, and a ragged extent must be taken whole}}
@@ -367,7 +365,7 @@ batch.kernel @size(%m: tensor<?x8xf32> {batch.parameter = 0 : i64, batch.shared}
 
 // -----
 
-// Nor has a stride, beside a position that has one.
+// A stride has none either, next to a position that differs between tasks.
 batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32> {
   // expected-error @+1 {{takes a slice that differs from task to task: sizes and strides must be constant, and the slice must fit into a tensor of known size, or into the rows of a parameter or of a ragged tensor}}
   %s = tensor.extract_slice %m[%i, 0] [1, 4] [1, %n] : tensor<4x8xf32> to tensor<4xf32>
@@ -376,28 +374,28 @@ batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32>
 
 // -----
 
-// What is inserted fits.
+// An inserted tensor has to fit.
 batch.kernel @outside(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
   %c4 = arith.constant 4 : index
-  // expected-error @+1 {{inserts at a place that differs from task to task: sizes and strides must be constant, and what is inserted must fit into a tensor of known size}}
+  // expected-error @+1 {{inserts at a position that differs from task to task: sizes and strides must be constant, and the inserted value must fit into a tensor of known size}}
   %y = tensor.insert %s into %x[%c4] : tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }
 
 // -----
 
-// Nor is it of a size of its own.
+// An inserted tensor may not have a size that differs between tasks.
 batch.kernel @ragged_insert(%x: tensor<4xf32>, %r: tensor<?xf32>, %i: index, %n: index) -> tensor<4xf32> {
-  // expected-error @+1 {{inserts at a place that differs from task to task: sizes and strides must be constant, and what is inserted must fit into a tensor of known size}}
+  // expected-error @+1 {{inserts at a position that differs from task to task: sizes and strides must be constant, and the inserted value must fit into a tensor of known size}}
   %y = tensor.insert_slice %r into %x[%i] [%n] [1] : tensor<?xf32> into tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }
 
 // -----
 
-// Elements are those that kernels read and write, in between, too.
+// Elements have types that kernels read and write, also between operations.
 batch.kernel @elements(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{makes elements of type f8E8M0FNU; kernels compute with index, i1, i8, i16, i32, i64, f16, bf16, f32 and f64}}
+  // expected-error @+1 {{produces elements of unsupported type f8E8M0FNU; kernels support index, i1, i8, i16, i32, i64, f16, bf16, f32 and f64}}
   %s = arith.truncf %x : tensor<4xf32> to tensor<4xf8E8M0FNU>
   %y = arith.extf %s : tensor<4xf8E8M0FNU> to tensor<4xf32>
   batch.yield %y : tensor<4xf32>
@@ -405,12 +403,12 @@ batch.kernel @elements(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Slices of two sizes are not rows of each other.
+// Rows of slices with two sizes do not correspond to each other.
 batch.kernel @k(%x: tensor<12xf32>, %t: index, %u: index) -> tensor<f32> {
   %zero = arith.constant dense<0.0> : tensor<f32>
   %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
   %b = tensor.extract_slice %x[0] [%u] [1] : tensor<12xf32> to tensor<?xf32>
-  // expected-error @+1 {{'arith.addf' op combines tensors of two computed extents: take both slices with one size}}
+  // expected-error @+1 {{'arith.addf' op combines tensors of two different computed extents; use the same size for both slices}}
   %c = arith.addf %a, %b : tensor<?xf32>
   %y = linalg.dot ins(%c, %c : tensor<?xf32>, tensor<?xf32>) outs(%zero : tensor<f32>) -> tensor<f32>
   batch.yield %y : tensor<f32>
@@ -418,11 +416,11 @@ batch.kernel @k(%x: tensor<12xf32>, %t: index, %u: index) -> tensor<f32> {
 
 // -----
 
-// How many rows there can be says the tensor that they are of.
+// The maximum number of rows is that of the sliced tensor.
 batch.kernel @k(%x: tensor<12xf32>, %t: index) -> tensor<24xf32> {
   %zero = arith.constant dense<0.0> : tensor<24xf32>
   %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
-  // expected-error @+1 {{'tensor.concat' op has no batched form for a tensor whose extent is computed: write it as linalg.generic, or insert the tensor into one of known size}}
+  // expected-error @+1 {{'tensor.concat' op has no batched form for a tensor of computed extent; write it as linalg.generic, or insert the tensor into one of static shape}}
   %b = tensor.concat dim(0) %a, %a : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   %u = arith.addi %t, %t : index
   %y = tensor.insert_slice %b into %zero[0] [%u] [1] : tensor<?xf32> into tensor<24xf32>
@@ -431,22 +429,22 @@ batch.kernel @k(%x: tensor<12xf32>, %t: index) -> tensor<24xf32> {
 
 // -----
 
-// Where it is inserted is known.
+// The position of an insert is constant.
 batch.kernel @k(%x: tensor<12xf32>, %t: index) -> tensor<12xf32> {
   %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
   %b = arith.addf %a, %a : tensor<?xf32>
-  // expected-error @+1 {{'tensor.insert_slice' op inserts a tensor of computed size: its place must be constant, without strides, in a tensor of known size}}
+  // expected-error @+1 {{'tensor.insert_slice' op inserts a tensor of computed size; expected constant offsets, unit strides and a destination of static shape}}
   %y = tensor.insert_slice %b into %x[%t] [%t] [1] : tensor<?xf32> into tensor<12xf32>
   batch.yield %y : tensor<12xf32>
 }
 
 // -----
 
-// A slice of a slice is one of the tensor.
+// A slice of a slice has to be written as a slice of the tensor.
 batch.kernel @k(%x: tensor<12xf32>, %t: index, %i: index) -> tensor<f32> {
   %zero = arith.constant dense<0.0> : tensor<f32>
   %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
-  // expected-error @+1 {{'tensor.extract_slice' op takes a slice of computed size from a tensor of computed size: take it from the tensor that this one is a slice of}}
+  // expected-error @+1 {{'tensor.extract_slice' op takes a slice of computed size from a tensor of computed size; take it from the original tensor}}
   %b = tensor.extract_slice %a[%i] [%t] [1] : tensor<?xf32> to tensor<?xf32>
   %y = linalg.dot ins(%b, %b : tensor<?xf32>, tensor<?xf32>) outs(%zero : tensor<f32>) -> tensor<f32>
   batch.yield %y : tensor<f32>

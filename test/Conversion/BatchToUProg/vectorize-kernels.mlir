@@ -3,9 +3,9 @@
 // RUN: batch-opt %s --batch-vectorize-kernels --split-input-file -o %t.2
 // RUN: cmp %t.1 %t.2
 
-// A leaf without recursion: the shared matrix is stored [out, in] and is read
-// transposed in place, a bias is repeated for every task, and constants become
-// fills. Attributes of the executor stay on their arguments.
+// A leaf without recursion. The parameter is stored as [out, in] and read
+// transposed in place, a bias is repeated for each task, and constants become
+// fills. Attributes of the executor remain on their arguments.
 // CHECK-DAG:   #[[ROW:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
 // CHECK-DAG:   #[[TRANSPOSED:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
 // CHECK-DAG:   #[[OUT:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
@@ -37,8 +37,8 @@ batch.kernel @leaf(%x: tensor<4xf32>,
 
 // -----
 
-// The inner cell of the N-ary TreeLSTM: children are concatenated behind the
-// row dimension, and the gates' elementwise code gets one more parallel loop.
+// The inner cell of the N-ary TreeLSTM. Children are concatenated after the row
+// dimension, and the elementwise code of the gates gets one more parallel loop.
 // CHECK-DAG:   #[[ID:.*]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-DAG:   #[[SHARED:.*]] = affine_map<(d0, d1) -> (d1)>
 // CHECK-LABEL: uprog.operator @node.rows
@@ -84,11 +84,11 @@ batch.kernel @node(%hl: tensor<4xf32>, %hr: tensor<4xf32>, %cl: tensor<4xf32>,
 
 // -----
 
-// The child-sum cell: children are ragged rows. Sums over them are segment
-// reductions, the forget gates' matrix product is dense over all rows, what is
-// the same for all children of a node is repeated for each, and the sum of
-// products is a product on rows and a reduction. Both ragged arguments are
-// combined elementwise, so they share their domain.
+// The child-sum cell, whose children are ragged rows. Sums over them are
+// segment reductions. The forget gates' matrix product is dense over all rows.
+// Values that are equal for all children of a node are repeated for each. The
+// sum of products is a product on rows and a reduction. Both ragged arguments
+// are combined elementwise, so they share their domain.
 // CHECK-LABEL: uprog.operator @childsum.rows
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
 // CHECK-SAME:    %[[HS:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
@@ -143,9 +143,9 @@ batch.kernel @childsum(%x: tensor<4xf32>, %hs: tensor<?x4xf32>,
 
 // -----
 
-// Ragged arguments that no op combines have domains of their own, in the order of
-// the arguments; per-child gates with a matrix stored [out, in] are one product
-// over all rows, also where the user wrote it with the rows last.
+// Ragged arguments that no op combines have separate domains, in the order of the
+// arguments. Per-child gates with a matrix stored as [out, in] are one product
+// over all rows, also if the source has the rows last.
 // CHECK-LABEL: uprog.operator @two_domains.rows
 // CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
 // CHECK-SAME:    %[[B:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(1)>},
@@ -184,7 +184,7 @@ batch.kernel @two_domains(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>,
 
 // -----
 
-// A softmax over ragged rows, elementwise in the columns, composes from a
+// A softmax over ragged rows, elementwise in the columns, consists of a
 // maximum, an exponential, a sum and a quotient.
 // CHECK-LABEL: uprog.operator @softmax_over_rows.rows
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[S:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
@@ -234,9 +234,9 @@ batch.kernel @softmax_over_rows(%s: tensor<?x4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// The MV-RNN cell: a matrix per task makes a batched matrix-vector product, a
-// shared matrix times a per-task one stays one generic with one more loop, and
-// two per-task ones a batch_matmul.
+// The MV-RNN cell. A matrix per task makes a batched matrix-vector product. A
+// parameter times a per-task matrix remains one generic with one more loop, and
+// two per-task matrices make a batch_matmul.
 // CHECK-LABEL: uprog.operator @mvrnn.rows
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[MB:[a-z0-9]*]]: tensor<?x4x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[MA:[a-z0-9]*]]: tensor<?x4x4xf32> {uprog.operand = #uprog.operand<gather>},
 // CHECK-SAME:    %[[WM:[a-z0-9]*]]: tensor<4x8xf32>
@@ -291,7 +291,7 @@ batch.kernel @contractions(%x: tensor<4xf32>, %w: tensor<4x8xf32> {batch.paramet
 
 // -----
 
-// Code of shared operands alone runs once, without a batch dimension.
+// Code that uses only parameters runs once, without a batch dimension.
 // CHECK-LABEL: uprog.operator @once.rows
 batch.kernel @once(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.parameter = 0 : i64, batch.shared})
     -> (tensor<4xf32>, tensor<4xf32>) {
@@ -306,7 +306,7 @@ batch.kernel @once(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.parameter = 0 : i
 
 // -----
 
-// Scalars of a task are a column: arithmetic on them is elementwise, splats
+// Scalars of a task are a column. Arithmetic on them is elementwise, splats
 // broadcast them, bodies that read them get one more input, and a condition
 // selects rows.
 // CHECK-DAG:   #[[ID:.*]] = affine_map<(d0, d1) -> (d0, d1)>
@@ -341,7 +341,7 @@ batch.kernel @scalars(%x: tensor<4xf32>, %a: f32, %p: i1)
   // CHECK: %[[B1:.*]] = tensor.expand_shape %[[B]]
   // CHECK: %[[AB:.*]] = tensor.concat dim(1) %[[A1]], %[[B1]] : (tensor<?x1xf32>, tensor<?x1xf32>) -> tensor<?x2xf32>
   %ab = tensor.from_elements %a, %b : tensor<2xf32>
-  // A tensor of one element is that column already.
+  // A tensor of one element already is such a column.
   %x0 = tensor.from_elements %a : tensor<f32>
   %a0 = tensor.extract %x0[] : tensor<f32>
   // CHECK: %[[NEG:.*]] = arith.negf %[[A]] : tensor<?xf32>
@@ -354,8 +354,8 @@ batch.kernel @scalars(%x: tensor<4xf32>, %a: f32, %p: i1)
 
 // -----
 
-// Slices and reshapes keep all rows; indices of the user's loops move behind
-// the row.
+// Slices and reshapes keep all rows. Indices of the source's loops follow the
+// row.
 // CHECK-LABEL: uprog.operator @pieces.rows
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: tensor<?x2x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[Y:[a-z0-9]*]]: tensor<?x4xf32>
 batch.kernel @pieces(%x: tensor<2x4xf32>, %y: tensor<4xf32>)
@@ -456,7 +456,7 @@ batch.kernel @softmax(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A kernel without per-task arguments has one row per task all the same.
+// A kernel without per-task arguments has one row per task, too.
 // CHECK-LABEL: uprog.operator @constant.rows
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: index) -> tensor<?x4xf32>
 batch.kernel @constant() -> tensor<4xf32> {
@@ -469,7 +469,7 @@ batch.kernel @constant() -> tensor<4xf32> {
 
 // -----
 
-// A kernel that has an operator, of any name, gets no other one.
+// A kernel with an operator of any name gets no other one.
 batch.kernel @given(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -483,8 +483,8 @@ uprog.operator @by_hand of @given(%n: index, %x: tensor<?x4xf32> {uprog.operand 
 
 // -----
 
-// A broadcast to ragged rows is the segment broadcast alone; constants fill
-// ragged rows, and a scalar of the task those of the task.
+// A broadcast to ragged rows is the segment broadcast only. Constants fill
+// ragged rows, and a scalar of the task fills those of the task.
 // CHECK-LABEL: uprog.operator @fills.rows
 // CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>}, %[[X:[a-z0-9]*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}, %[[S:[a-z0-9]*]]: tensor<?xf32>
 // CHECK-SAME:    %[[O:[a-z0-9]*]]: tensor<?xindex>
@@ -511,8 +511,8 @@ batch.kernel @fills(%a: tensor<?x4xf32>, %x: tensor<4xf32>, %s: f32) -> tensor<4
 
 // -----
 
-// The largest entry and its index: a reduction with two results counts its own
-// dimension, which is behind the row.
+// The largest entry and its index: a reduction with two results counts along
+// its own dimension, after the row.
 // CHECK-LABEL: uprog.operator @argmax.rows
 batch.kernel @argmax(%x: tensor<4xf32>) -> (tensor<f32>, tensor<index>) {
   %low = arith.constant dense<0xFF800000> : tensor<f32>
@@ -535,8 +535,7 @@ batch.kernel @argmax(%x: tensor<4xf32>) -> (tensor<f32>, tensor<index>) {
 // -----
 
 // Importers keep a reduced dimension with extent one, at a constant position of
-// the result. The reduction is without it; a start value that is not known loses
-// it, too.
+// the result. The reduction omits it. An unknown start value omits it, too.
 // CHECK-LABEL: uprog.operator @kept.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x4x8xf32> {{[^:]*}}, %[[S:[a-z0-9]*]]: tensor<?x4x1xf32>
 batch.kernel @kept(%x: tensor<4x8xf32>, %s: tensor<4x1xf32>)
@@ -574,9 +573,9 @@ batch.kernel @kept(%x: tensor<4x8xf32>, %s: tensor<4x1xf32>)
 
 // -----
 
-// A ragged extent and another one at once: the rows first, then the segments.
-// Extents of one beside a ragged one are nothing. As a signed number, true is
-// less than false.
+// A ragged extent and another one in one reduction: first the rows, then the
+// segments. Extents of one next to a ragged one are omitted. As a signed
+// number, true is less than false.
 // CHECK-LABEL: uprog.operator @everything.rows
 // CHECK-SAME:    %[[A:[a-z0-9]*]]: tensor<?x4xf32> {{[^:]*}}, %[[P:[a-z0-9]*]]: tensor<?x1x4xi1> {{[^:]*}}, %[[O:[a-z0-9]*]]: tensor<?xindex>
 batch.kernel @everything(%a: tensor<?x4xf32>, %p: tensor<?x1x4xi1>) -> (tensor<f32>, tensor<4xi1>) {
@@ -602,8 +601,8 @@ batch.kernel @everything(%a: tensor<?x4xf32>, %p: tensor<?x1x4xi1>) -> (tensor<f
 
 // -----
 
-// What is a view, a constant or elementwise in another form: reshapes to known
-// extents, ranks, bits as other elements, tiles.
+// Operations that become a view, a constant or elementwise code: reshapes to
+// known extents, ranks, bits as other elements, tiles.
 // CHECK-LABEL: uprog.operator @forms.rows
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x4x6xf32>
 batch.kernel @forms(%x: tensor<4x6xf32>)
@@ -626,7 +625,7 @@ batch.kernel @forms(%x: tensor<4x6xf32>)
 
 // -----
 
-// A constant position is a part of the slice, whatever it is a slice of.
+// A constant position is a piece of the slice, for any sliced tensor.
 // CHECK-LABEL: uprog.operator @constant_position.rows
 // CHECK-SAME:    %[[P:[a-z0-9]*]]: tensor<5x9xf32> {{.*}}, %[[E:[a-z0-9]*]]: tensor<?x9xf32> {{.*}}, %[[I:[a-z0-9]*]]: tensor<?xindex>
 batch.kernel @constant_position(%p: tensor<5x9xf32> {batch.parameter = 0 : i64, batch.shared},
@@ -644,7 +643,7 @@ batch.kernel @constant_position(%p: tensor<5x9xf32> {batch.parameter = 0 : i64, 
 
 // -----
 
-// What a reduction of parameters leaves in a number is one for each task.
+// A number that parameters are reduced to is one for each task.
 // CHECK-LABEL: uprog.operator @reduced_number.rows
 batch.kernel @reduced_number(%x: tensor<4xi64>,
                              %t: tensor<5xi64> {batch.parameter = 0 : i64, batch.shared})

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --batch-saturate-conversions | FileCheck %s
 // RUN: batch-opt %s --batch-saturate-conversions --canonicalize | FileCheck %s --check-prefix=FOLDED
 
-// The bounds of i8 are floats, so the operand alone is bounded. A NaN takes the
-// way of the least number, and becomes 0 at the end.
+// The bounds of i8 are floats, so only the operand is bounded. A NaN becomes
+// the least number, and then 0.
 // CHECK-LABEL: func.func @small
 // CHECK-SAME:    %[[X:.*]]: f32
 // CHECK:       %[[LEAST:.*]] = arith.constant -1.280000e+02 : f32
@@ -21,8 +21,8 @@ func.func @small(%x: f32) -> i8 {
   return %i : i8
 }
 
-// The greatest number of i32 is no f32: the result is chosen where the operand is
-// too large.
+// The greatest number of i32 is not an f32: it is selected as the result if the
+// operand is too large.
 // CHECK-LABEL: func.func @large
 // CHECK-SAME:    %[[X:.*]]: vector<8xf32>
 // CHECK:       arith.constant dense<-2.14748365E+9> : vector<8xf32>
@@ -41,7 +41,7 @@ func.func @large(%x: vector<8xf32>) -> vector<8xi32> {
   return %i : vector<8xi32>
 }
 
-// A NaN is not above 0, which is the least number of an unsigned type.
+// A NaN is not greater than 0, the least number of an unsigned type.
 // CHECK-LABEL: func.func @unsigned
 // CHECK:       arith.constant 0.000000e+00 : f64
 // CHECK:       arith.cmpf ogt

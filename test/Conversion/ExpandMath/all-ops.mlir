@@ -3,8 +3,8 @@
 // RUN: batch-opt %s --batch-expand-math=share=true | grep -o 'math\.[a-z0-9]*' | \
 // RUN:   env LC_ALL=C sort -u | FileCheck %s --match-full-lines
 
-// Of all ops of math on f32, f64, vectors of them and integers, those stay that
-// targets have instructions for, or LLVM makes instructions of.
+// All ops of math on f32, f64, vectors of them and integers. Ops remain only if
+// targets have instructions for them, or LLVM generates them.
 // CHECK:      math.absf
 // CHECK-NEXT: math.absi
 // CHECK-NEXT: math.ceil

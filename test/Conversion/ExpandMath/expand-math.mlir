@@ -2,9 +2,9 @@
 
 // The accuracy is checked by unittests/Conversion.
 
-// exp: the argument is bounded, reduced by multiples of ln 2 in two fmas, and
-// the power of two is put back in two factors, so that overflow and subnormal
-// results are right.
+// exp: the argument is bounded and reduced by multiples of ln 2 in two fmas.
+// The power of two is multiplied in as two factors, so that overflow and
+// subnormal results are right.
 // CHECK-LABEL: func.func @exp_scalar
 // CHECK-SAME:    %[[X:.*]]: f32
 func.func @exp_scalar(%x: f32) -> f32 {
@@ -54,8 +54,8 @@ func.func @exp_double(%x: vector<8xf64>) -> vector<8xf64> {
 
 // -----
 
-// tanh: half of expm1 over itself and one, which never exceeds 1, and the sign
-// of the argument last, so that -0 stays -0.
+// tanh: half of expm1 divided by itself plus one, which never exceeds 1. The
+// sign of the argument comes last, so that -0 remains -0.
 // CHECK-LABEL: func.func @tanh_vector
 // CHECK-SAME:    %[[X:.*]]: vector<16xf32>
 func.func @tanh_vector(%x: vector<16xf32>) -> vector<16xf32> {
@@ -85,8 +85,8 @@ func.func @expm1(%x: f64) -> f64 {
 
 // -----
 
-// sin and cos: both polynomials, the lowest bit of the number of quarters
-// selects one, the next one the sign. cos is a quarter ahead. Numbers from 2^46
+// sin and cos: the lowest bit of the number of quarters selects one of two
+// polynomials, the next bit the sign. cos adds one quarter. Numbers from 2^46
 // on are multiplied by words of 2 / pi.
 // CHECK-LABEL: func.func @sin_cos
 // CHECK-SAME:    %[[X:.*]]: f64
@@ -117,7 +117,7 @@ func.func @sin_cos(%x: f64) -> (f64, f64) {
 // -----
 
 // One comparison checks whether any element is large. A loop over the last
-// dimension replaces the rests of large elements. sincos reduces once.
+// dimension replaces the remainders of large elements. sincos reduces once.
 // CHECK-LABEL: func.func @sincos_vector
 func.func @sincos_vector(%x: vector<2x8xf32>) -> (vector<2x8xf32>, vector<2x8xf32>) {
   // CHECK:       %[[LARGE:.*]] = arith.cmpf oge, %{{.*}}, %{{.*}} : vector<2x8xf32>
@@ -135,7 +135,7 @@ func.func @sincos_vector(%x: vector<2x8xf32>) -> (vector<2x8xf32>, vector<2x8xf3
 
 // -----
 
-// Other types and what targets have instructions for are left alone.
+// Other types, and ops that targets have instructions for, remain unchanged.
 // CHECK-LABEL: func.func @untouched
 func.func @untouched(%x: f16, %v: vector<[4]xf32>, %t: tensor<4xf32>, %s: f32,
                      %d: f64)
@@ -155,8 +155,8 @@ func.func @untouched(%x: f16, %v: vector<[4]xf32>, %t: tensor<4xf32>, %s: f32,
 
 // -----
 
-// log: the exponent and the fraction apart, a quotient and a polynomial of its
-// square; zero, negative numbers, infinity and NaN by selects.
+// log: separate exponent and fraction, a quotient and a polynomial of its
+// square. Zero, negative numbers, infinity and NaN are handled by selects.
 // CHECK-LABEL: func.func @log_vector
 // CHECK-SAME:    %[[X:.*]]: vector<8xf32>
 func.func @log_vector(%x: vector<8xf32>) -> vector<8xf32> {
@@ -174,7 +174,8 @@ func.func @log_vector(%x: vector<8xf32>) -> vector<8xf32> {
 
 // -----
 
-// log1p: a two-sum finds what rounding 1 + x leaves out, over 1 + x it is added.
+// log1p: a two-sum finds the rounding error of 1 + x, which is divided by 1 + x
+// and added.
 // CHECK-LABEL: func.func @log1p
 // CHECK-SAME:    %[[X:.*]]: f32
 func.func @log1p(%x: f32) -> f32 {
@@ -191,8 +192,8 @@ func.func @log1p(%x: f32) -> f32 {
 
 // -----
 
-// Squares are products, with the same bits where the exponent is not a constant;
-// other powers take a logarithm.
+// Squares are products, with the same bits as for an exponent that is not
+// constant. Other powers use a logarithm.
 // CHECK-LABEL: func.func @powers
 // CHECK-SAME:    (%[[X:.*]]: f32, %[[Y:.*]]: f32, %{{.*}}: i64)
 func.func @powers(%x: f32, %y: f32, %n: i64) -> (f32, f32, f32, f32) {
@@ -244,7 +245,7 @@ func.func @integers(%b: vector<4xi8>, %n: vector<4xi8>) -> vector<4xi8> {
 
 // -----
 
-// Whether a number is infinite or not a number is asked by comparisons, in 16 bits
+// Comparisons determine whether a number is infinite or not a number, in 16 bits,
 // too.
 // CHECK-LABEL: func.func @classes
 // CHECK-SAME:    (%[[X:.*]]: f16, %[[V:.*]]: vector<4xbf16>)

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-math-to-intrinsics --split-input-file --verify-diagnostics | FileCheck %s
 
-// What a GPU has instructions for, on scalars and vectors.
+// Ops that a GPU has instructions for, on scalars and vectors.
 // CHECK-LABEL: func.func @known
 // CHECK-SAME:    (%[[X:.*]]: f32, %[[V:.*]]: vector<4xf32>)
 func.func @known(%x: f32, %v: vector<4xf32>) -> (f32, vector<4xf32>) {
@@ -26,7 +26,7 @@ func.func @known(%x: f32, %v: vector<4xf32>) -> (f32, vector<4xf32>) {
 
 // -----
 
-// Integers are not its business.
+// Integers remain unchanged.
 // CHECK-LABEL: func.func @integers
 // CHECK:         math.absi
 func.func @integers(%x: i32) -> i32 {
@@ -37,14 +37,14 @@ func.func @integers(%x: i32) -> i32 {
 // -----
 
 func.func @erf(%x: f32) -> f32 {
-  // expected-error @+1 {{cannot be compiled for GPUs without a library of CUDA or ROCm; all math ops on f32 and f64 can, once batch-expand-math has expanded them: cast to one of them}}
+  // expected-error @+1 {{cannot be compiled for GPUs without a CUDA or ROCm library; cast the operands to f32 or f64, and run batch-expand-math first}}
   %a = math.erf %x : f32
   return %a : f32
 }
 
 // -----
 
-// What batch-expand-math leaves is not known either.
+// Ops that batch-expand-math leaves remain unchanged, too.
 func.func @exp(%x: f16) -> f16 {
   // expected-error @+1 {{'math.exp' op cannot be compiled for GPUs}}
   %a = math.exp %x : f16

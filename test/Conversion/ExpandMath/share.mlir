@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-expand-math=share=true --split-input-file | FileCheck %s
 
-// One function per kind and type has the polynomial; all ops call it.
+// One function per kind and type contains the polynomial, and all ops call it.
 // CHECK-LABEL: func.func @calls
 // CHECK-SAME:    (%[[X:.*]]: vector<16xf32>, %[[Y:.*]]: f32)
 func.func @calls(%x: vector<16xf32>, %y: f32) -> (vector<16xf32>, f32) {

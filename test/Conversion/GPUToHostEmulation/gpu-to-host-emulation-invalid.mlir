@@ -2,7 +2,7 @@
 
 gpu.module @m {
   gpu.func @k(%p: !llvm.ptr<1>, %x: i32) kernel {
-    // expected-error @below {{has a memory order, which GPU code loses; make it monotonic, with llvm.fence before and after}}
+    // expected-error @below {{has a memory order, which is lost in GPU code; use monotonic, with llvm.fence before and after}}
     %old = llvm.atomicrmw add %p, %x acq_rel : !llvm.ptr<1>, i32
     gpu.return
   }
@@ -22,7 +22,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%p: !llvm.ptr<1>) kernel {
-    // expected-error @below {{is atomic on 'i16'; the emulator only has atomics on 32 and 64 bits}}
+    // expected-error @below {{is atomic on 'i16'; the emulator only supports 32-bit and 64-bit atomics}}
     %x = llvm.load %p atomic acquire {alignment = 2 : i64} : !llvm.ptr<1> -> i16
     gpu.return
   }
@@ -32,7 +32,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k() kernel {
-    // expected-error @below {{has the unknown syncscope "warp"; use "block", "cluster" or "device"}}
+    // expected-error @below {{has unknown syncscope "warp"; expected "block", "cluster" or "device"}}
     llvm.fence syncscope("warp") release
     gpu.return
   }
@@ -99,7 +99,7 @@ gpu.module @m {
   llvm.mlir.global internal constant @g(dense<[1, 2]> : tensor<2xi32>) {addr_space = 1 : i32} : !llvm.array<2 x i32>
   gpu.func @k(%p: !llvm.ptr<1>) kernel {
     %g = llvm.mlir.addressof @g : !llvm.ptr<1>
-    // expected-error @below {{does more with the address of a constant than to load from it, which the emulator does not support}}
+    // expected-error @below {{uses the address of a constant for something other than a load, which the emulator does not support}}
     llvm.store %g, %p : !llvm.ptr<1>, !llvm.ptr<1>
     gpu.return
   }
@@ -130,7 +130,7 @@ gpu.module @m {
 
 func.func @k.emulate() { return }
 gpu.module @m {
-  // expected-error @below {{cannot become @k.emulate, which already exists}}
+  // expected-error @below {{cannot be emitted as @k.emulate, which already exists}}
   gpu.func @k() kernel {
     gpu.return
   }
@@ -140,7 +140,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%a: i32, %c: f32) kernel {
-    // expected-error @below {{must be m16n8 on tf32 or bf16, with layouts row and col}}
+    // expected-error @below {{is not supported by the emulator; expected m16n8 on tf32 or bf16, with layouts row and col and an f32 accumulator}}
     %mma = nvvm.mma.sync A[%a, %a] B[%a] C[%a, %a, %a, %a]
       {layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>,
        intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>,
@@ -155,7 +155,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%x: f32) kernel {
-    // expected-error @below {{must round to nearest, halves away from zero}}
+    // expected-error @below {{is not supported by the emulator; expected rounding to nearest, ties away from zero, without saturation or relu}}
     %r = nvvm.convert.float.to.tf32 %x {rnd = #nvvm.fp_rnd_mode<rn>}
     gpu.return
   }
@@ -165,7 +165,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%x: f32) kernel {
-    // expected-error @below {{must round to nearest, halves to even}}
+    // expected-error @below {{is not supported by the emulator; expected rounding to nearest, ties to even, without saturation or relu}}
     %r = nvvm.convert.f32x2.to.bf16x2 %x, %x {rnd = #nvvm.fp_rnd_mode<rz>} : vector<2xbf16>
     gpu.return
   }
@@ -192,7 +192,7 @@ module attributes {gpu.container_module} {
 
 gpu.module @m {
   gpu.func @k(%to: !llvm.ptr<3>, %from: !llvm.ptr<1>, %n: i32) kernel {
-    // expected-error @below {{has a source size to fill the rest with zeros, which the emulator does not support; leave it out}}
+    // expected-error @below {{has a source size for zero fill, which the emulator does not support; omit it}}
     nvvm.cp.async.shared.global %to, %from, 16, cache = cg, %n : !llvm.ptr<3>, !llvm.ptr<1>, i32
     gpu.return
   }
@@ -202,7 +202,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%p: !llvm.ptr<1>, %n: i64) kernel {
-    // expected-error @below {{is memory whose address goes elsewhere than to loads and stores, which the emulator does not support}}
+    // expected-error @below {{allocates memory whose address is used by operations other than loads and stores, which the emulator does not support}}
     %own = llvm.alloca %n x i64 : (i64) -> !llvm.ptr
     llvm.store %own, %p : !llvm.ptr, !llvm.ptr<1>
     gpu.return

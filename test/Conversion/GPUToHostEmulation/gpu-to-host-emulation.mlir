@@ -1,14 +1,14 @@
 // RUN: batch-opt %s --convert-gpu-to-host-emulation | FileCheck %s
 
-// Locations are strings, each once.
+// Each location is one string.
 // CHECK-DAG: llvm.mlir.global internal constant @[[WHERE:where.*]]("gpu-to-host-emulation.mlir:{{[0-9]+:[0-9]+}}\00")
 // CHECK-NOT: gpu.
 
-// The launch goes, what is around it stays.
+// The launch is removed, and the code around it remains.
 // CHECK-LABEL: func.func @host
 // CHECK-NEXT: arith.constant
 // CHECK-NEXT: return
-// Constants lie in the host's memory, under a name of their own.
+// Constants are in the host's memory, under their own names.
 // CHECK: llvm.mlir.global internal constant @table.emulate(dense<[1, 2]> : tensor<2xi32>) {addr_space = 0 : i32}
 module attributes {gpu.container_module} {
 func.func @host(%p: !llvm.ptr<1>) {
@@ -24,8 +24,8 @@ gpu.module @kernels {
   llvm.mlir.global internal @tile() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<4 x f32>
   llvm.mlir.global external @dynamic() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
 
-  // Arguments are loaded from their addresses; the check comes before the access
-  // and knows its bytes, alignment and space.
+  // Arguments are loaded from their addresses. The check comes before the access
+  // and has its bytes, alignment and space.
   // CHECK-LABEL: func.func @plain.emulate
   // CHECK-SAME: (%[[THREAD:.*]]: !llvm.ptr, %[[ARGS:.*]]: !llvm.ptr) attributes {batch.shared_bytes = 32 : i64}
   // CHECK: %[[SLOT:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
@@ -59,7 +59,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Shared variables are offsets: 3 bytes, then 16 at 16, then what the launch adds.
+  // Shared variables are offsets: 3 bytes, then 16 at 16, then the memory that the
+  // launch adds.
   // CHECK-LABEL: func.func @shared.emulate
   // CHECK: %[[BASE:.*]] = llvm.load %{{.*}} invariant
   // CHECK: %[[TILE:.*]] = llvm.getelementptr %[[BASE]][16]
@@ -73,7 +74,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Device functions get the thread, too; other dimensions than x have one place.
+  // Device functions get the thread, too. Dimensions other than x have extent
+  // one.
   // CHECK-LABEL: func.func private @device.emulate
   // CHECK-SAME: (%[[THREAD:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr) -> index
   // CHECK: %[[WORD:.*]] = llvm.getelementptr %[[THREAD]][2]
@@ -95,7 +97,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A copy is one call; its two checks are the emulator's.
+  // A copy is one call. The emulator makes both of its checks.
   // CHECK-LABEL: func.func @copy.emulate
   // CHECK: %[[TILE:.*]] = llvm.getelementptr %{{.*}}[16]
   // CHECK: %[[BYTES:.*]] = llvm.mlir.constant(16 : i64)
@@ -108,7 +110,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Nothing of the GPU is left of these.
+  // No op of the GPU remains of these.
   // CHECK-LABEL: func.func @rest.emulate
   // CHECK-NOT: atomic
   // CHECK-NOT: nvvm
@@ -156,7 +158,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Nor are those of memory of the thread.
+  // Accesses to memory of the thread are not checked either.
   // CHECK-LABEL: func.func @own.emulate
   // CHECK: %[[OWN:.*]] = llvm.alloca
   // CHECK-NEXT: llvm.store %{{.*}}, %[[OWN]]

@@ -1,5 +1,5 @@
-// A kernel runs on the emulator, without undefined symbols; faults in it are
-// found.
+// A kernel runs on the emulator, without undefined symbols. The emulator finds
+// its faults.
 // REQUIRES: ld.lld
 // DEFINE: %{lower} = batch-opt --convert-gpu-to-host-emulation \
 // DEFINE:   --batch-expand-math --convert-scf-to-cf --convert-to-llvm \
@@ -37,7 +37,7 @@
 // STOP: error: kernel 'sum': deadlock:
 // STOP: thread 0: spinning on an atomic load, {{.*}}; threads 1-63: at the block barrier
 
-// An array that is too short, and one that is not initialized.
+// An array is too short, and another one is not initialized.
 // RUN: %{lower} %s | %{object}
 // RUN: %{link}
 // RUN: not emulate-kernel %t.so tanh 1 40 f32:39=0.5 f32:40 i64:40 2>&1 | FileCheck %s --check-prefix=BOUNDS
@@ -144,8 +144,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Rounds halves between neighbors, what is nearer to one, the largest number,
-  // infinity and NaN to tf32, and to bf16 below a one.
+  // Rounds to tf32: halves between neighbors, a number closer to one of them,
+  // the largest number, infinity and NaN. Rounds to bf16 below a one.
   gpu.func @round(%out: !llvm.ptr<1>) kernel {
     %bits = arith.constant dense<[0x3f801000, 0xbf801000, 0x3f800fff, 0x3f808000, 0x3f818000, 0x7f7fffff, 0x7f800000, 0xffffffff]> : vector<8xi32>
     %one = arith.constant 1.0 : f32

@@ -1,11 +1,11 @@
 // RUN: batch-opt %s --convert-rec-to-llvm | FileCheck %s
 // RUN: batch-opt %s --convert-rec-to-llvm --convert-scf-to-cf --convert-to-llvm --reconcile-unrealized-casts | FileCheck %s --check-prefix=LLVM
 
-// Nothing of the program is left when the rest is lowered too.
+// No op of the program remains after the rest is lowered.
 // LLVM-LABEL: llvm.func @sum(
 // LLVM-NOT:   unrealized_conversion_cast
 
-// Declarations stay for the object's description.
+// Declarations remain for the description of the object.
 // CHECK: rec.adt @Tree
 rec.adt @Tree {
   rec.variant @leaf(word: index, weight: f32)
@@ -52,7 +52,7 @@ func.func @sum(%t: !rec.adt<@Tree>) -> f32 {
   return %r : f32
 }
 
-// One variant needs no switch, and a field of eight bits is sign-extended.
+// One variant needs no switch. A field of eight bits is sign-extended.
 // CHECK-LABEL: func.func @mark
 func.func @mark(%t: !rec.adt<@Rose>) -> i8 {
   // CHECK-NOT: scf.index_switch
@@ -66,7 +66,8 @@ func.func @mark(%t: !rec.adt<@Rose>) -> i8 {
   return %r : i8
 }
 
-// A construction takes the next node and makes room first where there is none.
+// A construction takes the next node, and reserves space first if there is
+// none.
 // CHECK-LABEL: func.func @construct
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[MARK:.*]]: i8, %[[KIDS:.*]]: i64) -> i64
 func.func @construct(%mark: i8, %kids: !rec.list<!rec.adt<@Rose>>)
@@ -95,8 +96,8 @@ func.func @construct(%mark: i8, %kids: !rec.list<!rec.adt<@Rose>>)
   return %t : !rec.adt<@Rose>
 }
 
-// The entries of all result lists are reserved before the loop, where there is room
-// then: a growth may move it. The loop loads the list pool anew for every access.
+// The entries of all result lists are reserved before the loop if there is space:
+// growing may move them. The loop loads the list pool again for each access.
 // CHECK-LABEL: func.func @map
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[KIDS:.*]]: i64)
 func.func @map(%kids: !rec.list<!rec.adt<@Rose>>)
@@ -143,7 +144,8 @@ func.func @step(%t: !rec.adt<@Rose>) -> (!rec.adt<@Rose>, tensor<4xf32>) {
   return %r#0, %r#1 : !rec.adt<@Rose>, tensor<4xf32>
 }
 
-// Lists of different lengths end the run; accumulators are carried converted.
+// Lists of different lengths end the run. Accumulators are carried in converted
+// form.
 // CHECK-LABEL: func.func @fold
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[XS:.*]]: i64, %[[NS:.*]]: i64, %[[H:.*]]: i64)
 func.func @fold(%xs: tensor<?x4xf32>, %ns: !rec.list<i1>, %h: tensor<4xf32>)
@@ -195,7 +197,8 @@ rec.adt @Words {
   rec.variant @end()
 }
 
-// Links are counted, then their cells copied into entries reserved at once.
+// Links are counted, then their cells are copied into entries that are reserved
+// together.
 // CHECK-LABEL: func.func @elements
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[WORDS:.*]]: i64) -> i64
 func.func @elements(%words: !rec.adt<@Words>) -> !rec.list<i1> {
@@ -227,7 +230,7 @@ func.func @elements(%words: !rec.adt<@Words>) -> !rec.list<i1> {
   return %list : !rec.list<i1>
 }
 
-// A position outside of the list ends the program.
+// A position outside the list ends the program.
 // CHECK-LABEL: func.func @element
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[LIST:.*]]: i64, %[[I:.*]]: index) -> i64
 func.func @element(%list: !rec.list<i64>, %i: index) -> i64 {
@@ -245,8 +248,8 @@ func.func @element(%list: !rec.list<i64>, %i: index) -> i64 {
   return %e : i64
 }
 
-// An empty list takes no entry of the pool. The runtime appends, as only it knows
-// which lists have room behind them: function 12 of its table.
+// An empty list takes no entry of the pool. The runtime appends, because only it
+// has the capacities of lists: function 12 of its table.
 // CHECK-LABEL: func.func @append
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[N:.*]]: f32) -> i64
 func.func @append(%n: f32) -> !rec.list<f32> {

@@ -5,8 +5,9 @@ func.func private @first.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
         row_split = 12, stage_rows = 0, share_tasks = 1>>}
 
-// A result that the kernel inserts into the variable's row is copied there only
-// if all lanes ran the block: then it has a row of its own. Others are copied.
+// The kernel inserts a result into the variable's row. The row is copied only
+// if all lanes ran the block: then the result has its own row. Other results
+// are copied.
 // CHECK-LABEL: func.func private @main.execute.0(
 // CHECK:         call @first.rows(
 // CHECK:         %[[COUNT:.*]] = llvm.load

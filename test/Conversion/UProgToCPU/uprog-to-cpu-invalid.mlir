@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --convert-uprog-to-cpu --split-input-file --verify-diagnostics
 
-// A run calls the code that was made of the operator.
+// A run calls the code of the operator.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) {
   uprog.yield
 }
@@ -14,13 +14,13 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
 
 // -----
 
-// How workers share its tasks, the operator's code says.
+// The operator's code specifies how workers share its tasks.
 func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0>}
 uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
   %i = arith.constant 0 : index
   %step = uprog.plan_step %plan[%i]
-  // expected-error @+1 {{the code of operator @k.rows does not say how 'workers' share its tasks in 'uprog.code'}}
+  // expected-error @+1 {{'uprog.code' of operator @k.rows has no 'workers', which specifies how workers share its tasks}}
   uprog.run @k.rows step(%step) tasks(%i)
   uprog.yield
 }
@@ -36,8 +36,8 @@ uprog.program @p() level(device) {
 
 // -----
 
-// The host hands over plans and lanes alone.
-// expected-error @+1 {{argument #1 of this program is a 'index', which the host does not hand over; only a program that others run can have it}}
+// The host passes only plans and lanes.
+// expected-error @+1 {{argument #1 of this program has type 'index', which the host cannot pass; only a program that others run can have it}}
 uprog.program @p(%plan: !batch.plan, %n: index) level(device) {
   uprog.yield
 }

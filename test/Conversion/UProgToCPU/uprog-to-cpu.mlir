@@ -7,9 +7,9 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
         barriers = [2], fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
         row_split = 12, stage_rows = 0, share_tasks = 1>>}
 
-// A program becomes a function that each worker of a pool runs. A run is done by
-// rows where there are many per worker, or one worker alone; then no worker
-// waits inside.
+// A program becomes a function that each worker of a pool runs. Workers share a
+// run by rows if each worker has many rows, or if there is one worker. Then no
+// worker waits inside.
 // CHECK-LABEL: func.func @main.execute
 // CHECK-SAME:    (%[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64)
 // CHECK-SAME:    attributes {batch.executor}
@@ -31,8 +31,8 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK-NOT:           llvm.call
 // CHECK:               func.call @k.rows(%[[STEP]], %{{.*}}, %{{.*}}, %{{.*}}, %[[BEGIN]], %[[END]],
 
-// Else it is done stage by stage, with a barrier only where the code asks for one:
-// before the third of four. The step ends in one anyhow.
+// Otherwise they share each stage, with a barrier only where the code requires
+// one: before the third of four. The step ends in a barrier in any case.
 // CHECK:             } else {
 // CHECK:               func.call @k.rows(%[[STEP]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[TASKS]], %[[WORKER]], %[[WORKERS]], %{{.*}}, %[[TWO:[a-z0-9_]+]])
 // CHECK:               llvm.call %{{.*}}(%[[CTX]], %[[WORKER]])
@@ -44,8 +44,8 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK-NEXT:    }
 // CHECK-NEXT:    return
 
-// How many rows are many is an option, and so is whether all stages run on some
-// of them before the next ones: the last block ends where the share does.
+// Options specify how many rows are many, and whether all stages run on a group
+// of rows before the next group. The last group ends where the share does.
 // SPLIT-LABEL: func.func @main.execute
 // SPLIT:         case 3 {
 // SPLIT:           %[[SEVEN:.*]] = arith.constant 7 : i64
@@ -72,8 +72,8 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
 
 // -----
 
-// A program without anything in it lacks the dialects that this makes. Workers
-// are the units of the device: barriers below that level wait for no other.
+// The output dialects are absent from an empty program. Workers are the units
+// of the device, so barriers below that level wait for no other worker.
 // CHECK-LABEL: func.func @empty
 // CHECK-NEXT:    return
 uprog.program @empty() level(device) {
@@ -88,8 +88,9 @@ func.func private @first.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
         row_split = 12, stage_rows = 0, share_tasks = 1>>}
 
-// What a machine's block does is a function that is called in one place and
-// stays apart, so that the loop over steps is small for any number of blocks.
+// The code of a machine's block is a function that is called in one place and
+// not inlined, so that the loop over steps remains small for any number of
+// blocks.
 // CHECK-LABEL: func.func private @main.execute.0(
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %[[LANES:.*]]: !llvm.ptr, %[[STEP:.*]]: !llvm.ptr)
 // CHECK-SAME:    attributes {llvm.linkage = #llvm.linkage<internal>}
@@ -98,8 +99,8 @@ func.func private @first.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i
 // CHECK-LABEL: func.func private @main.execute.1(
 // CHECK-NOT:     @first.rows
 // CHECK:         return
-// A loop finds the least keys, the first of them where several are equal, and one
-// lists the numbers for which the condition holds.
+// One loop finds the least keys, the first of equal ones. Another one lists the
+// numbers for which the condition is true.
 // CHECK-LABEL: func.func @main.execute(
 // CHECK:         scf.while
 // CHECK:           scf.for %[[BLOCK:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[LEAST:.*]] = %c9223372036854775807_i64, %{{.*}} = %c9223372036854775807_i64, %[[WHICH:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
@@ -177,7 +178,7 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
 
 // -----
 
-// A step that a loop passes on is an address there too.
+// A step that a loop carries is an address, too.
 // CHECK-LABEL: func.func @first_step
 // CHECK:         scf.while : () -> !llvm.ptr {
 // CHECK:           %[[STEP:.*]] = llvm.getelementptr %{{.*}} : (!llvm.ptr, i64) -> !llvm.ptr, i8
@@ -206,13 +207,14 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
         fixed_scratch = 0, task_scratch = 0, most_scratch = 0,
         row_split = 12, stage_rows = 0, share_tasks = 1>>}
 
-// Each worker runs every so many of a program's tasks. Numbers and steps that the
-// program takes are arguments of its function; the plan is in the context.
+// Each worker runs a share of a program's tasks, at a fixed distance. Numbers and
+// steps that the program takes are arguments of its function. The plan is in the
+// context.
 // CHECK-LABEL: func.func private @one(
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64, %[[TASK:.*]]: index, %[[X:.*]]: f32)
 // CHECK-SAME:    attributes {llvm.linkage = #llvm.linkage<internal>}
 // CHECK:         arith.index_cast %[[TASK]] : index to i64
-// A worker leaves a run that has been cancelled before it begins with a batch.
+// Before each batch, a worker leaves a run that has been cancelled.
 // CHECK:         llvm.getelementptr %[[CTX]][31]
 // CHECK:         %[[WORD:.*]] = llvm.load %{{.*}} atomic monotonic {alignment = 4 : i64} : !llvm.ptr -> i32
 // CHECK-NEXT:    %[[ZERO:.*]] = arith.constant 0 : i32
@@ -263,7 +265,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
 
 // -----
 
-// What a machine's block results in, its function returns.
+// The results of a machine's block are results of its function.
 // CHECK-LABEL: func.func private @main.execute.0(
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: index) -> index
 // CHECK:         %[[Y:.*]] = arith.addi %[[X]], %[[X]] : index
@@ -302,7 +304,7 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
 
 // -----
 
-// All workers are one cluster: they run all tasks of its program together, and wait for
+// All workers are one cluster. They run all tasks of its program together, and wait for
 // each other at its barriers.
 func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = 0, task_scratch = 0, most_scratch = 0, row_split = 1, stage_rows = 0, share_tasks = 1>>}

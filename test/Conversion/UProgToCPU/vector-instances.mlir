@@ -6,7 +6,7 @@
 // RUN:   --convert-operators-to-cpu --convert-uprog-to-cpu=vector-bits=128 \
 // RUN:   | FileCheck %s --check-prefix=NARROW
 
-// Four instances run side by side; the last one stands for those that are not there.
+// Four instances run together in vectors. The last one replaces missing ones.
 // CHECK-LABEL: func.func private @main.instance.vectors
 // CHECK-SAME:    (%[[CONTEXT:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64, %[[FIRST:.*]]: i64, %[[COUNT:.*]]: i64)
 // CHECK:         %[[ALL:.*]] = arith.constant dense<true> : vector<4xi1>
@@ -16,8 +16,8 @@
 // CHECK:         %[[X0:.*]] = vector.from_elements %{{.*}} : vector<4xf32>
 // CHECK:         %[[X1:.*]] = vector.from_elements %{{.*}} : vector<4xf32>
 
-// The loop goes on as long as one of them does, and keeps the results of the others. A
-// round ends the run if that is asked for, and counts for all of them.
+// The loop runs as long as one of them does, and keeps the results of the others. A
+// round ends the run if this is requested, and counts for all of them.
 // CHECK:         %[[R:.*]]:7 = scf.while (%[[A0:.*]] = %[[X0]], %[[A1:.*]] = %[[X1]], %[[LEFT:.*]] = %[[N]], %[[ACTIVE:.*]] = %[[ALL]], %[[OLD0:.*]] = %{{.*}}, %[[OLD1:.*]] = %{{.*}}, %[[OLD2:.*]] = %{{.*}})
 // CHECK:           %[[MORE:.*]] = arith.cmpi sgt, %[[LEFT]], %{{.*}} : vector<4xi32>
 // CHECK:           llvm.load %{{.*}} atomic monotonic
@@ -30,14 +30,15 @@
 // CHECK:           %[[ANY:.*]] = vector.reduction <or>, %[[GOES]] : vector<4xi1> into i1
 // CHECK:           scf.condition(%[[ANY]]) %[[A0]], %[[A1]], %[[LEFT]], %[[GOES]], %[[NEW0]], %[[NEW1]], %[[NEW2]]
 
-// Those that have ended do not divide by their numbers.
+// Instances that have ended do not divide by their numbers.
 // CHECK:           %[[BY:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : vector<4xi1>, vector<4xi32>
 // CHECK:           arith.divsi %{{.*}}, %[[BY]] : vector<4xi32>
 // CHECK-NOT:       arith.select
 // CHECK:           arith.divsi %{{.*}}, %{{.*}} : vector<4xi32>
 // CHECK:           scf.yield
 
-// Results are stored, unless one has taken too many rounds: then they run one by one.
+// Results are stored, unless an instance has taken too many rounds: then the
+// instances run one by one.
 // CHECK:         scf.if %{{.*}} {
 // CHECK:           vector.extract %[[R]]#4[0] : f32 from vector<4xf32>
 // CHECK:           llvm.atomicrmw add
@@ -51,7 +52,7 @@
 // CHECK:         } else {
 // CHECK:           func.call @main.instance.vectors(
 
-// Two are too few, and tensors are no numbers.
+// Two instances are too few, and tensors are not numbers.
 // NARROW-NOT: @main.instance.vectors
 func.func @main(%x: tensor<2xf32> {batch.name = "x"}, %n: i32 {batch.name = "n"})
     -> (tensor<2xf32> {batch.name = "y"}, i32 {batch.name = "rest"}) attributes {batch.entry} {

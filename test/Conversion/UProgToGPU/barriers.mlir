@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --convert-uprog-to-gpu | FileCheck %s
 
-// A program that runs others, too, keeps its barriers: its stages do not wait.
-// A barrier says at which step it is, for the watchdog; behind a loop over steps,
-// or before it, that is at none of them.
+// A program that also runs others keeps its barriers: its stages do not wait. A
+// barrier has the step that it belongs to, for the watchdog. Before or after a
+// loop over steps, it has none.
 // CHECK-LABEL: func.func private @k.rows.stage0(
 // CHECK-SAME:    %{{.*}}: i64, %{{.*}}: i64) {
 // CHECK-NEXT:    return

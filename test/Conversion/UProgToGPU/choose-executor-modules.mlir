@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --mlir-disable-threading \
 // RUN:   --pass-pipeline='builtin.module(builtin.module(batch-choose-executor{executor=cluster}))' | FileCheck %s
 
-// What one module says does not go over to the next one.
+// Attributes of one module do not affect the next one.
 // CHECK: module attributes {uprog.cluster_size = 4 : i64}
 // CHECK: module attributes {uprog.cluster_size = 8 : i64}
 module attributes {uprog.cluster_size = 4 : i64} {

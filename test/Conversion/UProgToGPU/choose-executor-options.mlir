@@ -1,6 +1,6 @@
 // RUN: not batch-opt %s --batch-choose-executor=cluster-size=17 2>&1 | FileCheck %s --check-prefix=SIZE
 // RUN: not batch-opt %s --batch-choose-executor=cluster-size=-1 2>&1 | FileCheck %s --check-prefix=SIZE
-// SIZE: error: clusters have 1 to 16 blocks, not the {{17|-1}} that cluster-size says
+// SIZE: error: invalid cluster-size {{17|-1}}; expected 1 to 16
 // RUN: not batch-opt %s --batch-choose-executor=instances=0 2>&1 | FileCheck %s --check-prefix=INSTANCES
 // RUN: not batch-opt %s --batch-choose-executor=instances=2147483648 2>&1 | FileCheck %s --check-prefix=INSTANCES
 // INSTANCES: error: instances must be from 1 to 2147483647
@@ -8,7 +8,8 @@
 // RUN: not batch-opt %s --batch-choose-executor=block-size=16 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: blocks must be at least 1, and block-size at least 32
 
-// Not every chip with clusters has some of 16; no launch has a cluster of more blocks than it.
+// Not every chip with clusters supports 16 blocks. No launch has a cluster with more blocks
+// than the launch.
 // RUN: batch-opt %s --batch-choose-executor="chip=sm_100a blocks=148" -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s --check-prefix=WIDE
 // RUN: batch-opt %s --batch-choose-executor="chip=sm_103a blocks=148" -o /dev/null \
@@ -21,7 +22,7 @@
 // EIGHT: block [[#]], cluster of 8 [[#]], device [[#]]"
 // FEW: block [[#]], device [[#]]"
 
-// A size that is there already stands, and goes where nothing runs on clusters.
+// An existing size remains, and is removed if nothing runs on clusters.
 // RUN: batch-opt %s --batch-choose-executor="executor=cluster cluster-size=4" | batch-opt --batch-choose-executor=executor=cluster \
 // RUN:   | FileCheck %s --check-prefix=KEPT
 // RUN: batch-opt %s --batch-choose-executor="executor=cluster cluster-size=4" | batch-opt --batch-choose-executor=executor=block \

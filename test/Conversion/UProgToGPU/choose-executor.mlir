@@ -24,13 +24,14 @@
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// A block holds all weights, and its barrier costs next to nothing. Barriers of the whole
-// group follow. Many instances are one plan of the device, and many plans of others.
-// ANY:   Executor {{.*}}program @small: executor block, which takes least of estimated cycles for steps of 1 instances, or within 5 % of it: block [[#]], device [[#]]"
-// SM90:  Executor {{.*}} @small: executor block, which takes least of estimated cycles for steps of 1 instances, or within 5 % of it: block [[#]], cluster of 8 [[#]], cluster of 16 [[#]], device [[#]]"
-// MANY:  Executor {{.*}} @small: executor device, which takes least of estimated cycles for steps of 64 instances, or within 5 % of it: block
+// A block keeps all weights, and its barrier costs almost nothing. Barriers of the whole
+// group get the chosen level. Many instances are one plan on the device, and many plans
+// on other units.
+// ANY:   Executor {{.*}}program @small: executor block, which takes the fewest estimated cycles for steps of 1 instances, or at most 5 % more: block [[#]], device [[#]]"
+// SM90:  Executor {{.*}} @small: executor block, which takes the fewest estimated cycles for steps of 1 instances, or at most 5 % more: block [[#]], cluster of 8 [[#]], cluster of 16 [[#]], device [[#]]"
+// MANY:  Executor {{.*}} @small: executor device, which takes the fewest estimated cycles for steps of 64 instances, or at most 5 % more: block
 // FOUR:  Executor {{.*}} @small: executor block, {{.*}}: block [[#]], cluster of 4 [[#]], device [[#]]"
-// GIVEN: Executor {{.*}}program @small: executor cluster of 8, as the option says
+// GIVEN: Executor {{.*}}program @small: executor cluster of 8, as specified by option 'executor'
 // CHECK-NOT:  uprog.cluster_size
 // CHECK:      uprog.program @small() level(block) {
 // CHECK-NEXT: uprog.barrier block
@@ -56,7 +57,7 @@ uprog.program @small() level(device) {
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// More weights than a block can hold.
+// There are more weights than a block can keep.
 // ANY:   Executor {{.*}} @medium: executor device
 // SM90:  Executor {{.*}} @medium: executor cluster of 16
 // MANY:  Executor {{.*}} @medium: executor device
@@ -85,7 +86,7 @@ uprog.program @medium() level(device) {
 #w = affine_map<(r, n, k) -> (n, k)>
 #y = affine_map<(r, n, k) -> (r, n)>
 
-// More than a cluster can: it reads the rest at every step.
+// There are more than a cluster can keep: it reads the rest at each step.
 // ANY:   Executor {{.*}} @large: executor device
 // SM90:  Executor {{.*}} @large: executor device
 // CHECK-NOT:  uprog.cluster_size
@@ -112,7 +113,7 @@ uprog.program @large() level(device) {
 #w = affine_map<(r, m, n, k) -> (n, k)>
 #y = affine_map<(r, m, n, k) -> (r, m, n)>
 
-// A task that is too long for one block: each is a product of two matrices.
+// A task takes too long for one block: it is a product of two matrices.
 // ANY:   Executor {{.*}} @long: executor device
 // SM90:  Executor {{.*}} @long: executor cluster of 16
 // CHECK:      module attributes {uprog.cluster_size = 16 : i64}
@@ -141,13 +142,14 @@ uprog.program @long() level(device) {
 
 // -----
 
-// Blocks run tasks of a program, so a larger group runs the plan; the program that
-// they run stays as it is. There are no operators; steps and barriers count.
+// Blocks run tasks of a program, so a larger group runs the plan. The program that
+// they run remains unchanged. Without operators, steps and barriers determine the
+// costs.
 // ANY:   Executor {{.*}}program @main.execute: executor device, {{.*}}: device [[#]]"
 // ANY-NOT: @one
 // SM90:  Executor {{.*}}program @main.execute: executor cluster of 16, {{.*}}: cluster of 8 [[#]], cluster of 16 [[#]], device [[#]]"
 // MANY:  Executor {{.*}}program @main.execute: executor device
-// GIVEN: Executor {{.*}}program @main.execute: executor cluster of 8, as the option says
+// GIVEN: Executor {{.*}}program @main.execute: executor cluster of 8, as specified by option 'executor'
 // CHECK:      module attributes {uprog.cluster_size = 16 : i64}
 // CHECK:      uprog.program @one(%{{.*}}: index) level(block) {
 // CHECK-NEXT: uprog.barrier block

@@ -1,7 +1,8 @@
 // RUN: batch-opt %s --batch-choose-executor="executor=device cluster-size=4" --convert-uprog-to-gpu | FileCheck %s
 
-// The blocks of a cluster run an instance together: buffers lie in the memory of the first
-// one, and a step that all share out counts as run by it, and so does a barrier.
+// The blocks of a cluster run an instance together. Buffers are in the memory of the first
+// block. A step that all of them share counts as run by the first one, and so does a
+// barrier.
 gpu.module @device {
   func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
     return
@@ -22,7 +23,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK:         gpu.cluster_dim_blocks x
 // CHECK-NEXT:    %[[SIZE:.*]] = arith.index_cast
 
-// The state of this block, then that of the first one.
+// The state of this block, then the state of the first block
 // CHECK:         llvm.inttoptr
 // CHECK:         %[[OWN:.*]] = llvm.load {{.*}} -> i64
 // CHECK:         %[[COMMON:.*]] = llvm.load {{.*}} -> i64
@@ -32,7 +33,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK:         llvm.inttoptr %[[STATE]]
 // CHECK:         %[[MEMORY:.*]] = llvm.load {{.*}} -> i64
 
-// All blocks wait until each has cleared its own.
+// All blocks wait until each has cleared its own memory.
 // CHECK:         llvm.inttoptr %[[COMMON]]
 // CHECK:         llvm.inttoptr %[[OWN]]
 // CHECK:         func.call @device_barrier

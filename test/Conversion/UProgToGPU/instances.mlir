@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --convert-uprog-to-gpu | FileCheck %s
 
-// All blocks run one instance after the other together, or a block runs one by
-// itself: the code of both programs is in the executor's.
+// All blocks run instances together, one after the other, or each block runs
+// instances by itself. The executor contains the code of both programs.
 gpu.module @device {
   func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
     return
@@ -28,7 +28,8 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK:         %[[PROGRESS:.*]] = llvm.getelementptr %{{.*}}[8]
 // CHECK:         %[[PACKINGS:.*]] = llvm.load {{.*}} -> !llvm.ptr<1>
 
-// Where the unit's own memory and that of all lie; cells of the thread.
+// Addresses of the unit's own memory and of the common memory, and cells of the
+// thread
 // CHECK:         llvm.inttoptr
 // CHECK:         %[[OWN:.*]] = llvm.load {{.*}} -> i64
 // CHECK:         %[[COMMON:.*]] = llvm.load {{.*}} -> i64
@@ -37,8 +38,8 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK:         %[[NOW:.*]] = llvm.alloca
 // CHECK:         %[[SHARES:.*]] = llvm.alloca
 
-// Buffers are cleared, those of all by all. Each place is computed where it is used:
-// it has an address of its own.
+// Buffers are cleared, the common ones by all blocks. Each address is computed where
+// it is used.
 // CHECK:         %[[P1:.*]] = llvm.inttoptr %[[COMMON]]
 // CHECK-NEXT:    %[[O1:.*]] = llvm.intr.launder.invariant.group %[[P1]]
 // CHECK-NEXT:    %[[A1:.*]] = llvm.ptrtoint %[[O1]]

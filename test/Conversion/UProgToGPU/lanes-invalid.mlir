@@ -3,12 +3,12 @@
 // RUN: not batch-opt %s --uprog-stage-operators=target=gpu --batch-choose-executor=executor=device --split-input-file 2>&1 \
 // RUN:   | FileCheck %s
 
-// Calls that are frames need a stack.
-// CHECK: lanes-invalid.mlir:[[# @LINE + 5]]:1: error: this program runs lanes, which each block has for itself; use executor=block or auto, not device
+// Calls as frames need a stack.
+// CHECK: lanes-invalid.mlir:[[# @LINE + 5]]:1: error: this program runs lanes, which blocks do not share; use executor=block or auto, not device
 uprog.operator @b.rows(%n: index) {
   uprog.yield
 }
-// expected-error @+1 {{this program runs calls on the stack of the host, which blocks of a GPU do not have; compile with --strategy=lockstep}}
+// expected-error @+1 {{this program calls functions on the host stack, which GPU blocks do not have; compile with --strategy=lockstep}}
 uprog.program @main.execute(%lanes: !batch.lanes) level(block) {
   batch.start_lanes %lanes @main.machine
   batch.leave_frame %lanes @main.machine
@@ -27,7 +27,7 @@ uprog.operator @b.rows(%n: index) {
   uprog.yield
 }
 uprog.program @main.execute(%lanes: !batch.lanes) level(block) {
-  // expected-error @+1 {{needs the entry that its machine was made from: keep that function, with 'batch.entry'}}
+  // expected-error @+1 {{requires the entry from which its machine was made; keep that function and its 'batch.entry'}}
   batch.start_lanes %lanes @main.machine
   uprog.yield
 }

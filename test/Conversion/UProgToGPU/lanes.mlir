@@ -15,8 +15,8 @@
 // RUN: batch-opt %s --batch-outline-blocks --batch-vectorize-kernels --batch-lockstep \
 // RUN:   --gpu-persistent="chip=gfx90a format=llvm" | FileCheck %s --check-prefix=AMD
 
-// A block runs the whole program on lanes of its own.
-// REMARK: Executor {{.*}}program @main.execute: executor block, every block runs lanes of its own
+// A block runs the whole program on its own lanes.
+// REMARK: Executor {{.*}}program @main.execute: executor block, each block runs its own lanes
 
 // CHECK:       func.func @main.execute(%[[ARG:.*]]: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %[[BLOCKS:.*]]: i64)
 // CHECK-SAME:    executor = "block"
@@ -31,8 +31,8 @@
 // CHECK:         %[[NEXT:.*]] = llvm.atomicrmw add %{{.*}} syncscope("device") monotonic : !llvm.ptr<1>, i64
 // CHECK:         llvm.atomicrmw add %{{.*}} syncscope("block") monotonic : !llvm.ptr<1>, i64
 
-// Variables begin as zeros and each lane with an instance; threads share out the
-// lanes, and wait for each other before any lane runs.
+// Variables begin as zeros, and each lane begins with an instance. Threads share
+// the lanes, and wait for each other before any lane runs.
 // START-LABEL: gpu.func @main_execute(
 // START-SAME:    %[[CONTEXT:.*]]: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %{{.*}}: i64) kernel
 // START:         %[[ID:.*]] = gpu.thread_id x
@@ -48,9 +48,9 @@
 // START:         gpu.barrier
 // START:         scf.while
 
-// The first thread tells the host, in the control words of its block, which step
-// it runs, if any, and at which block of the program; at the end, that the block
-// has ended.
+// The first thread writes to the control words of its block which step it runs,
+// if any, and the block of the program. At the end it writes that the block has
+// ended.
 // PROGRESS-LABEL: gpu.func @main_execute(
 // PROGRESS-SAME:    %{{.*}}: !llvm.ptr<1>, %[[CONTROL:.*]]: !llvm.ptr<1>, %{{.*}}: i64) kernel
 // PROGRESS:         %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][256]
@@ -72,8 +72,8 @@
 // PROGRESS-NEXT:    }
 // PROGRESS-NEXT:    gpu.return
 
-// The threads of a warp share out the blocks; after distances of 1 to 16 all of
-// them have the least of both keys.
+// The threads of a warp share the blocks. After exchanges at distances of 1 to
+// 16, all of them have the least values of both keys.
 // REDUCE-LABEL: gpu.func @main_execute(
 // REDUCE:         scf.while
 // REDUCE:           %[[OF_WARP:.*]] = arith.andi %{{.*}}, %c31_i64{{.*}} : i64
@@ -91,8 +91,8 @@
 // REDUCE-NOT:       gpu.shuffle xor %{{.*}}, %c{{[1248]}}_i32
 // REDUCE:         scf.condition
 
-// All threads look into a table of states where the choice is a learned one; the
-// first one counts the step.
+// If the choice is a learned one, all threads read a table of states. The first
+// thread counts the step.
 // LEARNED-LABEL: gpu.func @main_execute(
 // LEARNED:         scf.while
 // LEARNED:           arith.xori
@@ -106,7 +106,7 @@
 // LEARNED:             llvm.store
 // LEARNED:           scf.condition
 
-// A warp lists the lanes, and its first thread tells the others how many.
+// A warp lists the lanes, and its first thread publishes their number.
 // LIST:           %[[CELL:.*]] = llvm.mlir.addressof @compact.count : !llvm.ptr<3>
 // LIST:           gpu.barrier
 // LIST:           %[[WARP:.*]] = arith.cmpi slt, %[[SELF:.*]], %c32_i64{{.*}} : i64
@@ -122,9 +122,9 @@
 // LIST:           gpu.barrier
 // LIST:           scf.index_switch
 
-// What the kernel computed is read by other threads: they wait for it. A thread
-// pushes the number of a lane; all threads copy rows of 15, of which five lie
-// together, and wait before depths change and lanes take instances.
+// Threads wait for the results of the kernel, which other threads computed. A
+// thread pushes the number of a lane. All threads copy rows of 15, of which
+// five are together, and wait before depths change and lanes take instances.
 // STEP:           case 0 {
 // STEP:             func.call @call.rows.stage0(%{{.*}}, %{{.*}}, %c0_i64{{.*}}, %c1_i64{{.*}})
 // STEP-NEXT:        gpu.barrier

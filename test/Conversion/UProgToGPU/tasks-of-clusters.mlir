@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --batch-choose-executor="executor=device cluster-size=4" --convert-uprog-to-gpu | FileCheck %s
 
-// Each cluster runs every so many of a program's tasks; its blocks share out the steps and
-// wait at the cluster's barrier, and one of them runs a step by itself. Tasks of a program
-// of blocks its blocks take. Before the tasks, and behind them, all blocks run together.
+// Each cluster runs a share of a program's tasks. Its blocks share the steps and wait at
+// the cluster's barrier, or one of them runs a step by itself. Its blocks also run the
+// tasks of a program of blocks. Before the tasks, and after them, all blocks run together.
 // The kernel is launched in clusters.
 gpu.module @device {
   func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {

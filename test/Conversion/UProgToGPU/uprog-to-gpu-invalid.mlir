@@ -10,7 +10,7 @@ uprog.program @p() level(device) {
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) {
   uprog.yield
 }
-// expected-error @+1 {{there is no gpu.module @device; run convert-operators-to-gpu first}}
+// expected-error @+1 {{missing gpu.module @device; run convert-operators-to-gpu first}}
 uprog.program @p() level(device) {
   uprog.yield
 }
@@ -32,7 +32,7 @@ uprog.program @p(%plan: !batch.plan, %x: tensor<?x4xf32>) level(device) {
 
 // -----
 
-// The operator says that it has two stages.
+// The operator's attribute specifies two stages.
 gpu.module @device {
   func.func private @k.rows.stage0(%step: !llvm.ptr<1>, %packings: !llvm.ptr<1>, %unit: i64, %units: i64) {
     return
@@ -61,7 +61,7 @@ uprog.program @p() level(device) {
 
 // -----
 
-// A barrier is one of all blocks that run a plan together, or of a block's threads.
+// A barrier is for all blocks that run a plan together, or for a block's threads.
 gpu.module @device {
 }
 uprog.program @p() level(device) {
@@ -74,14 +74,14 @@ uprog.program @p() level(device) {
 
 gpu.module @device {
 }
-// expected-error @+1 {{argument #0 of this program is a 'f32', which the host does not hand over; only a program that others run can have it}}
+// expected-error @+1 {{argument #0 of this program has type 'f32', which the host cannot pass; only a program that others run can have it}}
 uprog.program @p(%x: f32) level(device) {
   uprog.yield
 }
 
 // -----
 
-// A program that leads back to itself has no end of code.
+// The code of a program that calls itself would be infinite.
 gpu.module @device {
 }
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) {
@@ -95,11 +95,11 @@ uprog.program @p() level(device) {
 
 // -----
 
-// The host starts programs on all blocks; those of others find where an instance of theirs
-// lies in a task.
+// The host starts programs on all blocks. Programs of other units take the addresses of an
+// instance from a task.
 gpu.module @device {
 }
-// expected-error @+1 {{this program runs single instances, but is of level cluster; let one of level device run it, by uprog.run}}
+// expected-error @+1 {{this program of level cluster runs single instances; run it with uprog.run from a program of level device}}
 uprog.program @p() level(cluster) {
   %n = uprog.instances
   uprog.yield
@@ -108,7 +108,7 @@ uprog.program @p() level(cluster) {
 // -----
 
 gpu.module @device {
-  // expected-error @+1 {{blocks of a cluster share out what this keeps, but no program is of level cluster}}
+  // expected-error @+1 {{this function divides parameters among the blocks of a cluster, but no program is of level cluster}}
   func.func private @load_parameters(%packings: !llvm.ptr<1>, %unit: i64, %units: i64) attributes {uprog.level = "cluster"} {
     return
   }

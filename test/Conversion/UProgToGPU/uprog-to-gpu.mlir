@@ -25,8 +25,8 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
   uprog.yield
 }
 
-// What a stage has to wait for is known behind what depends on the plan alone: it
-// waits there, with all blocks of its group, if an argument says so.
+// A stage waits for rows after the code that depends only on the plan. It waits
+// there, together with all blocks of its group, if an argument requests it.
 // CHECK-LABEL:  func.func private @k.rows.stage0(
 // DEVICE-SAME:      i64, %[[WAITS:[^:]*]]: i1, %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i32, %[[STEP:.*]]: i32, %[[WATCHDOG:.*]]: i64)
 // DEVICE-NEXT:    scf.if %[[WAITS]] {
@@ -42,9 +42,9 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK-NEXT:     return
 // CHECK-NOT:    uprog.await_rows
 
-// The barrier in global memory: what a block wrote is visible before it is
-// counted; all wait until the count is that of this barrier. Each block counts
-// its arrivals in words of its own, too.
+// The barrier in global memory: writes of a block are visible before it is
+// counted. All blocks wait until the count is that of this barrier. Each block
+// also counts its arrivals in its own words.
 // NVIDIA:       llvm.mlir.global internal @[[LEFT:device_barrier.left]]() {addr_space = 3 : i32
 // AMD-NOT:      @device_barrier.left
 // DEVICE-LABEL: func.func private @device_barrier(
@@ -64,7 +64,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // NVIDIA-NEXT:        %[[NOW:.*]] = llvm.load %[[CONTROL]] atomic syncscope("device") acquire
 // NVIDIA-NEXT:        %[[BEYOND:.*]] = arith.subi %[[NOW]], %[[ALL]]
 // NVIDIA-NEXT:        arith.cmpi slt, %[[BEYOND]]
-// It looks at the clock every 16 turns.
+// It reads the clock every 16 turns.
 // NVIDIA:               %[[TURN:.*]] = arith.andi %{{.*}}, %c15_i32
 // NVIDIA-NEXT:          %[[DUE:.*]] = arith.cmpi eq, %[[TURN]], %c0_i32
 // NVIDIA-NEXT:          %[[LOOKS:.*]] = arith.andi %[[DUE]], %{{.*}} : i1
@@ -82,9 +82,9 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CLUSTER-NOT:  @device_barrier
 // BLOCK-NOT:    @device_barrier
 
-// A group of blocks takes one plan after the other. Its blocks are the units
-// that share out a step. The first thread of every block says in words of the
-// block's how far it is.
+// A group of blocks runs one plan after the other. Its blocks are the units
+// that share a step. The first thread of each block stores its progress in
+// words of the block.
 // CHECK-LABEL: gpu.func @main_execute(
 // CHECK-SAME:      %[[PLANS:.*]]: !llvm.ptr<1>, %[[NUM_PLANS:.*]]: i64, %[[PACKINGS:.*]]: !llvm.ptr<1>, %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i64, %[[WATCHDOG:.*]]: i64) kernel
 // NVIDIA-SAME:     known_block_size = array<i32: 256, 1, 1>, nvvm.minctasm = 1 : i32
@@ -119,7 +119,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // BLOCK-NEXT:    %[[WORDS:.*]] = llvm.getelementptr %[[CONTROL]][256]
 // BLOCK-NEXT:    %[[OWN:.*]] = llvm.getelementptr %[[WORDS]][%[[DISTANCE]]]
 // BLOCK-NEXT:    %[[PROGRESS:.*]] = llvm.getelementptr %[[OWN]][8]
-// The flag says if the next stage waits. None does at first.
+// The flag specifies whether the next stage waits. No stage waits at first.
 // CHECK:         %[[PENDING:.*]] = llvm.alloca %{{.*}} x i1
 // CHECK-NEXT:    %[[NOTYET:.*]] = arith.constant false
 // CHECK-NEXT:    llvm.store %[[NOTYET]], %[[PENDING]]
@@ -134,7 +134,8 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK:           llvm.getelementptr %[[PLANS]][
 // CHECK:           %[[STEPS:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> !llvm.ptr<1>
 
-// One store by one thread says that the step has begun: nothing waits for it.
+// One store by one thread reports that the step has begun. Nothing waits for
+// it.
 // CHECK:           scf.for %[[I:.*]] = %
 // CHECK-NEXT:        %[[LOW:.*]] = arith.index_cast %[[I]] : index to i64
 // CHECK-NEXT:        %[[AT:.*]] = arith.ori %[[HIGH]], %[[LOW]] : i64
@@ -142,7 +143,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK-NEXT:          llvm.store %[[AT]], %[[PROGRESS]] atomic syncscope("{{device|agent}}") monotonic {alignment = 8 : i64}
 // CHECK-NEXT:        }
 
-// Stages of an operator are exchanges too; the last one is the step's.
+// Stages of an operator are also exchanges. The last one is that of the step.
 // CHECK:             %[[STEP:.*]] = llvm.getelementptr %[[STEPS]][
 // CHECK:             scf.index_switch
 // CHECK-NEXT:        case 3 {
@@ -162,7 +163,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK-NEXT:          llvm.store %[[DONE1]], %[[PENDING]]
 // CHECK-NEXT:          scf.yield
 
-// The next step waits where the plan says so, in field 5.
+// The next step waits if the plan specifies so, in field 5.
 // CHECK:             %[[FIELD:.*]] = llvm.getelementptr %[[STEP]][5]
 // CHECK-NEXT:        %[[WORD:.*]] = llvm.load %[[FIELD]]
 // CHECK-NEXT:        %[[WAITS:.*]] = arith.index_cast %[[WORD]] : i64 to index
@@ -172,7 +173,8 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK-NEXT:          llvm.store %[[BEHIND]], %[[PENDING]]
 // CHECK-NEXT:          scf.yield
 
-// No thread of the block is left when the first one says that it has ended.
+// All threads of the block have finished when the first one reports that it has
+// ended.
 // CHECK:         gpu.barrier
 // CHECK-NEXT:    %[[ENDED:.*]] = llvm.getelementptr %[[OWN]][4]
 // CHECK:         scf.if %[[IS_FIRST]] {
@@ -180,7 +182,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK-NEXT:    }
 // CHECK-NEXT:    gpu.return
 
-// One launch, and what a host needs to know of it.
+// One launch, and its attributes for the host
 // CHECK-LABEL: func.func @main.execute(
 // DEVICE-SAME:     batch.kernel_launch = {block_size = 256 : i64, cluster_size = 1 : i64, executor = "device", kernel = "main_execute", shared_bytes = 4096 : i64}
 // CLUSTER-SAME:    batch.kernel_launch = {block_size = 256 : i64, cluster_size = 4 : i64, executor = "cluster", kernel = "main_execute", shared_bytes = 4096 : i64}

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --convert-uprog-to-scf | FileCheck %s
 
-// A loop goes from one number to the next one.
+// A loop runs from one number to the next one.
 // CHECK-LABEL: uprog.program @loop
 // CHECK:         %[[LOWER:.*]] = arith.constant 0 : index
 // CHECK:         %[[UPPER:.*]] = uprog.plan_size
@@ -36,7 +36,8 @@ uprog.program @branch(%plan: !batch.plan) level(device) {
   uprog.yield
 }
 
-// What a condition passes on, the body takes; a loop in it is lowered too.
+// The body takes the values that a condition passes. A loop in it is lowered,
+// too.
 // CHECK-LABEL: uprog.program @while
 // CHECK:         scf.while : () -> (index, !uprog.step) {
 // CHECK:           %[[NUMBER:.*]] = uprog.plan_size
@@ -63,7 +64,7 @@ uprog.program @while(%plan: !batch.plan) level(device) {
   uprog.yield
 }
 
-// What control hands on, scf does.
+// Values that control carries are those of scf.
 // CHECK-LABEL: uprog.program @numbers
 // CHECK-SAME:    %[[N:.*]]: index, %[[X:.*]]: f32
 // CHECK:         %[[FOR:.*]]:2 = scf.for %[[I:.*]] = %[[N]] to %[[N]] step %[[N]] iter_args(%[[A:.*]] = %[[N]], %[[B:.*]] = %[[X]]) -> (index, f32) {
@@ -111,7 +112,7 @@ uprog.program @numbers(%n: index, %x: f32) level(block) {
   uprog.yield
 }
 
-// The threads of a unit may share these out, so they are the target's.
+// The threads of a unit may share these, so the target lowers them.
 // CHECK-LABEL: uprog.program @shared
 // CHECK:         uprog.reduce min
 // CHECK:           uprog.yield %{{.*}}, %{{.*}} : i64, i64

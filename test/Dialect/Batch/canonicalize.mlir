@@ -4,7 +4,7 @@ batch.kernel @cell(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
 
-// The depth of a task that reads something is not known here.
+// The depth of a task with a computed operand is unknown here.
 // CHECK-LABEL: func.func @computed
 // CHECK-SAME:    (%[[X:.*]]: tensor<4xf32>)
 func.func @computed(%x: tensor<4xf32>) -> index {
@@ -14,7 +14,7 @@ func.func @computed(%x: tensor<4xf32>) -> index {
   return %d : index
 }
 
-// A task whose results nobody reads goes, together with its depth.
+// A task with unused results is removed, together with its depth.
 // CHECK-LABEL: func.func @dead
 func.func @dead(%x: tensor<4xf32>) {
   // CHECK-NEXT: return
@@ -23,7 +23,7 @@ func.func @dead(%x: tensor<4xf32>) {
   return
 }
 
-// Equal tasks are one.
+// Equal tasks become one.
 // CHECK-LABEL: func.func @equal
 // CHECK-SAME:    (%[[X:.*]]: tensor<4xf32>)
 func.func @equal(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
@@ -45,7 +45,7 @@ batch.kernel @cell(%x: index) -> tensor<4xf32> {
   batch.yield %zero : tensor<4xf32>
 }
 
-// What is recorded or traversed has effects: nothing of it goes.
+// Recorded tasks and traversals have effects: nothing of them is removed.
 // CHECK-LABEL: func.func @effects
 // CHECK:         batch.record @cell
 // CHECK:         batch.traverse [@visit]

@@ -4,7 +4,7 @@ batch.kernel @cell(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
 
-// A task that reads nothing computed has depth 0.
+// A task without computed operands has depth 0.
 // CHECK-LABEL: func.func @hoisted
 func.func @hoisted(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NOT: batch.depth

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// What stands for a tensor in the inspector is a handle.
+// Handles represent tensors in the inspector.
 batch.kernel @k(%x: tensor<4xf32>) {
   batch.yield
 }
@@ -12,22 +12,22 @@ func.func @f(%d: index, %x: f64) {
 
 // -----
 
-// A traversed function knows nodes of one ADT only.
+// A traversed function takes nodes of one ADT only.
 rec.adt @Tree {
   rec.variant @leaf()
 }
 func.func private @g(!rec.adt<@Tree>) -> index
 func.func @f(%x: f32) {
-  // expected-error @+1 {{'batch.lookup' op node is of type 'f32', which @g does not take}}
+  // expected-error @+1 {{'batch.lookup' op node must have the type of the last argument of @g, got 'f32'}}
   %r = batch.lookup @g(%x) : (f32) -> index
   return
 }
 
 // -----
 
-// A table is read by arguments of its row's type.
+// Arguments that are read from a table have the type of its rows.
 batch.table @t : tensor<8xf32> group(0)
-// expected-error @+1 {{'batch.kernel' op argument #0 is read from table @t with rows 'tensor<8xf32>', but is 'tensor<4xf32>'}}
+// expected-error @+1 {{'batch.kernel' op argument #0 expects rows of type 'tensor<4xf32>', but table @t has rows of type 'tensor<8xf32>'}}
 batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @t>}) {
   batch.yield
 }

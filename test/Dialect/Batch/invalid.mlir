@@ -7,7 +7,7 @@ module attributes {batch.entry} {
 
 // -----
 
-// The mark of the entry says no more than that.
+// The mark of the entry has no value.
 // expected-error @+1 {{'func.func' op 'batch.entry' must be a unit attribute of a function}}
 func.func private @main() attributes {batch.entry = "main"}
 
@@ -21,15 +21,15 @@ func.func private @two() attributes {batch.entry}
 
 // -----
 
-// Kernels do not know the names of parameters.
-// expected-error @+1 {{'batch.kernel' op argument #1: 'batch.shared' of a kernel must be a unit attribute; the name of the parameter belongs to the entry function}}
+// Kernels do not contain the names of parameters.
+// expected-error @+1 {{'batch.kernel' op argument #1: 'batch.shared' of a kernel must be a unit attribute; specify the parameter name on the entry function}}
 batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"}) {
   batch.yield
 }
 
 // -----
 
-// Functions do.
+// Functions contain the names of parameters.
 // expected-error @+1 {{'func.func' op argument #0: 'batch.shared' of a function must be a string, the name of the parameter}}
 func.func private @f(tensor<4xf32> {batch.shared})
 
@@ -49,7 +49,7 @@ batch.kernel @k() attributes {phase = -1 : i64} {
 
 // -----
 
-// Control data structures do not enter kernels.
+// Kernels do not take control data structures.
 // expected-error @+1 {{'batch.kernel' op argument #0 must be a scalar or a ranked tensor, got '!rec.list<index>'}}
 batch.kernel @k(%x: !rec.list<index>) {
   batch.yield
@@ -65,7 +65,7 @@ batch.kernel @k(%w: tensor<?x?xf32> {batch.shared}, %x: tensor<4x?xf32>) {
 
 // -----
 
-// Results become rows of tables, which have one size.
+// Results become rows of tables, which have a static size.
 // expected-error @+1 {{'batch.kernel' op result #0 must be a static tensor, got 'tensor<?x4xf32>'}}
 batch.kernel @k(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   batch.yield %x : tensor<?x4xf32>
@@ -73,7 +73,7 @@ batch.kernel @k(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 
 // -----
 
-// A scalar is no row of a table.
+// A scalar is not a row of a table.
 // expected-error @+1 {{'batch.kernel' op result #0 must be a static tensor, got 'f32'}}
 batch.kernel @k(%x: f32) -> f32 {
   batch.yield %x : f32
@@ -89,7 +89,7 @@ batch.kernel @k() {
 
 // -----
 
-// The yield has what the kernel promises.
+// The yield has the types of the kernel's results.
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{'batch.yield' op operand types differ from the kernel's results}}
   batch.yield %x : tensor<4xf32>
@@ -97,7 +97,7 @@ batch.kernel @k(%x: tensor<4xf32>) -> tensor<8xf32> {
 
 // -----
 
-// Kernels are named by symbols: one that is missing.
+// Kernels are referred to by symbols: this one is missing.
 func.func @f() {
   // expected-error @+1 {{'batch.invoke' op refers to unknown batch.kernel @k}}
   batch.invoke @k() : () -> ()
@@ -106,7 +106,7 @@ func.func @f() {
 
 // -----
 
-// A function is no kernel.
+// A function is not a kernel.
 func.func private @k()
 func.func @f(%d: index) {
   // expected-error @+1 {{'batch.record' op refers to unknown batch.kernel @k}}
@@ -116,7 +116,7 @@ func.func @f(%d: index) {
 
 // -----
 
-// An invocation hands over all operands, shared ones included.
+// An invocation passes all operands, including shared ones.
 batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) {
   batch.yield
 }
@@ -139,7 +139,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 // -----
 
-// A record has the per-task operands alone.
+// A record has only the per-task operands.
 batch.kernel @k(%x: index, %w: tensor<4xf32> {batch.shared}) {
   batch.yield
 }
@@ -162,71 +162,71 @@ func.func @f(%n: index) {
 
 // -----
 
-// How an operand is read has an attribute of its own,
-// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.read' must be a #batch.read, and only on kernels}}
+// A separate attribute specifies how an operand is read.
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.read' must be a #batch.read on a kernel argument}}
 batch.kernel @k(%x: index {batch.read = "gather"}) {
   batch.yield
 }
 
 // -----
 
-// which functions do not have.
-// expected-error @+1 {{'func.func' op argument #0: 'batch.read' must be a #batch.read, and only on kernels}}
+// Arguments of functions do not have this attribute.
+// expected-error @+1 {{'func.func' op argument #0: 'batch.read' must be a #batch.read on a kernel argument}}
 func.func private @f(%n: index {batch.read = #batch.read<kind = scalar>})
 
 // -----
 
-// An argument with batch.shared is a parameter, by its number,
-// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' must be the number of a parameter, an i64, and only on kernel arguments with 'batch.shared'}}
+// An argument with batch.shared is a parameter, identified by its number.
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' must be a non-negative i64, the number of a parameter, on a kernel argument with 'batch.shared'}}
 batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.parameter = -1 : i64}) {
   batch.yield
 }
 
 // -----
 
-// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' must be the number of a parameter, an i64, and only on kernel arguments with 'batch.shared'}}
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' must be a non-negative i64, the number of a parameter, on a kernel argument with 'batch.shared'}}
 batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.parameter = 0 : i32}) {
   batch.yield
 }
 
 // -----
 
-// one that differs from task to task is none,
-// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' must be the number of a parameter, an i64, and only on kernel arguments with 'batch.shared'}}
+// An argument that differs between tasks is not a parameter.
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.parameter' must be a non-negative i64, the number of a parameter, on a kernel argument with 'batch.shared'}}
 batch.kernel @k(%x: tensor<4xf32> {batch.parameter = 0 : i64}) {
   batch.yield
 }
 
 // -----
 
-// and the parameters of a function are named.
-// expected-error @+1 {{'func.func' op argument #0: 'batch.parameter' must be the number of a parameter, an i64, and only on kernel arguments with 'batch.shared'}}
+// Parameters of a function have names.
+// expected-error @+1 {{'func.func' op argument #0: 'batch.parameter' must be a non-negative i64, the number of a parameter, on a kernel argument with 'batch.shared'}}
 func.func private @f(%x: tensor<4xf32> {batch.shared = "x", batch.parameter = 0 : i64})
 
 // -----
 
-// A ragged argument has a domain, by its number,
-// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.ragged' must be the number of a domain, an i64, and only on ragged arguments of kernels}}
+// A ragged argument has a domain, identified by its number.
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.ragged' must be a non-negative i64, the number of a domain, on a ragged kernel argument}}
 batch.kernel @k(%x: tensor<?x4xf32> {batch.ragged = "0"}) {
   batch.yield
 }
 
 // -----
 
-// one of a size that is known has none.
-// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.ragged' must be the number of a domain, an i64, and only on ragged arguments of kernels}}
+// An argument of static size has no domain.
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.ragged' must be a non-negative i64, the number of a domain, on a ragged kernel argument}}
 batch.kernel @k(%x: tensor<4xf32> {batch.ragged = 0 : i64}) {
   batch.yield
 }
 
 // -----
 
-// expected-error @+1 {{'func.func' op argument #0: 'batch.ragged' must be the number of a domain, an i64, and only on ragged arguments of kernels}}
+// expected-error @+1 {{'func.func' op argument #0: 'batch.ragged' must be a non-negative i64, the number of a domain, on a ragged kernel argument}}
 func.func private @f(%x: tensor<?x4xf32> {batch.ragged = 0 : i64})
 
 // -----
 
-// What the kernel shares cannot be read per task,
+// An operand that the kernel shares cannot be read per task.
 batch.source @E : tensor<4xf32> parameter(0)
 // expected-error @+1 {{'batch.kernel' op argument #0 is not read as shared, but has 'batch.shared'}}
 batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.read = #batch.read<kind = gather, from = @E>}) {
@@ -235,7 +235,7 @@ batch.kernel @k(%x: tensor<4xf32> {batch.shared, batch.read = #batch.read<kind =
 
 // -----
 
-// nor the other way round.
+// An operand that is read as shared has to be shared.
 // expected-error @+1 {{'batch.kernel' op argument #0 is read as shared, but 'batch.shared' is missing}}
 batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = shared>}) {
   batch.yield
@@ -243,41 +243,41 @@ batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = shared>}) {
 
 // -----
 
-// Segments go with ragged arguments,
-// expected-error @+1 {{'batch.kernel' op argument #0: `segments` must be set for ragged arguments and no others}}
+// Ragged arguments have segments.
+// expected-error @+1 {{'batch.kernel' op argument #0: 'segments' must be set if and only if the argument is ragged}}
 batch.kernel @k(%x: tensor<?x4xf32> {batch.read = #batch.read<kind = rows>}) {
   batch.yield
 }
 
 // -----
 
-// and with no others.
-// expected-error @+1 {{'batch.kernel' op argument #0: `segments` must be set for ragged arguments and no others}}
+// Other arguments have no segments.
+// expected-error @+1 {{'batch.kernel' op argument #0: 'segments' must be set if and only if the argument is ragged}}
 batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = rows, segments = true>}) {
   batch.yield
 }
 
 // -----
 
-// Indices count rows of one table or source,
-// expected-error @+1 {{'batch.kernel' op argument #0 needs `from`, the table or source that it is read from}}
+// Indices count rows of one table or source.
+// expected-error @+1 {{'batch.kernel' op argument #0 requires 'from', the table or source that it is read from}}
 batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather>}) {
   batch.yield
 }
 
 // -----
 
-// or lanes' rows of a variable.
-// expected-error @+1 {{'batch.kernel' op argument #0: there is no batch.table, batch.source or batch.variable @k}}
+// Indices may also count lanes' rows of a variable.
+// expected-error @+1 {{'batch.kernel' op argument #0 refers to unknown batch.table, batch.source or batch.variable @k}}
 batch.kernel @k(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @k>}) {
   batch.yield
 }
 
 // -----
 
-// A result lies in a table,
+// A result is stored in a table.
 batch.source @E : tensor<4xf32> parameter(0)
-// expected-error @+1 {{'batch.kernel' op result #0: there is no batch.table @E}}
+// expected-error @+1 {{'batch.kernel' op result #0 refers to unknown batch.table @E}}
 batch.kernel @k() -> (tensor<4xf32> {batch.in_table = @E}) {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>
@@ -285,9 +285,9 @@ batch.kernel @k() -> (tensor<4xf32> {batch.in_table = @E}) {
 
 // -----
 
-// which has rows of its type.
+// The rows of this table have the type of the result.
 batch.table @t : tensor<8xf32> group(0)
-// expected-error @+1 {{'batch.kernel' op result #0 is in table @t with rows 'tensor<8xf32>', but is 'tensor<4xf32>'}}
+// expected-error @+1 {{'batch.kernel' op result #0 has type 'tensor<4xf32>', but table @t has rows of type 'tensor<8xf32>'}}
 batch.kernel @k() -> (tensor<4xf32> {batch.in_table = @t}) {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>
@@ -295,7 +295,7 @@ batch.kernel @k() -> (tensor<4xf32> {batch.in_table = @t}) {
 
 // -----
 
-// Rows have one size.
+// Rows have a static size.
 // expected-error @+1 {{'batch.table' op rows must be static tensors, got 'tensor<?x4xf32>'}}
 batch.table @t : tensor<?x4xf32> group(0)
 
@@ -306,7 +306,7 @@ batch.source @s : f32 parameter(0)
 
 // -----
 
-// Only a parameter has an extent of its own.
+// Only a parameter may have a dynamic extent.
 // expected-error @+1 {{'batch.source' op rows must be static tensors, got 'tensor<?xf32>'}}
 batch.source @s : tensor<?xf32>
 
@@ -322,7 +322,7 @@ func.func @f(%i: index) {
 
 // -----
 
-// So it has none to count.
+// A table has no number of rows before the run.
 batch.table @t : tensor<4xf32> group(0)
 func.func @f() {
   // expected-error @+1 {{'batch.num_rows' op refers to unknown batch.source @t}}
@@ -332,7 +332,7 @@ func.func @f() {
 
 // -----
 
-// An element has an index for each dimension of its row,
+// A read of an element has an index for each dimension of the row.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.extract' op needs an index for each of the 2 dimensions of the row, got 1}}
   %e = batch.extract %h[%i] : tensor<4x4xf32>
@@ -349,7 +349,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// and a type that rows can have.
+// The row has a type that rows can have.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.extract' op has a row of unsupported type 'tensor<4xcomplex<f32>>'}}
   %e = batch.extract %h[%i] : tensor<4xcomplex<f32>>
@@ -366,14 +366,14 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// What a task makes is not there yet.
+// The result of a task does not exist yet.
 batch.kernel @k() -> tensor<4xf32> {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>
 }
 func.func @f(%d: index, %i: index) -> f32 {
   %h = batch.record @k() depth(%d) : () -> !batch.handle
-  // expected-error @+1 {{'batch.extract' op reads a result of a task, which has not run yet}}
+  // expected-error @+1 {{'batch.extract' op reads a result of a task that has not run yet; use batch.await}}
   %e = batch.extract %h[%i] : tensor<4xf32>
   return %e : f32
 }
@@ -388,13 +388,13 @@ func.func @f() {
 
 // -----
 
-// A traversal hands a node to each function, and nothing else.
+// A traversal passes a node to each function, and nothing else.
 rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 func.func private @g(!rec.adt<@Tree>, index)
 func.func @f() {
-  // expected-error @+1 {{'batch.traverse' op function @g must take one ADT value and nothing else}}
+  // expected-error @+1 {{'batch.traverse' op function @g must take exactly one argument, an ADT value}}
   batch.traverse [@g]
   return
 }
@@ -403,7 +403,7 @@ func.func @f() {
 
 func.func private @g(index)
 func.func @f() {
-  // expected-error @+1 {{'batch.traverse' op function @g must take one ADT value and nothing else}}
+  // expected-error @+1 {{'batch.traverse' op function @g must take exactly one argument, an ADT value}}
   batch.traverse [@g]
   return
 }
@@ -433,7 +433,7 @@ func.func @f(%t: !rec.adt<@Tree>) {
 
 // -----
 
-// A layout has all dimensions of a table,
+// A layout has all dimensions of a table.
 // expected-error @+1 {{'batch.table' op needs a layout of 2 dimensions, the slot and those of a row, got 1}}
 batch.table @t : tensor<4xf32> group(0) layout(affine_map<(s) -> (s)>)
 
@@ -444,19 +444,19 @@ batch.table @t : tensor<f32> group(0) layout(affine_map<(s) -> (s)>)
 
 // -----
 
-// is made of digits,
-// expected-error @+1 {{'batch.table' op has a layout that is not made of digits of the indices: 'd', 'd floordiv a', 'd mod b' and '(d floordiv a) mod b'}}
+// A layout consists of digits.
+// expected-error @+1 {{'batch.table' op has an unsupported layout; dimensions must be sums of positive multiples of 'd', 'd floordiv a', 'd mod b' or '(d floordiv a) mod b'}}
 batch.table @t : tensor<4xf32> group(0) layout(affine_map<(s, i) -> (s, i ceildiv 2)>)
 
 // -----
 
-// and takes each of these once:
-// expected-error @+1 {{'batch.table' op has a layout that does not take every digit of d1 once}}
+// A layout uses each digit once.
+// expected-error @+1 {{'batch.table' op has a layout that does not use every digit of d1 exactly once}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s, i mod 16)>)
 
 // -----
 
-// expected-error @+1 {{'batch.table' op has a layout that does not take every digit of d1 once}}
+// expected-error @+1 {{'batch.table' op has a layout that does not use every digit of d1 exactly once}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s, i floordiv 8, i mod 16)>)
 
 // -----
@@ -466,19 +466,19 @@ batch.table @t : tensor<4x16xf32> group(0) layout(affine_map<(s, i, j) -> (s, i 
 
 // -----
 
-// Slots come first,
+// Slots come first.
 // expected-error @+1 {{'batch.table' op has a layout in which slots do not come first: their number is only known at run time; split the slots and reorder their second dimension}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (i floordiv 16, s, i mod 16)>)
 
 // -----
 
-// are split once,
+// Slots are split once.
 // expected-error @+1 {{'batch.table' op has a layout that splits slots more than once, or by a number that is not a power of two}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s floordiv 6, s mod 6, i)>)
 
 // -----
 
-// and do not come last: vectors are in a row.
+// Slots do not come last: vectors are in a row.
 // expected-error @+1 {{'batch.table' op has a layout whose innermost dimension does not hold a multiple of 64 bytes of consecutive elements of a row, which vectors need}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s floordiv 16, i, s mod 16)>)
 
@@ -489,35 +489,35 @@ batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (s, i floor
 
 // -----
 
-// A table lies beside one that is there,
+// A table is next to an existing table.
 // expected-error @+1 {{'batch.table' op refers to unknown batch.table @h}}
-batch.table @t : tensor<4xf32> group(0) beside(@h)
+batch.table @t : tensor<4xf32> group(0) next_to(@h)
 
 // -----
 
-// that lies beside no other,
+// A table is not next to a table that is itself next to another one.
 batch.table @h : tensor<4xf32> group(0)
-batch.table @c : tensor<4xf32> group(0) beside(@h)
-// expected-error @+1 {{'batch.table' op lies beside @c, which itself lies beside another table}}
-batch.table @t : tensor<4xf32> group(0) beside(@c)
+batch.table @c : tensor<4xf32> group(0) next_to(@h)
+// expected-error @+1 {{'batch.table' op cannot be next to @c, which is itself next to a table}}
+batch.table @t : tensor<4xf32> group(0) next_to(@c)
 
 // -----
 
-// and has the same slots
+// Tables next to each other have the same slots.
 batch.table @h : tensor<4xf32> group(0)
-// expected-error @+1 {{'batch.table' op lies beside @h, which has different slots: its group is 0}}
-batch.table @t : tensor<4xf32> group(1) beside(@h)
+// expected-error @+1 {{'batch.table' op is in group 1, but is next to @h of group 0; only tables of one group have the same slots}}
+batch.table @t : tensor<4xf32> group(1) next_to(@h)
 
 // -----
 
-// in the same blocks.
+// Tables next to each other split their slots equally.
 batch.table @h : tensor<4xf32> group(0) layout(affine_map<(s, i) -> (s floordiv 8, s mod 8, i)>)
-// expected-error @+1 {{'batch.table' op lies beside @h, whose slots are split differently; split both alike}}
-batch.table @t : tensor<4xf32> group(0) beside(@h)
+// expected-error @+1 {{'batch.table' op is next to @h, but splits slots differently; split the slots of both tables in the same way}}
+batch.table @t : tensor<4xf32> group(0) next_to(@h)
 
 // -----
 
-// expected-error @+1 {{a value of type 'tensor<4x0xf32>' has no elements; kernels only compute tensors with elements}}
+// expected-error @+1 {{kernels do not support tensors without elements, got 'tensor<4x0xf32>'}}
 batch.kernel @empty(%x: tensor<4x0xf32>) {
   batch.yield
 }
@@ -525,7 +525,7 @@ batch.kernel @empty(%x: tensor<4x0xf32>) {
 // -----
 
 batch.kernel @empty(%x: f32) -> tensor<f32> {
-  // expected-error @+1 {{a value of type 'tensor<0xf32>' has no elements}}
+  // expected-error @+1 {{kernels do not support tensors without elements, got 'tensor<0xf32>'}}
   %none = tensor.splat %x : tensor<0xf32>
   %y = tensor.from_elements %x : tensor<f32>
   batch.yield %y : tensor<f32>
@@ -533,7 +533,7 @@ batch.kernel @empty(%x: f32) -> tensor<f32> {
 
 // -----
 
-// expected-error @+1 {{has elements of type 'i128'; kernels read and write index, i1, i8, i16, i32, i64, f16, bf16, f32 and f64}}
+// expected-error @+1 {{has unsupported element type 'i128'; expected index, i1, i8, i16, i32, i64, f16, bf16, f32 or f64}}
 batch.kernel @elements(%x: tensor<4xi128>) -> tensor<4xf32> {
   %y = arith.sitofp %x : tensor<4xi128> to tensor<4xf32>
   batch.yield %y : tensor<4xf32>
@@ -541,7 +541,7 @@ batch.kernel @elements(%x: tensor<4xi128>) -> tensor<4xf32> {
 
 // -----
 
-// expected-error @+1 {{has elements of type 'f80'}}
+// expected-error @+1 {{has unsupported element type 'f80'}}
 batch.kernel @elements(%x: f32) -> tensor<f80> {
   %y = arith.extf %x : f32 to f80
   %z = tensor.from_elements %y : tensor<f80>
@@ -550,7 +550,7 @@ batch.kernel @elements(%x: f32) -> tensor<f80> {
 
 // -----
 
-// Lanes run a machine
+// Lanes run an existing machine.
 func.func @start(%lanes: !batch.lanes) {
   // expected-error @+1 {{'batch.start_lanes' op refers to unknown batch.machine @nothing}}
   batch.start_lanes %lanes @nothing
@@ -559,7 +559,7 @@ func.func @start(%lanes: !batch.lanes) {
 
 // -----
 
-// and its blocks.
+// Lanes run existing blocks of a machine.
 batch.machine @machine() {
   batch.block @block {
     batch.return
@@ -573,26 +573,26 @@ func.func @ops(%lanes: !batch.lanes) {
 
 // -----
 
-// An attribute with the dialect's name is one that the dialect has, so that none
-// is misspelt: on operations,
-// expected-error @+1 {{'func.func' op 'batch.entyr' is not an attribute of the batch dialect for operations}}
+// Only attributes of the dialect have its prefix, so that no name is misspelt.
+// Here: on operations.
+// expected-error @+1 {{'func.func' op attribute 'batch.entyr' is not supported on operations}}
 func.func private @f() attributes {batch.entyr}
 
 // -----
 
-// on arguments,
-// expected-error @+1 {{'func.func' op argument #0: 'batch.shard' is not an attribute of the batch dialect for arguments}}
+// Unknown attributes on arguments
+// expected-error @+1 {{'func.func' op argument #0: attribute 'batch.shard' is not supported on arguments}}
 func.func private @f(%x: index {batch.shard = "x"})
 
 // -----
 
-// and on results.
-// expected-error @+1 {{'func.func' op result #0: 'batch.shared' is not an attribute of the batch dialect for results}}
+// Unknown attributes on results
+// expected-error @+1 {{'func.func' op result #0: attribute 'batch.shared' is not supported on results}}
 func.func private @f() -> (index {batch.shared = "x"})
 
 // -----
 
-// It is what its readers expect.
+// An attribute has the value that its readers expect.
 // expected-error @+1 {{'func.func' op 'batch.inspector' must be a unit attribute of a function}}
 func.func private @f() attributes {batch.inspector = 1 : i64}
 
@@ -621,14 +621,14 @@ rec.adt @Tree {
 // -----
 
 // Policies have names.
-// expected-error @+2 {{there is no policy 'eager'; policies are 'depth', 'agenda', 'greedy' and 'fsm'}}
+// expected-error @+2 {{unknown policy 'eager'; expected 'depth', 'agenda', 'greedy' or 'fsm'}}
 // expected-error @+1 {{failed to parse Batch_PolicyAttr parameter 'kind'}}
 module attributes {batch.policy = #batch.policy<eager>} {}
 
 // -----
 
-// A result in the row of an operand is of its type.
-// expected-error @+1 {{'batch.kernel' op result #0: 'batch.in_place' must be the number of an argument of the kernel, an i64, that is not shared and has the result's type}}
+// A result in the row of an operand has its type.
+// expected-error @+1 {{'batch.kernel' op result #0: 'batch.in_place' must be an i64, the number of a kernel argument that is not shared and has the result's type}}
 batch.kernel @k(%x: tensor<4xf32>) -> (tensor<2xf32> {batch.in_place = 0 : i64}) {
   %y = tensor.extract_slice %x[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
   batch.yield %y : tensor<2xf32>
@@ -636,7 +636,7 @@ batch.kernel @k(%x: tensor<4xf32>) -> (tensor<2xf32> {batch.in_place = 0 : i64})
 
 // -----
 
-// expected-error @+1 {{'batch.in_place' must be the number of an argument of the kernel, an i64, that is not shared and has the result's type}}
+// expected-error @+1 {{'batch.in_place' must be an i64, the number of a kernel argument that is not shared and has the result's type}}
 batch.kernel @k(%x: tensor<4xf32> {batch.shared}) -> (tensor<4xf32> {batch.in_place = 0 : i64}) {
   batch.yield %x : tensor<4xf32>
 }
@@ -648,7 +648,7 @@ func.func private @f() attributes {batch.copied_bytes = 64 : i64}
 
 // -----
 
-// A wait reads an element, too,
+// A wait also reads an element.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.await' op needs an index for each of the 2 dimensions of the row, got 1}}
   %e = batch.await %h[%i] number(0) : tensor<4x4xf32>
@@ -657,7 +657,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// of a row that a table holds:
+// The row has a type that rows of tables can have.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.await' op has a row of unsupported type 'tensor<?xf32>'}}
   %e = batch.await %h[%i] number(0) : tensor<?xf32>
@@ -666,7 +666,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// one that there is,
+// The table exists.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.await' op refers to unknown batch.table @t}}
   %e = batch.await %h[%i] number(0) table(@t) : tensor<4xf32>
@@ -675,17 +675,17 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// of these rows.
+// The table has rows of this type.
 batch.table @t : tensor<8xf32> group(0)
 func.func @f(%h: !batch.handle, %i: index) {
-  // expected-error @+1 {{'batch.await' op reads rows of type 'tensor<4xf32>', but those of table @t are of type 'tensor<8xf32>'}}
+  // expected-error @+1 {{'batch.await' op reads rows of type 'tensor<4xf32>', but table @t has rows of type 'tensor<8xf32>'}}
   %e = batch.await %h[%i] number(0) table(@t) : tensor<4xf32>
   return
 }
 
 // -----
 
-// Several regions go on together,
+// Several regions run concurrently.
 func.func @f(%h: !batch.handle) {
   // expected-error @+1 {{'batch.concurrent' op has fewer than two regions}}
   %a = batch.concurrent : !batch.handle {
@@ -696,7 +696,7 @@ func.func @f(%h: !batch.handle) {
 
 // -----
 
-// whose results are those of the op.
+// The results of the regions are those of the op.
 func.func @f(%h: !batch.handle, %i: index) {
   // expected-error @+1 {{'batch.concurrent' op has results of types ('!batch.handle', 'index'), but its regions yield ('!batch.handle', '!batch.handle')}}
   %a, %b = batch.concurrent : !batch.handle, index {
@@ -709,7 +709,7 @@ func.func @f(%h: !batch.handle, %i: index) {
 
 // -----
 
-// Rounds that wait side by side are those of a map.
+// Rounds that wait concurrently are those of a map.
 // expected-error @+1 {{'func.func' op 'batch.concurrent_rounds' must be a unit attribute of a rec.map}}
 func.func @f() attributes {batch.concurrent_rounds} {
   return
@@ -717,31 +717,31 @@ func.func @f() attributes {batch.concurrent_rounds} {
 
 // -----
 
-// Rows of a result are counted by a number.
-// expected-error @+1 {{'func.func' op result #0: 'batch.rows' must be the 'batch.name' of one result, a number of type index or integer}}
+// A number counts the rows of a result.
+// expected-error @+1 {{'func.func' op result #0: 'batch.rows' must be the 'batch.name' of exactly one result, of type index or signless integer}}
 func.func private @f() -> (tensor<4xf32> {batch.rows = "n"}, tensor<i32> {batch.name = "n"}) attributes {batch.entry}
 
 // -----
 
-// expected-error @+1 {{'func.func' op result #0: 'batch.rows' must be the 'batch.name' of one result, a number of type index or integer}}
+// expected-error @+1 {{'func.func' op result #0: 'batch.rows' must be the 'batch.name' of exactly one result, of type index or signless integer}}
 func.func private @f() -> (tensor<4xf32> {batch.rows = "m"}, i32 {batch.name = "n"}) attributes {batch.entry}
 
 // -----
 
-// expected-error @+1 {{'func.func' op result #0: 'batch.rows' is for tensors that have rows, and of static shape, not for a 'tensor<f32>'}}
+// expected-error @+1 {{'func.func' op result #0: 'batch.rows' requires a tensor of static shape and rank at least 1, got 'tensor<f32>'}}
 func.func private @f() -> (tensor<f32> {batch.rows = "n"}, i32 {batch.name = "n"}) attributes {batch.entry}
 
 // -----
 
-// expected-error @+1 {{'func.func' op result #0: 'batch.row_list' must be a unit attribute, and only on kernels}}
+// expected-error @+1 {{'func.func' op result #0: 'batch.row_list' must be a unit attribute on a kernel result}}
 func.func private @f() -> (tensor<4xf32> {batch.row_list})
 
 // -----
 
-// expected-error @+1 {{'func.func' op result #0: 'batch.rows' must be the 'batch.name' of one result, a number of type index or integer}}
+// expected-error @+1 {{'func.func' op result #0: 'batch.rows' must be the 'batch.name' of exactly one result, of type index or signless integer}}
 func.func private @f() -> (tensor<4xf32> {batch.rows = "n"}, i32 {batch.name = "n"}, i32 {batch.name = "n"}) attributes {batch.entry}
 
 // -----
 
-// expected-error @+1 {{'func.func' op result #0: 'batch.rows' is for results of the entry}}
+// expected-error @+1 {{'func.func' op result #0: 'batch.rows' is only supported on results of the entry}}
 func.func private @f() -> (tensor<4xf32> {batch.rows = "n"}, i32 {batch.name = "n"})

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
 // Results of the entry are in variables.
-// expected-error @+1 {{'batch.machine' op must have no results: those of the entry are in variables}}
+// expected-error @+1 {{'batch.machine' op must not have results; variables store the results of the entry}}
 batch.machine @m() -> i64 {
   batch.block @b {
     batch.return
@@ -10,7 +10,7 @@ batch.machine @m() -> i64 {
 
 // -----
 
-// What differs from lane to lane is no argument.
+// A value that differs between lanes is not an argument.
 // expected-error @+1 {{'batch.machine' op argument #0 must have 'batch.shared'; values that differ between instances belong in variables}}
 batch.machine @m(%n: i64) {
   batch.block @b {
@@ -30,7 +30,7 @@ batch.machine @m(%w: tensor<4xf32> {batch.shared}) {
 
 // -----
 
-// A machine starts somewhere.
+// A machine has a first block.
 // expected-error @+1 {{'batch.machine' op needs a batch.block to start at}}
 batch.machine @m() {
   batch.variable @x : i64
@@ -43,7 +43,7 @@ batch.machine private @m()
 
 // -----
 
-// Between blocks there is no code.
+// All code is in blocks.
 batch.machine @m() {
   // expected-error @+1 {{'arith.constant' op must be in a batch.block}}
   %c = arith.constant 1 : i64
@@ -54,7 +54,7 @@ batch.machine @m() {
 
 // -----
 
-// An argument of the entry starts in one variable.
+// An argument of the entry is the initial value of one variable.
 batch.machine @m() {
   batch.variable @x : i64 argument(1)
   // expected-error @+1 {{'batch.variable' op is a second variable for argument #1}}
@@ -66,7 +66,7 @@ batch.machine @m() {
 
 // -----
 
-// A result of the entry ends in one variable.
+// A result of the entry is the final value of one variable.
 batch.machine @m() {
   batch.variable @x : i64 result(0)
   // expected-error @+1 {{'batch.variable' op is a second variable for result #0}}
@@ -125,7 +125,7 @@ batch.variable @x : i64
 
 // -----
 
-// A block says where its lanes go.
+// A block specifies where its lanes continue.
 batch.machine @m() {
   // expected-error @+1 {{'batch.block' op must end in batch.jump, batch.branch, batch.push_jump or batch.return}}
   batch.block @b {
@@ -135,7 +135,7 @@ batch.machine @m() {
 
 // -----
 
-// A variable is one of the machine's.
+// A variable belongs to the machine.
 batch.machine @m() {
   batch.block @x {
     // expected-error @+1 {{'batch.top' op refers to unknown batch.variable @x}}
@@ -156,7 +156,7 @@ batch.machine @m() {
 
 // -----
 
-// What is read and written has the variable's type.
+// Values that are read and written have the variable's type.
 batch.machine @m() {
   batch.variable @x : i64
   batch.block @b {
@@ -190,7 +190,7 @@ batch.machine @m(%w: tensor<4xf32> {batch.shared = "W"}) {
 
 // -----
 
-// Only what has a stack is pushed and popped.
+// Only variables with a stack are pushed and popped.
 batch.machine @m() {
   batch.variable @x : i64
   batch.block @b {
@@ -213,7 +213,7 @@ batch.machine @m() {
 
 // -----
 
-// Lanes go to blocks.
+// Lanes continue at blocks.
 batch.machine @m() {
   batch.variable @x : i64
   batch.block @b {

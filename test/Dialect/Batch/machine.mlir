@@ -10,7 +10,7 @@
 // CHECK-NEXT:    batch.variable @r : tensor<4xf32> result(0)
 // CHECK-NEXT:    batch.variable @flag : i1 stack argument(1) result(1)
 
-// A block reads and writes the tops of variables, and sees parameters.
+// A block reads and writes the tops of variables, and reads parameters.
 // CHECK-LABEL: batch.block @main.0 {
 // CHECK:         %[[N:.*]] = batch.top @n : i64
 // CHECK:         %[[M:.*]] = arith.addi %[[N]],
@@ -20,7 +20,7 @@
 // CHECK:         %[[C:.*]] = batch.top @flag : i1
 // CHECK-NEXT:    batch.branch %[[C]], @main.1, @main.2
 
-// Each of the other ends of blocks.
+// Each of the other terminators of blocks
 // CHECK-LABEL: batch.block @main.1 {
 // CHECK-NEXT:    batch.push_jump @main.0 return_to(@main.2)
 // CHECK-LABEL: batch.block @main.2 {
@@ -29,8 +29,9 @@
 // CHECK-LABEL: batch.block @main.3 {
 // CHECK-NEXT:    batch.return
 
-// Cleaning up leaves names alone. Constants stay in their blocks, a read that
-// nobody needs goes, and equal ones are one if nothing is written in between.
+// Canonicalization and CSE keep names. Constants remain in their blocks, an
+// unused read is removed, and equal reads become one if nothing is written in
+// between.
 // CLEAN:      batch.machine @main.machine
 // CLEAN:        batch.variable @flag
 // CLEAN-NEXT:   batch.block @main.0 {

@@ -8,20 +8,21 @@ rec.adt @Tree {
 
 // CHECK: #[[LAYOUT:.*]] = affine_map<(d0, d1, d2) -> (d0 floordiv 8, d2 floordiv 16, d0 mod 8, d1, d2 mod 16)>
 
-// A table has rows of one type and a group; a source may be a parameter.
+// A table has rows of one type, and a group. A source may be a parameter.
 // CHECK:      batch.table @h : tensor<4xf32> group(0)
-// CHECK-NEXT: batch.table @c : tensor<4xf32> group(0) beside(@h)
+// CHECK-NEXT: batch.table @c : tensor<4xf32> group(0) next_to(@h)
 // CHECK-NEXT: batch.table @m : tensor<3x32xf32> group(1) layout(#[[LAYOUT]])
 // CHECK-NEXT: batch.source @E : tensor<4xf32> parameter(0)
 // CHECK-NEXT: batch.source @input : tensor<3x32x32xf32>
 batch.table @h : tensor<4xf32> group(0)
-batch.table @c : tensor<4xf32> group(0) beside(@h)
+batch.table @c : tensor<4xf32> group(0) next_to(@h)
 batch.table @m : tensor<3x32xf32> group(1)
     layout(affine_map<(s, i, j) -> (s floordiv 8, j floordiv 16, s mod 8, i, j mod 16)>)
 batch.source @E : tensor<4xf32> parameter(0)
 batch.source @input : tensor<3x32x32xf32>
 
-// A kernel reads shared, static, ragged and scalar arguments; its phase shows.
+// A kernel takes shared, static, ragged and scalar arguments. Its phase is
+// printed.
 // CHECK:      batch.kernel @cell
 // CHECK-SAME:   (%[[X:.*]]: tensor<4xf32>, %{{.*}}: tensor<?x4xf32> {batch.ragged = 0 : i64}, %{{.*}}: index,
 // CHECK-SAME:   %{{.*}}: tensor<4x4xf32> {batch.parameter = 0 : i64, batch.shared})
@@ -49,7 +50,7 @@ batch.kernel @nothing() {
   batch.yield
 }
 
-// An instance function invokes kernels, with depths or without.
+// An instance function invokes kernels, with or without depths.
 // CHECK-LABEL: func.func @instance
 // CHECK-SAME:    (%[[X:.*]]: tensor<4xf32>, %[[HS:.*]]: tensor<?x4xf32>, %[[N:.*]]: index, %[[W:.*]]: tensor<4x4xf32>)
 func.func @instance(%x: tensor<4xf32>, %hs: tensor<?x4xf32>, %n: index,
@@ -84,8 +85,8 @@ func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"},
   return %n : index
 }
 
-// An inspector function records tasks: handles stand for tensors, lists of
-// handles for ragged tensors, and shared operands are gone.
+// An inspector function records tasks: handles represent tensors, and lists of
+// handles represent ragged tensors. Shared operands are omitted.
 // CHECK-LABEL: func.func @inspector
 // CHECK-SAME:    (%[[WORDS:.*]]: !rec.list<index>) -> !batch.handle
 func.func @inspector(%words: !rec.list<index>) -> !batch.handle {
@@ -129,7 +130,7 @@ func.func @read(%n: !batch.handle, %m: !batch.handle) -> i1 {
   return %bit : i1
 }
 
-// A traversal remembers what functions return for each node.
+// A traversal stores the results of functions for each node.
 func.func private @visit(!rec.adt<@Tree>) -> !batch.handle
 // CHECK-LABEL: func.func @traverse
 // CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Tree>)
@@ -141,8 +142,8 @@ func.func @traverse(%t: !rec.adt<@Tree>) -> !batch.handle {
   return %h : !batch.handle
 }
 
-// A kernel says how a step reads its operands and where results lie; every kind
-// of read prints.
+// A kernel specifies how a step reads its operands, and where it stores
+// results. Each kind of read is printed.
 // CHECK-LABEL: batch.kernel @placed
 // CHECK-SAME:    tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @h>}
 // CHECK-SAME:    tensor<?x4xf32> {batch.read = #batch.read<kind = rows, from = @h, segments = true>}
@@ -157,7 +158,7 @@ batch.kernel @placed(%x: tensor<4xf32> {batch.read = #batch.read<kind = gather, 
   batch.yield %x : tensor<4xf32>
 }
 
-// Segments are combined and spread by their offsets.
+// Segments are combined and repeated by their offsets.
 // CHECK-LABEL: func.func @segments
 // CHECK-SAME:    (%[[ROWS:.*]]: tensor<?x4xf32>, %[[OFFSETS:.*]]: tensor<?xindex>, %[[INIT:.*]]: tensor<?x4xf32>)
 func.func @segments(%rows: tensor<?x4xf32>, %offsets: tensor<?xindex>,
@@ -179,7 +180,7 @@ func.func @segments(%rows: tensor<?x4xf32>, %offsets: tensor<?xindex>,
   return %e : tensor<?x4xf32>
 }
 
-// A policy says what picks the next batch.
+// A policy specifies how the next batch is picked.
 // CHECK-LABEL: func.func private @policy
 // CHECK-SAME:    attributes {policy = #batch.policy<depth>}
 func.func private @policy() attributes {policy = #batch.policy<depth>}

@@ -6,7 +6,7 @@ rec.adt @Tree {
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
 
-// The case of a value that was just built is known.
+// A match on a value that has just been constructed has a known case.
 // CHECK-LABEL: func.func @match_of_construct
 // CHECK-SAME:    (%[[N:.*]]: index, %[[W:.*]]: f32)
 func.func @match_of_construct(%n: index, %w: f32) -> (f32, index) {
@@ -24,7 +24,7 @@ func.func @match_of_construct(%n: index, %w: f32) -> (f32, index) {
   return %a, %b : f32, index
 }
 
-// Results without uses go, and what only they needed.
+// Unused results are removed, and the ops that only they need.
 // CHECK-LABEL: func.func @unused_match_result
 func.func @unused_match_result(%t: !rec.adt<@Tree>, %n: index) -> index {
   // CHECK:      %[[R:.*]] = rec.match %{{.*}} : !rec.adt<@Tree> -> index {
@@ -58,7 +58,7 @@ func.func @unused_map_result(%ns: !rec.list<index>) -> !rec.list<index> {
   return %b : !rec.list<index>
 }
 
-// Ops whose results nothing uses are dead, unless something inside is not.
+// Ops with unused results are dead, unless an op inside has effects.
 // CHECK-LABEL: func.func @dead
 func.func @dead(%t: !rec.adt<@Tree>, %ns: !rec.list<index>, %n: index) {
   // CHECK-NEXT: rec.map
@@ -105,7 +105,7 @@ rec.adt @Words {
   rec.variant @word(word: index, rest: !rec.adt<@Words>)
 }
 
-// The length of a list-shaped ADT is that of a list that is walked with it.
+// A list-shaped ADT has the length of a list that is walked together with it.
 // CHECK-LABEL: func.func @length_of_map_of_adt
 // CHECK-SAME:    (%[[WS:.*]]: !rec.adt<@Words>, %[[NS:.*]]: !rec.list<index>)
 func.func @length_of_map_of_adt(%ws: !rec.adt<@Words>, %ns: !rec.list<index>)
@@ -125,8 +125,8 @@ func.func @length_of_map_of_adt(%ws: !rec.adt<@Words>, %ns: !rec.list<index>)
   return %l, %m : index, index
 }
 
-// What does not depend on the element leaves the body; a walk over several
-// lists does not, because it fails where their lengths differ.
+// An op that does not depend on the element is moved out of the body. A walk
+// over several lists stays, because it fails if their lengths differ.
 // LICM-LABEL: func.func @hoist
 func.func @hoist(%ns: !rec.list<index>, %n: index) {
   // LICM-NEXT: arith.muli

@@ -1,13 +1,13 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{'rec.adt' op has no variant, so it has no values}}
+// expected-error @+1 {{'rec.adt' op must have at least one variant}}
 rec.adt @Empty {
 }
 
 // -----
 
 rec.adt @Tree {
-  // expected-error @+1 {{'func.func' op is not allowed in 'rec.adt', which only holds 'rec.variant'}}
+  // expected-error @+1 {{'func.func' op is not allowed in 'rec.adt'; expected 'rec.variant'}}
   func.func private @leaf()
 }
 
@@ -45,7 +45,7 @@ rec.adt @Tree {
 // -----
 
 rec.adt @Tree {
-  // expected-error @+1 {{field 'x' has unsupported type 'tensor<?x4xf32>'; a field is an index, a signless integer or float of at most 64 bits, a static tensor of these, an ADT, or a list of these}}
+  // expected-error @+1 {{field 'x' has unsupported type 'tensor<?x4xf32>'; expected an index, a signless integer or float of at most 64 bits, a static tensor of these, an ADT, or a list of these}}
   rec.variant @leaf(x: tensor<?x4xf32>)
 }
 
@@ -239,7 +239,7 @@ func.func @match(%t: !rec.adt<@Tree>, %f: f32) {
 // -----
 
 func.func @walk(%xs: !rec.list<index>) {
-  // expected-error @+1 {{has 2 elements, but the number of lists is 1}}
+  // expected-error @+1 {{expected as many elements as lists, got 2 and 1}}
   rec.map (%x, %y) in (%xs) : !rec.list<index> {
   }
   return
@@ -248,7 +248,7 @@ func.func @walk(%xs: !rec.list<index>) {
 // -----
 
 func.func @walk(%xs: tensor<4xf32>) {
-  // expected-error @+1 {{expects a list, a tensor with only its first dimension dynamic, or a list-shaped ADT, got 'tensor<4xf32>'}}
+  // expected-error @+1 {{expected a list, a tensor whose only dynamic dimension is the first, or a list-shaped ADT, got 'tensor<4xf32>'}}
   rec.map %x in %xs : tensor<4xf32> {
   }
   return
@@ -320,7 +320,7 @@ func.func @fold(%xs: !rec.list<index>, %f: f32) {
 // -----
 
 func.func @length(%x: tensor<4x?xf32>) {
-  // expected-error @+1 {{must be list or tensor whose first dimension alone is dynamic}}
+  // expected-error @+1 {{must be list or tensor whose only dynamic dimension is the first}}
   %n = rec.length %x : tensor<4x?xf32>
   return
 }
@@ -332,7 +332,7 @@ rec.adt @Words {
   rec.variant @word(word: index, rest: !rec.adt<@Words>)
 }
 func.func @walk(%ws: !rec.adt<@Words>) {
-  // expected-error @+1 {{expects the type of the elements of '!rec.adt<@Words>' after the argument that stands for them, as in '%x: index in'}}
+  // expected-error @+1 {{expected the element type of '!rec.adt<@Words>' after the name of the element, as in '%x: index in'}}
   rec.map %w in %ws : !rec.adt<@Words> {
   }
   return
@@ -386,7 +386,7 @@ func.func @walk(%ws: !rec.adt<@Words>, %n: index) {
 
 // -----
 
-// Two rests make a tree.
+// Two fields for the rest make a tree.
 rec.adt @Tree {
   rec.variant @leaf(word: index)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
@@ -401,7 +401,7 @@ func.func @walk(%t: !rec.adt<@Tree>, %n: index) {
 
 // -----
 
-// There is no end.
+// No variant ends the list.
 rec.adt @Stream {
   rec.variant @a(word: index, rest: !rec.adt<@Stream>)
   rec.variant @b(word: index, rest: !rec.adt<@Stream>)
@@ -454,7 +454,7 @@ rec.adt @Words {
   rec.variant @word(word: index, rest: !rec.adt<@Words>)
 }
 func.func @elements(%t: !rec.adt<@Words>) {
-  // expected-error @+1 {{'rec.elements' op makes a value of type '!rec.list<f32>' of the elements of ADT @Words, which have type 'index'}}
+  // expected-error @+1 {{'rec.elements' op has a result of type '!rec.list<f32>', but the elements of ADT @Words are of type 'index'}}
   %m = rec.elements %t : !rec.adt<@Words> -> !rec.list<f32>
   return
 }
@@ -508,7 +508,7 @@ func.func @element(%xs: tensor<?x4xf32>, %i: index) {
 // -----
 
 func.func @empty() {
-  // expected-error @below {{'rec.empty' op result #0 must be list or tensor whose first dimension alone is dynamic, but got 'tensor<4xf32>'}}
+  // expected-error @below {{'rec.empty' op result #0 must be list or tensor whose only dynamic dimension is the first, but got 'tensor<4xf32>'}}
   %x = rec.empty : tensor<4xf32>
   return
 }
@@ -532,7 +532,7 @@ func.func @append(%ns: !rec.list<index>, %n: index) {
 // -----
 
 func.func @append(%n: index) {
-  // expected-error @below {{'list' must be list or tensor whose first dimension alone is dynamic, but got 'index'}}
+  // expected-error @below {{'list' must be list or tensor whose only dynamic dimension is the first, but got 'index'}}
   %m = rec.append %n, %n : index
   return
 }

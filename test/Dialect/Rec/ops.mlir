@@ -32,7 +32,7 @@ rec.adt @Unshared kind tree arity 3 {
   rec.variant @node(parts: !rec.list<!rec.adt<@Unshared>>)
 }
 
-// Parts of other ADTs do not count.
+// Fields of other ADTs are not children.
 // CHECK: rec.adt @Flat arity 0 {
 rec.adt @Flat arity 0 {
   rec.variant @node(part: !rec.adt<@Shared>)
@@ -56,7 +56,7 @@ func.func @construct(%h: tensor<4xf32>, %hs: !rec.list<tensor<4xf32>>,
   return %nil : !rec.adt<@Tree>
 }
 
-// Stand-ins for tensors take the place of tensors, in lists too.
+// Handles represent tensors, also in lists.
 // CHECK-LABEL: func.func @inspector
 func.func @inspector(%h: !batch.handle, %ns: !rec.list<index>)
     -> !batch.handle {
@@ -77,7 +77,7 @@ func.func @inspector(%h: !batch.handle, %ns: !rec.list<index>)
   return %r : !batch.handle
 }
 
-// A ragged tensor is the list of its rows, for fields too.
+// A ragged tensor is the list of its rows, also in fields.
 // CHECK-LABEL: func.func @ragged
 func.func @ragged(%h: tensor<4xf32>, %hs: tensor<?x4xf32>,
                   %ns: !rec.list<index>) -> tensor<?x4xf32> {
@@ -136,8 +136,8 @@ func.func @match_without_results(%o: !rec.adt<@Other>) {
   return
 }
 
-// Tensors are gathered in a ragged tensor or a list, everything else in a list;
-// rows of ragged tensors are elements.
+// Tensors are gathered in a ragged tensor or a list, other values in a list.
+// Rows of ragged tensors are elements.
 // CHECK-LABEL: func.func @map
 func.func @map(%ns: !rec.list<index>, %hs: tensor<?x4x3xf32>,
                %ss: tensor<?xf32>) {
@@ -190,9 +190,9 @@ rec.adt @Rows {
   rec.variant @row(row: tensor<4xf32>, rest: !rec.adt<@Rows>)
 }
 
-// The variants and fields of a list-shaped ADT come in any order. The elements'
-// types are written where those of the lists do not give them, and may be
-// elsewhere.
+// The variants and fields of a list-shaped ADT come in any order. The types of
+// elements are written if the types of the lists do not determine them, and may
+// be written otherwise.
 // CHECK-LABEL: func.func @list_shaped
 func.func @list_shaped(%words: !rec.adt<@Words>, %rows: !rec.adt<@Rows>,
                        %ns: !rec.list<index>, %zero: index) -> index {
@@ -213,7 +213,7 @@ func.func @list_shaped(%words: !rec.adt<@Words>, %rows: !rec.adt<@Rows>,
   return %r : index
 }
 
-// Stand-ins of tensors are elements too.
+// Handles are elements, too.
 // CHECK-LABEL: func.func @list_shaped_inspector
 func.func @list_shaped_inspector(%rows: !rec.adt<@Rows>)
     -> !rec.list<!batch.handle> {
@@ -222,7 +222,7 @@ func.func @list_shaped_inspector(%rows: !rec.adt<@Rows>)
   return %hs : !rec.list<!batch.handle>
 }
 
-// One element of a list, of a ragged tensor, and of a list of stand-ins.
+// One element of a list, of a ragged tensor, and of a list of handles.
 // CHECK-LABEL: func.func @element
 func.func @element(%ns: !rec.list<index>, %xs: tensor<?x4xf32>,
                    %hs: !rec.list<!batch.handle>, %i: index) {
@@ -235,7 +235,7 @@ func.func @element(%ns: !rec.list<index>, %xs: tensor<?x4xf32>,
   return
 }
 
-// Lists, ragged tensors and lists of stand-ins begin empty and grow.
+// Lists, ragged tensors and lists of handles are empty at first, and grow.
 // CHECK-LABEL: func.func @append
 func.func @append(%n: index, %x: tensor<4xf32>, %h: !batch.handle) {
   // CHECK: %[[NS:.*]] = rec.empty : !rec.list<index>

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{there cannot be -1 stages}}
+// expected-error @+1 {{stages must be at least 0, got -1}}
 func.func private @f() attributes {uprog.code = #uprog.code<stages = -1, task_scratch = 0>}
 
 // -----
@@ -38,7 +38,7 @@ func.func private @f() attributes {uprog.code = #uprog.code<stages = 2, task_scr
 
 // -----
 
-// What once was a dictionary is typed.
+// A dictionary, the former form, is an error.
 // expected-error @+1 {{'uprog.code' must be a #uprog.code on a function or an operator}}
 func.func private @f() attributes {uprog.code = {stages = 1 : i64}}
 
@@ -49,11 +49,17 @@ func.func private @f() attributes {uprog.level = "warp"}
 
 // -----
 
-// expected-error @+1 {{'builtin.module' op 'uprog.cluster_size' must be a module's number of blocks, an i64 from 1 to 16}}
+// expected-error @+1 {{'builtin.module' op 'uprog.cluster_size' must be a number of blocks on a module, an i64 from 1 to 16}}
 module attributes {uprog.cluster_size = 17 : i64} {
 }
 
 // -----
 
-// expected-error @+1 {{'func.func' op 'uprog.cluster_size' must be a module's number of blocks, an i64 from 1 to 16}}
+// expected-error @+1 {{'func.func' op 'uprog.cluster_size' must be a number of blocks on a module, an i64 from 1 to 16}}
 func.func private @f() attributes {uprog.cluster_size = 8 : i64}
+
+// -----
+
+// expected-error @+1 {{'builtin.module' op 'uprog.instances' must be a dictionary with 'bytes' and 'loops' on a module}}
+module attributes {uprog.instances = {bytes = 8 : i64}} {
+}

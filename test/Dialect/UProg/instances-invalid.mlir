@@ -1,16 +1,16 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{is for 'tensor<?xf32>', which no row holds: its shape must be static, and its elements numbers}}
+// expected-error @+1 {{does not support rows of type 'tensor<?xf32>'; expected a static shape and numeric elements}}
 uprog.buffer @x : tensor<?xf32> copies(1)
 
 // -----
 
-// expected-error @+1 {{is for 'tensor<4xcomplex<f32>>', which no row holds: its shape must be static, and its elements numbers}}
+// expected-error @+1 {{does not support rows of type 'tensor<4xcomplex<f32>>'; expected a static shape and numeric elements}}
 uprog.buffer @x : tensor<4xcomplex<f32>> copies(1)
 
 // -----
 
-// expected-error @+1 {{has 0 copies; 1 is the least}}
+// expected-error @+1 {{expects at least 1 copy, got 0}}
 uprog.buffer @x : tensor<4xf32> copies(0)
 
 // -----
@@ -26,7 +26,7 @@ uprog.program @p(%i: index) level(device) {
 uprog.buffer @x : tensor<4xf32> copies(1)
 uprog.program @p(%i: index) level(device) {
   %a = uprog.argument 0 of %i : !uprog.row
-  // expected-error @+1 {{avoids 1 rows, but @x has 1 copies: none may be free}}
+  // expected-error @+1 {{must avoid fewer rows than @x has copies, got 1 rows and 1 copies}}
   %x = uprog.row @x avoiding(%a)
   uprog.yield
 }
@@ -35,7 +35,7 @@ uprog.program @p(%i: index) level(device) {
 
 batch.source @images : tensor<4xf32>
 uprog.program @p(%i: index) level(device) {
-  // expected-error @+1 {{refers to @images, which is no batch.source of a parameter}}
+  // expected-error @+1 {{refers to @images, which is not a batch.source of a parameter}}
   %x = uprog.parameter_row @images[%i]
   uprog.yield
 }
@@ -74,7 +74,7 @@ batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
 uprog.program @p(%i: index) level(device) {
-  // expected-error @+1 {{has an operand of type 'index' for argument #0 of @k, which is a 'tensor<4xf32>'}}
+  // expected-error @+1 {{has an operand of type 'index' for argument #0 of @k, which has type 'tensor<4xf32>'}}
   %s = uprog.site @k(%i : index)
   uprog.yield
 }
@@ -97,7 +97,7 @@ batch.kernel @k(%xs: tensor<?x4xf32>) {
   batch.yield
 }
 uprog.program @p(%i: index) level(device) {
-  // expected-error @+1 {{refers to @k, whose argument #0 is ragged; there is no row for it}}
+  // expected-error @+1 {{refers to @k, whose argument #0 is ragged; ragged arguments are not supported}}
   %s = uprog.site @k(%i : index)
   uprog.yield
 }
@@ -108,8 +108,8 @@ batch.kernel @k(%n: index) {
   batch.yield
 }
 uprog.program @p(%i: index) level(device) {
-  // expected-error @+1 {{has room for 0 tasks; 1 is the least}}
-  %s = uprog.tasks @k room(0)
+  // expected-error @+1 {{expects a capacity of at least 1, got 0}}
+  %s = uprog.tasks @k capacity(0)
   uprog.yield
 }
 
@@ -119,7 +119,7 @@ batch.kernel @k(%n: index) {
   batch.yield
 }
 uprog.program @p(%i: index) level(device) {
-  %s = uprog.tasks @k room(2)
+  %s = uprog.tasks @k capacity(2)
   // expected-error @+1 {{has 0 operands for a task, but @k takes 1}}
   uprog.put_task %s[%i]
   uprog.yield
@@ -131,7 +131,7 @@ batch.kernel @k(%n: index) {
   batch.yield
 }
 uprog.program @p(%i: index, %s: !uprog.tasks) level(device) {
-  // expected-error @+1 {{needs the result of a uprog.tasks}}
+  // expected-error @+1 {{tasks must be the result of a uprog.tasks}}
   uprog.put_task %s[%i] = %i : index
   uprog.yield
 }
@@ -140,21 +140,21 @@ uprog.program @p(%i: index, %s: !uprog.tasks) level(device) {
 
 uprog.program @p(%i: index) level(device) {
   %a = uprog.argument 0 of %i : !uprog.row
-  // expected-error @+1 {{needs the type of the tensor after '!uprog.row', and only there}}
+  // expected-error @+1 {{requires a tensor type if and only if its value is a '!uprog.row'}}
   uprog.result 0 of %i = %a : !uprog.row
   uprog.yield
 }
 
 // -----
 
-// The row of an operand is for what is inserted into it.
+// A result in the row of an operand needs an insert into that operand.
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
 uprog.buffer @x : tensor<4xf32> copies(1)
 uprog.program @p(%i: index) level(device) {
   %a = uprog.row @x
-  // expected-error @+1 {{has the row of an operand for result #0, but @k does not insert that result into this operand}}
+  // expected-error @+1 {{reuses the row of an operand for result #0, but @k does not insert that result into this operand}}
   %s = uprog.site @k(%a : !uprog.row) into(%a)
   uprog.yield
 }
@@ -164,7 +164,7 @@ uprog.program @p(%i: index) level(device) {
 uprog.buffer @x : tensor<4xf32> copies(1)
 uprog.program @p(%i: index) level(device) {
   %x = uprog.row @x
-  // expected-error @+1 {{takes a row for a 'tensor<8xf32>', but it is of a 'tensor<4xf32>'}}
+  // expected-error @+1 {{expects a row of type 'tensor<8xf32>', got 'tensor<4xf32>'}}
   %e = uprog.load %x[%i] : tensor<8xf32>
   uprog.yield
 }
@@ -178,7 +178,7 @@ batch.kernel @k(%n: index) -> tensor<8xf32> {
 uprog.buffer @x : tensor<4xf32> copies(1)
 uprog.program @p(%i: index) level(device) {
   %x = uprog.row @x
-  // expected-error @+1 {{takes a row for a 'tensor<8xf32>', but it is of a 'tensor<4xf32>'}}
+  // expected-error @+1 {{expects a row of type 'tensor<8xf32>', got 'tensor<4xf32>'}}
   %s = uprog.site @k(%i : index) into(%x)
   uprog.yield
 }
@@ -191,24 +191,24 @@ batch.kernel @k(%x: tensor<4xf32>) {
 batch.source @E : tensor<8xf32> parameter(0)
 uprog.program @p(%i: index) level(device) {
   %x = uprog.parameter_row @E[%i]
-  %s = uprog.tasks @k room(2)
-  // expected-error @+1 {{takes a row for a 'tensor<4xf32>', but it is of a 'tensor<8xf32>'}}
+  %s = uprog.tasks @k capacity(2)
+  // expected-error @+1 {{expects a row of type 'tensor<4xf32>', got 'tensor<8xf32>'}}
   uprog.put_task %s[%i] = %x : !uprog.row
   uprog.yield
 }
 
 // -----
 
-// Results of several tasks are slices of a tensor with as many as there is room for.
+// Results of several tasks are slices of a tensor for the maximum number of tasks.
 batch.kernel @k(%n: index) -> tensor<4xf32> {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>
 }
 uprog.buffer @xs : tensor<2x4xf32> copies(1)
 uprog.program @p(%i: index) level(device) {
-  %s = uprog.tasks @k room(3)
+  %s = uprog.tasks @k capacity(3)
   %xs = uprog.row @xs
-  // expected-error @+1 {{takes a row for a 'tensor<3x4xf32>', but it is of a 'tensor<2x4xf32>'}}
+  // expected-error @+1 {{expects a row of type 'tensor<3x4xf32>', got 'tensor<2x4xf32>'}}
   %step = uprog.batch %s count(%i) into(%xs)
   uprog.yield
 }
@@ -221,9 +221,9 @@ batch.kernel @k(%n: index) -> tensor<f32> {
 }
 uprog.buffer @xs : tensor<2xf32> copies(1)
 uprog.program @p(%i: index) level(device) {
-  %s = uprog.tasks @k room(2)
+  %s = uprog.tasks @k capacity(2)
   %xs = uprog.row @xs
-  // expected-error @+1 {{makes numbers, 'tensor<f32>': several of them lie in no tensor}}
+  // expected-error @+1 {{cannot combine results of type 'tensor<f32>' in one row; expected results of rank at least 1}}
   %step = uprog.batch %s count(%i) into(%xs)
   uprog.yield
 }
@@ -247,7 +247,7 @@ func.func @main(%x: tensor<4xf32>, %W: tensor<4xf32> {batch.shared = "W"}) -> te
   return %x : tensor<4xf32>
 }
 uprog.program @p(%i: index) level(device) {
-  // expected-error @+1 {{is a 'index', but the argument is a 'tensor<4xf32>'}}
+  // expected-error @+1 {{has type 'index', but the argument has type 'tensor<4xf32>'}}
   %a = uprog.argument 0 of %i : index
   uprog.yield
 }
@@ -271,7 +271,7 @@ func.func @main(%x: tensor<4xf32>, %W: tensor<4xf32> {batch.shared = "W"}) -> te
   return %x : tensor<4xf32>
 }
 uprog.program @p(%i: index) level(device) {
-  // expected-error @+1 {{is a 'index', but the result is a 'tensor<4xf32>'}}
+  // expected-error @+1 {{has a value of type 'index', but the result has type 'tensor<4xf32>'}}
   uprog.result 0 of %i = %i : index
   uprog.yield
 }
@@ -279,7 +279,7 @@ uprog.program @p(%i: index) level(device) {
 // -----
 
 uprog.program @p(%i: index, %list: !rec.list<f32>) level(device) {
-  // expected-error @+1 {{is a 'index', but the list has elements of type 'f32'}}
+  // expected-error @+1 {{has type 'index', but the list has elements of type 'f32'}}
   %e = uprog.list_element %list[%i] : !rec.list<f32> -> index
   uprog.yield
 }
@@ -289,7 +289,7 @@ uprog.program @p(%i: index, %list: !rec.list<f32>) level(device) {
 uprog.buffer @x : tensor<4xf32> copies(3)
 uprog.program @p(%i: index) level(device) {
   %a = uprog.row @x
-  // expected-error @+1 {{is in turn, but avoids rows; it can do only one}}
+  // expected-error @+1 {{cannot combine 'in_turn' with 'avoiding'}}
   %b = uprog.row @x avoiding(%a) in_turn
   uprog.yield
 }
@@ -298,7 +298,7 @@ uprog.program @p(%i: index) level(device) {
 
 uprog.buffer @x : tensor<4xf32> copies(1)
 uprog.program @p(%i: index) level(cluster) {
-  // expected-error @+1 {{is that of a member of a set, but its program is of level cluster; only units of level device run sets}}
+  // expected-error @+1 {{has a member of a set, but its program is of level cluster; only units of level device run sets}}
   %a = uprog.row @x member(%i)
   uprog.yield
 }

@@ -26,7 +26,7 @@ uprog.buffer @x : tensor<4xf32> copies(2)
 uprog.buffer @c : tensor<i1> copies(1)
 uprog.buffer @xs : tensor<64x4xf32> copies(1)
 
-// A program of one instance: control hands on where tensors lie.
+// A program of one instance: control passes the places of tensors.
 // CHECK-LABEL: uprog.program @instance(
 // CHECK-SAME:    %[[I:.*]]: index) level(device) {
 // CHECK:         uprog.enter_instance %[[I]]
@@ -44,14 +44,14 @@ uprog.buffer @xs : tensor<64x4xf32> copies(1)
 // CHECK:           %[[MAY:.*]] = uprog.next_round "a loop"
 // CHECK:           uprog.next_round "a counted loop" count(%{{.*}})
 // CHECK:         uprog.copy %{{.*}} to %{{.*}} : tensor<4xf32>
-// CHECK:         %[[TASKS:.*]] = uprog.tasks @input room(64)
+// CHECK:         %[[TASKS:.*]] = uprog.tasks @input capacity(64)
 // CHECK:         uprog.put_task %[[TASKS]][%{{.*}}] = %[[ROW]], %{{.*}} : !uprog.row, index
 // CHECK:         %{{.*}} = uprog.batch %[[TASKS]] count(%{{.*}}) into(%[[XS:.*]])
 // CHECK:         %{{.*}} = uprog.slice %[[XS]][%{{.*}}] : tensor<64x4xf32>
 // CHECK:         uprog.result 0 of %[[I]] = %[[N]] : index
 // CHECK:         uprog.result 1 of %[[I]] = %{{.*}} : !uprog.row, tensor<4xf32>
 
-// What control reads stays behind the barrier, in its loop.
+// Elements that control reads remain after the barrier, in its loop.
 // MOVED:       uprog.while
 // MOVED:         uprog.run @cell.rows
 // MOVED-NEXT:    uprog.barrier device
@@ -82,7 +82,7 @@ uprog.program @instance(%i: index) level(device) {
   }
   %own = uprog.row @x avoiding(%last)
   uprog.copy %last to %own : tensor<4xf32>
-  %tasks = uprog.tasks @input room(64)
+  %tasks = uprog.tasks @input capacity(64)
   uprog.put_task %tasks[%zero] = %row, %n : !uprog.row, index
   %xs = uprog.row @xs
   %step = uprog.batch %tasks count(%one) into(%xs)

@@ -31,7 +31,7 @@ uprog.operator @k.rows(%n: index) -> index {
 
 // -----
 
-// An operator is never only declared.
+// An operator has a body.
 // expected-error @+1 {{'uprog.operator' op needs a body}}
 uprog.operator private @k.rows(index)
 
@@ -52,7 +52,7 @@ uprog.program @p() level(device) {
 
 // -----
 
-// which has the results.
+// The yield has the types of the results.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x8xf32> {
   // expected-error @+1 {{'uprog.yield' op operand types differ from the results of "k.rows"}}
   uprog.yield %x : tensor<?x4xf32>
@@ -67,8 +67,8 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// A program has nobody to give results to.
-// expected-error @+1 {{'uprog.program' op must have no results: nothing takes them}}
+// A program has no results.
+// expected-error @+1 {{'uprog.program' op must not have results}}
 uprog.program @p(%n: index) -> index level(device) {
   uprog.yield %n : index
 }
@@ -76,7 +76,7 @@ uprog.program @p(%n: index) -> index level(device) {
 // -----
 
 // Levels have names.
-// expected-error @+1 {{unknown level 'warp'; levels are block, cluster and device}}
+// expected-error @+1 {{unknown level 'warp'; expected block, cluster or device}}
 uprog.program @p() level(warp) {
   uprog.yield
 }
@@ -91,7 +91,7 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 
 // -----
 
-// A function that no lowering made cannot be run,
+// Only a function that a lowering made of an operator can be run.
 func.func private @k.rows(index)
 uprog.program @p(%step: !uprog.step, %n: index) level(device) {
   // expected-error @+1 {{'uprog.run' op refers to unknown uprog.operator or uprog.program @k.rows}}
@@ -101,7 +101,7 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 
 // -----
 
-// nor can a table.
+// A table cannot be run.
 batch.table @k.rows : tensor<4xf32> group(0)
 uprog.program @p(%step: !uprog.step, %n: index) level(device) {
   // expected-error @+1 {{'uprog.run' op refers to unknown uprog.operator or uprog.program @k.rows}}
@@ -111,7 +111,7 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 
 // -----
 
-// A loop has its counter first,
+// The first argument of a loop's body is its counter.
 uprog.program @p(%n: index) level(device) {
   // expected-error @+1 {{'uprog.for' op body must have an index as its first argument}}
   "uprog.for"(%n, %n) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> ({
@@ -133,7 +133,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// and yields what it hands on, all of it
+// A loop yields all values that it carries.
 uprog.program @p(%n: index) level(device) {
   // expected-error @+2 {{'uprog.for' op along control flow edge from Operation uprog.yield to Region #0: region branch point has 0 operands, but region successor needs 1 inputs}}
   // expected-note @+1 {{region branch point}}
@@ -144,7 +144,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// with its type.
+// Yielded values have the types of the carried values.
 uprog.program @p(%n: index) level(device) {
   // expected-error @+1 {{'uprog.for' op 0-th region iter_arg and 0-th yielded value have different type: 'index' != 'i1'}}
   %sum = uprog.for %i = %n to %n iter(%a = %n) : index {
@@ -156,9 +156,9 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// Tensors are in rows; control hands on numbers.
+// Tensors are in rows, and control passes numbers.
 uprog.program @p(%n: index, %x: tensor<4xf32>) level(device) {
-  // expected-error @+1 {{'uprog.for' op operand #2 must be variadic of a number, a row, a step or a value of an ADT, but got 'tensor<4xf32>'}}
+  // expected-error @+1 {{'uprog.for' op operand #2 must be variadic of number, row, step or value of an ADT, but got 'tensor<4xf32>'}}
   %y = uprog.for %i = %n to %n iter(%a = %x) : tensor<4xf32> {
     uprog.yield %a : tensor<4xf32>
   }
@@ -167,7 +167,7 @@ uprog.program @p(%n: index, %x: tensor<4xf32>) level(device) {
 
 // -----
 
-// A selector picks one region.
+// A selector selects one region.
 uprog.program @p(%n: index) level(device) {
   // expected-error @+1 {{'uprog.branch' op has two cases for the number 1}}
   uprog.branch %n
@@ -191,9 +191,9 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// A branch with results has some for every selector,
+// A branch with results has results for each selector.
 uprog.program @p(%n: index) level(device) {
-  // expected-error @+1 {{'uprog.branch' op has results, so it needs a default: what they are if no case is equal to the selector}}
+  // expected-error @+1 {{'uprog.branch' op has results, so it requires a default region for selectors without a case}}
   %m = uprog.branch %n -> index
   case 0 {
     uprog.yield %n : index
@@ -203,7 +203,7 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// which all cases yield.
+// All cases yield the results.
 uprog.program @p(%n: index) level(device) {
   // expected-error @+1 {{'uprog.branch' op along control flow edge from Operation uprog.yield to parent: region branch point has 0 operands, but region successor needs 1 inputs}}
   %m = uprog.branch %n -> index
@@ -219,16 +219,16 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// A program has units of its level and below.
+// A program has units of its level and of lower levels.
 uprog.program @p() level(block) {
-  // expected-error @+1 {{'uprog.barrier' op has level device, but is in a program of level block, which not all units of the device run together; use at most that level}}
+  // expected-error @+1 {{'uprog.barrier' op has level device, but is in a program of level block, which not all units of the device run together; use level block or below}}
   uprog.barrier device
   uprog.yield
 }
 
 // -----
 
-// A loop says when it ends,
+// A loop has a condition.
 uprog.program @p(%n: index) level(block) {
   // expected-error @+1 {{'uprog.while' op first region must end in uprog.condition}}
   uprog.while {
@@ -253,7 +253,7 @@ uprog.program @p(%n: index, %c: i1) level(block) {
 
 // -----
 
-// passes on what its body takes,
+// The condition passes the arguments of the body.
 uprog.program @p(%n: index, %c: i1) level(block) {
   // expected-error @+1 {{'uprog.while' op along control flow edge from Operation uprog.condition to Region #1: region branch point has 1 operands, but region successor needs 0 inputs}}
   uprog.while {
@@ -267,7 +267,7 @@ uprog.program @p(%n: index, %c: i1) level(block) {
 
 // -----
 
-// and yields what its first region takes,
+// The body yields the arguments of the first region.
 uprog.program @p(%n: index, %c: i1) level(block) {
   // expected-error @+1 {{'uprog.while' op different number of region iter_args and yielded values: 0 != 1}}
   uprog.while {
@@ -280,7 +280,7 @@ uprog.program @p(%n: index, %c: i1) level(block) {
 
 // -----
 
-// which is given that at first.
+// The first region needs initial values for its arguments.
 uprog.program @p(%n: index, %c: i1) level(block) {
   // expected-error @+1 {{'uprog.while' op different number of inits and region iter_args: 0 != 1}}
   uprog.while {
@@ -294,9 +294,9 @@ uprog.program @p(%n: index, %c: i1) level(block) {
 
 // -----
 
-// Nor does a loop result in tensors.
+// A loop does not return tensors.
 uprog.program @p(%x: tensor<4xf32>, %c: i1) level(block) {
-  // expected-error @+1 {{'uprog.while' op result #0 must be variadic of a number, a row, a step or a value of an ADT, but got 'tensor<4xf32>'}}
+  // expected-error @+1 {{'uprog.while' op result #0 must be variadic of number, row, step or value of an ADT, but got 'tensor<4xf32>'}}
   uprog.while {
     uprog.condition(%c) %x : tensor<4xf32>
   } do {
@@ -308,7 +308,7 @@ uprog.program @p(%x: tensor<4xf32>, %c: i1) level(block) {
 
 // -----
 
-// A reference is to a program, with its arguments,
+// A reference is to a program, with its arguments.
 uprog.program @p(%n: index) level(block) {
   // expected-error @+1 {{'uprog.ref' op refers to unknown uprog.program @q}}
   uprog.ref @q(%n) : index
@@ -318,14 +318,14 @@ uprog.program @p(%n: index) level(block) {
 // -----
 
 uprog.program @p(%n: index) level(block) {
-  // expected-error @+1 {{'uprog.ref' op operand types differ from those that @p takes}}
+  // expected-error @+1 {{'uprog.ref' op operand types differ from the argument types of @p}}
   uprog.ref @p()
   uprog.yield
 }
 
 // -----
 
-// and whose units all run it.
+// All units of the referenced program run it.
 uprog.program @q() level(cluster) {
   uprog.yield
 }
@@ -337,12 +337,12 @@ uprog.program @p() level(block) {
 
 // -----
 
-// An operator has a step for its operands,
+// An operator takes a step for its operands.
 uprog.operator @k.rows(%n: index) {
   uprog.yield
 }
 uprog.program @p(%n: index) level(device) {
-  // expected-error @+1 {{'uprog.run' op runs an operator, whose operands are a step's: it needs one, and nothing else}}
+  // expected-error @+1 {{'uprog.run' op runs an operator, so it must have a step and no operands}}
   uprog.run @k.rows tasks(%n)
   uprog.yield
 }
@@ -353,14 +353,14 @@ uprog.operator @k.rows(%n: index) {
   uprog.yield
 }
 uprog.program @p(%n: index, %step: !uprog.step) level(device) {
-  // expected-error @+1 {{'uprog.run' op runs an operator, whose operands are a step's: it needs one, and nothing else}}
+  // expected-error @+1 {{'uprog.run' op runs an operator, so it must have a step and no operands}}
   uprog.run @k.rows(%n) step(%step) tasks(%n) : index
   uprog.yield
 }
 
 // -----
 
-// and a program its arguments, of which the number of the task is the first.
+// A program takes its arguments, of which the first is the number of the task.
 uprog.program @q(%task: index) level(block) {
   uprog.yield
 }
@@ -376,28 +376,28 @@ uprog.program @q(%task: index) level(block) {
   uprog.yield
 }
 uprog.program @p(%n: index) level(device) {
-  // expected-error @+1 {{'uprog.run' op runs @q, whose arguments are not the number of a task, an index, and then the operands}}
+  // expected-error @+1 {{'uprog.run' op expects the arguments of @q to be a task number of type index, followed by the operands}}
   uprog.run @q(%n) tasks(%n) : index
   uprog.yield
 }
 
 // -----
 
-// Units of the level above cannot share out what they run together.
+// Units of the higher level cannot share a program that they run together.
 uprog.program @q(%task: index) level(cluster) {
   uprog.yield
 }
 uprog.program @p(%n: index) level(cluster) {
-  // expected-error @+1 {{'uprog.run' op is in a program of level cluster, but runs @q of level cluster: tasks are for units of a level below}}
+  // expected-error @+1 {{'uprog.run' op is in a program of level cluster, but runs @q of level cluster; tasks require a program of a lower level}}
   uprog.run @q tasks(%n)
   uprog.yield
 }
 
 // -----
 
-// A list asks a condition of each number,
+// The body of a list ends in a condition for a number.
 uprog.program @p(%n: index, %list: memref<?xi32>) level(block) {
-  // expected-error @+1 {{'uprog.compact' op body must end in a uprog.condition that passes on an index or nothing}}
+  // expected-error @+1 {{'uprog.compact' op body must end in a uprog.condition with at most one value, an index}}
   %count = uprog.compact %i < %n into %list : memref<?xi32> {
     uprog.yield
   }
@@ -407,7 +407,7 @@ uprog.program @p(%n: index, %list: memref<?xi32>) level(block) {
 // -----
 
 uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
-  // expected-error @+1 {{'uprog.compact' op body must end in a uprog.condition that passes on an index or nothing}}
+  // expected-error @+1 {{'uprog.compact' op body must end in a uprog.condition with at most one value, an index}}
   %count = uprog.compact %i < %n into %list : memref<?xi32> {
     uprog.condition(%c) %c : i1
   }
@@ -416,7 +416,7 @@ uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
 
 // -----
 
-// and has room for numbers.
+// The memory of a list has space for numbers.
 uprog.program @p(%n: index, %list: memref<?xf32>, %c: i1) level(block) {
   // expected-error @+1 {{'uprog.compact' op operand #1 must be 1D memref of 32-bit signless integer values, but got 'memref<?xf32>'}}
   %count = uprog.compact %i < %n into %list : memref<?xf32> {
@@ -437,9 +437,9 @@ uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
 
 // -----
 
-// Keys are i64s,
+// Keys are i64s.
 uprog.program @p(%n: index) level(block) {
-  // expected-error @+1 {{'uprog.reduce' op body must end in a uprog.yield of its keys, i64s}}
+  // expected-error @+1 {{'uprog.reduce' op body must end in a uprog.yield of one or more i64 keys}}
   uprog.reduce min %i < %n {
     uprog.yield
   }
@@ -449,7 +449,7 @@ uprog.program @p(%n: index) level(block) {
 // -----
 
 uprog.program @p(%n: index) level(block) {
-  // expected-error @+1 {{'uprog.reduce' op body must end in a uprog.yield of its keys, i64s}}
+  // expected-error @+1 {{'uprog.reduce' op body must end in a uprog.yield of one or more i64 keys}}
   %key, %which = uprog.reduce min %i < %n {
     uprog.yield %i : index
   }
@@ -458,9 +458,9 @@ uprog.program @p(%n: index) level(block) {
 
 // -----
 
-// and finding them changes nothing.
+// A search for keys has no effects.
 uprog.program @p(%n: index, %lanes: !batch.lanes) level(block) {
-  // expected-error @+1 {{'uprog.reduce' op body must do nothing but read: threads may test the same number}}
+  // expected-error @+1 {{'uprog.reduce' op body must have no effects except reads: several threads may run it for the same number}}
   %key, %which = uprog.reduce min %i < %n {
     %runs = batch.enter_block %lanes[%i], %i
     %key = arith.extui %runs : i1 to i64
@@ -481,16 +481,16 @@ uprog.program @p(%n: index, %k: i64) level(block) {
 
 // -----
 
-// An attribute with the dialect's name is one that the dialect has.
-// expected-error @+1 {{'func.func' op 'uprog.depth' is not an attribute of the uprog dialect for operations}}
+// Only attributes of the dialect have its prefix.
+// expected-error @+1 {{'func.func' op attribute 'uprog.depth' is not supported on operations}}
 func.func private @f() attributes {uprog.depth}
 
 // -----
 
-// What is inserted is of the same type.
+// An inserted tensor has the same element type.
 uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x4xf64> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
-  // expected-error @+1 {{needs rows of known shape and equal element types}}
+  // expected-error @+1 {{expects rows of static shape and equal element types}}
   %y = uprog.insert %r into %x [0, 0] sizes [1, 4] strides [1, 1] : tensor<?x4xf64> into tensor<?x6x4xf32>
   uprog.yield %y : tensor<?x6x4xf32>
 }
@@ -507,7 +507,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.
 
 // -----
 
-// A slice lies in the row.
+// A slice is within the row.
 uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
   // expected-error @+1 {{inserts outside of the row}}
@@ -517,20 +517,20 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.
 
 // -----
 
-// Only unit dimensions are left out.
+// Only unit dimensions are omitted.
 uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
-  // expected-error @+1 {{inserts rows of another shape than 'sizes' says}}
+  // expected-error @+1 {{shape of source rows does not match 'sizes'}}
   %y = uprog.insert %r into %x [0, 0] sizes [2, 4] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
   uprog.yield %y : tensor<?x6x4xf32>
 }
 
 // -----
 
-// Nor is there one more.
+// The extents of the source are the sizes.
 uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
-  // expected-error @+1 {{inserts rows of another shape than 'sizes' says}}
+  // expected-error @+1 {{shape of source rows does not match 'sizes'}}
   %y = uprog.insert %r into %x [0, 0] sizes [1, 3] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
   uprog.yield %y : tensor<?x6x4xf32>
 }

@@ -1,11 +1,11 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{is for 'tensor<?xf32>', which no row holds: its shape must be static, and its elements numbers}}
+// expected-error @+1 {{does not support rows of type 'tensor<?xf32>'; expected a static shape and numeric elements}}
 uprog.node_rows @h : tensor<?xf32>
 
 // -----
 
-// expected-error @+1 {{has a result of type 'tensor<4xf32>'; each is a number, a row or a value of an ADT}}
+// expected-error @+1 {{has unsupported result type 'tensor<4xf32>'; expected a number, a row or a value of an ADT}}
 uprog.node_results @encode : [tensor<4xf32>]
 
 // -----
@@ -44,7 +44,7 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 uprog.program @p(%t: !rec.adt<@Tree>) level(device) {
-  // expected-error @+1 {{is a '!uprog.row', but the field is a 'index'}}
+  // expected-error @+1 {{has type '!uprog.row', but the field has type 'index'}}
   %w = uprog.field 0 of %t as @leaf : !rec.adt<@Tree> -> !uprog.row
   uprog.yield
 }
@@ -61,7 +61,7 @@ uprog.program @p(%t: !rec.adt<@Tree>) level(device) {
 
 uprog.node_rows @h : tensor<4xf32>
 uprog.program @p(%t: !rec.adt<@Tree>) level(device) {
-  // expected-error @+1 {{is not the only one of @h in its program: a unit may write a row that others read}}
+  // expected-error @+1 {{must be the only uprog.node_row of @h in its program; otherwise, a unit may write a row that others read}}
   %a = uprog.node_row @h[%t] : !rec.adt<@Tree>
   %b = uprog.node_row @h[%t] : !rec.adt<@Tree>
   uprog.yield
@@ -98,7 +98,7 @@ rec.adt @States {
   rec.variant @leaf(h: tensor<4xf32>)
 }
 uprog.program @p(%t: !rec.adt<@Tree>, %h: !uprog.row) level(device) {
-  // expected-error @+1 {{makes a '!rec.adt<@Tree>', but @States::@leaf is a variant of '!rec.adt<@States>'}}
+  // expected-error @+1 {{has a result of type '!rec.adt<@Tree>', but @States::@leaf is a variant of '!rec.adt<@States>'}}
   %s = uprog.construct @States::@leaf(%h) for %t : (!uprog.row) -> !rec.adt<@Tree> of !rec.adt<@Tree>
   uprog.yield
 }
@@ -120,7 +120,7 @@ rec.adt @States {
   rec.variant @leaf(h: tensor<4xf32>)
 }
 uprog.program @p(%t: !rec.adt<@Tree>, %n: index) level(device) {
-  // expected-error @+1 {{has a field #0 of type 'index', but that of @States::@leaf is a 'tensor<4xf32>'}}
+  // expected-error @+1 {{field #0 has type 'index', but @States::@leaf declares it as 'tensor<4xf32>'}}
   %s = uprog.construct @States::@leaf(%n) for %t : (index) -> !rec.adt<@States> of !rec.adt<@Tree>
   uprog.yield
 }
@@ -133,7 +133,7 @@ rec.adt @States {
 uprog.node_rows @h : tensor<8xf32>
 uprog.program @p(%t: !rec.adt<@Tree>) level(device) {
   %h = uprog.node_row @h[%t] : !rec.adt<@Tree>
-  // expected-error @+1 {{takes a row for a 'tensor<4xf32>', but it is of a 'tensor<8xf32>'}}
+  // expected-error @+1 {{expects a row of type 'tensor<4xf32>', got 'tensor<8xf32>'}}
   %s = uprog.construct @States::@leaf(%h) for %t : (!uprog.row) -> !rec.adt<@States> of !rec.adt<@Tree>
   uprog.yield
 }

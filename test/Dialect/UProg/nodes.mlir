@@ -9,7 +9,7 @@ rec.adt @States {
   rec.variant @leaf(h: tensor<4xf32>)
 }
 
-// Nodes of an instance, and what belongs to each.
+// Nodes of an instance, and their values.
 // CHECK: uprog.node_rows @h : tensor<4xf32>
 // CHECK: uprog.node_results @encode : [!uprog.row, !rec.adt<@States>]
 // CHECK-LABEL: uprog.program @nodes

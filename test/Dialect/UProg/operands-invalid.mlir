@@ -8,8 +8,8 @@ uprog.operator @k.rows(%n: index, %i: index {uprog.operand = #uprog.operand<scal
 
 // -----
 
-// Each operand says how it is read.
-// expected-error @+1 {{'uprog.operator' op argument #2 needs a 'uprog.operand', which says how it is read}}
+// Each operand has an attribute for how it is read.
+// expected-error @+1 {{'uprog.operator' op argument #2 requires 'uprog.operand', which specifies how it is read}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
                        %y: tensor<?x4xf32>) {
   uprog.yield
@@ -17,7 +17,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// The number of tasks is no operand.
+// The number of tasks is not an operand.
 // expected-error @+1 {{'uprog.operator' op the first argument must be the number of tasks, an index}}
 uprog.operator @k.rows(%n: index {uprog.operand = #uprog.operand<scalar>}) {
   uprog.yield
@@ -34,7 +34,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// so it has a dimension.
+// An operand with rows has a dimension.
 // expected-error @+1 {{'uprog.operator' op argument #1 must be shared or have rows, tensor<?x...>, got 'tensor<f32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<f32> {uprog.operand = #uprog.operand<rows>}) {
   uprog.yield
@@ -42,7 +42,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<f32> {uprog.operand = #uprog.operan
 
 // -----
 
-// Scalars have no other dimension,
+// Scalars have no other dimension.
 // expected-error @+1 {{'uprog.operator' op argument #1 must be a scalar per task of type tensor<?xT>, got 'tensor<?x1xf32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x1xf32> {uprog.operand = #uprog.operand<scalar>}) {
   uprog.yield
@@ -50,7 +50,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x1xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// and there is one for each task.
+// Each task has a scalar.
 // expected-error @+1 {{'uprog.operator' op argument #1 must be a scalar per task of type tensor<?xT>, got 'tensor<4xf32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<4xf32> {uprog.operand = #uprog.operand<scalar>}) {
   uprog.yield
@@ -58,7 +58,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<4xf32> {uprog.operand = #uprog.oper
 
 // -----
 
-// Offsets are indices,
+// Offsets are indices.
 // expected-error @+1 {{'uprog.operator' op argument #2 must be offsets of type tensor<?xindex>, got 'tensor<?xi64>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
                        %o: tensor<?xi64> {uprog.operand = #uprog.operand<offsets(0)>}) {
@@ -67,7 +67,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// one after the other.
+// Offsets have one dimension.
 // expected-error @+1 {{'uprog.operator' op argument #2 must be offsets of type tensor<?xindex>, got 'tensor<?x1xindex>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
                        %o: tensor<?x1xindex> {uprog.operand = #uprog.operand<offsets(0)>}) {
@@ -76,7 +76,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// A ragged domain has offsets,
+// A ragged domain has offsets.
 // expected-error @+1 {{'uprog.operator' op argument #1 has rows of ragged domain 1, but no argument has its offsets}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(1)>},
                        %y: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
@@ -86,7 +86,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// no two of them,
+// A ragged domain has offsets only once.
 // expected-error @+1 {{'uprog.operator' op argument #3 has the offsets of ragged domain 0, but another argument already has them}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows ragged(0)>},
                        %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>},
@@ -96,7 +96,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// and rows.
+// A ragged domain has rows.
 // expected-error @+1 {{'uprog.operator' op argument #1 has offsets of ragged domain 0, but no argument has its rows}}
 uprog.operator @k.rows(%n: index, %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>}) {
   uprog.yield
@@ -104,7 +104,7 @@ uprog.operator @k.rows(%n: index, %o: tensor<?xindex> {uprog.operand = #uprog.op
 
 // -----
 
-// A layout is one of these rows,
+// A layout has the dimensions of the rows.
 // expected-error @+1 {{'uprog.operator' op argument #1 needs a layout of 3 dimensions, the slot and those of a row, got 2}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32>
                            {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
@@ -121,16 +121,16 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32> {uprog.operand = #uprog
 
 // -----
 
-// whose shape is known,
-// expected-error @+1 {{'uprog.operator' op argument #1 has a layout, which is not possible for rows of 'tensor<?x?xf32>'}}
+// The rows of a layout have a known shape.
+// expected-error @+1 {{'uprog.operator' op argument #1 has a layout, which is not supported for rows of 'tensor<?x?xf32>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x?xf32> {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
   uprog.yield
 }
 
 // -----
 
-// as is the size of an element.
-// expected-error @+1 {{'uprog.operator' op argument #1 has a layout, which is not possible for rows of 'tensor<?x8xcomplex<f32>>'}}
+// Elements of a layout have a known size.
+// expected-error @+1 {{'uprog.operator' op argument #1 has a layout, which is not supported for rows of 'tensor<?x8xcomplex<f32>>'}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
                            {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
   uprog.yield
@@ -138,34 +138,34 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
 
 // -----
 
-// Parameters and domains have numbers, others have none.
-// expected-error @+1 {{only 'shared' and 'offsets' have a number, and they must have one}}
+// Parameters and domains have numbers, and other operands have none.
+// expected-error @+1 {{'shared' and 'offsets' require a number; other kinds do not take one}}
 #operand = #uprog.operand<shared>
 
 // -----
 
-// expected-error @+1 {{only 'shared' and 'offsets' have a number, and they must have one}}
+// expected-error @+1 {{'shared' and 'offsets' require a number; other kinds do not take one}}
 #operand = #uprog.operand<gather(0)>
 
 // -----
 
-// Only rows lie in a table.
-// expected-error @+1 {{'shared' has no rows in a table}}
+// Only rows are stored in a table.
+// expected-error @+1 {{'shared' does not take 'ragged', 'layout' or 'block_bytes'}}
 #operand = #uprog.operand<shared(0) layout((s, i) -> (s, i))>
 
 // -----
 
-// expected-error @+1 {{'offsets' has no rows in a table}}
+// expected-error @+1 {{'offsets' does not take 'ragged', 'layout' or 'block_bytes'}}
 #operand = #uprog.operand<offsets(0) ragged(0)>
 
 // -----
 
-// expected-error @+1 {{'scalar' has no rows in a table}}
+// expected-error @+1 {{'scalar' does not take 'ragged', 'layout' or 'block_bytes'}}
 #operand = #uprog.operand<scalar block_bytes(64)>
 
 // -----
 
-// Nothing of a layout is unknown.
+// A layout has no unknowns.
 // expected-error @+1 {{a layout must have no symbols}}
 #operand = #uprog.operand<gather layout((s, i)[n] -> (s + n, i))>
 
@@ -181,21 +181,21 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
 
 // -----
 
-// A result is one of its siblings.
+// The position of a result is among its siblings.
 // expected-error @+1 {{position must be at least 0 and less than siblings, got 2 and 2}}
 #result = #uprog.result<siblings = 2, position = 2>
 
 // -----
 
-// An attribute with the dialect's name is one that the dialect has,
-// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.read' is not an attribute of the uprog dialect for arguments; that of an operator's operand is 'uprog.operand'}}
+// Only attributes of the dialect have its prefix.
+// expected-error @+1 {{'uprog.operator' op argument #1: attribute 'uprog.read' is not supported on arguments; use 'uprog.operand' for operands of an operator}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.read = "gather"}) {
   uprog.yield
 }
 
 // -----
 
-// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.siblings' is not an attribute of the uprog dialect for results; that of an operator's result is 'uprog.result'}}
+// expected-error @+1 {{'uprog.operator' op result #0: attribute 'uprog.siblings' is not supported on results; use 'uprog.result' for results of an operator}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
     -> (tensor<?x4xf32> {uprog.siblings = 2 : i64}) {
   uprog.yield %x : tensor<?x4xf32>
@@ -203,15 +203,15 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// has a value that its readers know,
-// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.operand' must be a #uprog.operand, and only on operators}}
+// An attribute has a value that its readers expect.
+// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.operand' must be a #uprog.operand on an argument of an operator}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = "gather"}) {
   uprog.yield
 }
 
 // -----
 
-// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.result' must be a #uprog.result, and only on operators}}
+// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.result' must be a #uprog.result on a result of an operator}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
     -> (tensor<?x4xf32> {uprog.result = #uprog.operand<gather>}) {
   uprog.yield %x : tensor<?x4xf32>
@@ -219,27 +219,27 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// and is where they look for it.
-// expected-error @+1 {{'func.func' op argument #0: 'uprog.operand' must be a #uprog.operand, and only on operators}}
+// An attribute is only where its readers expect it.
+// expected-error @+1 {{'func.func' op argument #0: 'uprog.operand' must be a #uprog.operand on an argument of an operator}}
 func.func private @f(tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
 
 // -----
 
-// expected-error @+1 {{'func.func' op result #0: 'uprog.result' must be a #uprog.result, and only on operators}}
+// expected-error @+1 {{'func.func' op result #0: 'uprog.result' must be a #uprog.result on a result of an operator}}
 func.func private @f() -> (tensor<?x4xf32> {uprog.result = #uprog.result<>})
 
 // -----
 
-// An operator is of a kernel, if that is still there,
+// An operator belongs to a kernel, if the kernel exists.
 batch.table @k : tensor<4xf32> group(0)
-// expected-error @+1 {{'uprog.operator' op is of @k, which is not a kernel}}
+// expected-error @+1 {{'uprog.operator' op refers to @k, which is not a kernel}}
 uprog.operator @k.rows of @k(%n: index) {
   uprog.yield
 }
 
 // -----
 
-// has its operands,
+// The operator has the operands of the kernel.
 batch.kernel @k(%x: tensor<?x4xf32>) {
   batch.yield
 }
@@ -252,7 +252,7 @@ uprog.operator @k.rows of @k(%n: index, %x: tensor<?x4xf32> {uprog.operand = #up
 
 // -----
 
-// and its results.
+// The operator has the results of the kernel.
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s | batch-opt | FileCheck %s
 // RUN: batch-opt %s --mlir-print-op-generic | batch-opt | FileCheck %s
 
-// An operator has the number of tasks first, then operands, of which each says
-// how it is read.
+// An operator has the number of tasks first, then operands, each with an
+// attribute for how it is read.
 // CHECK:      uprog.operator @cell.rows of @cell
 // CHECK-SAME:   (%{{.*}}: index, %[[H:.*]]: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>},
 // CHECK-SAME:   %{{.*}}: tensor<?x4xf32> {uprog.operand = #uprog.operand<rows>},
@@ -25,8 +25,8 @@ uprog.operator @cell.rows of @cell(
   uprog.yield %h : tensor<?x4xf32>
 }
 
-// Operands and results say where rows lie in a table, if they lie otherwise than
-// one after the other in row-major order. Nothing is said of what is as usual.
+// Operands and results specify the places of rows in a table, unless rows follow
+// each other in row-major order. Default values are omitted.
 // CHECK:      uprog.operator @table.rows
 // CHECK-SAME:   tensor<?x64xf32> {uprog.operand = #uprog.operand<gather layout((d0, d1) -> (d0 floordiv 4, d1 floordiv 16, d0 mod 4, d1 mod 16)) block_bytes(2048)>})
 // CHECK-SAME:   -> (tensor<?x64xf32> {uprog.result = #uprog.result<siblings = 2, position = 1>},
@@ -44,8 +44,7 @@ uprog.operator @table.rows(
   uprog.yield %x, %x, %x, %x : tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>
 }
 
-// An operator without results, of a kernel that is not there (any more); a parameter
-// may have any shape.
+// An operator without results, of a missing kernel. A parameter may have any shape.
 // CHECK:      uprog.operator private @nothing.rows of @nothing
 // CHECK-SAME:   (%{{.*}}: index, %{{.*}}: tensor<f32> {uprog.operand = #uprog.operand<shared(0)>}) attributes {mark} {
 // CHECK-NEXT:   uprog.yield{{$}}
@@ -91,7 +90,7 @@ uprog.program @main.execute(%step: !uprog.step, %n: index, %w: tensor<4x4xf32>)
   uprog.yield
 }
 
-// A branch may have no case.
+// A branch may have no cases.
 // CHECK:      uprog.program @empty(%[[N:.*]]: index) level(block) {
 // CHECK-NEXT:   uprog.branch %[[N]]{{ *$}}
 // CHECK-NEXT:   uprog.yield
@@ -100,7 +99,7 @@ uprog.program @empty(%n: index) level(block) {
   uprog.yield
 }
 
-// Control hands on numbers.
+// Control passes numbers.
 // CHECK-LABEL: uprog.program @numbers(
 // CHECK-SAME:    %[[N:.*]]: index, %[[ONE:.*]]: index, %[[X:.*]]: f32, %[[STEP:.*]]: !uprog.step) level(block) {
 uprog.program @numbers(%n: index, %one: index, %x: f32, %step: !uprog.step) level(block) {
@@ -160,7 +159,7 @@ uprog.program @numbers(%n: index, %one: index, %x: f32, %step: !uprog.step) leve
   uprog.yield
 }
 
-// Units share out the runs of a program.
+// Units share the runs of a program.
 // CHECK-LABEL: uprog.program @one_task(
 // CHECK-LABEL: uprog.program @no_operands(
 // CHECK-LABEL: uprog.program @tasks(
@@ -179,7 +178,7 @@ uprog.program @tasks(%plan: !batch.plan, %n: index) level(device) {
   uprog.yield
 }
 
-// A program has barriers of its level and below.
+// A program has barriers of its level and of lower levels.
 // CHECK:      uprog.program @cluster() level(cluster) {
 // CHECK-NEXT:   uprog.barrier block
 // CHECK-NEXT:   uprog.barrier cluster
@@ -198,7 +197,7 @@ uprog.program @lowered(%step: !uprog.step, %n: index) level(device) {
 }
 func.func private @kernel(index) attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0>}
 
-// A program of lanes: the loop ends when no lane waits, and may be run again by
+// A program of lanes: the loop ends when no lane waits, and may run again by
 // itself.
 batch.machine @machine() attributes {cached_tops, frames} {
   batch.block @block {
@@ -238,8 +237,8 @@ uprog.program @frame(%lanes: !batch.lanes) level(block) {
   uprog.yield
 }
 
-// What the loop does for a block: lists its lanes, takes them as a step, and does
-// what the block does to their variables.
+// In the loop, a block lists its lanes, takes them as a step, and updates their
+// variables.
 // CHECK-LABEL: uprog.program @block(
 // CHECK-SAME:    %[[LANES:.*]]: !batch.lanes, %[[B:.*]]: index) level(block) {
 uprog.program @block(%lanes: !batch.lanes, %b: index) level(block) {
@@ -263,8 +262,8 @@ uprog.program @block(%lanes: !batch.lanes, %b: index) level(block) {
   uprog.yield
 }
 
-// What the code of an operator needs: for a device, and for the workers of a
-// CPU.
+// Requirements of an operator's code: for a device, and for the workers of a
+// CPU
 // CHECK-LABEL: uprog.operator @coded.rows
 // CHECK-SAME:    attributes {uprog.code = #uprog.code<ragged_scratch = [0, 128], stages = 2, task_scratch = 64>}
 uprog.operator @coded.rows(%n: index)
@@ -276,7 +275,7 @@ uprog.operator @coded.rows(%n: index)
 func.func private @coded.function() attributes {uprog.code = #uprog.code<stages = 5, task_scratch = 0, workers = <
     barriers = [2, 4], fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096, row_split = 12, stage_rows = 0, share_tasks = 4>>}
 
-// A slice of each task's row is replaced, at positions of the task's own.
+// A slice of each task's row is replaced, at the positions of the task.
 // CHECK-LABEL: uprog.operator @insert.rows(
 // CHECK-SAME:    %{{.*}}: index, %[[X:[a-z0-9]*]]: tensor<?x6x4xf32> {{.*}}, %[[R:[a-z0-9]*]]: tensor<?x4xf32> {{.*}}, %[[I:[a-z0-9]*]]: tensor<?xindex>
 uprog.operator @insert.rows(
@@ -290,7 +289,7 @@ uprog.operator @insert.rows(
   uprog.yield %two : tensor<?x6x4xf32>
 }
 
-// The function of a stage says where it reads rows of earlier steps.
+// The function of a stage marks where it reads rows of earlier steps.
 // CHECK-LABEL: func.func private @cell.rows.stage0(
 // CHECK-NEXT:    uprog.await_rows {mark}
 func.func private @cell.rows.stage0(%step: !llvm.ptr<1>) {

@@ -1,12 +1,12 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{cells have numbers, rows, lists or values of an ADT, not a 'tensor<4xf32>'}}
+// expected-error @+1 {{unsupported cell type 'tensor<4xf32>'; expected a number, a row, a list or a value of an ADT}}
 func.func private @f(!uprog.cells<tensor<4xf32>>)
 
 // -----
 
 uprog.program @p(%n: index, %cells: !uprog.cells<index>) level(device) {
-  // expected-error @+1 {{failed to verify that the value is of the type of the cells}}
+  // expected-error @+1 {{failed to verify that value has the value type of the cells}}
   "uprog.put"(%cells, %n, %cells) : (!uprog.cells<index>, index, !uprog.cells<index>) -> ()
   uprog.yield
 }
@@ -14,7 +14,7 @@ uprog.program @p(%n: index, %cells: !uprog.cells<index>) level(device) {
 // -----
 
 uprog.program @p(%n: index) level(device) {
-  // expected-error @+1 {{body must yield nothing}}
+  // expected-error @+1 {{body must not yield values}}
   uprog.each %k < %n {
     uprog.yield %k : index
   }
@@ -25,7 +25,7 @@ uprog.program @p(%n: index) level(device) {
 
 uprog.program @p(%n: index, %list: memref<?xi32>) level(device) {
   %yes = arith.constant true
-  // expected-error @+1 {{body must end in a uprog.condition that passes on an index or nothing}}
+  // expected-error @+1 {{body must end in a uprog.condition with at most one value, an index}}
   %m = uprog.compact %i < %n into %list : memref<?xi32> {
     uprog.condition(%yes) %yes : i1
   }
@@ -34,11 +34,11 @@ uprog.program @p(%n: index, %list: memref<?xi32>) level(device) {
 
 // -----
 
-// Threads of a unit do it for different numbers.
+// Threads of a unit run the body for different numbers.
 uprog.program @p(%n: index) level(device) {
-  // expected-note @+1 {{'uprog.each' deals numbers out to the threads of a unit}}
+  // expected-note @+1 {{'uprog.each' distributes numbers over the threads of a unit}}
   uprog.each %k < %n {
-    // expected-error @+1 {{is under control that is not equal on all units of the device}}
+    // expected-error @+1 {{is under control that is not known to be uniform on all units of the device}}
     uprog.barrier device
   }
   uprog.yield
@@ -46,16 +46,16 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// What differs between units differs when it comes out of cells, too.
+// A non-uniform value remains non-uniform when it is read from cells.
 uprog.program @p(%n: index) level(device) {
-  // expected-note @+1 {{by what 'gpu.block_id' returns}}
+  // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
   %x = gpu.block_id x
-  %cells = uprog.cells room(64) : !uprog.cells<index>
+  %cells = uprog.cells capacity(64) : !uprog.cells<index>
   uprog.put %cells[%n] = %x : !uprog.cells<index>
   %read = uprog.get %cells[%n] : !uprog.cells<index>
-  // expected-note @+1 {{'uprog.for' decides here}}
+  // expected-note @+1 {{'uprog.for' depends on a value that may differ between units}}
   uprog.for %k = %n to %read {
-    // expected-error @+1 {{is under control that is not equal on all units of the device}}
+    // expected-error @+1 {{is under control that is not known to be uniform on all units of the device}}
     uprog.barrier device
   }
   uprog.yield
@@ -80,7 +80,7 @@ uprog.operator @f.rows(%n: index) {
 }
 uprog.program @p(%step: !uprog.step) level(block) {
   %one = arith.constant 1 : index
-  // expected-error @+1 {{is for one unit of level block in a program of level block; it must be a level below}}
+  // expected-error @+1 {{runs on one unit of level block in a program of level block; the unit must be of a lower level}}
   uprog.run @f.rows step(%step) tasks(%one) level(block)
   uprog.yield
 }
@@ -94,7 +94,7 @@ uprog.buffer @x : tensor<4xf32> copies(1)
 uprog.buffer @all : tensor<64x4xf32> copies(1)
 uprog.program @p(%i: index) level(device) {
   %x = uprog.argument 0 of %i : !uprog.row
-  %tasks = uprog.tasks @k room(64)
+  %tasks = uprog.tasks @k capacity(64)
   %y = uprog.row @x
   uprog.put_task %tasks[%i] = %x : !uprog.row into(%y)
   %all = uprog.row @all
@@ -111,8 +111,8 @@ batch.kernel @k(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.row_list}) {
 uprog.buffer @x : tensor<4xf32> copies(1)
 uprog.program @p(%i: index) level(device) {
   %x = uprog.row @x
-  %tasks = uprog.tasks @k room(64)
-  // expected-error @+1 {{has the row of an operand for result #0, but @k does not insert that result into this operand}}
+  %tasks = uprog.tasks @k capacity(64)
+  // expected-error @+1 {{reuses the row of an operand for result #0, but @k does not insert that result into this operand}}
   uprog.put_task %tasks[%i] = %x : !uprog.row into(%x)
   uprog.yield
 }
@@ -124,15 +124,15 @@ uprog.program @p(%i: index) level(device) {
 
 // -----
 
-// expected-error @+1 {{rows have addresses of their own: there is no table with siblings, a layout or blocks}}
+// expected-error @+1 {{'rows' cannot be combined with siblings, a layout or block_bytes}}
 #r = #uprog.result<siblings = 2, rows = true>
 
 // -----
 
 uprog.program @p(%n: index, %list: memref<?xi32>) level(device) {
-  %cells = uprog.cells room(64) : !uprog.cells<index>
+  %cells = uprog.cells capacity(64) : !uprog.cells<index>
   %yes = arith.constant true
-  // expected-error @+1 {{body must write nothing of the unit's}}
+  // expected-error @+1 {{body must not write memory of the unit}}
   %m = uprog.compact %i < %n into %list : memref<?xi32> {
     uprog.put %cells[%i] = %i : !uprog.cells<index>
     uprog.condition(%yes)
@@ -144,7 +144,7 @@ uprog.program @p(%n: index, %list: memref<?xi32>) level(device) {
 
 uprog.program @p(%n: index, %a: !uprog.row, %b: !uprog.row) level(device) {
   uprog.each %k < %n {
-    // expected-error @+1 {{is for all threads of a unit together, not in a 'uprog.each'}}
+    // expected-error @+1 {{is not allowed in 'uprog.each': all threads of a unit must run it together}}
     uprog.copy %a to %b : tensor<4xf32>
   }
   uprog.yield
@@ -154,7 +154,7 @@ uprog.program @p(%n: index, %a: !uprog.row, %b: !uprog.row) level(device) {
 
 uprog.buffer @x : tensor<4xf32> copies(1)
 uprog.program @p(%n: index) level(device) {
-  // expected-error @+1 {{is a member's, but no 'uprog.cells' of the program says for how many there is room}}
+  // expected-error @+1 {{has a member, but its program lacks a 'uprog.cells' that specifies the number of members}}
   %y = uprog.row @x member(%n)
   uprog.yield
 }
@@ -168,8 +168,8 @@ uprog.buffer @x : tensor<4xf32> copies(2)
 uprog.program @p(%i: index) level(device) {
   %x = uprog.row @x
   %y = uprog.row @x avoiding(%x)
-  %tasks = uprog.tasks @k room(64)
-  // expected-error @+1 {{changes other operands in place than another task of the list}}
+  %tasks = uprog.tasks @k capacity(64)
+  // expected-error @+1 {{must write the same results in place as other tasks of the list}}
   uprog.put_task %tasks[%i] = %x : !uprog.row into(%x)
   uprog.put_task %tasks[%i] = %x : !uprog.row into(%y)
   uprog.yield
@@ -184,8 +184,8 @@ uprog.buffer @x : tensor<4xf32> copies(1)
 uprog.program @p(%i: index) level(device) {
   %x = uprog.argument 0 of %i : !uprog.row
   %y = uprog.row @x
-  %tasks = uprog.tasks @k room(64)
-  // expected-error @+1 {{has a row for result #0, but steps of @k have no addresses of its rows ('batch.row_list')}}
+  %tasks = uprog.tasks @k capacity(64)
+  // expected-error @+1 {{has a row for result #0, but that result of @k does not have 'batch.row_list'}}
   uprog.put_task %tasks[%i] = %x : !uprog.row into(%y)
   uprog.yield
 }
@@ -193,15 +193,15 @@ uprog.program @p(%i: index) level(device) {
 // -----
 
 uprog.program @p() level(device) {
-  // expected-error @+1 {{has room for 0 members; 1 is the least}}
-  %cells = uprog.cells room(0) : !uprog.cells<index>
+  // expected-error @+1 {{expects a capacity of at least 1, got 0}}
+  %cells = uprog.cells capacity(0) : !uprog.cells<index>
   uprog.yield
 }
 
 // -----
 
 uprog.program @p() level(device) {
-  // expected-error @+1 {{has room for 0 members; 1 is the least}}
-  %list = uprog.members room(0) : memref<?xi32>
+  // expected-error @+1 {{expects a capacity of at least 1, got 0}}
+  %list = uprog.members capacity(0) : memref<?xi32>
   uprog.yield
 }

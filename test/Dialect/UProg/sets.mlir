@@ -1,7 +1,8 @@
 // RUN: batch-opt %s | batch-opt | FileCheck %s
 // RUN: batch-opt %s --mlir-print-op-generic | batch-opt | FileCheck %s
 
-// Several instances: each member has values of its own, and lists say who goes where.
+// Several instances: each member has its own values, and lists contain the members of
+// each path.
 batch.kernel @cell(%x: tensor<4xf32>) -> (tensor<4xf32> {batch.row_list}) {
   batch.yield %x : tensor<4xf32>
 }
@@ -13,14 +14,14 @@ uprog.operator @cell.rows of @cell(
 uprog.buffer @x : tensor<4xf32> copies(1)
 
 // CHECK:       uprog.program @set(%{{.*}}: index, %[[N:.*]]: index) level(device) {
-// CHECK-NEXT:    %[[CELLS:.*]] = uprog.cells room(64) : !uprog.cells<index>
-// CHECK-NEXT:    %[[ROWS:.*]] = uprog.cells room(64) : !uprog.cells<!uprog.row>
-// CHECK-NEXT:    %[[LIST:.*]] = uprog.members room(64) : memref<?xi32>
+// CHECK-NEXT:    %[[CELLS:.*]] = uprog.cells capacity(64) : !uprog.cells<index>
+// CHECK-NEXT:    %[[ROWS:.*]] = uprog.cells capacity(64) : !uprog.cells<!uprog.row>
+// CHECK-NEXT:    %[[LIST:.*]] = uprog.members capacity(64) : memref<?xi32>
 // CHECK-NEXT:    %[[COUNT:.*]] = uprog.compact %[[I:.*]] < %[[N]] into %[[LIST]] : memref<?xi32> {
 // CHECK-NEXT:      %[[ROUNDS:.*]] = uprog.get %[[CELLS]][%[[I]]] : !uprog.cells<index>
 // CHECK-NEXT:      arith.cmpi
 // CHECK-NEXT:      uprog.condition(%{{.*}}) %[[I]] : index
-// CHECK:         %[[TASKS:.*]] = uprog.tasks @cell room(64)
+// CHECK:         %[[TASKS:.*]] = uprog.tasks @cell capacity(64)
 // CHECK-NEXT:    uprog.each %[[K:.*]] < %[[COUNT]] {
 // CHECK-NEXT:      %[[MEMBER:.*]] = uprog.member %[[LIST]][%[[K]]] : memref<?xi32>
 // CHECK-NEXT:      %[[X:.*]] = uprog.get %[[ROWS]][%[[MEMBER]]] : !uprog.cells<!uprog.row>
@@ -32,15 +33,15 @@ uprog.buffer @x : tensor<4xf32> copies(1)
 // CHECK-NEXT:    %[[STEP:.*]] = uprog.batch %[[TASKS]] count(%[[COUNT]])
 // CHECK-NEXT:    uprog.run @cell.rows step(%[[STEP]]) tasks(%[[COUNT]])
 uprog.program @set(%first: index, %n: index) level(device) {
-  %cells = uprog.cells room(64) : !uprog.cells<index>
-  %rows = uprog.cells room(64) : !uprog.cells<!uprog.row>
-  %list = uprog.members room(64) : memref<?xi32>
+  %cells = uprog.cells capacity(64) : !uprog.cells<index>
+  %rows = uprog.cells capacity(64) : !uprog.cells<!uprog.row>
+  %list = uprog.members capacity(64) : memref<?xi32>
   %count = uprog.compact %i < %n into %list : memref<?xi32> {
     %rounds = uprog.get %cells[%i] : !uprog.cells<index>
     %few = arith.cmpi ult, %rounds, %n : index
     uprog.condition(%few) %i : index
   }
-  %tasks = uprog.tasks @cell room(64)
+  %tasks = uprog.tasks @cell capacity(64)
   uprog.each %k < %count {
     %member = uprog.member %list[%k] : memref<?xi32>
     %x = uprog.get %rows[%member] : !uprog.cells<!uprog.row>

@@ -11,7 +11,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// All of the operator is in stages,
+// All ops of the operator are in stages.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{is in an operator with stages, but outside of them; move it into a uprog.stage}}
@@ -21,7 +21,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// what it yields too.
+// Yielded values are results of stages.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   // expected-error @+1 {{yields a value that is not a result of a stage}}
@@ -41,7 +41,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// Rows are those of operands,
+// Rows are those of operands.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32> scratch 0) {
@@ -56,7 +56,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// of the same tasks or domain.
+// Rows belong to the same tasks or domain.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather ragged(0)>},
                        %o: tensor<?xindex> {uprog.operand = #uprog.operand<offsets(0)>},
                        %y: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
@@ -94,7 +94,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
-  // expected-error @+1 {{result #0 is not of the stage's rows and shape}}
+  // expected-error @+1 {{result #0 does not have the rows and shape of the stage}}
   %0 = uprog.stage rows<tasks> shape [8] -> (tensor<?x4xf32>) {
     uprog.yield %x : tensor<?x4xf32>
   }
@@ -103,10 +103,10 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// What the operator yields is read where the operator's result lies.
+// A value that the operator yields is read from the operator's result.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
-  // expected-error @+1 {{result #0 is yielded by the operator, so it must not lie in scratch memory}}
+  // expected-error @+1 {{result #0 is yielded by the operator, so it must not be in scratch memory}}
   %0 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32> scratch 0) {
     uprog.yield %x : tensor<?x4xf32>
   }
@@ -115,10 +115,10 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// Everything else has a place.
+// All other values have a place.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
-  // expected-error @+1 {{result #1 is stored nowhere: the operator does not yield it, and it has no place in scratch memory}}
+  // expected-error @+1 {{result #1 is not stored: the operator does not yield it, and it is not in scratch memory}}
   %0, %1 = uprog.stage rows<tasks> shape [4] -> (tensor<?x4xf32>, tensor<?x4xf32>) {
     uprog.yield %x, %x : tensor<?x4xf32>, tensor<?x4xf32>
   }
@@ -127,14 +127,14 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 // -----
 
-// A reduction says how it runs.
+// A reduction has an attribute for how it runs.
 #all = affine_map<(r, i) -> (r, i)>
 #one = affine_map<(r, i) -> (r)>
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [] -> (tensor<?xf32>) {
     %e = tensor.empty(%n) : tensor<?xf32>
-    // expected-error @+1 {{is a reduction in a stage, so it needs a 'uprog.reduction'; run uprog-stage-operators}}
+    // expected-error @+1 {{is a reduction in a stage, but lacks 'uprog.reduction'; run uprog-stage-operators}}
     %s = linalg.generic {indexing_maps = [#all, #one], iterator_types = ["parallel", "reduction"]}
         ins(%x : tensor<?x4xf32>) outs(%e : tensor<?xf32>) {
     ^bb0(%a: f32, %o: f32):
@@ -170,9 +170,30 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [] -> (tensor<?xf32>) {
     %e = tensor.empty(%n) : tensor<?xf32>
-    // expected-error @+1 {{is not a contraction: a reduction of two inputs}}
+    // expected-error @+1 {{is not a contraction of two inputs}}
     %s = linalg.generic {indexing_maps = [#all, #one], iterator_types = ["parallel", "reduction"]}
         ins(%x : tensor<?x4xf32>) outs(%e : tensor<?xf32>)
+        attrs = {uprog.reduction = #uprog.in_place<left = 0, left_stride = 1, right_stride = 1>} {
+    ^bb0(%a: f32, %o: f32):
+      %q = arith.addf %o, %a : f32
+      linalg.yield %q : f32
+    } -> tensor<?xf32>
+    uprog.yield %s : tensor<?xf32>
+  }
+  uprog.yield %0 : tensor<?xf32>
+}
+
+// -----
+
+#all = affine_map<(r, i, j) -> (r, i, j)>
+#one = affine_map<(r, i, j) -> (r)>
+uprog.operator @k.rows(%n: index, %x: tensor<?x4x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32>
+    attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
+  %0 = uprog.stage rows<tasks> shape [] -> (tensor<?xf32>) {
+    %e = tensor.empty(%n) : tensor<?xf32>
+    // expected-error @+1 {{is read in place, but reduces along more than one dimension}}
+    %s = linalg.generic {indexing_maps = [#all, #one], iterator_types = ["parallel", "reduction", "reduction"]}
+        ins(%x : tensor<?x4x4xf32>) outs(%e : tensor<?xf32>)
         attrs = {uprog.reduction = #uprog.in_place<left = 0, left_stride = 1, right_stride = 1>} {
     ^bb0(%a: f32, %o: f32):
       %q = arith.addf %o, %a : f32
@@ -194,7 +215,7 @@ uprog.operator @columns(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.o
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [2, 4] -> (tensor<?x2x4xf32>) {
     %e = tensor.empty(%n) : tensor<?x2x4xf32>
-    // expected-error @+1 {{needs as 'groups' inner dimensions of the stage, each once, without the last one}}
+    // expected-error @+1 {{'groups' must be distinct inner dimensions of the stage, excluding the last}}
     %s = linalg.generic {indexing_maps = [#x, #w, #y],
           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
         ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x2x4xf32>)
@@ -220,7 +241,7 @@ uprog.operator @negative(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [2, 4] -> (tensor<?x2x4xf32>) {
     %e = tensor.empty(%n) : tensor<?x2x4xf32>
-    // expected-error @+1 {{needs as 'groups' inner dimensions of the stage, each once, without the last one}}
+    // expected-error @+1 {{'groups' must be distinct inner dimensions of the stage, excluding the last}}
     %s = linalg.generic {indexing_maps = [#x, #w, #y],
           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
         ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x2x4xf32>)
@@ -246,7 +267,7 @@ uprog.operator @twice(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.ope
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [2, 4] -> (tensor<?x2x4xf32>) {
     %e = tensor.empty(%n) : tensor<?x2x4xf32>
-    // expected-error @+1 {{needs as 'groups' inner dimensions of the stage, each once, without the last one}}
+    // expected-error @+1 {{'groups' must be distinct inner dimensions of the stage, excluding the last}}
     %s = linalg.generic {indexing_maps = [#x, #w, #y],
           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
         ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x2x4xf32>)
@@ -272,7 +293,7 @@ uprog.operator @unsaid(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.op
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [2, 4] -> (tensor<?x2x4xf32>) {
     %e = tensor.empty(%n) : tensor<?x2x4xf32>
-    // expected-error @+1 {{reads 2 groups of panels, but 'groups' says which of 1}}
+    // expected-error @+1 {{reads 2 groups of panels, but 'groups' selects one of 1}}
     %s = linalg.generic {indexing_maps = [#x, #w, #y],
           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
         ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x2x4xf32>)
@@ -298,7 +319,7 @@ uprog.operator @plain(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.ope
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
   %0 = uprog.stage rows<tasks> shape [2, 4] -> (tensor<?x2x4xf32>) {
     %e = tensor.empty(%n) : tensor<?x2x4xf32>
-    // expected-error @+1 {{reads 1 groups of panels, but 'groups' says which of 2}}
+    // expected-error @+1 {{reads 1 groups of panels, but 'groups' selects one of 2}}
     %s = linalg.generic {indexing_maps = [#x, #w, #y],
           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
         ins(%x, %w : tensor<?x6xf32>, tensor<6x4xf32>) outs(%e : tensor<?x2x4xf32>)
@@ -346,13 +367,13 @@ func.func private @f() attributes {uprog.staging = #uprog.staging<cpu, vector_bi
 
 // -----
 
-// expected-error @+1 {{'uprog.indices' must be a module's list of texts}}
+// expected-error @+1 {{'uprog.indices' must be a list of strings on a module}}
 module attributes {uprog.indices = [1 : i64]} {
 }
 
 // -----
 
-// expected-error @+1 {{'uprog.packings' must be a module's list of #uprog.panels and #uprog.padded}}
+// expected-error @+1 {{'uprog.packings' must be a list of #uprog.panels and #uprog.padded on a module}}
 module attributes {uprog.packings = [{form = "rows"}]} {}
 
 // -----
@@ -367,7 +388,7 @@ func.func private @f() attributes {a = #uprog.staging<cpu, vector_bits = 512, la
 
 // -----
 
-// expected-error @+1 {{only ragged rows have a domain, and they must have one}}
+// expected-error @+1 {{'ragged' requires a domain; other kinds do not take one}}
 func.func private @f() attributes {a = #uprog.rows<tasks(1)>}
 
 // -----
@@ -377,12 +398,12 @@ func.func private @f() attributes {a = #uprog.panels<parameters = [0], n = 0, k 
 
 // -----
 
-// expected-error @+1 {{only one parameter has extents, and their order says what is transposed}}
+// expected-error @+1 {{extents and order cannot be combined with several parameters or 'transposed'}}
 func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents = [4, 4], order = [0, 1], n = 4, k = 4, width = 4, transposed = true>}
 
 // -----
 
-// expected-error @+1 {{the order must have each dimension of the extents once}}
+// expected-error @+1 {{order must be a permutation of the dimensions of extents}}
 func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents = [2, 4, 4], order = [0, 1, 1], n = 4, k = 4, width = 4>}
 
 // -----
@@ -412,7 +433,7 @@ func.func private @f() attributes {a = #uprog.packed<left = 2, panels = <paramet
 
 // -----
 
-// expected-error @+1 {{offsets must lie in the panels}}
+// expected-error @+1 {{n_offset and k_offset must be within the panels}}
 func.func private @f() attributes {a = #uprog.packed<left = 0, panels = <parameters = [0], n = 4, k = 4, width = 4>, n_offset = 4>}
 
 // -----
@@ -437,7 +458,7 @@ func.func private @f() attributes {a = #uprog.gathered<left = 2, panels = <param
 
 // -----
 
-// expected-error @+1 {{each row of A is a panel of width 1}}
+// expected-error @+1 {{panels must have width 1: each row of A is a panel}}
 func.func private @f() attributes {a = #uprog.gathered<left = 0, panels = <parameters = [0], n = 4, k = 4, width = 4>, left_stride = 4, run = 4>}
 
 // -----
@@ -447,10 +468,10 @@ func.func private @f() attributes {a = #uprog.gathered<left = 0, panels = <param
 
 // -----
 
-// All threads of a block come to the barrier of its stage.
+// All threads of a block reach the barrier of its stage.
 func.func private @k.rows.stage0(%some: i1) {
   scf.if %some {
-    // expected-error @+1 {{must be in the function of a stage, in none of its branches and loops, so that all threads come to it}}
+    // expected-error @+1 {{must be in the function of a stage, outside of its branches and loops, so that all threads reach it}}
     uprog.await_rows
   }
   return
@@ -460,7 +481,7 @@ func.func private @k.rows.stage0(%some: i1) {
 
 func.func private @k.rows.stage0() {
   uprog.await_rows
-  // expected-error @+1 {{is the second one of a function, which waits once}}
+  // expected-error @+1 {{must be the only uprog.await_rows of its function}}
   uprog.await_rows
   return
 }

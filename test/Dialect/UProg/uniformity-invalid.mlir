@@ -1,15 +1,15 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics
 
-// Units that take another way would wait for ever. Each thread block has lanes of
-// its own, so a barrier of all blocks cannot depend on them,
-// expected-note @+1 {{by argument #0 of @p: each block has lanes of its own}}
+// Units that take another path would wait forever. Each thread block has its own
+// lanes, so a barrier of all blocks cannot depend on them.
+// expected-note @+1 {{argument #0 of @p is not uniform: each block has its own lanes}}
 uprog.program @p(%lanes: !batch.lanes, %n: index, %since: i64) level(device) {
-  // expected-note @+1 {{'uprog.while' decides here}}
+  // expected-note @+1 {{'uprog.while' depends on a value that may differ between units}}
   uprog.while {
     %block, %any = batch.next_block %lanes of %n, %n since %since
     uprog.condition(%any)
   } do {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not equal on all units of the device: units that take another way would never arrive}}
+    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device: units that take another path would never arrive}}
     uprog.barrier device
     uprog.yield
   }
@@ -18,12 +18,13 @@ uprog.program @p(%lanes: !batch.lanes, %n: index, %since: i64) level(device) {
 
 // -----
 
-// nor one of a cluster, not even where the condition is computed.
-// expected-note @+1 {{by argument #0 of @p: each block has lanes of its own}}
+// A barrier of a cluster cannot depend on lanes, also if the condition is
+// computed.
+// expected-note @+1 {{argument #0 of @p is not uniform: each block has its own lanes}}
 uprog.program @p(%lanes: !batch.lanes, %n: index, %since: i64) level(device) {
-  // expected-note @+1 {{'uprog.while' decides here}}
+  // expected-note @+1 {{'uprog.while' depends on a value that may differ between units}}
   uprog.while {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not equal on all units of the cluster: units that take another way would never arrive}}
+    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the cluster: units that take another path would never arrive}}
     uprog.barrier cluster
     %block, %any = batch.next_block %lanes of %n, %n since %since
     uprog.condition(%any)
@@ -35,15 +36,15 @@ uprog.program @p(%lanes: !batch.lanes, %n: index, %since: i64) level(device) {
 
 // -----
 
-// Nothing is known of other ops.
+// Results of other ops may be non-uniform.
 uprog.program @p(%n: index) level(device) {
-  // expected-note @+1 {{by what 'gpu.block_id' returns, which is not known to be equal on all units of the block}}
+  // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal on all units of the block}}
   %x = gpu.block_id x
   %y = arith.addi %x, %n : index
-  // expected-note @+1 {{'uprog.branch' decides here}}
+  // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %y
   case 0 {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not equal on all units of the block: units that take another way would never arrive}}
+    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the block: units that take another path would never arrive}}
     uprog.barrier block
   }
   uprog.yield
@@ -51,15 +52,15 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// The barrier may lie deeper, under control that is equal on all units.
+// The barrier may be nested deeper, under uniform control.
 uprog.program @p(%n: index) level(device) {
-  // expected-note @+1 {{by what 'gpu.block_id' returns}}
+  // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
   %x = gpu.block_id x
-  // expected-note @+1 {{'uprog.for' decides here}}
+  // expected-note @+1 {{'uprog.for' depends on a value that may differ between units}}
   uprog.for %i = %n to %x {
     uprog.branch %n
     case 0 {
-      // expected-error @+1 {{'uprog.barrier' op is under control that is not equal on all units of the device}}
+      // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
       uprog.barrier device
     }
   }
@@ -68,13 +69,13 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// So it is with the step of a loop,
+// A loop with a non-uniform step is non-uniform.
 uprog.program @p(%n: index) level(device) {
-  // expected-note @+1 {{by what 'gpu.block_id' returns}}
+  // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
   %x = gpu.block_id x
-  // expected-note @+1 {{'uprog.for' decides here}}
+  // expected-note @+1 {{'uprog.for' depends on a value that may differ between units}}
   uprog.for %i = %n to %n step %x {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not equal on all units of the device}}
+    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
     uprog.barrier device
   }
   uprog.yield
@@ -82,17 +83,17 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// with what a loop hands on, if what it is given differs,
+// A value that a loop carries is non-uniform if its initial value is.
 uprog.program @p(%n: index) level(device) {
-  // expected-note @+1 {{by what 'gpu.block_id' returns}}
+  // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
   %x = gpu.block_id x
   %last = uprog.for %i = %n to %n iter(%a = %x) : index {
     uprog.yield %a : index
   }
-  // expected-note @+1 {{'uprog.branch' decides here}}
+  // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %last
   default {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not equal on all units of the device}}
+    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
     uprog.barrier device
   }
   uprog.yield
@@ -100,15 +101,16 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// or what its body yields, even if it takes an iteration or two to be seen,
+// A value that a loop carries is non-uniform if its body yields such a value,
+// even if this takes an iteration or two.
 uprog.program @p(%n: index) level(device) {
   %last:2 = uprog.for %i = %n to %n iter(%a = %n, %b = %n) : index, index {
-    // expected-note @+1 {{'uprog.for' decides here}}
+    // expected-note @+1 {{'uprog.for' depends on a value that may differ between units}}
     uprog.for %j = %n to %a {
-      // expected-error @+1 {{'uprog.barrier' op is under control that is not equal on all units of the device}}
+      // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
       uprog.barrier device
     }
-    // expected-note @+1 {{by what 'gpu.block_id' returns}}
+    // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
     %x = gpu.block_id x
     uprog.yield %b, %x : index, index
   }
@@ -117,9 +119,9 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// or how long it runs;
+// A value that a loop carries is non-uniform if the number of iterations is.
 uprog.program @p(%n: index, %one: index) level(device) {
-  // expected-note @+1 {{by what 'gpu.block_id' returns}}
+  // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
   %x = gpu.block_id x
   %count = uprog.while iter(%i = %n) : index {
     %less = arith.cmpi slt, %i, %x : index
@@ -129,10 +131,10 @@ uprog.program @p(%n: index, %one: index) level(device) {
     %next = arith.addi %i, %one : index
     uprog.yield %next : index
   }
-  // expected-note @+1 {{'uprog.branch' decides here}}
+  // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %count
   default {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not equal on all units of the device}}
+    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
     uprog.barrier device
   }
   uprog.yield
@@ -140,9 +142,9 @@ uprog.program @p(%n: index, %one: index) level(device) {
 
 // -----
 
-// and with what a branch results in, if the selector differs.
+// Results of a branch are non-uniform if the selector is.
 uprog.program @p(%n: index, %one: index) level(device) {
-  // expected-note @+1 {{by what 'gpu.block_id' returns}}
+  // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
   %x = gpu.block_id x
   %y = uprog.branch %x -> index
   case 0 {
@@ -151,10 +153,10 @@ uprog.program @p(%n: index, %one: index) level(device) {
   default {
     uprog.yield %n : index
   }
-  // expected-note @+1 {{'uprog.branch' decides here}}
+  // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %y
   case 0 {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not equal on all units of the device}}
+    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
     uprog.barrier device
   }
   uprog.yield
@@ -162,17 +164,17 @@ uprog.program @p(%n: index, %one: index) level(device) {
 
 // -----
 
-// Units that are missing leave tasks of an operator undone.
+// If units are missing, tasks of an operator do not run.
 uprog.operator @k.rows(%n: index) {
   uprog.yield
 }
 uprog.program @p(%step: !uprog.step, %n: index) level(device) {
-  // expected-note @+1 {{by what 'gpu.block_id' returns}}
+  // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
   %x = gpu.block_id x
-  // expected-note @+1 {{'uprog.branch' decides here}}
+  // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %x
   case 0 {
-    // expected-error @+1 {{'uprog.run' op is under control that is not equal on all units of the device: units that take another way would not run their share of the tasks}}
+    // expected-error @+1 {{'uprog.run' op is under control that is not known to be uniform on all units of the device: units that take another path would not run their share of the tasks}}
     uprog.run @k.rows step(%step) tasks(%n)
   }
   uprog.yield
@@ -180,11 +182,11 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 
 // -----
 
-// The threads of a unit are asked about different numbers.
+// Each thread of a unit runs the body for other numbers.
 uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
-  // expected-note @+1 {{'uprog.compact' deals numbers out to the threads of a unit}}
+  // expected-note @+1 {{'uprog.compact' distributes numbers over the threads of a unit}}
   %count = uprog.compact %i < %n into %list : memref<?xi32> {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not equal on all units of the block}}
+    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the block}}
     uprog.barrier block
     uprog.condition(%c)
   }
@@ -193,16 +195,16 @@ uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
 
 // -----
 
-// A reference brings its control along,
+// A reference runs under the control around it.
 uprog.program @wait() level(device) {
-  // expected-error @+1 {{'uprog.barrier' op is under control that is not equal on all units of the device}}
+  // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
   uprog.barrier device
   uprog.yield
 }
 uprog.program @p() level(device) {
-  // expected-note @+1 {{by what 'gpu.block_id' returns}}
+  // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
   %x = gpu.block_id x
-  // expected-note @+1 {{'uprog.branch' decides here}}
+  // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %x
   case 0 {
     // expected-note @+1 {{its program is run from here}}
@@ -218,19 +220,19 @@ uprog.program @between() level(device) {
 
 // -----
 
-// and its operands,
+// A reference passes non-uniform operands.
 uprog.program @p(%n: index) level(device) {
-  // expected-note @+1 {{by what 'gpu.block_id' returns}}
+  // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
   %x = gpu.block_id x
   uprog.ref @q(%n) : index
   uprog.ref @q(%x) : index
   uprog.yield
 }
 uprog.program @q(%k: index) level(device) {
-  // expected-note @+1 {{'uprog.branch' decides here}}
+  // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %k
   case 0 {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not equal on all units of the device}}
+    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
     uprog.barrier device
   }
   uprog.yield
@@ -238,14 +240,14 @@ uprog.program @q(%k: index) level(device) {
 
 // -----
 
-// also if it refers to the program that it is in.
+// The same holds if a program refers to itself.
 uprog.program @p(%n: index) level(device) {
-  // expected-note @+1 {{'uprog.branch' decides here}}
+  // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %n
   case 0 {
-    // expected-note @+1 {{by what 'gpu.block_id' returns}}
+    // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
     %x = gpu.block_id x
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not equal on all units of the device}}
+    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
     uprog.barrier device
     uprog.ref @p(%x) : index
   }
@@ -254,16 +256,16 @@ uprog.program @p(%n: index) level(device) {
 
 // -----
 
-// What units share out is tasks of a program: all come to it,
+// All units that share the tasks of a program reach the run.
 uprog.program @q(%task: index) level(block) {
   uprog.yield
 }
 uprog.program @p(%n: index) level(cluster) {
-  // expected-note @+1 {{by what 'gpu.block_id' returns}}
+  // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
   %x = gpu.block_id x
-  // expected-note @+1 {{'uprog.for' decides here}}
+  // expected-note @+1 {{'uprog.for' depends on a value that may differ between units}}
   uprog.for %i = %n to %x {
-    // expected-error @+1 {{'uprog.run' op is under control that is not equal on all units of the cluster}}
+    // expected-error @+1 {{'uprog.run' op is under control that is not known to be uniform on all units of the cluster}}
     uprog.run @q tasks(%n)
   }
   uprog.yield
@@ -271,22 +273,22 @@ uprog.program @p(%n: index) level(cluster) {
 
 // -----
 
-// and its operands are equal on those that run a task.
+// The operands are equal on the units that run a task.
 uprog.program @q(%task: index, %k: index) level(block) {
   uprog.branch %task
   case 0 {
     uprog.barrier block
   }
-  // expected-note @+1 {{'uprog.branch' decides here}}
+  // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %k
   case 0 {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not equal on all units of the block}}
+    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the block}}
     uprog.barrier block
   }
   uprog.yield
 }
 uprog.program @p(%n: index) level(cluster) {
-  // expected-note @+1 {{by what 'gpu.thread_id' returns}}
+  // expected-note @+1 {{a result of 'gpu.thread_id' is not known to be equal}}
   %x = gpu.thread_id x
   uprog.run @q(%x) tasks(%n) : index
   uprog.yield

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s -o /dev/null
 // RUN: batch-opt %s --sccp --canonicalize --loop-invariant-code-motion -o /dev/null
 
-// Barriers under control that is equal on all units of their level: none is an
-// error. What a plan says is equal, and what is computed from that,
+// No barrier under uniform control is an error. Values read from a plan, and
+// values computed from them, are uniform.
 uprog.operator @k.rows(%n: index) {
   uprog.yield
 }
@@ -52,7 +52,7 @@ uprog.program @again(%plan: !batch.plan, %n: index) level(device) {
   uprog.yield
 }
 
-// and in a block what its lanes say.
+// In a block, values read from its lanes are uniform.
 uprog.program @lanes(%lanes: !batch.lanes, %n: index, %since: i64) level(device) {
   uprog.while {
     %keys:2, %least:2 = uprog.reduce min %i < %n {
@@ -97,7 +97,7 @@ uprog.program @tasks(%plan: !batch.plan) level(device) {
   uprog.yield
 }
 
-// So is what units read of an instance that they run together.
+// Values that units read from an instance that they run together are uniform.
 uprog.buffer @c : tensor<i1> copies(1)
 uprog.program @alone(%i: index) level(block) {
   %c = uprog.row @c

@@ -109,7 +109,7 @@ uprog.buffer @h : tensor<4xf32> copies(2)
 uprog.buffer @word : tensor<i32> copies(2)
 uprog.buffer @c : tensor<i1> copies(1)
 uprog.program @p(%now: !uprog.row, %member: index) level(device) {
-  %cells = uprog.cells room(64) : !uprog.cells<index>
+  %cells = uprog.cells capacity(64) : !uprog.cells<index>
   EXAMPLE
   uprog.yield
 }
@@ -164,8 +164,8 @@ uprog.operator @input.rows(%n: index) {
   uprog.yield
 }
 uprog.program @p(%x: !uprog.row, %y: !uprog.row, %t: index) level(device) {
-  %tasks = uprog.tasks @input room(64)
-  %others = uprog.tasks @input room(64)
+  %tasks = uprog.tasks @input capacity(64)
+  %others = uprog.tasks @input capacity(64)
   EXAMPLE
   uprog.yield
 }
@@ -177,7 +177,7 @@ uprog.operator @input.rows(%n: index) {
   uprog.yield
 }
 uprog.program @p(%xs: !uprog.row, %n: index) level(device) {
-  %tasks = uprog.tasks @input room(64)
+  %tasks = uprog.tasks @input capacity(64)
   EXAMPLE
   uprog.yield
 }

@@ -1,5 +1,5 @@
-"""outputs.py FOLDER MODEL INPUTS: where the tools write, and what they do where they
-cannot. Prints what is wrong."""
+"""outputs.py FOLDER MODEL INPUTS: tests where the tools write, and their errors if they
+cannot. Prints failures."""
 
 import os
 import shutil
@@ -39,7 +39,7 @@ for writes in (COMPILE + ["-o", "%s"], OPT + ["-o", "%s"], RUN + ["--outputs=%s"
         return run([word.replace("%s", name) for word in writes],
                    stdout=subprocess.DEVNULL)
 
-    # A link stays, and its target is replaced; relative to the link.
+    # A link remains, and its target is replaced, relative to the link.
     os.makedirs("inner")
     open("inner/target", "w").close()
     os.symlink("inner/link", "first")
@@ -93,7 +93,7 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
     time.sleep(0.5)
     process.send_signal(number)
     start = time.monotonic()
-    # The compiler has this pipe, too: the wait ends when both have ended.
+    # The compiler also has this pipe: the wait ends when both have ended.
     text = process.communicate()[1]
     took = time.monotonic() - start
     expect("signal %d while it compiles" % number,

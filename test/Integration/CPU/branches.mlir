@@ -4,7 +4,7 @@
 // RUN: cmp %t.cf %t.scf
 
 // The conditional of conditional.mlir as branches of a function (cf): the same
-// batches, equal bits.
+// batches and equal bits.
 
 // CHECK: "tasks": 9,
 // CHECK: "batches": 3,

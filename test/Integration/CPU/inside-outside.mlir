@@ -2,10 +2,10 @@
 // RUN: batch-run %s --params=random:1 --inputs=%inputs/nary_trees.txt --check-unbatched --json | FileCheck %s
 // RUN: batch-run %s --params=random:1 --inputs=%inputs/nary_trees.txt --check-unbatched --json --threads=2 --share-tasks=1 --batch=5 | FileCheck %s --check-prefix=SMALL
 
-// Up a tree and down again over what the way up has made (inside, outside), with
-// rec.map over results. The way down begins when the way up has ended for all
-// trees, so the trees' levels are aligned at their roots: as many batches down as
-// up, though the heights differ.
+// Up a tree, and down again over the results of the way up (inside, outside),
+// with rec.map over results. The way down begins when the way up has ended for
+// all trees, so the trees' levels are aligned at their roots: as many batches
+// down as up, though the heights differ.
 // CHECK: "tasks": 180,
 // CHECK: "batches": 22,
 // CHECK: "unbatched_equal": true
@@ -32,7 +32,7 @@ module attributes {batch.sizes = {H = 16 : index}} {
     rec.variant @leaf(word: index)
     rec.variant @node(kids: !trees)
   }
-  // What the way up leaves for the way down.
+  // Results of the way up for the way down.
   rec.adt @Inside {
     rec.variant @leaf(h: !vec)
     rec.variant @node(kids: !insides, h: !vec)

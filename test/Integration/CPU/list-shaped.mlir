@@ -8,7 +8,7 @@
 
 // List-shaped ADTs of trees, words and rows: lists without elements, lists that
 // share their rests, lists of 10,000 elements. Maps and folds over them and over
-// lists are batched together, and bits are equal to those of the unbatched code,
+// lists are batched together. Bits are equal to those of the unbatched code,
 // whichever passes ran before.
 
 // CHECK: "unbatched_equal": true
@@ -34,7 +34,7 @@ module attributes {batch.sizes = {H = 16 : index}} {
     rec.variant @leaf(words: !words)
     rec.variant @node(weights: !rec.list<f32>, kids: !trees)
   }
-  // Made by the program, and walked by it.
+  // Constructed by the program, and walked by it.
   rec.adt @States {
     rec.variant @last()
     rec.variant @state(h: !vec, rest: !states)

@@ -1,11 +1,13 @@
 // REQUIRES: batch-run
 // RUN: batch-run %s --params=random:0 --inputs=%S/Inputs/parameters.jsonl --batch=4 --check-unbatched --json | FileCheck %s
 
-// Calls that differ in a constant, in a value made of constants or in a tensor made
-// of parameters alone are different calls, batched and unbatched.
+// Calls are different if they differ in a constant, in a value computed from
+// constants, or in a tensor computed from parameters only, both batched and
+// unbatched.
 
-// Four calls for each of 3 nodes; the products of 6 leaves in the two calls that
-// have a factor; an output for each of 3 instances; one kernel of parameters alone.
+// Four calls for each of 3 nodes, the products of 6 leaves in the two calls with a
+// factor, an output for each of 3 instances, and one kernel that uses only
+// parameters.
 // CHECK: "tasks": 28,
 // CHECK: "unbatched_equal": true
 

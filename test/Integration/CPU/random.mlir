@@ -1,7 +1,7 @@
 // REQUIRES: batch-run
 // RUN: %integration/check_random.py %s %S/random-tensors.mlir
 
-// Bits, uniforms and normals from a key and a counter. Everything here is a scalar,
+// Bits, uniforms and normals from a key and a counter. All values are scalars,
 // which the inspector computes.
 
 func.func private @random.threefry2x32(i32, i32, i32, i32) -> (i32, i32)

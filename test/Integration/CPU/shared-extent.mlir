@@ -2,11 +2,11 @@
 // RUN: %integration/write_params.py %t.safetensors E=5x16 F=7x3x2 W=16x16 b=16
 // RUN: batch-run %s --params=%t.safetensors --inputs=%S/Inputs/shared_extent.jsonl --batch=4 --check-unbatched --json | FileCheck %s
 
-// The number of rows that a parameter is bound to is control's to ask, in calls
-// too: words are taken modulo that of E, loops run as often as F has rows, which
-// nothing else reads. Kernels may read it as a scalar.
+// Control reads the number of rows of a parameter, in calls, too. Words are
+// taken modulo the rows of E. Loops have as many rounds as F has rows, which
+// nothing else reads. Kernels may read the number as a scalar.
 
-// Seven runs of the loop for each of 3 instances, 3 + 1 + 2 leaves, 2 + 0 + 1
+// Seven rounds of the loop for each of 3 instances, 3 + 1 + 2 leaves, 2 + 0 + 1
 // nodes.
 // CHECK: "tasks": 30,
 // CHECK: "unbatched_equal": true

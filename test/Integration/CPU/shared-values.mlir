@@ -2,8 +2,8 @@
 // RUN: batch-run %s --strategy=lockstep --params=random:1 --inputs=random:1,9 --check-unbatched --json | FileCheck %s
 // RUN: batch-run %s --strategy=mask --params=random:1 --inputs=random:1,9 --batch=4 --check-unbatched --json | FileCheck %s
 
-// Parameters where other values may be too: what a function or a branch returns, what a
-// loop begins with. Rows and elements of them at places that lanes compute.
+// Parameters in the places of other values: results of functions and branches, initial
+// values of loops. Lanes read their rows and elements at computed places.
 
 // CHECK: "unbatched_equal": true
 

@@ -6,8 +6,9 @@
 // RUN: batch-opt %s -batch-inline-helpers -batch-outline-kernels -batch-assign-phases -batch-tag-depths -o %t.mlir
 // RUN: batch-run %t.mlir --params=random:1 --inputs=%t.jsonl --check-unbatched --json | FileCheck %s --check-prefix=TOGETHER
 
-// One function with two sets of weights is two functions, so that no product has
-// weights of its own for each task. Left as one, both sets share batches.
+// One function with two sets of weights becomes two functions, so that no
+// product has separate weights for each task. If it remains one function, both
+// sets share batches.
 // CHECK: "batches": 8,
 // CHECK: "unbatched_equal": true
 // CHECK: "name": "rnn_{{[0-9]+}}_cons"

@@ -17,8 +17,8 @@
 // RUN: batch-run %s --params=%t.inf --inputs=%inputs/trees.txt --batch=4 --check-unbatched --outputs=%t.folded
 // RUN: cmp %t.plain %t.folded
 
-// Leaves run the cell on zeros. The product with them leaves the leaf's kernel:
-// it is computed once a mini-batch. With finite values nothing is left of it.
+// Leaves run the cell on zeros. The product with them moves out of the leaf's
+// kernel: it is computed once per mini-batch. With finite values it disappears.
 
 // PLAIN: "tasks": 214,
 // PLAIN: "unbatched_equal": true

@@ -18,7 +18,7 @@ batch.machine @pairs() {
     batch.jump @save
   }
 
-  // A row that is saved again stays saved: nobody reads the top meanwhile.
+  // A row that is saved again remains saved: no op reads the top meanwhile.
   // CHECK-LABEL: batch.block @save {
   // CHECK-NEXT:    batch.push_jump
   batch.block @save {
@@ -27,7 +27,7 @@ batch.machine @pairs() {
     batch.push_jump @callee return_to(@read)
   }
 
-  // What is read in between is popped, and so is what is written.
+  // Variables that are read or written in between are popped.
   // CHECK-LABEL: batch.block @read {
   // CHECK-NEXT:    batch.pop @x
   // CHECK-NEXT:    batch.pop @y
@@ -46,7 +46,7 @@ batch.machine @pairs() {
     batch.push_jump @callee return_to(@argument)
   }
 
-  // A copy that the callee reads has to be made.
+  // A copy that the callee reads remains.
   // CHECK-LABEL: batch.block @argument {
   // CHECK-NEXT:    batch.pop @x
   // CHECK-NEXT:    batch.push @x{{$}}
@@ -57,7 +57,7 @@ batch.machine @pairs() {
     batch.push_jump @callee return_to(@end)
   }
 
-  // The second of two pops has a push: the first stays.
+  // The second of two pops has a push: the first one remains.
   // CHECK-LABEL: batch.block @end {
   // CHECK-NEXT:    batch.pop @x
   // CHECK-NEXT:    %[[ZERO:.*]] = arith.constant 0 : i64

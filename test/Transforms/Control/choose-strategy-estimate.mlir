@@ -1,13 +1,13 @@
 // RUN: batch-opt %s --split-input-file --batch-choose-strategy -o /dev/null \
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 | FileCheck %s
 
-// What an instance computes between two waits is an estimate: operations over
-// waits, of a run in which loops of an unknown number of rounds have 10, and all
-// branches are as frequent. It decides where strategy replicate is not legal, such as for
+// The number of operations of an instance between two waits is an estimate: operations
+// divided by waits. It assumes 10 rounds for loops of unknown length, and equally
+// frequent branches. It determines the strategy if replicate is not legal, as for
 // programs that recur over numbers.
 
-// Two reads of one tensor are one wait, however many rounds of a loop they are in,
-// and so are reads of an input none: 4 + 2 * 4 * 4 operations, and 3 rounds of 4.
+// Two reads of one tensor are one wait, in any number of rounds of a loop. Reads
+// of an input are no waits: 4 + 2 * 4 * 4 operations, and 3 rounds of 4.
 // CHECK: computes 48 operations between two waits
 func.func private @count(%n: i64) -> i64 {
   %zero = arith.constant 0 : i64
@@ -51,8 +51,8 @@ func.func @main(%x: tensor<4xf32>, %W: tensor<4x4xf32> {batch.shared = "W"})
 
 // -----
 
-// A loop before the one that waits has as many rounds as it: 10 times 8 and 10 times
-// 1 + 4 operations, the waiting branch every second time, over 10 waits.
+// A loop before the loop that waits has equally many rounds: 10 times 8 and 10 times
+// 1 + 4 operations over 10 waits. Half of the rounds take the branch that waits.
 // CHECK: computes 13 operations between two waits
 func.func private @count(%n: i64) -> i64 {
   %zero = arith.constant 0 : i64
@@ -96,8 +96,8 @@ func.func @main(%x: tensor<8xf32>, %n: index) -> tensor<8xf32>
 
 // -----
 
-// A recursion calls itself once: 4 operations a call, and half a wait for each of the
-// two calls of the entry.
+// A recursion calls itself once: 4 operations per call, and half a wait for each of
+// the two calls of the entry.
 // CHECK: computes 8 operations between two waits
 func.func private @f(%x: tensor<4xf32>, %n: i64) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index

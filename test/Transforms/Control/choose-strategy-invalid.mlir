@@ -1,26 +1,26 @@
 // RUN: batch-opt %s --split-input-file --verify-diagnostics --batch-choose-strategy --mlir-print-op-on-diagnostic=false
 
-// Where nothing is legal `auto` is `none`: a warning at what is in the way of
-// each.
+// If no other strategy is legal, `auto` is `none`. A warning reports the
+// obstacle to each strategy.
 rec.adt @Nat {
   rec.variant @zero(word: index)
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
-// expected-note @+1 {{strategy 'lockstep' is not legal either: this value is of type '!rec.adt<@Nat>', a data structure, which strategies 'lockstep' and 'mask' do not walk}}
+// expected-note @+1 {{strategy 'lockstep' is not legal either: this value of type '!rec.adt<@Nat>' is a data structure, which strategies 'lockstep' and 'mask' do not support}}
 func.func @main(%t: !rec.adt<@Nat>, %x: tensor<?x4xf32>) -> f32
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
-  // expected-note @+1 {{strategy 'replicate' is not legal either: strategy 'replicate' has no place for a 'tensor<?x4xf32>', which this reads}}
+  // expected-note @+1 {{strategy 'replicate' is not legal either: strategy 'replicate' does not support operands of type 'tensor<?x4xf32>'}}
   %v = math.tanh %x : tensor<?x4xf32>
   // expected-warning @+2 {{not batched, runs one instance at a time: control depends on a tensor here}}
-  // expected-note @+1 {{strategy 'lazy' is not legal either: control waits here for a tensor of dynamic shape, which no table holds}}
+  // expected-note @+1 {{strategy 'lazy' is not legal either: control waits here for a tensor of dynamic shape, which cannot be stored in a table}}
   %e = tensor.extract %v[%zero, %zero] : tensor<?x4xf32>
   return %e : f32
 }
 
 // -----
 
-// What no strategy runs, `none` included, is an error,
+// A program that no strategy runs, including `none`, is an error.
 // expected-error @+1 {{this function is only declared; a function that the entry calls needs a body}}
 func.func private @f(i64) -> i64
 func.func @main(%n: i64) -> i64 attributes {batch.entry} {
@@ -30,7 +30,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
 
 // -----
 
-// such as a call that no control follows,
+// A call that control does not follow is an error.
 rec.adt @Nat {
   rec.variant @zero(word: index)
 }
@@ -45,7 +45,7 @@ func.func @main(%t: !rec.adt<@Nat>) -> tensor<4xi64>
     %y = func.call @f(%word) : (index) -> i64
     %t2 = tensor.generate {
     ^bb0(%i: index):
-      // expected-error @+1 {{this call is in the body of a tensor op, where no strategy follows calls; inline the called function}}
+      // expected-error @+1 {{calls in the body of a tensor op are not supported; inline the called function}}
       %x = func.call @f(%i) : (index) -> i64
       tensor.yield %x : i64
     } : tensor<4xi64>
@@ -56,7 +56,7 @@ func.func @main(%t: !rec.adt<@Nat>) -> tensor<4xi64>
 
 // -----
 
-// and a parameter that is no tensor.
+// A parameter that is not a tensor is an error.
 // expected-error @+1 {{this argument is a parameter and must be a tensor; pass a scalar as a tensor of rank 0}}
 func.func @main(%n: f32, %s: f32 {batch.shared = "s"}) -> f32
     attributes {batch.entry} {
@@ -73,7 +73,7 @@ func.func @main() attributes {batch.entry, batch.strategy = "lockstep"} {
 
 // -----
 
-// Of another function nobody would read it.
+// A strategy on another function than the entry is an error.
 // expected-error @+1 {{'batch.strategy' must be a #batch.strategy on the entry}}
 func.func @helper() attributes {batch.strategy = #batch.strategy<lockstep>} {
   return

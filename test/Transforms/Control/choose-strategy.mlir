@@ -17,9 +17,9 @@
 // RUN: not batch-opt %s --split-input-file --batch-choose-strategy=strategy=eager 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: there is no 'eager'; use 'auto', 'none', 'linearize', 'lockstep', 'mask', 'lazy' or 'replicate'
+// UNKNOWN: invalid value 'eager'; expected 'auto', 'none', 'linearize', 'lockstep', 'mask', 'lazy' or 'replicate'
 
-// Control reads the inputs alone.
+// Control reads only the inputs.
 // ONE-LABEL:   func.func @ahead
 // ONE-SAME:      batch.strategy = #batch.strategy<linearize>
 // REMARK: [[#@LINE+5]]:1: remark: {{.*}}strategy 'linearize': control reads nothing but the inputs
@@ -40,7 +40,7 @@ func.func @ahead(%n: index, %x: tensor<64xf32>) -> tensor<64xf32>
 
 // -----
 
-// So it does where it reads an element of one.
+// Control reads an element of an input.
 // REMARK: [[#@LINE+3]]:1: remark: {{.*}}strategy 'linearize': control reads nothing but the inputs
 // CHECK-LABEL: func.func @element
 // CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
@@ -60,7 +60,7 @@ func.func @element(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry
 
 // -----
 
-// A computed tensor decides which branch runs: workers of a CPU, or blocks of a GPU, compute
+// A computed tensor determines the branch. Workers of a CPU, or blocks of a GPU, compute
 // control for all instances. If the mini-batch has one instance, all units run it together.
 // ONE-LABEL:   func.func @branch
 // ONE-SAME:      batch.strategy = #batch.strategy<replicate>
@@ -85,9 +85,10 @@ func.func @branch(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry}
 
 // -----
 
-// A program that recurs over numbers waits or runs in lock step; little is computed here.
+// A program that recurs over numbers waits or runs in lock step. This one computes
+// little.
 // REMARK: [[#@LINE+24]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here, and an instance computes 96 operations between two waits, fewer than
-// REMARK: [[#@LINE+19]]:14: remark: {{.*}}strategy 'replicate' is not legal: strategy 'replicate' runs no recursion
+// REMARK: [[#@LINE+19]]:14: remark: {{.*}}strategy 'replicate' is not legal: strategy 'replicate' does not support this call
 // REMARK-NOT: is not legal
 // CHECK-LABEL: func.func @lanes
 // CHECK-SAME:    batch.strategy = #batch.strategy<lockstep>
@@ -123,13 +124,14 @@ func.func @lanes(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} 
 
 // -----
 
-// Much is computed: 2 * 2048 * 2048 operations in the product, and 2 * 2048.
+// This one computes much: 2 * 2048 * 2048 operations in the product, and 2 *
+// 2048.
 // REMARK: [[#@LINE+29]]:10: remark: {{.*}}strategy 'lazy': control depends on a tensor here, and an instance computes 8392704 operations between two waits, at least
 // REMARK: [[#@LINE+23]]:14: remark: {{.*}}strategy 'replicate' is not legal
 // REMARK-NOT: is not legal
 // GPU: [[#@LINE+26]]:10: remark: {{.*}}strategy 'lockstep': control depends on a tensor here"
 // GPU: [[#@LINE+20]]:14: remark: {{.*}}strategy 'replicate' is not legal
-// GPU: [[#@LINE+24]]:10: remark: {{.*}}strategy 'lazy' is not legal: control waits for tensors on CPUs only
+// GPU: [[#@LINE+24]]:10: remark: {{.*}}strategy 'lazy' is not legal: control can wait for tensors only on CPUs
 // CHECK-LABEL: func.func @much
 // CHECK-SAME:    batch.strategy = #batch.strategy<lazy>
 func.func private @count(%n: i64) -> i64 {
@@ -169,7 +171,7 @@ func.func @much(%x: tensor<2048xf32>, %W: tensor<2048x2048xf32> {batch.shared = 
 
 // -----
 
-// An element that tensor code alone reads is no control.
+// An element that only tensor code reads is not control.
 // CHECK-LABEL: func.func @scale
 // CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
 func.func @scale(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} {
@@ -183,7 +185,7 @@ func.func @scale(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} 
 
 // -----
 
-// What the source says stays.
+// A strategy in the source remains.
 // CHECK-LABEL: func.func @said
 // CHECK-SAME:    batch.strategy = #batch.strategy<mask>
 // MASK-LABEL:  func.func @said
@@ -199,10 +201,10 @@ rec.adt @Nat {
   rec.variant @zero(word: index)
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
-// Lock step walks no data structures: control waits for the tensor. On a GPU units compute
-// control.
+// Lock step does not walk data structures: control waits for the tensor. On a GPU, units
+// compute control.
 // REMARK: [[#@LINE+10]]:8: remark: {{.*}}strategy 'lazy': control depends on a tensor here"
-// REMARK: [[#@LINE+4]]:18: remark: {{.*}}strategy 'lockstep' is not legal: this value is of type '!rec.adt<@Nat>', a data structure
+// REMARK: [[#@LINE+4]]:18: remark: {{.*}}strategy 'lockstep' is not legal: this value of type '!rec.adt<@Nat>' is a data structure
 // GPU: [[#@LINE+8]]:8: remark: {{.*}}strategy 'replicate': control depends on a tensor here, and every unit computes control for all instances
 // CHECK-LABEL: func.func @waits
 // CHECK-SAME:    batch.strategy = #batch.strategy<lazy>
@@ -228,12 +230,12 @@ rec.adt @Nat {
   rec.variant @zero(word: index)
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
-// With a recursion over numbers besides, nothing is left on a GPU.
+// With an additional recursion over numbers, no strategy is legal on a GPU.
 // REMARK: [[#@LINE+27]]:8: remark: {{.*}}strategy 'lazy': control depends on a tensor here"
-// REMARK: [[#@LINE+22]]:14: remark: {{.*}}strategy 'replicate' is not legal: strategy 'replicate' runs no recursion
+// REMARK: [[#@LINE+22]]:14: remark: {{.*}}strategy 'replicate' is not legal: strategy 'replicate' does not support this call
 // GPU: [[#@LINE+25]]:8: warning: not batched, runs one instance at a time: control depends on a tensor here
-// GPU: [[#@LINE+20]]:14: note: strategy 'replicate' is not legal either: strategy 'replicate' runs no recursion
-// GPU: [[#@LINE+23]]:8: note: strategy 'lazy' is not legal either: control waits for tensors on CPUs only
+// GPU: [[#@LINE+20]]:14: note: strategy 'replicate' is not legal either: strategy 'replicate' does not support this call
+// GPU: [[#@LINE+23]]:8: note: strategy 'lazy' is not legal either: control can wait for tensors only on CPUs
 // CHECK-LABEL: func.func @nodes
 // CHECK-SAME:    batch.strategy = #batch.strategy<lazy>
 func.func private @count(%n: i64) -> i64 {
@@ -273,7 +275,8 @@ rec.adt @Nat {
   rec.variant @zero(word: index)
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
-// No strategy is legal: a warning says where, and the entry keeps it.
+// No strategy is legal. A warning reports the place, and an attribute of the
+// entry keeps it.
 // CHECK-LABEL: func.func @alone
 // CHECK-SAME:    batch.not_batched = "{{.*}}choose-strategy.mlir:{{[0-9]+}}:8: control depends on a tensor here
 // CHECK-SAME:    batch.strategy = #batch.strategy<none>
@@ -296,7 +299,8 @@ func.func @alone(%t: !rec.adt<@Nat>, %x: tensor<?x4xf32>, %k: tensor<64xf32>)
 
 // -----
 
-// Control reads no tensors, but for one instance it pays to run layer after layer.
+// Control reads no tensors, but with one instance it pays to run layer after
+// layer.
 !vec = tensor<256xf32>
 !mat = tensor<256x256xf32>
 // CHECK-LABEL: func.func @layers
@@ -320,12 +324,12 @@ func.func @layers(%n: index, %W: !mat {batch.shared = "W"}) -> !vec attributes {
 // -----
 
 // Loops over tensors of few elements: each worker runs instances by itself.
-// REMARK: [[#@LINE+7]]:1: remark: {{.*}}strategy 'replicate', instances apart: no tensor of an instance has more than 16 elements
+// REMARK: [[#@LINE+7]]:1: remark: {{.*}}strategy 'replicate', with one worker per instance: no tensor of an instance has more than 16 elements, so each worker runs its instances in registers
 // GPU: [[#@LINE+10]]:10: remark: {{.*}}strategy 'replicate': control depends on a tensor here
 // CHECK-LABEL: func.func @few
-// CHECK-SAME:    batch.apart, batch.entry, batch.strategy = #batch.strategy<replicate>
+// CHECK-SAME:    batch.per_unit, batch.entry, batch.strategy = #batch.strategy<replicate>
 // MASK-LABEL:  func.func @few
-// MASK-NOT:      batch.apart
+// MASK-NOT:      batch.per_unit
 // MASK-SAME:     batch.strategy = #batch.strategy<mask>
 func.func @few(%x: tensor<16xf32>) -> tensor<16xf32> attributes {batch.entry} {
   %zero = arith.constant 0 : index

@@ -4,8 +4,8 @@
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
-// REMARK-DAG: 2 calls do not depend on each other and wait side by side
-// REMARK-DAG: rounds do not depend on each other and wait side by side
+// REMARK-DAG: 2 calls do not depend on each other and wait concurrently
+// REMARK-DAG: rounds do not depend on each other and wait concurrently
 
 batch.table @t : tensor<1xf32> group(0)
 
@@ -13,7 +13,7 @@ batch.kernel @cell(%x: tensor<1xf32>) -> tensor<1xf32> {
   batch.yield %x : tensor<1xf32>
 }
 
-// It waits for a row of its own, so its calls may be branches.
+// It waits for its own row, so its calls may be branches.
 func.func private @grow(%h: !batch.handle, %i: index) -> f32 {
   %t = batch.record @cell(%h) depth(%i) : (!batch.handle) -> !batch.handle
   %e = batch.await %t[%i] number(0) table(@t) : tensor<1xf32>
@@ -23,8 +23,8 @@ func.func private @plain(%e: f32) -> f32 {
   return %e : f32
 }
 
-// Two calls, and what depends on one of them only, go on together. What needs
-// neither comes first.
+// Two calls run concurrently, together with ops that depend on only one of
+// them. Ops that need neither come first.
 // CHECK-LABEL: func.func @two
 // CHECK:         %[[N:.*]] = arith.constant 2.0
 // CHECK-NEXT:    %[[R:.*]]:2 = batch.concurrent : f32, f32 {
@@ -47,8 +47,8 @@ func.func @two(%x: !batch.handle, %y: !batch.handle, %i: index) -> f32 {
   return %r : f32
 }
 
-// A conditional waits if a branch does. One that needs another's result waits for
-// it, in its branch.
+// A conditional waits if a branch does. A conditional that needs the result of
+// another one waits for it, in its branch.
 // CHECK-LABEL: func.func @chains
 // CHECK:         batch.concurrent : f32, f32 {
 // CHECK-NEXT:      %[[A:.*]] = func.call @grow(%arg0
@@ -72,7 +72,8 @@ func.func @chains(%x: !batch.handle, %y: !batch.handle, %i: index, %f: f32) -> f
   return %s : f32
 }
 
-// What two branches need comes before both, what needs both comes behind them.
+// Ops that two branches need come before both, and ops that need both come
+// after them.
 // CHECK-LABEL: func.func @diamond
 // CHECK:         %[[A:.*]] = call @grow
 // CHECK:         arith.index_cast
@@ -114,7 +115,7 @@ func.func @crossed(%x: !batch.handle, %i: index) -> (index, index) {
   return %c, %d : index, index
 }
 
-// Of two reads of a row only the first waits, so it comes before both branches.
+// Only the first of two reads of a row waits, so it comes before both branches.
 // CHECK-LABEL: func.func @reads
 // CHECK:         %[[A:.*]] = batch.await %arg0[%arg1]
 // CHECK-NEXT:    batch.concurrent : f32, f32 {
@@ -143,8 +144,8 @@ func.func @reads(%x: !batch.handle, %i: index, %j: index, %f: f32, %c: i1) -> (f
   return %l, %r : f32, f32
 }
 
-// A read is no branch: what it waits for runs while the others wait. Nor are calls
-// that do not wait, or that depend on each other.
+// A read is not a branch: the tasks that it waits for run while the others wait.
+// Calls that do not wait, or that depend on each other, are not branches either.
 // CHECK-LABEL: func.func @none
 // CHECK-NOT:     batch.concurrent
 func.func @none(%x: !batch.handle, %y: !batch.handle, %i: index) -> (f32, f32, index) {
@@ -158,7 +159,7 @@ func.func @none(%x: !batch.handle, %y: !batch.handle, %i: index) -> (f32, f32, i
   return %p, %q, %c : f32, f32, index
 }
 
-// Rounds of a map wait side by side if they wait; those of a fold depend on each
+// Rounds of a map wait concurrently if they wait. Those of a fold depend on each
 // other.
 // CHECK-LABEL: func.func @loops
 // CHECK:         rec.map
@@ -185,8 +186,8 @@ func.func @loops(%l: !rec.list<!batch.handle>, %i: index, %f: f32)
   return %m, %n, %s : !rec.list<f32>, !rec.list<index>, f32
 }
 
-// A branch that waits only for rows recorded before saves no flush: one flush runs them
-// all. Calls and rounds over elements of a list, too.
+// A branch that waits only for earlier records saves no flush: one flush runs them all.
+// The same holds for calls and rounds over elements of a list.
 // CHECK-LABEL: func.func @known
 // CHECK-NOT:     batch.concurrent
 func.func @known(%x: !batch.handle, %y: !batch.handle, %l: !rec.list<!batch.handle>,
@@ -215,7 +216,7 @@ func.func private @reads_both(%x: !batch.handle, %y: !batch.handle, %i: index) -
   return %s : f32
 }
 
-// A round that hands a row of its own to a call waits for it.
+// A round that passes its own row to a call waits for it.
 // CHECK-LABEL: func.func @own
 // CHECK:         rec.map
 // CHECK-SAME:      attributes {batch.concurrent_rounds}
@@ -292,7 +293,7 @@ func.func @chained_reads(%x: !batch.handle, %y: !batch.handle, %i: index) -> (f3
   return %l, %r : f32, f32
 }
 
-// A branch that records a row between two calls waits for a row of its own.
+// A branch that records a row between two calls waits for its own row.
 // CHECK-LABEL: func.func @between
 // CHECK:         batch.concurrent : f32, f32 {
 // CHECK-NEXT:      call @read(%arg0
@@ -312,7 +313,8 @@ func.func @between(%x: !batch.handle, %y: !batch.handle, %i: index) -> (f32, f32
   return %c, %d : f32, f32
 }
 
-// Rounds that record a row before they wait: side by side, the first flush runs all of these.
+// Rounds that record a row before they wait run concurrently: the first flush runs all of
+// these rows.
 // CHECK-LABEL: func.func @records_before
 // CHECK:         rec.map
 // CHECK-SAME:      attributes {batch.concurrent_rounds}

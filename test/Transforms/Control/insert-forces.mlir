@@ -5,8 +5,8 @@
 // RUN:   --remark-format=emitRemark --remarks-filter=batch 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
-// Control waits for an element of a computed tensor, not for one of an input, nor
-// for what tensor code alone reads.
+// Control waits for an element of a computed tensor. It does not wait for an
+// element of an input, or for one that only tensor code reads.
 // REMARK: [[#@LINE+13]]:8: remark: {{.*}}control waits here for a row of 16 bytes
 // CHECK-LABEL: func.func @main
 // CHECK-NOT:     batch.force
@@ -34,7 +34,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// Numbers count through a program. A force that the source has gets one, too.
+// Numbers count through a program. A force in the source gets a number, too.
 // CHECK-LABEL: func.func private @step
 // CHECK:         batch.force %{{.*}} number(0)
 // CHECK-LABEL: func.func @two
@@ -59,7 +59,7 @@ func.func @two(%x: tensor<1xi64>) -> i64
 
 // -----
 
-// Other strategies know no waits.
+// Other strategies have no waits.
 // CHECK-LABEL: func.func @lanes
 // CHECK-NOT:     batch.force
 func.func @lanes(%x: tensor<1xi64>) -> i64
@@ -72,10 +72,10 @@ func.func @lanes(%x: tensor<1xi64>) -> i64
 
 // -----
 
-// Of each loop and recursion a remark says whether it waits, itself or in what it
+// A remark reports for each loop and recursion whether it waits, itself or in its
 // calls.
 // REMARK-DAG: [[#@LINE+4]]:1: remark: {{.*}}recursion waits for tensors"
-// REMARK-DAG: [[#@LINE+21]]:8: remark: {{.*}}loop is linear: it waits for no tensor and runs ahead"
+// REMARK-DAG: [[#@LINE+21]]:8: remark: {{.*}}loop is linear: it does not wait for tensors and runs ahead"
 // REMARK-DAG: [[#@LINE+24]]:8: remark: {{.*}}loop waits for tensors"
 // CHECK-LABEL: func.func private @halve
 func.func private @halve(%x: tensor<4xf32>) -> tensor<4xf32> {

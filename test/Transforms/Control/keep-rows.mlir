@@ -9,8 +9,8 @@ batch.kernel @cell(%x: tensor<256xf32>) -> tensor<256xf32> {
   batch.yield %x : tensor<256xf32>
 }
 
-// What is read after the wait, the waited-for row among it; rows of sources are there
-// anyway.
+// Rows that are read after the wait, including the row that control waits for. Rows
+// of sources always exist.
 // CHECK-LABEL: func.func @read
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[H:.*]]: !batch.handle, %[[C:.*]]: !batch.handle
 // CHECK:         batch.keep(%[[S]], %[[H]] : !batch.handle, !batch.handle)
@@ -27,7 +27,7 @@ func.func @read(%s: !batch.handle, %h: !batch.handle, %c: !batch.handle, %i: ind
   return %e, %z : f32, !batch.handle
 }
 
-// A call keeps what it needs itself; its results do not exist yet.
+// A call keeps the rows that it needs. Its results do not exist yet.
 // CHECK-LABEL: func.func @call
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[H:.*]]: !batch.handle
 // CHECK-NEXT:    batch.keep(%[[H]] : !batch.handle)
@@ -43,8 +43,8 @@ func.func @call(%s: !batch.handle, %h: !batch.handle, %i: index) -> (f32, !batch
   return %f#0, %f#1 : f32, !batch.handle
 }
 
-// A loop reads what comes from outside again in its next round; what its rounds hand on,
-// it does not.
+// A loop reads rows from outside again in its next round, but not the rows that its
+// rounds pass on.
 // CHECK-LABEL: func.func @loop
 // CHECK-SAME:    (%[[START:.*]]: !batch.handle, %[[ALL:.*]]: !batch.handle, %[[AFTER:.*]]: !batch.handle
 // CHECK:         scf.while (%[[H:.*]] = %[[START]])
@@ -93,8 +93,8 @@ func.func @choice(%s: !batch.handle, %a: !batch.handle, %b: !batch.handle, %c: i
   return %y : !batch.handle
 }
 
-// What branches read is kept for all of them in front of the op, and they keep what is
-// theirs.
+// Rows that branches read are kept before the op, for all branches. Each branch keeps
+// its own rows.
 // CHECK-LABEL: func.func @branches
 // CHECK-SAME:    (%[[S:.*]]: !batch.handle, %[[A:.*]]: !batch.handle, %[[AFTER:.*]]: !batch.handle
 // CHECK-NEXT:    batch.keep(%[[S]], %[[A]], %[[AFTER]] : !batch.handle, !batch.handle, !batch.handle)

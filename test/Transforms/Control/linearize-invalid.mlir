@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-linearize --split-input-file --verify-diagnostics
 
-// Control that reads an element of a computed tensor is not structural; the error
-// says what is legal.
+// Control that reads an element of a computed tensor is not structural. The error
+// lists the legal strategies.
 func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
   %zero = arith.constant 0 : index
   %t = math.tanh %x : tensor<4xf32>
@@ -13,7 +13,7 @@ func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
 
 // -----
 
-// So is a tensor that is forced,
+// Control with a forced tensor is not structural.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   // expected-error @+2 {{control depends on a tensor here}}
   // expected-note @+1 {{legal strategies}}
@@ -23,7 +23,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// a loop that runs while a tensor says so, wherever it is,
+// A loop that runs while a tensor is true is not structural, in any function.
 func.func private @loop(%x: tensor<i1>) {
   scf.while : () -> () {
     // expected-error @+2 {{control depends on a tensor here}}
@@ -43,7 +43,7 @@ func.func @main(%x: tensor<i1>, %y: tensor<i1>) attributes {batch.entry} {
 
 // -----
 
-// and control that is not structured.
+// Control with several blocks is not structured.
 // expected-error @+2 {{control depends on a tensor here}}
 // expected-note @+1 {{legal strategies}}
 func.func @main(%n: index) -> index attributes {batch.entry} {
@@ -54,7 +54,7 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 
 // -----
 
-// Elements that bodies of tensor code read are no control.
+// Elements that bodies of tensor code read are not control.
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   %zero = arith.constant 0 : index
   %v = tensor.extract %x[%zero] : tensor<4xf32>
@@ -90,7 +90,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A tensor that every instance computes alike is no row of a source.
+// A tensor that is computed equally for all instances is not a row of a source.
 func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
   %y = math.tanh %w : tensor<4xf32>
@@ -100,7 +100,7 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// Only lists are walked by now.
+// Earlier passes convert walks to walks over lists.
 rec.adt @Words {
   rec.variant @end()
   rec.variant @word(word: index, rest: !rec.adt<@Words>)
@@ -116,27 +116,27 @@ func.func @main(%words: !rec.adt<@Words>, %n: index) -> index
 
 // -----
 
-// Of a parameter the number of rows is known if they are static.
+// The number of rows of a parameter is known if its rows are static.
 func.func @main(%n: index, %E: tensor<?x?xf32> {batch.shared = "E"}) -> index
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
-  // expected-error @+1 {{reads an extent that control does not know: it only knows the first extent of a ragged tensor, or of a parameter whose other extents are static}}
+  // expected-error @+1 {{reads an extent that control cannot read; it can only read the first extent of a ragged tensor, or of a parameter whose other extents are static}}
   %m = tensor.dim %E, %zero : tensor<?x?xf32>
   return %m : index
 }
 
 // -----
 
-// Elements of ragged tensors are elements of their rows by now.
+// Earlier passes convert elements of ragged tensors to elements of their rows.
 func.func @main(%xs: tensor<?x4xf32>, %i: index) -> f32 attributes {batch.entry} {
-  // expected-error @+1 {{reads an element that control does not know; run batch-outline-kernels before batch-linearize}}
+  // expected-error @+1 {{reads an element that control cannot read; run batch-outline-kernels before batch-linearize}}
   %e = tensor.extract %xs[%i, %i] : tensor<?x4xf32>
   return %e : f32
 }
 
 // -----
 
-// Waits have numbers by now.
+// Earlier passes number the waits.
 func.func @main(%x: tensor<4xf32>, %i: index) -> f32
     attributes {batch.entry, batch.strategy = #batch.strategy<lazy>} {
   // expected-error @+1 {{has no number; run batch-insert-forces before batch-linearize}}

@@ -7,8 +7,8 @@ rec.adt @Tree {
   rec.variant @node(left: !tree, right: !tree)
 }
 
-// A traversal knows the nodes of inputs. A function that is called for parts of
-// a value that the program made is no traversal.
+// A traversal visits the nodes of inputs. A function that is called for
+// children of a value that the program constructs is not a traversal.
 // CHECK-LABEL: func.func private @count.inspect
 // CHECK-SAME:    attributes {batch.memoized}
 func.func private @count(%t: !tree) -> index {
@@ -49,7 +49,7 @@ rec.adt @Tree {
   rec.variant @node(left: !tree, right: !tree)
 }
 
-// Nor if the function itself makes it.
+// Neither is a function that constructs the value itself.
 // CHECK-LABEL: func.func private @grow.inspect
 // CHECK-SAME:    attributes {batch.memoized}
 func.func private @grow(%t: !tree) -> index {

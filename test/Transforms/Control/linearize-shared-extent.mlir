@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --batch-linearize | FileCheck %s
 // RUN: batch-opt %s --autobatch | batch-opt --batch-linearize | FileCheck %s
 
-// The number of rows of a parameter is control's to ask: it is the same for all.
-// Static extents are known already.
+// Control reads the number of rows of a parameter: it is equal for all
+// instances. Static extents are already known.
 // CHECK:       batch.source @E : tensor<4xf32> parameter(0)
 // CHECK-LABEL: func.func @main.inspect
 // CHECK-SAME:    (%[[W:.*]]: index) -> !batch.handle

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --batch-linearize | FileCheck %s
 // RUN: batch-opt %s --autobatch | batch-opt --batch-linearize | FileCheck %s
 
-// A parameter that is a vector of unknown extent is one row, of which control reads
-// elements and the number of them.
+// A parameter that is a vector of unknown extent is one row. Control reads its
+// elements and their number.
 // CHECK:       batch.source @P : tensor<?xi64> parameter(0)
 // CHECK-LABEL: func.func @main.inspect
 // CHECK-SAME:    (%[[K:.*]]: index) -> (i64, index)

@@ -13,19 +13,19 @@ batch.kernel @cell(%l: !vec, %r: !vec, %b: !vec {batch.parameter = 1 : i64, batc
   batch.yield %h : !vec
 }
 
-// Rows of a parameter are one source, however often they are read.
+// Rows of a parameter are one source, for any number of reads.
 // CHECK:      batch.source @E : tensor<4xf32> parameter(0)
 // CHECK-NOT:  batch.source
 
-// The instance program stays as it is.
+// The instance program remains unchanged.
 // CHECK-LABEL: func.func private @encode(
 // CHECK:         tensor.extract_slice
 // CHECK:         func.call @encode(
 // CHECK:         batch.invoke @cell
 
-// In the inspector a tensor is a handle and parameters are gone: a row is a
-// handle of its source, an invocation records a task, and what a traversal did
-// already is recalled.
+// The inspector contains handles instead of tensors, and no parameters. A row
+// is a handle of its source, an invocation records a task, and results of a
+// traversal are looked up.
 // CHECK-LABEL: func.func private @encode.inspect
 // CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Tree>) -> (!batch.handle, index) {
 // CHECK:         %[[R:.*]]:2 = rec.match %[[T]] : !rec.adt<@Tree> -> !batch.handle, index {
@@ -94,9 +94,9 @@ batch.kernel @cell(%l: !vec, %s: !vec) -> !vec {
   batch.yield %l : !vec
 }
 
-// State that comes from above is another argument for each call: the inspector
-// recurses and remembers its calls. A parameter that is passed as a value is a
-// row of its own.
+// State from the parent is another argument for each call: the inspector
+// recurses and stores the results of its calls. A parameter that is passed as a
+// value has its own row.
 // CHECK:       batch.source @s : tensor<4xf32> parameter(0)
 // CHECK-LABEL: func.func private @down(
 // CHECK-LABEL: func.func private @down.inspect
@@ -139,7 +139,8 @@ rec.adt @Tree {
   rec.variant @leaf(n: index)
   rec.variant @node(left: !tree, right: !tree)
 }
-// A child that is not visited must not be inspected: the inspector recurses.
+// A child that the program does not visit must not be inspected: the inspector
+// recurses.
 // CHECK-LABEL: func.func private @leftmost.inspect
 // CHECK-SAME:    attributes {batch.memoized}
 // CHECK:         func.call @leftmost.inspect
@@ -169,7 +170,7 @@ rec.adt @Tree {
   rec.variant @leaf(n: index)
   rec.variant @node(flag: i1, left: !tree)
 }
-// So it does for a child that is visited under a condition only.
+// The inspector also recurses if a child is visited only under a condition.
 // CHECK-LABEL: func.func private @some.inspect
 // CHECK-SAME:    attributes {batch.memoized}
 // CHECK:         scf.if %{{.*}} -> (index) {
@@ -215,8 +216,9 @@ batch.kernel @sum(%xs: tensor<?x4xf32>, %n: index) -> tensor<4xf32> {
   %s = linalg.reduce { arith.addf } ins(%xs : tensor<?x4xf32>) outs(%zero : tensor<4xf32>) dimensions = [0]
   batch.yield %s : tensor<4xf32>
 }
-// Mutual recursion over ADTs that hold each other is one traversal of both. A
-// ragged tensor is a list of handles, its extent the length of the list.
+// Mutual recursion over ADTs that contain each other is one traversal of both.
+// A ragged tensor is a list of handles, and its extent is the length of the
+// list.
 // CHECK-LABEL: func.func private @even.inspect
 // CHECK:         batch.lookup @odd.inspect
 func.func private @even(%t: !even) -> tensor<4xf32> {
@@ -268,8 +270,8 @@ rec.adt @Tree {
   rec.variant @leaf(n: index)
   rec.variant @node(left: !tree, right: !tree)
 }
-// Mutual recursion on nodes of one ADT has a call graph of its own: which of the
-// functions comes to a node depends on the path, so the inspector recurses.
+// Mutual recursion on nodes of one ADT: the path to a node determines which
+// function visits it, so the inspector recurses.
 // CHECK-LABEL: func.func private @min.inspect
 // CHECK-SAME:    attributes {batch.memoized}
 // CHECK:         call @max.inspect
@@ -322,9 +324,9 @@ batch.kernel @sum(%x: !vec, %xs: tensor<?x4xf32>) -> !vec {
   batch.yield %x : !vec
 }
 
-// Only parameters are not handed on: calls may differ in what is made of
-// constants and parameters alone, so these are arguments, and no loop over the
-// nodes knows them.
+// Only parameters are omitted from calls. Values computed from constants and
+// parameters may differ between calls, so they are arguments, and a loop over
+// the nodes does not have them.
 // CHECK-LABEL: func.func private @visit.inspect
 // CHECK-SAME:    (%[[R:.*]]: !rec.adt<@Rows>, %[[S:.*]]: !rec.adt<@Rows>, %[[N:.*]]: index) -> !batch.handle
 // CHECK-SAME:    attributes {batch.memoized}
@@ -365,7 +367,8 @@ batch.kernel @attend(%x: !vec, %xs: !rows) -> !vec {
   batch.yield %x : !vec
 }
 
-// A history of rows is a list of handles, and a row of a parameter has one, too.
+// A history of rows is a list of handles. A row of a parameter also has a
+// handle.
 // CHECK-LABEL: func.func @history.inspect
 // CHECK-SAME:    (%[[X:.*]]: !batch.handle) -> !rec.list<!batch.handle>
 // CHECK:         %[[NONE:.*]] = rec.empty : !rec.list<!batch.handle>
@@ -385,7 +388,7 @@ func.func @history(%x: !vec, %w: !vec {batch.shared = "w"}) -> !rows
 
 // -----
 
-// A program that has an inspector is left as it is.
+// A program with an inspector remains unchanged.
 // CHECK-LABEL: func.func @done
 // CHECK-LABEL: func.func @done.inspect
 // CHECK-NOT:   func.func
@@ -403,11 +406,12 @@ rec.adt @Step {
   rec.variant @go(times: tensor<3xi32>, rest: !rec.adt<@Step>)
 }
 
-// Rows of a parameter whose first extent is dynamic, and a static one whole.
+// Rows of a parameter with a dynamic first extent, and a whole static
+// parameter.
 // CHECK:       batch.source @E : tensor<5xf32> parameter(0)
 // CHECK:       batch.source @v : tensor<3xf16> parameter(1)
 
-// A tensor of a field is a handle, of which control reads elements.
+// A tensor in a field is a handle. Control reads elements of its row.
 // CHECK-LABEL: func.func private @walk.inspect
 // CHECK-SAME:    (%{{.*}}: !rec.adt<@Step>, %[[WHICH:.*]]: index) -> i32
 // CHECK:         case @go(%[[TIMES:.*]]: !batch.handle, %{{.*}}: !rec.adt<@Step>) {
@@ -433,9 +437,10 @@ func.func private @walk(%s: !rec.adt<@Step>, %which: index) -> i32 {
 // CHECK-COUNT-5: tensor.extract %
 // CHECK-NOT:     batch.extract
 
-// Of inputs control reads elements of their handles; a row of a ragged one is an
-// element of a list. Of a parameter it reads elements of a row: the one that the
-// first index says if that extent is dynamic, else the whole tensor.
+// Control reads elements of inputs by their handles. A row of a ragged input is
+// an element of a list. An element of a parameter is in a row: in the one that
+// the first index selects if that extent is dynamic, otherwise in the whole
+// tensor.
 // CHECK-LABEL: func.func @reads.inspect
 // CHECK-SAME:    (%[[N:.*]]: !batch.handle, %[[X:.*]]: !batch.handle, %[[XS:.*]]: !rec.list<!batch.handle>,
 // CHECK:         %[[ONE:.*]] = arith.constant 1 : index

@@ -4,7 +4,7 @@
 func.func @main(%x: !vec) -> !vec
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
   %zero = arith.constant 0 : index
-  // expected-error @+1 {{has order 'layers', but knows its number of rounds only when it ends; use a counted loop, or order 'rounds'}}
+  // expected-error @+1 {{loop has order 'layers', but its number of rounds is unknown until it ends; use a counted loop, or order 'rounds'}}
   %y = scf.while (%v = %x) : (!vec) -> !vec {
     %e = tensor.extract %v[%zero] : !vec
     %more = arith.cmpf ogt, %e, %e : f32

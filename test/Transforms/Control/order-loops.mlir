@@ -5,11 +5,11 @@
 // RUN: batch-opt %s -split-input-file -batch-order-loops=order=wavefront \
 // RUN:   | FileCheck %s --check-prefix=FORCED
 
-// Two recurrences: the product of the second one with what the first one gives is of
-// no recurrence itself.
+// Two recurrences: the product of the second one with the result of the first one
+// does not depend on a recurrence.
 !vec = tensor<256xf32>
 !mat = tensor<256x256xf32>
-// REMARK: order 'layers': 4 layers, between which products read 262144 bytes of parameters, once for a group of rounds
+// REMARK: order 'layers': 4 layers, with products in between that read 262144 bytes of parameters, once per group of rounds
 // CHECK-LABEL: func.func @main
 // CHECK:         {batch.order = #batch.order<layers>}
 // FORCED-LABEL: func.func @main
@@ -32,10 +32,10 @@ func.func @main(%n: index, %W: !mat {batch.shared = "W"}, %U: !mat {batch.shared
 
 // -----
 
-// With few parameters it is not worth it.
+// With few parameters, another order does not pay.
 !vec = tensor<16xf32>
 !mat = tensor<16x16xf32>
-// REMARK: order 'rounds': 4 layers, between which products read 1024 bytes of parameters, too few to wait for rounds
+// REMARK: order 'rounds': 4 layers, with products in between that read 1024 bytes of parameters, too few for grouping rounds to pay off
 // CHECK-LABEL: func.func @main
 // CHECK:         {batch.order = #batch.order<rounds>}
 // FORCED-LABEL: func.func @main
@@ -57,8 +57,8 @@ func.func @main(%n: index, %W: !mat {batch.shared = "W"})
 
 // -----
 
-// One recurrence has one layer; a number that it computes stays in it, and so does what
-// reads it. The source decides for itself.
+// One recurrence has one layer. A number that it computes remains in it, and so do the
+// reads of the number. An order in the source remains.
 !vec = tensor<256xf32>
 !mat = tensor<256x256xf32>
 // CHECK-LABEL: func.func @main

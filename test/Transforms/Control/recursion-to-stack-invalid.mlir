@@ -4,8 +4,8 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 
-// Lockstep control does not walk data structures; another strategy does.
-// expected-error @+2 {{this value is of type '!rec.adt<@Tree>', a data structure, which strategies 'lockstep' and 'mask' do not walk}}
+// Lockstep control does not walk data structures. Other strategies do.
+// expected-error @+2 {{this value of type '!rec.adt<@Tree>' is a data structure, which strategies 'lockstep' and 'mask' do not support}}
 // expected-note @+1 {{legal strategies: 'linearize', 'lazy', 'replicate' and 'none', which runs one instance at a time}}
 func.func @main(%t: !rec.adt<@Tree>) -> i64 attributes {batch.entry} {
   %zero = arith.constant 0 : i64
@@ -18,13 +18,13 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 
-// Where control needs a computed tensor, linearize is not legal either.
+// If control needs a computed tensor, linearize is not legal either.
 func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
   %c = arith.constant 0.0 : f32
   %t = math.sin %x : tensor<4xf32>
   %e = tensor.extract %t[%i] : tensor<4xf32>
   %positive = arith.cmpf ogt, %e, %c : f32
-  // expected-error @+2 {{uses a data structure, which strategies 'lockstep' and 'mask' do not walk}}
+  // expected-error @+2 {{uses a data structure, which strategies 'lockstep' and 'mask' do not support}}
   // expected-note @+1 {{legal strategies: 'lazy' and 'none', which runs one instance at a time}}
   %leaf = rec.construct @Tree::@leaf(%i) : (index) -> !rec.adt<@Tree>
   %r = scf.if %positive -> f32 {
@@ -39,7 +39,7 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> f32 attributes {batch.entry} {
 
 // A history is a data structure, too.
 func.func @main(%x: tensor<4xf32>, %i: index) -> index attributes {batch.entry} {
-  // expected-error @+2 {{uses a data structure, which strategies 'lockstep' and 'mask' do not walk}}
+  // expected-error @+2 {{uses a data structure, which strategies 'lockstep' and 'mask' do not support}}
   // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
   %none = rec.empty : tensor<?x4xf32>
   %rows = rec.append %none, %x : tensor<?x4xf32>
@@ -49,8 +49,8 @@ func.func @main(%x: tensor<4xf32>, %i: index) -> index attributes {batch.entry} 
 
 // -----
 
-// A row of a variable has one size.
-// expected-error @+2 {{type 'tensor<?x4xf32>' of a value that is kept between steps is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of them}}
+// A row of a variable has a static size.
+// expected-error @+2 {{type 'tensor<?x4xf32>' of a value that is stored between steps is not supported: strategies 'lockstep' and 'mask' can only store integers of at most 64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of them}}
 // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
 func.func @main(%x: tensor<?x4xf32>) -> index attributes {batch.entry} {
   %zero = arith.constant 0 : index
@@ -60,7 +60,7 @@ func.func @main(%x: tensor<?x4xf32>) -> index attributes {batch.entry} {
 
 // -----
 
-// expected-error @+2 {{result #1: type 'f80' is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of them}}
+// expected-error @+2 {{result #1: type 'f80' is not supported: strategies 'lockstep' and 'mask' can only store integers of at most 64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of them}}
 // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
 func.func @main(%x: f32) -> (f32, f80) attributes {batch.entry} {
   %y = arith.extf %x : f32 to f80
@@ -87,11 +87,11 @@ func.func @main(%x: tensor<4xf32>, %v: tensor<4x4xf32> {batch.shared = "v"},
 
 // -----
 
-// A parameter of the entry is what the parameter file says.
+// A parameter of the entry has the value from the parameter file.
 func.func @main(%n: i64, %v: tensor<4xf32> {batch.shared = "v"},
                 %w: tensor<4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+2 {{this call passes a value of its own as argument #1 of the entry, a parameter, which is the same for all instances and calls; call another function instead}}
+  // expected-error @+2 {{this call passes another value as argument #1 of the entry, but a parameter must be the same for all instances and calls; call another function instead}}
   // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
   %z = call @main(%n, %w, %v) : (i64, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %z : tensor<4xf32>
@@ -108,7 +108,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
 
 // -----
 
-// A block may run for any lanes in any order: it only computes.
+// A block may run for any lanes in any order, so it has no effects.
 func.func @main(%c: i1) -> i1 attributes {batch.entry} {
   // expected-error @+1 {{has effects; strategies 'lockstep' and 'mask' can only run code without effects}}
   cf.assert %c, "no"
@@ -124,7 +124,7 @@ func.func private @f(%i: index) -> i64 {
 func.func @main() -> tensor<4xi64> attributes {batch.entry} {
   %t = tensor.generate {
   ^bb0(%i: index):
-    // expected-error @+1 {{this call is in the body of a tensor op, where no strategy follows calls; inline the called function}}
+    // expected-error @+1 {{calls in the body of a tensor op are not supported; inline the called function}}
     %x = func.call @f(%i) : (index) -> i64
     tensor.yield %x : i64
   } : tensor<4xi64>
@@ -142,7 +142,7 @@ func.func @main(%n: f32, %s: f32 {batch.shared = "s"}) -> f32
 
 // -----
 
-// expected-error @+2 {{type 'tensor<2x0xi64>' of a value that is kept between steps is not supported: strategies 'lockstep' and 'mask' can only keep integers of at most 64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of them}}
+// expected-error @+2 {{type 'tensor<2x0xi64>' of a value that is stored between steps is not supported: strategies 'lockstep' and 'mask' can only store integers of at most 64 bits, index, f16, bf16, f32, f64 and nonempty static tensors of them}}
 // expected-note @+1 {{legal strategies: 'linearize', 'lazy' and 'none', which runs one instance at a time}}
 func.func @main(%x: tensor<2x0xi64>) -> tensor<2x0xi64> attributes {batch.entry} {
   return %x : tensor<2x0xi64>
@@ -152,7 +152,7 @@ func.func @main(%x: tensor<2x0xi64>) -> tensor<2x0xi64> attributes {batch.entry}
 
 func.func @main(%n: index, %x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant 0.0 : f32
-  // expected-error @+1 {{is control that no strategy supports; write it as 'scf.for' or as tensor code}}
+  // expected-error @+1 {{is not supported by any strategy; write it as 'scf.for' or as tensor code}}
   %y = scf.forall (%i) in (%n) shared_outs(%o = %x) -> tensor<4xf32> {
     %e = tensor.splat %zero : tensor<1xf32>
     scf.forall.in_parallel {

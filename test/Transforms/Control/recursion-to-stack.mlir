@@ -5,9 +5,9 @@
 // RUN: batch-opt %s --split-input-file --batch-recursion-to-stack="live-saves=false temporaries=false needed-stacks=false cached-tops=false tail-calls=false" \
 // RUN:   | FileCheck %s --check-prefix=NAIVE
 
-// Functions stay as they are. What lives from step to step is a variable, with a
-// stack if it is live across a call; arguments and results of the entry are the
-// bottom rows of theirs.
+// Functions remain unchanged. A value that lives between steps is a variable,
+// with a stack if it is live across a call. Arguments and results of the entry
+// are the bottom rows of their variables.
 // CHECK-LABEL: func.func @main
 // CHECK:         call @fib
 // CHECK-LABEL: batch.machine @main.machine() attributes {cached_tops} {
@@ -17,9 +17,9 @@
 // CHECK-NEXT:    batch.variable @main.result0 : i64 result(0)
 // CHECK-NEXT:    batch.block @main.0 {
 
-// Each call saves what is live across it, sets its argument and comes back to the
-// next block, which drops what was saved: the argument for the first call, its
-// result for the second.
+// Each call saves the values that are live across it, sets its argument and
+// returns to the next block. That block drops the saved value: the argument for
+// the first call, its result for the second.
 // SAVES-LABEL: batch.block @fib.2 {
 // SAVES:         %[[N:.*]] = batch.top @fib.arg0 : i64
 // SAVES:         %[[N1:.*]] = arith.subi %[[N]]
@@ -35,9 +35,9 @@
 // SAVES-LABEL: batch.block @fib.4 {
 // SAVES:         batch.pop @fib.v0
 
-// The entry ends in a call, so the callee leaves its result where the entry's is
-// and returns for it. The result of the first call is copied before the second
-// one overwrites it.
+// The entry ends in a call, so the callee stores its result in the entry's and
+// returns for it. The result of the first call is copied before the second one
+// overwrites it.
 // RESULTS-LABEL: batch.block @main.0 {
 // RESULTS:         batch.jump @fib.0
 // RESULTS-LABEL: batch.block @fib.1 {
@@ -54,8 +54,8 @@
 // RESULTS-NEXT:    batch.set @main.result0, %[[S]] : i64
 // RESULTS-NEXT:    batch.return
 
-// Without optimizations every value is a variable with a stack, and calls save
-// them all and come back.
+// Without optimizations, every value is a variable with a stack. Calls save all
+// variables, and return.
 // NAIVE-LABEL: batch.machine @main.machine() {
 // NAIVE-NOT:     batch.variable @{{.*}} : i64{{$}}
 // NAIVE:         batch.block @main.0 {
@@ -92,8 +92,8 @@ func.func @main(%n: i64 {batch.name = "n"}) -> i64 attributes {batch.entry} {
 
 // -----
 
-// f(b, a): all arguments are read before one is written, and what the caller
-// needs again is pushed together with what the callee gets.
+// f(b, a): all arguments are read before one is written. Values that the caller
+// needs again are pushed together with the arguments of the callee.
 
 // CHECK-LABEL: batch.machine @main.machine
 // CHECK:         batch.block @f.2 {
@@ -126,8 +126,8 @@ func.func @main(%a: i64, %b: i64) -> (i64, i64) attributes {batch.entry} {
 
 // -----
 
-// Mutual tail recursion is jumps alone: no stack, one result variable. The
-// parameter is passed through as the machine's argument.
+// Mutual tail recursion consists of jumps only: no stack, one result variable.
+// The parameter is the machine's argument.
 
 // CHECK-LABEL: batch.machine @main.machine
 // CHECK-SAME:    (%[[W:.*]]: tensor<i64> {batch.shared = "w"}) attributes {cached_tops} {
@@ -173,9 +173,9 @@ func.func @main(%w: tensor<i64> {batch.shared = "w"}, %n: i64) -> tensor<i64> at
 
 // -----
 
-// A loop whose values swap. Both targets of its branch get their arguments
-// before the branch; there are no blocks for edges. A program without recursion
-// has no stacks, not even where it calls a function.
+// A loop whose values are swapped. Both targets of its branch get their
+// arguments before the branch, without blocks for edges. A program without
+// recursion has no stacks, even if it calls a function.
 
 // CHECK-LABEL: batch.machine @main.machine
 // CHECK-NOT:     stack
@@ -217,8 +217,8 @@ func.func @main(%n: i64, %a: i64, %b: i64) -> i64 attributes {batch.entry} {
 
 // -----
 
-// An argument that one target of a branch takes and the other reads: it keeps
-// its value on the way there.
+// One target of a branch takes an argument, and the other reads it: it keeps
+// its value on the path there.
 
 // CHECK-LABEL: batch.machine @main.machine
 // CHECK:         batch.block @main.1 {
@@ -241,8 +241,8 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
 
 // -----
 
-// Tensors: constants and zeros are made where they are needed, a matrix that
-// all calls share is no variable, a vector that differs is.
+// Tensors: constants and zeros are created where they are needed. A matrix that
+// all calls share is not a variable, a vector that differs is.
 
 // CHECK-LABEL: batch.machine @main.machine
 // CHECK-SAME:    (%[[W:.*]]: tensor<4x4xf64> {batch.shared = "W"}, %[[V:.*]]: tensor<4xf64> {batch.shared = "v"})
@@ -280,7 +280,7 @@ func.func @main(%w: tensor<4x4xf64> {batch.shared = "W"},
 
 // -----
 
-// Without an entry there is nothing to do.
+// Without an entry, nothing changes.
 // CHECK-LABEL: func.func private @alone
 // CHECK-NOT:   batch.machine
 func.func private @alone(%n: i64) -> i64 {

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --split-input-file --uprog-insert-barriers | FileCheck %s
 
-// A barrier comes between what writes a row and what reads it, and none where rows
-// are different.
+// A barrier separates a write of a row from its reads. Different rows need no
+// barrier.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -36,8 +36,8 @@ uprog.program @chain(%i: index) level(device) {
 
 // -----
 
-// A unit that is ahead may not write what another one still reads, in the round
-// before: with a second copy one barrier a round is enough.
+// A unit that is ahead may not write a row that another one still reads, in the
+// previous round. With a second copy, one barrier per round is enough.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -65,8 +65,8 @@ uprog.program @turns(%i: index) level(device) {
 
 // -----
 
-// A temporary with one copy needs two: before it is written again, and before it is
-// read.
+// A temporary with one copy needs two barriers: before it is written again, and
+// before it is read.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -100,8 +100,8 @@ uprog.program @temporary(%i: index) level(device) {
 
 // -----
 
-// Control reads behind a barrier, whatever branch has written; what was read before
-// control may not be written in it.
+// Control reads after a barrier, for writes in any branch. A row that was read
+// before control may not be written in it.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<i1> {
   %c = arith.constant dense<true> : tensor<i1>
   batch.yield %c : tensor<i1>
@@ -165,7 +165,7 @@ uprog.program @batches(%i: index) level(device) {
   %a = uprog.row @a
   %s = uprog.site @f(%x : !uprog.row) into(%a)
   uprog.run @f.rows step(%s) tasks(%one)
-  %tasks = uprog.tasks @f room(8)
+  %tasks = uprog.tasks @f capacity(8)
   uprog.put_task %tasks[%zero] = %a : !uprog.row
   %as = uprog.row @as
   %t = uprog.batch %tasks count(%one) into(%as)
@@ -179,8 +179,8 @@ uprog.program @batches(%i: index) level(device) {
 
 // -----
 
-// Another program may do anything. A unit that runs one task after the other begins
-// with a barrier.
+// A reference to another program may read and write any row. A unit that runs one
+// task after the other begins with a barrier.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -218,8 +218,8 @@ uprog.program @main.execute() level(device) {
 
 // -----
 
-// A temporary that takes turns in two copies needs one barrier a round: a unit that is
-// ahead writes the other copy.
+// A temporary that alternates between two copies needs one barrier per round: a unit
+// that is ahead writes the other copy.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -253,8 +253,8 @@ uprog.program @in_turn(%i: index) level(device) {
 
 // -----
 
-// Two copies are not enough for a loop that waits nowhere else: what a round has read
-// may be written two rounds later.
+// Two copies are not enough for a loop without another barrier: a row that a round
+// has read may be written two rounds later.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
@@ -325,8 +325,8 @@ uprog.program @first_round(%i: index) level(device) {
 
 // -----
 
-// What is looked up of a node may have been written in any round before, so there is a
-// barrier before what reads it; none in a round that computes nothing.
+// The result of a node may have been written in any earlier round, so there is a
+// barrier before its reads. A round that computes nothing has none.
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<4xf32>)
   rec.variant @node(part: !rec.adt<@Tree>)
@@ -381,7 +381,7 @@ uprog.program @nodes(%i: index) level(device) {
 
 // -----
 
-// What one unit does by itself comes one after the other. Others wait for it, and it
+// Steps of one unit run one after the other. Other units wait for it, and it waits
 // for them.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
@@ -424,7 +424,7 @@ uprog.program @one_unit(%i: index) level(device) {
 
 // -----
 
-// A loop of such steps has no barrier, but what is behind it has one.
+// A loop of such steps has no barrier, but the code after it has one.
 batch.kernel @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

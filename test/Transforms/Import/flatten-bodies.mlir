@@ -6,8 +6,8 @@
 
 #one = affine_map<(d0) -> (d0)>
 
-// A concatenation as front ends write it: an element of one tensor or the other. Where
-// a branch is not taken, its index is 0.
+// A concatenation as front ends write it: an element of one tensor or the other. The
+// index of a branch that is not taken is 0.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    (%[[X:.*]]: tensor<3xi32> {{.*}}, %[[Y:[a-z0-9]*]]: tensor<2xi32>
 // CHECK:         linalg.generic
@@ -22,7 +22,7 @@
 // CHECK:           %[[B:.*]] = tensor.extract %[[Y]][%[[AT]]]
 // CHECK:           %[[E:.*]] = arith.select %[[FIRST]], %[[A]], %[[B]] : i32
 // CHECK:           linalg.yield %[[E]]
-// Inner conditionals go first. A division by zero is not computed.
+// Inner conditionals are flattened first. A division by zero is not computed.
 // CHECK:         linalg.generic
 // CHECK-NOT:       scf.if
 // CHECK:           %[[NOT_ZERO:.*]] = arith.cmpi ne
@@ -76,7 +76,7 @@ func.func @main(%x: tensor<3xi32> {batch.name = "x"}, %y: tensor<2xi32> {batch.n
   return %all, %divided : tensor<5xi32>, tensor<3xi32>
 }
 
-// What has no element cannot be read at 0.
+// A tensor without elements cannot be read at 0.
 // CHECK-LABEL: func.func @dynamic
 // CHECK:         scf.if
 // CHECK:           tensor.extract
@@ -99,8 +99,8 @@ func.func @dynamic(%x: tensor<?xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   return %z : tensor<4xf32>
 }
 
-// Where an element does not count, a reduction takes the neutral number, if it may
-// keep what it has any number of times.
+// If an element does not count, a reduction takes its neutral element, provided
+// that repeating an element does not change the result.
 // CHECK-LABEL: func.func @first
 // CHECK:         linalg.generic
 // CHECK:         ^bb0(%{{.*}}: f32, %[[SO_FAR:.*]]: i32):
@@ -150,7 +150,7 @@ func.func @first(%x: tensor<9xf32>, %a: tensor<i32>, %b: tensor<f32>)
     %sum = arith.addf %so_far, %candidate : f32
     linalg.yield %sum : f32
   } -> tensor<f32>
-  // The larger number of NaN and the neutral number would be that.
+  // The maximum of NaN and the neutral element would be the neutral element.
   %number = linalg.generic {indexing_maps = [#one, #whole], iterator_types = ["reduction"]}
       ins(%x : tensor<9xf32>) outs(%b : tensor<f32>) {
   ^bb0(%e: f32, %so_far: f32):
@@ -163,8 +163,7 @@ func.func @first(%x: tensor<9xf32>, %a: tensor<i32>, %b: tensor<f32>)
       : tensor<i32>, tensor<f32>, tensor<f32>, tensor<f32>
 }
 
-// Rows at places that a ragged list has: the places are an operand, and known to code that
-// is batched.
+// Rows at places in a ragged list: the places are an operand, and batched code has them.
 // CHECK-LABEL: func.func private @rows_at
 //  CHECK-SAME: (%[[AT:.*]]: tensor<?x1xi32>, %[[E:.*]]: tensor<9x4xf32>)
 //       CHECK:   %[[PLACES:.*]] = tensor.collapse_shape %[[AT]] {{\[\[0, 1\]\]}}
@@ -190,7 +189,8 @@ func.func private @rows_at(%at: tensor<?x1xi32>, %E: tensor<9x4xf32>) -> tensor<
   return %g : tensor<?x4xf32>
 }
 
-// A list of another length is read where it is: its places are not the loop's.
+// A list of another length is read in place: its places are not those of the
+// loop.
 // CHECK-LABEL: func.func private @of_another_length
 //  CHECK-SAME: (%[[X:.*]]: tensor<?xi32>, %[[AT:.*]]: tensor<?xi32>)
 //       CHECK:   linalg.generic {{.*}} ins(%[[X]] : tensor<?xi32>)
@@ -210,7 +210,7 @@ func.func private @of_another_length(%x: tensor<?xi32>, %at: tensor<?xi32>) -> t
   return %g : tensor<?xi32>
 }
 
-// What has been computed of each element of a list is as long as the list.
+// A tensor computed from each element of a list is as long as the list.
 // CHECK-LABEL: func.func private @of_a_copy
 //       CHECK:   %[[COPY:.*]] = linalg.generic
 //       CHECK:   linalg.generic {{.*}} ins(%{{.*}}, %[[COPY]] : tensor<?xi32>, tensor<?xi32>)

@@ -38,7 +38,7 @@ func.func private @layer(%x: !vec, %W: !mat, %b: !vec) -> !vec {
   return %z : !vec
 }
 
-// A bias that is repeated, and what a sum of rows is added to.
+// A bias that is repeated, and an operand that a sum of rows is added to.
 // CHECK-LABEL: func.func private @rows
 //  CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[R:.*]]: tensor<?x4xf32>, %[[W:.*]]: tensor<4x4xf32>, %[[B:.*]]: tensor<4xf32>)
 //       CHECK:   %[[BS:.*]] = linalg.broadcast ins(%[[B]]
@@ -64,8 +64,8 @@ func.func private @rows(%x: !vec, %r: tensor<?x4xf32>, %W: !mat, %b: !vec) -> !v
   return %z : !vec
 }
 
-// A product with what comes from a call begins with one that waits for nothing. If both
-// wait, or none, both are independent.
+// A product with a result of a call begins with a product that waits for nothing. If
+// both wait, or neither, both are independent.
 // CHECK-LABEL: func.func private @step
 //  CHECK-SAME: (%{{.*}}: !rec.adt<@Words>, %{{.*}}: tensor<4x4xf32>, %{{.*}}: tensor<4x4xf32>, %[[B:.*]]: tensor<4xf32>)
 //       CHECK:     %[[ZERO:.*]] = arith.constant dense<0.0
@@ -94,8 +94,8 @@ func.func private @step(%s: !words, %W: !mat, %U: !mat, %b: !vec) -> !vec {
   return %y : !vec
 }
 
-// What stays: a sum with a vector of the instance, a product that is read twice, one that
-// does not begin with zero, products of parameters alone, a bias whose addition repeats it,
+// Unchanged: a sum with a vector of the instance, a product that is read twice, one that
+// does not begin with zero, products of parameters only, a bias whose addition repeats it,
 // sums of two sums, an operation with two results.
 // CHECK-LABEL: func.func private @others
 //   CHECK-NOT:   linalg.matvec {{.*}} outs(%{{(b|arg3)}} :

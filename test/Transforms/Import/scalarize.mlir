@@ -3,7 +3,7 @@
 #none = affine_map<() -> ()>
 
 // A loop as front ends write it: counter, limit and condition are rank-0
-// tensors. The sum is carried as a tensor still.
+// tensors. The sum is still carried as a tensor.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    %[[N:[a-z0-9]*]]: tensor<i32>
 // CHECK:         scf.while (%[[I:.*]] = %{{.*}}, %{{.*}} = %{{.*}}) : (i32, tensor<4xf32>) -> (i32, tensor<4xf32>) {
@@ -38,8 +38,8 @@ func.func @main(%n: tensor<i32> {batch.name = "n"}, %x: tensor<4xf32> {batch.nam
 
 // -----
 
-// A number that follows from a tensor stays one: control waits for it late. The
-// branch on it, too.
+// A number computed from a tensor remains a tensor: control waits for it late.
+// So does a branch on it.
 // CHECK-LABEL: func.func @main
 // CHECK:         scf.while (%{{.*}} = %{{.*}}) : (tensor<f32>) -> tensor<f32>
 // CHECK:           %[[LESS:.*]] = arith.cmpf olt, %{{.*}}, %{{.*}} : tensor<f32>
@@ -113,7 +113,7 @@ func.func @main(%n: index {batch.name = "n"}, %x: tensor<4xf32> {batch.name = "x
 // -----
 
 // A position and a threshold of a node of a tree, in a recursive function: control reads an
-// element of the input, which calls hand on.
+// element of the input, which calls pass on.
 // CHECK-LABEL: func.func private @walk
 // CHECK-SAME:    (%{{.*}}, %[[X:.*]]: tensor<16xf32>)
 // CHECK:         case @split(%[[K:.*]]: i32, %[[T:.*]]: f32,
@@ -161,7 +161,8 @@ func.func @main(%t: !rec.adt<@Tree> {batch.name = "t"}, %x: tensor<16xf32> {batc
 
 // -----
 
-// A tensor that a call computes is no input: control waits for it as late as before.
+// A tensor that a call computes is not an input: control waits for it as late as
+// before.
 // CHECK-LABEL: func.func private @shrink
 // CHECK:         arith.cmpf ogt, %{{.*}} : tensor<f32>
 func.func private @shrink(%x: tensor<4xf32>) -> tensor<4xf32> {

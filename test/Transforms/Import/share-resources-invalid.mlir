@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-share-resources --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{uses resource 'w' with two types; reshape a constant of one type}}
+// expected-error @+1 {{resource 'w' is used with two types; use a constant of one type and reshape it}}
 func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<2x2xf32>) attributes {batch.entry} {
   %a = arith.constant dense_resource<w> : tensor<4xf32>
   %b = arith.constant dense_resource<w> : tensor<2x2xf32>
@@ -10,7 +10,7 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<2x2xf32>) attribute
 
 // -----
 
-// expected-error @+1 {{has a parameter 'w' already, and a constant that is the resource of that name; rename one of them}}
+// expected-error @+1 {{parameter 'w' has the same name as the resource of a constant; rename one of them}}
 func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"}) -> tensor<4xf32>
     attributes {batch.entry} {
   %a = arith.constant dense_resource<w> : tensor<4xf32>

@@ -9,7 +9,8 @@
 // VALUES: {{^ +11 +28$}}
 // MISSING: weight
 
-// Each is an argument of the functions that use it or call one that does.
+// Each resource is an argument of the functions that use it, directly or
+// through calls.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    %[[L:[a-z0-9]*]]: !rec.adt<@List>
 // CHECK-SAME:    %[[W:[a-z0-9]*]]: tensor<2xf32> {batch.shared = "weight"}
@@ -47,7 +48,7 @@ func.func private @walk(%l: !rec.adt<@List>) -> tensor<2xf32> {
   return %y : tensor<2xf32>
 }
 
-// A function that the entry does not reach calls it, too.
+// A function that the entry does not reach also calls it.
 // CHECK-LABEL: func.func @other
 // CHECK-SAME:    %[[W:[a-z0-9]*]]: tensor<2xf32>, %[[B:[a-z0-9]*]]: tensor<2xf32>)
 // CHECK:         call @walk(%{{.*}}, %[[W]], %[[B]]) :

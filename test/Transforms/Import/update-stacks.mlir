@@ -89,7 +89,7 @@ func.func @others(%stack: !stack, %x: tensor<4xf32>, %i: index) -> (!stack, !row
 
 // -----
 
-// A column of a square matrix is no row, though it has the type of one.
+// A column of a square matrix is not a row, though it has the type of one.
 
 // CHECK-LABEL: func.func @column
 // CHECK:         %[[COLUMN:.*]] = tensor.extract_slice

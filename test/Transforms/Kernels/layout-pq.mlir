@@ -5,9 +5,9 @@
 !vec = tensor<16xf32>
 !mat = tensor<16x16xf32>
 
-// Two gates have their parameters stacked, in one order, and what follows them
-// runs once. The product with another vector stays alone, and so does what
-// reads one of the gates.
+// Two gates have their parameters stacked, in one order, and the ops after them
+// run once. The product with another vector remains separate, as does an op
+// that reads one of the gates.
 // CHECK-LABEL: batch.kernel @gates
 // CHECK:         %[[B:.+]] = tensor.concat dim(0) %[[BI:arg[0-9]+]], %[[BF:arg[0-9]+]] : (tensor<16xf32>, tensor<16xf32>) -> tensor<32xf32>
 // CHECK:         %[[W:.+]] = tensor.concat dim(0) %{{.+}}, %{{.+}} : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<32x16xf32>
@@ -18,7 +18,7 @@
 // CHECK:         arith.mulf %[[ONE]], %{{.+}} : tensor<16xf32>
 // CHECK:         linalg.matvec ins(%{{.+}} : tensor<16x16xf32>, tensor<16xf32>) outs(%{{.+}} : tensor<16xf32>)
 // CHECK:         batch.yield
-// REMARK: remark: [Passed] Layout {{.*}}"@gates: 6 operators in 4 batches; 2 gather copies of 2176 bytes a task in the original layout, 0 of 0 bytes in the new one"
+// REMARK: remark: [Passed] Layout {{.*}}"@gates: 6 operators in 4 batches; 2 gather copies of 2176 bytes per task in the original layout, 0 of 0 bytes in the new one"
 // WEIGHTS-LABEL: batch.kernel @gates
 // WEIGHTS-NOT:     tensor.concat
 batch.kernel @gates(%x: !vec, %c: !vec,
@@ -36,8 +36,9 @@ batch.kernel @gates(%x: !vec, %c: !vec,
   batch.yield %h, %o : !vec, !vec
 }
 
-// The same parameters for three nodes: three rows, in either way. A constant and
-// a parameter are there once for all; nodes are arguments, which lie apart.
+// The same parameters for three nodes make three rows, in either way. A constant
+// and a parameter exist once for all. Nodes are arguments, which are not
+// adjacent.
 // CHECK-LABEL: batch.kernel @nodes
 // CHECK:         linalg.contract
 // WEIGHTS-LABEL: batch.kernel @nodes
@@ -52,8 +53,8 @@ batch.kernel @gates(%x: !vec, %c: !vec,
 // WEIGHTS:         %[[S:.+]] = tensor.extract_slice %[[D]][{{[0-2]}}, 0] [1, 16] [1, 1] : tensor<3x16xf32> to tensor<1x16xf32>
 // WEIGHTS:         tensor.collapse_shape %[[S]] {{\[}}[0, 1]] : tensor<1x16xf32> into tensor<16xf32>
 // WEIGHTS:         arith.addf %{{.+}}, %{{.+}} : tensor<16xf32>
-// REMARK: remark: [Passed] Layout {{.*}}"@nodes: 8 operators in 4 batches; 1 gather copies of 192 bytes a task in the original layout, 1 of 192 bytes in the new one"
-// REMARK: remark: [Missed] Layout {{.*}}"operands of 3 x linalg.matvec are copied, 192 bytes a task: arguments lie where their callers keep them"
+// REMARK: remark: [Passed] Layout {{.*}}"@nodes: 8 operators in 4 batches; 1 gather copies of 192 bytes per task in the original layout, 1 of 192 bytes in the new one"
+// REMARK: remark: [Missed] Layout {{.*}}"operands of 3 x linalg.matvec are copied, 192 bytes per task: callers determine where arguments are stored"
 batch.kernel @nodes(%x: !vec, %y: !vec, %z: !vec,
     %w: !mat {batch.parameter = 7 : i64, batch.shared},
     %b: !vec {batch.parameter = 8 : i64, batch.shared}) -> !vec {
@@ -70,9 +71,9 @@ batch.kernel @nodes(%x: !vec, %y: !vec, %z: !vec,
   batch.yield %t : !vec
 }
 
-// A parameter that another kernel reads too would be there twice if it were
-// stacked; pieces of 40 bytes would begin where no row does. Elementwise code
-// alone reads no parameters.
+// A parameter that another kernel also reads would exist twice if it were
+// stacked. Pieces of 40 bytes would not begin where rows begin. Elementwise
+// code alone reads no parameters.
 // CHECK-LABEL: batch.kernel @apart
 // CHECK-NOT:     tensor.concat
 // CHECK-LABEL: batch.kernel @short
@@ -96,7 +97,7 @@ batch.kernel @short(%x: tensor<10xf32>, %y: tensor<10xf32>) -> tensor<10xf32> {
   batch.yield %s : tensor<10xf32>
 }
 
-// What there is an operator for stays what it is.
+// A kernel with an operator remains unchanged.
 // CHECK-LABEL: batch.kernel @made
 // CHECK-NOT:     linalg.contract
 batch.kernel @made(%x: !vec, %y: !vec,

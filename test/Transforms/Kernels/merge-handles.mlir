@@ -22,9 +22,9 @@ batch.kernel @cell(%h: tensor<?x4xf32> {batch.ragged = 0 : i64},
   batch.yield %x, %x, %x : !vec, !vec, !vec
 }
 
-// Results 0 and 1 of a task lie at position 0 of their tables; result 2 is
-// another one in the first table. What all cases yield twice is yielded once,
-// lists included, and calls return it once.
+// Results 0 and 1 of a task are at position 0 of their tables. Result 2 is at
+// another position of the first table. Handles that all cases yield twice are
+// yielded once, also lists, and calls return them once.
 // CHECK-LABEL: func.func private @visit.inspect
 // CHECK-SAME:    -> (!batch.handle, !batch.handle)
 func.func private @visit.inspect(%t: !tree) -> (!batch.handle, !batch.handle, !batch.handle) {
@@ -63,7 +63,7 @@ func.func private @visit.inspect(%t: !tree) -> (!batch.handle, !batch.handle, !b
   return %r#0, %r#1, %r#2 : !batch.handle, !batch.handle, !batch.handle
 }
 
-// One case yields different values: nothing to merge. Numbers are no handles.
+// One case yields different values: nothing is merged. Numbers are not handles.
 // CHECK-LABEL: func.func private @choose.inspect
 // CHECK-SAME:    -> (!batch.handle, !batch.handle, index, index)
 func.func private @choose.inspect(%t: !tree, %b: i1)
@@ -83,7 +83,7 @@ func.func private @choose.inspect(%t: !tree, %b: i1)
   return %r#0, %r#1, %one, %one : !batch.handle, !batch.handle, index, index
 }
 
-// The results of the entry's inspector are what the object returns: they stay.
+// The results of the entry's inspector are results of the object: they remain.
 // CHECK-LABEL: func.func @main.inspect
 // CHECK-SAME:    -> (!batch.handle, !batch.handle)
 // CHECK:         return %[[M:.*]]#0, %[[M]]#0

@@ -1,9 +1,9 @@
 // RUN: batch-opt %s --batch-outline-blocks | FileCheck %s
-// A machine that has been outlined stays as it is.
+// A machine that is already outlined remains unchanged.
 // RUN: batch-opt %s --batch-outline-blocks | batch-opt --batch-outline-blocks | FileCheck %s
 
-// What a block computes is a kernel; scalars are tensors of rank 0. A value that
-// the block has put into a variable itself is not read from it.
+// The code of a block is a kernel. Scalars are tensors of rank 0. A value that
+// the block itself has stored in a variable is not read from it.
 // CHECK-LABEL: batch.kernel @compute(
 // CHECK-SAME:    %[[N:.*]]: tensor<i64>, %[[X:.*]]: tensor<4xf64>, %[[W:.*]]: tensor<4xf64> {batch.parameter = 0 : i64, batch.shared})
 // CHECK:         %[[E:.*]] = tensor.extract %[[N]][] : tensor<i64>
@@ -26,7 +26,7 @@
 // CHECK-NEXT:    %[[C:.*]] = tensor.extract %[[R]]#2[] : tensor<i1>
 // CHECK-NEXT:    batch.branch %[[C]], @uncover, @copy
 
-// A row below the top is uncovered before the kernel runs.
+// A row below the top becomes the top before the kernel runs.
 // CHECK:       batch.block @uncover {
 // CHECK-NEXT:    batch.pop @n
 // CHECK-NEXT:    %[[N:.*]] = batch.top @n
@@ -34,7 +34,7 @@
 // CHECK-NEXT:    batch.push @n, %[[R]]
 // CHECK-NEXT:    batch.jump @both
 
-// A row above it that is read too gets a variable of its own.
+// A row above it that is also read gets its own variable.
 // CHECK:       batch.block @both {
 // CHECK-NEXT:    %[[TOP:.*]] = batch.top @n
 // CHECK-NEXT:    batch.set @both.n.0, %[[TOP]]
@@ -44,14 +44,14 @@
 // CHECK-NEXT:    %[[R:.*]] = batch.invoke @both(%[[BELOW]], %[[ABOVE]])
 // CHECK-NEXT:    batch.push @n, %[[R]]
 
-// Copies need no kernel,
+// Copies need no kernel.
 // CHECK:       batch.block @copy {
 // CHECK-NEXT:    batch.push @n
 // CHECK-NEXT:    %[[M:.*]] = batch.top @m
 // CHECK-NEXT:    batch.set @n, %[[M]]
 // CHECK-NEXT:    batch.push_jump @swap return_to(@swap)
 
-// unless the variable changes.
+// Copies of variables that change need a kernel.
 // CHECK:       batch.block @swap {
 // CHECK:         %[[R:.*]]:2 = batch.invoke @swap(
 // CHECK-NEXT:    batch.set @n, %[[R]]#0

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --split-input-file --batch-outline-kernels | FileCheck %s
 
-// A row of a ragged tensor that is computed is no element of a list: the kernel that
+// A row of a computed ragged tensor is not an element of a list: the kernel that
 // computes the tensor reads it.
 // CHECK-LABEL: batch.kernel @row_for(
 // CHECK-SAME:    %[[XS:.*]]: tensor<?x4xf32>, %[[I:.*]]: index,
@@ -27,8 +27,8 @@ func.func @row(%xs: tensor<?x4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// One that several kernels read each of them computes: here the one before the loop
-// and the one in it.
+// Each of several kernels that read such a tensor computes it: here the kernel
+// before the loop and the one in it.
 // CHECK:         batch.kernel @[[BEFORE:.*]](%[[XS:.*]]: tensor<?x4xf32>) -> tensor<4xf32>
 // CHECK:         math.tanh %[[XS]]
 // CHECK:         linalg.reduce

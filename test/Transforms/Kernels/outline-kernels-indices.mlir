@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --split-input-file --batch-outline-kernels | FileCheck %s
 
-// What an index is computed from is needed as early as what is read there: by the
-// kernel that makes the loop's start value.
+// The operands of an index are needed as early as the read at the index: by the
+// kernel that computes the loop's start value.
 // CHECK-LABEL: batch.kernel @start_0(
 // CHECK:         %[[SUM:.*]] = linalg.reduce { arith.addi
 // CHECK:         tensor.extract %[[SUM]]
@@ -65,8 +65,8 @@ func.func @body(%a: tensor<3xi64>, %x: tensor<6xf32>, %n: index) -> tensor<f32>
 
 // -----
 
-// Control takes rows out of parameters only. Those of what is computed from parameters,
-// and those of rows, are code.
+// Control takes rows only of parameters. Rows of values computed from parameters, and
+// rows of rows, are code of kernels.
 // CHECK-LABEL: batch.kernel @rows_0(
 // CHECK:         tensor.extract_slice %{{.*}}[%{{.*}}, 0] [1, 8] [1, 1] : tensor<?x8xf32>
 // CHECK:         tensor.extract_slice %{{.*}}[%{{.*}}, 0] [1, 8] [1, 1] : tensor<5x8xf32>

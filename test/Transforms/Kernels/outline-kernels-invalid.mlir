@@ -1,20 +1,20 @@
 // RUN: batch-opt %s --batch-outline-kernels --split-input-file --verify-diagnostics
 
-// A ragged result has no row of a table to lie in.
+// A ragged result is not a row of a table.
 func.func @main(%xs: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {batch.entry} {
-  // expected-error @+1 {{a tensor of dynamic shape leaves straight-line code; only static tensors can be stored as rows of a table: reduce over the dynamic extent in the same block, or give it a static shape}}
+  // expected-error @+1 {{a tensor of dynamic shape is used outside of its kernel, but only static tensors can be stored as rows of a table; reduce over the dynamic extent in the same block, or give the tensor a static shape}}
   %ys = math.tanh %xs : tensor<?x4xf32>
   return %ys : tensor<?x4xf32>
 }
 
 // -----
 
-// Neither has one that control reads.
+// Neither is one that control reads.
 rec.adt @Tree {
   rec.variant @leaf(hs: !rec.list<tensor<4xf32>>)
 }
 func.func @main(%xs: tensor<?x4xf32>) -> !rec.adt<@Tree> attributes {batch.entry} {
-  // expected-error @+1 {{a tensor of dynamic shape leaves straight-line code}}
+  // expected-error @+1 {{a tensor of dynamic shape is used outside of its kernel}}
   %ys = math.tanh %xs : tensor<?x4xf32>
   %t = rec.construct @Tree::@leaf(%ys) : (tensor<?x4xf32>) -> !rec.adt<@Tree>
   return %t : !rec.adt<@Tree>
@@ -22,11 +22,11 @@ func.func @main(%xs: tensor<?x4xf32>) -> !rec.adt<@Tree> attributes {batch.entry
 
 // -----
 
-// Where a tensor comes from must be known: an op that reads a list says what it
-// takes out of it.
+// The origin of a tensor has to be known: an op that reads a list has to
+// specify what it takes.
 func.func @main(%xs: !rec.list<tensor<4xf32>>) -> tensor<4xf32>
     attributes {batch.entry} {
-  // expected-error @+1 {{has an unknown flow of values: an op that has effects, holds control, or reads or makes lists or ADT values must implement RegionBranchOpInterface or rec::ValueFlowOpInterface}}
+  // expected-error @+1 {{has an unknown flow of values: an op that has effects, contains control, or reads or creates lists or ADT values must implement RegionBranchOpInterface or rec::ValueFlowOpInterface}}
   %y = builtin.unrealized_conversion_cast %xs
       : !rec.list<tensor<4xf32>> to tensor<4xf32>
   return %y : tensor<4xf32>

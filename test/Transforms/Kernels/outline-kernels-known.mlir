@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-outline-kernels | FileCheck %s
 
-// Code of kernels that are there already is not written again.
+// Code of existing kernels is not outlined again.
 // CHECK:       batch.kernel @given(
 // CHECK-NOT:   batch.kernel
 // CHECK-LABEL: func.func @known

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-outline-kernels | FileCheck %s
 
-// A part of a row is read through a view of the row, like a whole one.
+// A slice of a row is read through a view of the row, like a whole row.
 // CHECK:       batch.kernel @main_0(%[[ROW:[^:]*]]: tensor<8xf32>) -> tensor<4xf32>
 // CHECK-NEXT:    tensor.extract_slice %[[ROW]][4] [4] [1]
 // CHECK-LABEL: func.func @main

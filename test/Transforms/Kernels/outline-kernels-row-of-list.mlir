@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --split-input-file --batch-outline-kernels | FileCheck %s
 
-// A ragged tensor is a list of rows: one at a position that control knows is an
-// element of the list, which no kernel has to look for.
+// A ragged tensor is a list of rows. A row at a position that control knows is
+// an element of the list: no kernel has to read it.
 // CHECK-LABEL: func.func @row
 // CHECK-SAME:    (%[[XS:.*]]: tensor<?x8xf32>, %[[I:.*]]: index)
 // CHECK-NEXT:    %[[X:.*]] = rec.element %[[XS]][%[[I]]] : tensor<?x8xf32> -> tensor<8xf32>
@@ -15,7 +15,7 @@ func.func @row(%xs: tensor<?x8xf32>, %i: index) -> tensor<8xf32>
 
 // -----
 
-// The first dimension may remain, and the slice may be a piece of a row.
+// The first dimension may remain, and the slice may take columns of a row.
 // CHECK:       batch.kernel @{{.*}}(%[[ROW:[^:]*]]: tensor<8xf32>) -> tensor<1x4xf32>
 // CHECK-NEXT:    %[[WIDE:.*]] = tensor.expand_shape %[[ROW]] {{\[\[}}0, 1]] output_shape [1, 8]
 // CHECK-NEXT:    tensor.extract_slice %[[WIDE]][0, 4] [1, 4] [1, 1]
@@ -32,7 +32,7 @@ func.func @piece(%xs: tensor<?x8xf32>, %i: index) -> tensor<1x4xf32>
 
 // -----
 
-// The position is a tensor's: nothing for control.
+// The position is in a tensor, so control does not read it.
 // CHECK-LABEL: func.func @data
 // CHECK-NOT:     rec.element
 func.func @data(%xs: tensor<?x8xf32>, %t: tensor<1xindex>) -> tensor<8xf32>
@@ -46,7 +46,8 @@ func.func @data(%xs: tensor<?x8xf32>, %t: tensor<1xindex>) -> tensor<8xf32>
 
 // -----
 
-// An element that control reads is one of such a row. Those of parameters stay.
+// An element that control reads is in such a row. Elements of parameters
+// remain.
 // CHECK-LABEL: func.func @element
 // CHECK-SAME:    (%[[XS:.*]]: tensor<?x4xi64>, %[[E:.*]]: tensor<?x4xi64> {{.*}}, %[[I:.*]]: index,
 // CHECK:         %[[ONE:.*]] = arith.constant 1 : index
@@ -73,7 +74,7 @@ func.func @element(%xs: tensor<?x4xi64>, %E: tensor<?x4xi64> {batch.shared = "E"
 
 // -----
 
-// One that the body of a tensor op reads is the kernel's.
+// An element that the body of a tensor op reads belongs to the kernel.
 // CHECK-LABEL: func.func @body
 // CHECK-NOT:     rec.element
 func.func @body(%xs: tensor<?x4xf32>, %x: tensor<4xf32>, %i: index) -> tensor<4xf32>

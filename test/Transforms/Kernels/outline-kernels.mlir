@@ -13,8 +13,8 @@ rec.adt @Tree {
 }
 
 // All tensor code between two points of control is one kernel. Its arguments
-// come in the order of their first use; those that are parameters of the entry
-// are shared and say which one.
+// have the order of their first use. Arguments that are parameters of the entry
+// are shared, with the number of the parameter.
 // CHECK:      batch.kernel @encode_node(
 // CHECK-SAME:   %[[HL:[^:]*]]: tensor<4xf32>, %[[HR:[^:]*]]: tensor<4xf32>,
 // CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.parameter = 1 : i64, batch.shared},
@@ -35,7 +35,7 @@ rec.adt @Tree {
 // SINGLE-NEXT:   math.tanh
 // SINGLE-NEXT:   batch.yield
 
-// A row of a parameter is no tensor code: it stays in the function as it is.
+// A row of a parameter is not tensor code: it remains in the function.
 // CHECK-LABEL: func.func private @encode
 // CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Tree>, %[[E:.*]]: tensor<?x4xf32>, %[[W:.*]]: tensor<4x4xf32>, %[[B:.*]]: tensor<4xf32>)
 func.func private @encode(%t: !tree, %E: !emb, %W: !mat, %b: !vec) -> !vec {
@@ -87,9 +87,9 @@ rec.adt @Out {
   rec.variant @node(left: !out, right: !out, y: !vec)
 }
 
-// What no recursive result depends on is an output kernel. The leaf's and the
-// node's are equal, so there is one. Elementwise code on constants and
-// parameters is copied into it.
+// Code that no recursive result depends on is an output kernel. Those of the
+// leaf and the node are equal, so there is one. Elementwise code on constants
+// and parameters is copied into it.
 // CHECK:      batch.kernel @encode_output(
 // CHECK-SAME:   %[[B:[^:]*]]: tensor<4xf32> {batch.parameter = 2 : i64, batch.shared},
 // CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.parameter = 1 : i64, batch.shared},
@@ -99,7 +99,7 @@ rec.adt @Out {
 // CHECK-NEXT:   %[[Y:.*]] = linalg.matvec ins(%[[W]], %[[H]] : {{.*}}) outs(%[[BB]] :
 // CHECK-NEXT:   batch.yield %[[Y]]
 
-// What does not depend on the recursion is an input kernel.
+// Code that does not depend on the recursion is an input kernel.
 // CHECK:      batch.kernel @encode_node_input(
 // CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.parameter = 1 : i64, batch.shared},
 // CHECK-SAME:   %[[X:[^:]*]]: tensor<4xf32>,
@@ -117,15 +117,15 @@ rec.adt @Out {
 // CHECK-NEXT:   %[[H:.*]] = math.tanh %[[A]]
 // CHECK-NEXT:   batch.yield %[[H]]
 
-// Without hoisting the input part is the cell's.
+// Without hoisting, the input code belongs to the cell.
 // INSIDE-NOT: @encode_node_input
 // INSIDE:     batch.kernel @encode_node(
 // INSIDE:       linalg.matvec
 // INSIDE:       linalg.matvec
 // INSIDE:       batch.yield
 
-// Every kernel is invoked where its operands are there; nothing of the tensor
-// code remains.
+// Each kernel is invoked where its operands are available. No tensor code
+// remains.
 // CHECK-LABEL: func.func private @encode
 // CHECK-SAME:    (%{{.*}}: !rec.adt<@Tree>, %[[E:.*]]: tensor<?x4xf32>, %[[W:.*]]: tensor<4x4xf32>, %[[B:.*]]: tensor<4xf32>)
 func.func private @encode(%t: !tree, %E: !emb, %W: !mat, %b: !vec) -> (!vec, !out) {
@@ -188,7 +188,7 @@ rec.adt @Tree {
   rec.variant @node(word: index, kids: !rec.list<!tree>)
 }
 
-// Code that is equal for all instances and holds a reduction is a kernel
+// Code that is equal for all instances and contains a reduction is a kernel
 // without per-task operands: it runs once.
 // CHECK:      batch.kernel @encode_node_once(
 // CHECK-SAME:   %[[W:[^:]*]]: tensor<4x4xf32> {batch.parameter = 1 : i64, batch.shared},
@@ -196,9 +196,9 @@ rec.adt @Tree {
 // CHECK-NEXT:   linalg.matvec
 // CHECK-NEXT:   batch.yield
 
-// Input and output parts without a reduction are not worth a kernel: the cell
-// has them. The extent of a new tensor is that of the ragged argument, though
-// the program says it as the length of the list that was mapped.
+// Input and output code without a reduction is not worth a kernel: it belongs
+// to the cell. The extent of a new tensor is that of the ragged argument,
+// though the program has it as the length of the mapped list.
 // CHECK:      batch.kernel @encode_node(
 // CHECK-SAME:   %[[X:[^:]*]]: tensor<8xf32>, %[[HS:[^:]*]]: tensor<?x4xf32>, %[[ONCE:[^:]*]]: tensor<4xf32>)
 // CHECK-SAME:   -> (tensor<4xf32>, tensor<4xf32>)
@@ -212,7 +212,7 @@ rec.adt @Tree {
 // CHECK-NEXT:   %[[Y:.*]] = math.exp %[[H]]
 // CHECK-NEXT:   batch.yield %[[H]], %[[Y]]
 
-// A part of a row is cut inside of the kernel, whose operand is the row.
+// A slice of a row is taken inside of the kernel, whose operand is the row.
 // CHECK-LABEL: func.func private @encode
 func.func private @encode(%t: !tree, %E: !emb, %W: !mat, %b: !vec) -> (!vec, !vec) {
   // CHECK: case @node(%[[WORD:.*]]: index, %[[KIDS:.*]]: !rec.list
@@ -250,8 +250,8 @@ func.func @main(%t: !tree, %E: !emb {batch.shared = "E"},
 
 // -----
 
-// Scalars that instances compute enter kernels as scalars, and what a body
-// captures enters as well.
+// Scalars that instances compute are scalar arguments of kernels. Values that a
+// body captures are arguments, too.
 // CHECK:      batch.kernel @scalars_0(%[[X:[^:]*]]: tensor<4xf32>, %[[S:[^:]*]]: f32) -> tensor<4xf32>
 // CHECK:        linalg.map ins(%[[X]] : tensor<4xf32>)
 // CHECK-NEXT:     (%[[E:[^:]*]]: f32
@@ -275,7 +275,7 @@ func.func @scalars(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32>
 
 // -----
 
-// A constant that control reads is computed, once: only kernels make rows.
+// A constant that control reads is computed once: only kernels make rows.
 // CHECK:       batch.kernel @constant_once() -> tensor<4xf32>
 // CHECK-NEXT:    %[[ZERO:.*]] = arith.constant dense<0.0
 // CHECK-NEXT:    batch.yield %[[ZERO]]
@@ -289,8 +289,8 @@ func.func @constant() -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Elements of tensors, and what is computed with them, are code of the kernel
-// that uses them; constant elements of parameters too.
+// Elements of tensors, and values computed from them, are code of the kernel
+// that uses them. So are constant elements of parameters.
 // CHECK:       batch.kernel @elements_0(%[[X:[^:]*]]: tensor<4xf64>, %[[W:[^:]*]]: tensor<2xf64> {batch.parameter = {{.*}}, batch.shared}, %[[S:[^:]*]]: f64) -> tensor<f64>
 // CHECK-DAG:     %[[E:.*]] = tensor.extract %[[X]][%{{.*}}]
 // CHECK-DAG:     %[[V:.*]] = tensor.extract %[[W]][%{{.*}}]
@@ -315,7 +315,7 @@ func.func @elements(%x: tensor<4xf64>, %s: f64,
 
 // -----
 
-// What control reads stays outside.
+// Elements that control reads remain outside.
 // CHECK-LABEL: func.func @chosen
 // CHECK:         %[[E:.*]] = tensor.extract
 // CHECK:         %[[C:.*]] = arith.cmpf ogt, %[[E]]
@@ -336,8 +336,8 @@ func.func @chosen(%x: tensor<4xf64>) -> tensor<4xf64> attributes {batch.entry} {
 
 // -----
 
-// A number that control takes out of a tensor is a point of control too: what needs
-// it is in a later kernel than what the tensor comes from.
+// A number that control reads from a tensor is a point of control, too. Code that
+// needs it is in a later kernel than the code of the tensor.
 // CHECK-LABEL: batch.kernel @main_0(
 // CHECK:         linalg.dot
 // CHECK:         batch.yield
@@ -369,8 +369,8 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, f32) attributes {batch.ent
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
 
-// What nothing reads before a later kernel is that kernel's code, whatever control lies
-// between them, unless every operation is a kernel.
+// Code that only a later kernel reads belongs to that kernel, for any control between
+// them, unless each operation is a kernel.
 // CHECK-LABEL: batch.kernel @main_for(
 // CHECK:         linalg.matvec
 // CHECK:         linalg.matvec
@@ -409,7 +409,8 @@ func.func @main(%n: index, %c: i1, %x: !vec, %W: !mat {batch.shared = "W"},
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
 
-// What control reads, or a mark puts into an earlier phase, is a kernel before it.
+// Code that control reads, or that a mark moves to an earlier phase, is a kernel
+// before it.
 // CHECK-LABEL: func.func @main
 // CHECK:         batch.invoke
 // CHECK:         scf.if
@@ -439,8 +440,8 @@ func.func @main(%n: index, %c: i1, %x: !vec, %W: !mat {batch.shared = "W"},
 
 // -----
 
-// A number that is selected comes from both that it is selected of: the next step
-// reads what this one finds, so all of it is one kernel.
+// A selected number depends on both of its operands. The next step reads the
+// result of this one, so all of it is one kernel.
 // CHECK:     batch.kernel @selected_for(
 // CHECK:       linalg.reduce
 // CHECK-NOT: batch.kernel
@@ -465,8 +466,8 @@ func.func @selected(%x: tensor<4xi32>, %n: index) -> tensor<4xi32> attributes {b
 
 // -----
 
-// A kernel stays where the first of its ops is, although it reads what is defined after
-// that: before what control waits for.
+// A kernel remains at the first of its ops, although it reads values that are defined
+// after that: before the values that control waits for.
 // CHECK-LABEL: func.func @early
 // CHECK:         %[[S:.*]] = arith.sitofp
 // CHECK-NEXT:    %[[V:.*]] = batch.invoke @early_0(%{{.*}}, %[[S]])
@@ -487,8 +488,9 @@ func.func @early(%x: tensor<4xf32>, %y: tensor<4xf32>, %k: i32)
 
 // -----
 
-// A history is control's: what makes a row is in one kernel, what reads the rows with
-// it in another. A row of a history at a position that control knows is an element.
+// A history belongs to control: one kernel computes a row, and another one reads the
+// rows together with it. A row of a history at a position that control knows is an
+// element.
 // CHECK:       batch.kernel @[[ROW:.*]](
 // CHECK:         linalg.matvec
 // CHECK:         batch.yield

@@ -3,7 +3,7 @@
 #id = affine_map<(i) -> (i)>
 #one = affine_map<(i) -> ()>
 
-// Products are added in f32, and the sums rounded once; operands stay bf16.
+// Products are added in f32, and the sums rounded once. Operands remain bf16.
 // CHECK-LABEL: func.func @product
 // CHECK-SAME:    %[[W:.*]]: tensor<4x8xbf16>, %[[X:.*]]: tensor<8xbf16>, %[[B:.*]]: tensor<4xbf16>
 // CHECK:       %[[INIT:.*]] = arith.extf %[[B]] : tensor<4xbf16> to tensor<4xf32>
@@ -25,7 +25,7 @@ func.func @product(%W: tensor<4x8xbf16>, %x: tensor<8xbf16>, %b: tensor<4xbf16>)
   return %y : tensor<4xbf16>
 }
 
-// A filled start value stays one.
+// A filled start value remains filled.
 // CHECK-LABEL: func.func @from_zero
 // CHECK:       %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
 // CHECK:       %[[EMPTY:.*]] = tensor.empty() : tensor<f32>
@@ -40,8 +40,8 @@ func.func @from_zero(%x: tensor<8xf16>) -> tensor<f16> {
   return %y : tensor<f16>
 }
 
-// The whole body computes in f32, also with constants and values from outside, but
-// a rounding that is written down rounds.
+// The whole body computes in f32, also with constants and values from outside. A
+// rounding in the source remains.
 // CHECK-LABEL: func.func @body
 // CHECK-SAME:    %{{.*}}: tensor<8xf16>, %[[F:.*]]: f16
 // CHECK:       linalg.generic
@@ -73,7 +73,7 @@ func.func @body(%x: tensor<8xf16>, %f: f16, %s: tensor<f16>) -> tensor<f16> {
   return %y : tensor<f16>
 }
 
-// Results of other types stay as they are.
+// Results of other types remain unchanged.
 // CHECK-LABEL: func.func @argmax
 // CHECK:       %[[R:.*]]:2 = linalg.generic
 // CHECK-SAME:    outs(%{{.*}}, %{{.*}} : tensor<f32>, tensor<i64>)
@@ -98,7 +98,7 @@ func.func @argmax(%x: tensor<8xbf16>, %least: tensor<bf16>, %none: tensor<i64>)
   return %most, %where : tensor<bf16>, tensor<i64>
 }
 
-// What is not a reduction to f16 or bf16 is left alone.
+// Ops that do not reduce to f16 or bf16 remain unchanged.
 // CHECK-LABEL: func.func @others
 // CHECK-NEXT:  linalg.matvec {{.*}} outs(%{{.*}} : tensor<4xf32>)
 // CHECK-NEXT:  linalg.matvec {{.*}} outs(%{{.*}} : tensor<4xi32>)

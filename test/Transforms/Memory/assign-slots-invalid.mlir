@@ -1,7 +1,8 @@
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots --split-input-file --verify-diagnostics
 
-// An argument with batch.shared is a parameter of the entry, and says which.
-// expected-error @+1 {{argument #1 is shared, but 'batch.parameter' does not say which parameter it is}}
+// An argument with batch.shared is a parameter of the entry, and needs its
+// number.
+// expected-error @+1 {{argument #1 is shared, but has no attribute 'batch.parameter' that specifies the parameter}}
 batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   %y = arith.addf %x, %w : tensor<4xf32>
   batch.yield %y : tensor<4xf32>
@@ -15,8 +16,8 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared = "w"})
 
 // -----
 
-// What is read was computed or is an input: a field of an ADT that only the
-// program constructs, and never does, is neither.
+// A tensor that is read is computed or an input. The field of an ADT is neither
+// if only the program could construct the ADT, and never does.
 rec.adt @Made {
   rec.variant @none()
   rec.variant @some(x: tensor<4xf32>)
@@ -47,7 +48,7 @@ func.func @main(%n: index) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Tables depend on where every tensor comes from.
+// Tables depend on the origin of each tensor.
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

@@ -1,30 +1,30 @@
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='x: split(1, 16)'" 2>&1 | FileCheck %s --check-prefix=NAME
-// NAME: :[[#@LINE+59]]:1: error: there is no table 'x' to lay out; the tables are 'output_0', 'node_0'
+// NAME: :[[#@LINE+59]]:1: error: unknown table 'x' in option 'layout'; expected one of 'output_0', 'node_0'
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: tile(1, 16)'" 2>&1 | FileCheck %s --check-prefix=PRIMITIVE
-// PRIMITIVE: :[[#@LINE+32]]:1: error: table 'output_0': 'tile(1, 16)' is not a primitive; the primitives are split(DIM, FACTOR) with FACTOR at least 1, reorder(DIM, ...) and fuse(DIM, NEXT)
+// PRIMITIVE: :[[#@LINE+32]]:1: error: table 'output_0': invalid primitive 'tile(1, 16)'; expected split(DIM, FACTOR) with FACTOR at least 1, reorder(DIM, ...) or fuse(DIM, NEXT)
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: split'" 2>&1 | FileCheck %s --check-prefix=TEXT
-// TEXT: table 'output_0': cannot read 'split'; the primitives are split(DIM, FACTOR), reorder(DIM, ...) and fuse(DIM, NEXT)
+// TEXT: table 'output_0': cannot parse 'split'; expected split(DIM, FACTOR), reorder(DIM, ...) or fuse(DIM, NEXT)
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: split(3, 16)'" 2>&1 | FileCheck %s --check-prefix=DIMENSION
-// DIMENSION: table 'output_0': 'split' names dimension 3, but there are only 3 here, counted from 0, the slot
+// DIMENSION: table 'output_0': dimension 3 of 'split' is out of range; expected 0 (the slot) to 2
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(0, 2)'" 2>&1 | FileCheck %s --check-prefix=ORDER
 // ORDER: table 'output_0': 'reorder' must name each of the 3 dimensions once
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: fuse(0, 2)'" 2>&1 | FileCheck %s --check-prefix=FUSE
 // FUSE: table 'output_0': 'fuse(0, 2)' must name a dimension and the next one
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: split(2, 16) split(3, 6)'" 2>&1 | FileCheck %s --check-prefix=AGAIN
-// AGAIN: table 'output_0': 'split(3, 6)' does not agree with how earlier primitives have split or fused this dimension
+// AGAIN: table 'output_0': 'split(3, 6)' conflicts with earlier primitives that split or fused this dimension
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(1, 0, 2) fuse(0, 1)'" 2>&1 | FileCheck %s --check-prefix=FUSED
 // FUSED: table 'output_0': slots must come first in a fused dimension: their number is only known at run time
 
-// What a table cannot be (test/Dialect/Batch/invalid.mlir has all of it):
+// Impossible layouts of a table (test/Dialect/Batch/invalid.mlir has all of them):
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(0, 2, 1)'" 2>&1 | FileCheck %s --check-prefix=LAST
 // LAST: table 'output_0': has a layout whose innermost dimension does not hold a multiple of 64 bytes of consecutive elements of a row
-// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: beside(@node_0)'" 2>&1 | FileCheck %s --check-prefix=BESIDE
-// BESIDE: 'batch.table' op lies beside @node_0, which has different slots: its group is
+// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: next_to(@node_0)'" 2>&1 | FileCheck %s --check-prefix=BESIDE
+// BESIDE: 'batch.table' op is in group {{[0-9]+}}, but is next to @node_0 of group {{[0-9]+}}; only tables of one group have the same slots
 
-// Rows that share operands with parameters' stay as they are; slots may lie elsewhere:
+// Rows that share operands with those of parameters keep their layout; slots may move:
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(1, 16)'" 2>&1 | FileCheck %s --check-prefix=WITH-PARAMS
 // WITH-PARAMS: table 'node_0' needs row-major rows: operands that read them also read rows of parameters, which are row-major; split only its slots
@@ -33,7 +33,7 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
 }
-// The primitives are wrong for this kernel's table.
+// The primitives do not fit this kernel's table.
 batch.kernel @output(%h: tensor<40xf32>) -> tensor<3x40xf32> attributes {phase = 1 : i64} {
   %m = tensor.empty() : tensor<3x40xf32>
   batch.yield %m : tensor<3x40xf32>

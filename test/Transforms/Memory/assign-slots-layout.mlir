@@ -2,22 +2,22 @@
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='m: split(0, 8) split(3, 16) reorder(0, 3, 1, 2, 4)'" | FileCheck %s --check-prefix=BLOCKS
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='m: fuse(0, 1)'" | FileCheck %s --check-prefix=FUSED
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='m: fuse(1, 2) split(1, 16); v: fuse(0, 1) split(0, 16)'" | FileCheck %s --check-prefix=AGAIN
-// RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='v: beside(@m)'" | FileCheck %s --check-prefix=BESIDE
-// RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='split(0, 4); v: beside(@m)'" | FileCheck %s --check-prefix=BOTH
+// RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='v: next_to(@m)'" | FileCheck %s --check-prefix=BESIDE
+// RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='split(0, 4); v: next_to(@m)'" | FileCheck %s --check-prefix=BOTH
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots | FileCheck %s --check-prefix=NONE
 
-// Layout primitives change where the elements of a table lie: dimension 0 is
-// the slot, the others are those of a row.
+// Layout primitives move the elements of a table: dimension 0 is the slot, the
+// others are those of a row.
 
 // COLUMNS:   #[[MAP:.*]] = affine_map<(d0, d1, d2) -> (d0, d2 floordiv 16, d1, d2 mod 16)>
 // COLUMNS:   batch.table @m : tensor<3x40xf32> group([[G:[0-9]+]]) layout(#[[MAP]])
 // COLUMNS:   batch.table @v : tensor<40xf32> group([[G]]){{$}}
 
-// Slots in blocks of eight, and these of eight times 16 columns.
+// Slots are in blocks of eight, and these consist of eight times 16 columns.
 // BLOCKS:    #[[MAP:.*]] = affine_map<(d0, d1, d2) -> (d0 floordiv 8, d2 floordiv 16, d0 mod 8, d1, d2 mod 16)>
 // BLOCKS:    batch.table @m {{.*}} layout(#[[MAP]])
 
-// A fused dimension may be split anew, through its parts.
+// A fused dimension may be split again, across its factors.
 // FUSED:     #[[MAP:.*]] = affine_map<(d0, d1, d2) -> (d0 * 3 + d1, d2)>
 // FUSED:     batch.table @m {{.*}} layout(#[[MAP]])
 // AGAIN-DAG: #[[M:.*]] = affine_map<(d0, d1, d2) -> (d0, d1 * 3 + d2 floordiv 16, d2 mod 16)>
@@ -25,18 +25,18 @@
 // AGAIN:     batch.table @m {{.*}} layout(#[[M]])
 // AGAIN:     batch.table @v {{.*}} layout(#[[V]])
 
-// The rows of a table come behind those of another one, slot by slot.
+// The rows of a table follow those of another one, slot by slot.
 // BESIDE:    batch.table @m : tensor<3x40xf32> group([[G:[0-9]+]]){{$}}
-// BESIDE:    batch.table @v : tensor<40xf32> group([[G]]) beside(@m){{$}}
+// BESIDE:    batch.table @v : tensor<40xf32> group([[G]]) next_to(@m){{$}}
 
-// Without a name the primitives are for all tables.
+// Without a name, the primitives apply to all tables.
 // BOTH-DAG:  #[[M:.*]] = affine_map<(d0, d1, d2) -> (d0 floordiv 4, d0 mod 4, d1, d2)>
 // BOTH-DAG:  #[[V:.*]] = affine_map<(d0, d1) -> (d0 floordiv 4, d0 mod 4, d1)>
 // BOTH:      batch.table @m {{.*}} layout(#[[M]]){{$}}
-// BOTH:      batch.table @v {{.*}} layout(#[[V]]) beside(@m){{$}}
+// BOTH:      batch.table @v {{.*}} layout(#[[V]]) next_to(@m){{$}}
 
 // NONE-NOT:  layout(
-// NONE-NOT:  beside(
+// NONE-NOT:  next_to(
 rec.adt @Tree {
   rec.variant @leaf(x: tensor<40xf32>)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)

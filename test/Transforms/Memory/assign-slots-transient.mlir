@@ -2,8 +2,8 @@
 // RUN: sed '/batch.force/d; s/tensor.extract.*/arith.constant 0.0 : f32/' %s \
 // RUN:   | batch-opt --batch-linearize --batch-assign-slots | FileCheck %s --check-prefix=AHEAD
 
-// Where control waits, rows of a table that no list, data structure or remembered call
-// has are transient. They have slots of their own.
+// If control waits, rows of a table are transient unless a list, a data structure or a
+// stored call contains them. They have their own slots.
 !vec = tensor<4xf32>
 !tree = !rec.adt<@Tree>
 rec.adt @Tree {

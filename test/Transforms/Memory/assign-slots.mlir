@@ -10,8 +10,8 @@
 // CHECK-DAG:  batch.source @E : tensor<4xf32> parameter(0)
 // CHECK-DAG:  batch.source @input : tensor<4xf32>{{$}}
 
-// What inputs hold is in a source, what the program makes in a table; the
-// variants say so field by field.
+// Tensors of inputs are in a source, and tensors of the program in a table. The
+// variants have this for each field.
 // CHECK:      rec.adt @Tree {
 // CHECK-NEXT:   rec.variant @leaf(x: tensor<4xf32>, word: index) {batch.in_source = {x = @input}}
 // CHECK:      rec.adt @Out {
@@ -25,9 +25,9 @@ rec.adt @Out {
   rec.variant @node(left: !out, right: !out, h: !vec, c: !vec)
 }
 
-// Where all rows lie in one table or source they are gathered, where they may
-// lie in several they are read by address; scalars and parameters are read as
-// such. A kernel knows how it is read and where it writes.
+// Rows that are all in one table or source are gathered. Rows in several are
+// read by address. Scalars and parameters have their own kinds of reads. A
+// kernel has attributes for its reads and for the places of its results.
 // CHECK:      batch.kernel @leaf(
 // CHECK-SAME:   tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @input>},
 // CHECK-SAME:   tensor<4xf32> {batch.read = #batch.read<kind = gather, from = @E>},
@@ -47,8 +47,8 @@ batch.kernel @node(%h: !vec, %c: !vec, %m: !vec,
   batch.yield %h, %c, %m : !vec, !vec, !vec
 }
 
-// Tables are named after fields, or after the kernel that writes them. Those
-// that the same kernels write alike are one group.
+// Tables have the names of fields, or of the kernel that writes them. Tables
+// that the same kernels write in the same way are one group.
 // CHECK-DAG:  batch.table @h : tensor<4xf32> group([[G:[0-9]+]])
 // CHECK-DAG:  batch.table @c : tensor<4xf32> group([[G]])
 // CHECK-DAG:  batch.table @node_2 : tensor<4xf32> group({{[0-9]+}})
@@ -73,7 +73,7 @@ func.func private @encode(%t: !tree, %E: !emb, %W: !mat) -> (!vec, !vec, !vec, !
   return %h, %c, %m, %o : !vec, !vec, !vec, !out
 }
 
-// The inspector says where its arguments and results lie.
+// The inspector has the tables of its arguments and results.
 // CHECK-LABEL: func.func @main.inspect
 // CHECK-SAME:    (%{{.*}}: !rec.adt<@Tree>, %{{.*}}: !batch.handle {batch.in_source = @input})
 // CHECK-SAME:    -> (!rec.adt<@Out>, !batch.handle {batch.in_table = @h})
@@ -102,7 +102,7 @@ batch.kernel @sum(%hs: tensor<?x4xf32>) -> !vec {
   %s = linalg.reduce { arith.addf } ins(%hs : tensor<?x4xf32>) outs(%zero : !vec) dimensions = [0]
   batch.yield %s : !vec
 }
-// Two results of one class are rows of one table, next to each other.
+// Two results of one class are adjacent rows of one table.
 // CHECK-LABEL: batch.kernel @split
 // CHECK-SAME:    -> (tensor<4xf32> {batch.in_table = @sum_0}, tensor<4xf32> {batch.in_table = @sum_0})
 batch.kernel @split(%x: !vec) -> (!vec, !vec) {
@@ -144,7 +144,7 @@ func.func @ragged(%t: !tree) -> !vec attributes {batch.entry} {
 
 // -----
 
-// Long rows have slots with others of their length only.
+// Long rows share slots only with rows of their length.
 // CHECK-DAG:  batch.table @make_0 : tensor<4xf32> group([[SHORT:[0-9]+]])
 // CHECK-DAG:  batch.table @make_1 : tensor<1024xf32> group([[LONG:[0-9]+]])
 // CHECK-DAG:  batch.table @make_2 : tensor<32x32xf32> group([[LONG]])
@@ -169,7 +169,7 @@ func.func @main(%x: tensor<4xf32>)
 
 // -----
 
-// A list to which nothing is appended has no rows, so there is no table for them.
+// A list without appends has no rows, so it has no table.
 // CHECK-LABEL: batch.kernel @sum
 // CHECK-SAME:    tensor<?x4xf32> {batch.read = #batch.read<kind = rows, segments = true>}
 // CHECK-NOT:   batch.table @{{.*}} : tensor<4xf32> group(1)

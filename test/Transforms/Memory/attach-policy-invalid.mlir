@@ -10,13 +10,13 @@
 // RUN: echo 'module attributes {batch.policy = #batch.policy<fsm>} {}' | not batch-opt 2>&1 | FileCheck %s --check-prefix=ATTR
 // RUN: echo 'module attributes {batch.policy = #batch.policy<depth, "x">} {}' | not batch-opt 2>&1 | FileCheck %s --check-prefix=ATTR
 
-// NAME: for the --policy option: there is no 'random'; use 'depth', 'agenda', 'greedy' or 'fsm'
-// TABLE: error: policy 'fsm' needs the table of a state machine, which 'batch-run --learn-policy=FILE' writes
-// ONLY: error: a table is only for policy 'fsm'
+// NAME: for the --policy option: invalid value 'random'; expected 'depth', 'agenda', 'greedy' or 'fsm'
+// TABLE: error: policy 'fsm' requires the table of a state machine; write one with 'batch-run --learn-policy=FILE'
+// ONLY: error: only policy 'fsm' takes a table
 // FILE: error: cannot read '{{.*}}.none': {{.*}}o such file
-// LINE: error: {{.*}}.policy:2: there is no encoding 'square'; encodings are base, max, sort, share and urgency
-// KERNEL: error: the policy is for another program: there is no kernel 'root'; learn a policy from this program
-// ATTR: error: only policy 'fsm' has a table, and it must have one
+// LINE: error: {{.*}}.policy:2: unknown encoding 'square'; expected base, max, sort, share or urgency
+// KERNEL: error: the policy is for another program: unknown kernel 'root'; learn a policy from this program
+// ATTR: error: policy 'fsm' requires a table; other policies do not take one
 batch.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }

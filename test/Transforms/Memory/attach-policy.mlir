@@ -7,7 +7,7 @@
 
 // GREEDY: module attributes {batch.policy = #batch.policy<greedy>}
 // AGENDA: module attributes {batch.policy = #batch.policy<agenda>}
-// What runs by depth says nothing.
+// The default policy, by depth, has no attribute.
 // DEPTH-NOT: batch.policy
 // Kernels of the table get the module's numbers: state "leaf, node" runs the leaf.
 // FSM: batch.policy = #batch.policy<fsm, "batch-policy 1\0Aencoding base\0Akernel leaf\0Akernel node\0Astate 0 1 : 0\0Aend\0A">

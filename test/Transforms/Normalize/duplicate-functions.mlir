@@ -12,15 +12,15 @@ rec.adt @List {
   rec.variant @cons(rest: !list)
 }
 
-// Mutual recursion with the weights in two orders: what a function calls depends
-// on the weights that it was called with itself.
+// Mutual recursion with the weights in two orders: the calls of a function
+// depend on the weights that it was called with.
 // CHECK-LABEL: func.func private @odd(
 // CHECK:         call @even(
 // CHECK-LABEL: func.func private @odd_{{[0-9]+}}(
 // CHECK:         call @[[EVEN:even_[0-9]+]](
 // LIMIT-NOT:   {{(odd|even)_}}
-// REMARK-DAG:  @odd is called with 2 sets of parameters: a function for each
-// REMARK-DAG:  @even is called with 2 sets of parameters: a function for each
+// REMARK-DAG:  @odd is called with 2 sets of parameters: one function for each
+// REMARK-DAG:  @even is called with 2 sets of parameters: one function for each
 // LEFT-DAG:    @odd is called with more sets of parameters than max-copies=1: it is not duplicated, and parameters are read task by task
 func.func private @odd(%l: !list, %a: !mat, %b: !mat, %c: !vec) -> !vec {
   %h = rec.match %l : !list -> !vec {
@@ -73,8 +73,8 @@ rec.adt @List {
   rec.variant @cons(word: index, rest: !list)
 }
 
-// Calls that differ in biases only are batched together. A table of any number of
-// rows is no row of a result table, so each has its function.
+// Calls that differ only in biases are batched together. A table with any number
+// of rows is not a row of a result table, so each table has its function.
 // CHECK-LABEL: func.func private @sum(
 // CHECK:       func.func private @sum_0(
 // CHECK-NOT:   func.func private
@@ -114,7 +114,7 @@ rec.adt @List {
   rec.variant @cons(rest: !list)
 }
 
-// There is one entry, however it calls itself.
+// A module has one entry, for any calls of itself.
 // CHECK-LABEL: func.func @main(
 // CHECK:       call @main(
 // CHECK-NOT:   func.func

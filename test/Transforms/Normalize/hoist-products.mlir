@@ -3,7 +3,7 @@
 // RUN: batch-opt %s --batch-hoist-products --remarks-filter=batch \
 // RUN:   --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
-// The loop changes one part of what is multiplied.
+// The loop changes one piece of a concatenated factor.
 // CHECK-LABEL: func.func @part(
 // CHECK-SAME:    %[[W:.*]]: tensor<4x8xf32>, %[[B:.*]]: tensor<4xf32>, %[[O:.*]]: tensor<4xf32>,
 // CHECK:         %[[W1:.*]] = tensor.extract_slice %[[W]][0, 0] [4, 4] [1, 1]
@@ -22,7 +22,7 @@ func.func @part(%W: tensor<4x8xf32>, %b: tensor<4xf32>, %o: tensor<4xf32>,
   %one = arith.constant 1 : index
   %e = scf.for %i = %zero to %n step %one iter_args(%x = %o) -> tensor<4xf32> {
     %ox = tensor.concat dim(0) %o, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
-    // REMARK: [[@LINE+1]]:10: remark: {{.*}}does not change in the loop
+    // REMARK: [[@LINE+1]]:10: remark: {{.*}}this product is loop-invariant and is computed once, before the loop
     %y = linalg.matvec ins(%W, %ox : tensor<4x8xf32>, tensor<8xf32>)
         outs(%b : tensor<4xf32>) -> tensor<4xf32>
     scf.yield %y : tensor<4xf32>
@@ -30,8 +30,8 @@ func.func @part(%W: tensor<4x8xf32>, %b: tensor<4xf32>, %o: tensor<4xf32>,
   return %e : tensor<4xf32>
 }
 
-// What it does not change is added up first, wherever it lies; parts that lie side
-// by side stay together.
+// The products of the other pieces are added first, at any position. Adjacent
+// pieces remain together.
 // CHECK-LABEL: func.func @ends(
 // CHECK-SAME:    %[[W:.*]]: tensor<9x4xf32>, %[[B:.*]]: tensor<4xf32>, %[[P:.*]]: tensor<2xf32>, %[[Q:.*]]: tensor<3xf32>,
 // CHECK-DAG:     %[[PQ:.*]] = tensor.concat dim(0) %[[P]], %[[Q]] :
@@ -55,8 +55,8 @@ func.func @ends(%W: tensor<9x4xf32>, %b: tensor<4xf32>, %p: tensor<2xf32>,
   return %y : tensor<4xf32>
 }
 
-// A whole product, with the code that it needs, out of two loops. The constant
-// stays in the loop for others.
+// A whole product moves out of two loops, with the code that it needs. The
+// constant remains in the loop for others.
 // CHECK-LABEL: func.func @whole(
 // CHECK:         %[[T:.*]] = math.tanh
 // CHECK:         %[[A:.*]] = linalg.matvec ins(%{{.*}}, %[[T]] :
@@ -88,8 +88,8 @@ func.func @whole(%W: tensor<4x4xf32>, %o: tensor<4xf32>, %n: index) -> tensor<4x
   return %e : tensor<4xf32>
 }
 
-// Code in a branch, a row at a computed place, and sums that start with what the
-// loop changes stay.
+// Code in a branch, a row at a computed place, and sums that start with a value
+// that the loop changes remain.
 // CHECK-LABEL: func.func @stays(
 // CHECK-NOT:     linalg
 // CHECK:         scf.for

@@ -6,8 +6,8 @@
 // RUN: batch-opt %s --batch-if-to-select=max-elements=3 --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=MORE
 // RUN: batch-opt %s --batch-if-to-select --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 
-// Small elementwise branches become straight-line code, in order; a result that
-// both branches agree on needs no select. Both branches together count.
+// Small elementwise branches become straight-line code, in order. A result that
+// is equal in both branches needs no select. Both branches count together.
 
 // CHECK-LABEL: func.func @small(
 // CHECK-SAME: %[[BIT:.*]]: i1, %[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<4xf32>
@@ -20,7 +20,7 @@
 // FEW: scf.if
 func.func @small(%bit: i1, %x: tensor<4xf32>, %y: tensor<4xf32>)
     -> (tensor<4xf32>, tensor<4xf32>) attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional became a select: both branches together take 3 ops"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional converted to a select: both branches together take 3 ops"
   %r:2 = scf.if %bit -> (tensor<4xf32>, tensor<4xf32>) {
     %t = math.tanh %x : tensor<4xf32>
     %s = arith.addf %t, %y : tensor<4xf32>
@@ -44,7 +44,7 @@ func.func @small(%bit: i1, %x: tensor<4xf32>, %y: tensor<4xf32>)
 // FEW: arith.select
 func.func @generic(%bit: i1, %x: tensor<4xf32>)
     -> tensor<4xf32> attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional became a select: both branches together take 2 ops"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional converted to a select: both branches together take 2 ops"
   %r = scf.if %bit -> (tensor<4xf32>) {
     %e = tensor.empty() : tensor<4xf32>
     %g = linalg.map ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>)
@@ -63,7 +63,7 @@ func.func @generic(%bit: i1, %x: tensor<4xf32>)
 
 // -----
 
-// Inner conditionals come first, so that outer ones may follow.
+// Inner conditionals are converted first, so that outer ones may follow.
 
 // CHECK-LABEL: func.func @nested(
 // CHECK-SAME: %[[A:.*]]: i1, %[[B:.*]]: i1, %[[X:.*]]: tensor<4xf32>
@@ -73,9 +73,9 @@ func.func @generic(%bit: i1, %x: tensor<4xf32>)
 // CHECK-NEXT: return %[[R]]
 func.func @nested(%a: i1, %b: i1, %x: tensor<4xf32>)
     -> tensor<4xf32> attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional became a select: both branches together take 2 ops"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional converted to a select: both branches together take 2 ops"
   %r = scf.if %a -> (tensor<4xf32>) {
-    // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional became a select: both branches together take 1 ops"
+    // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional converted to a select: both branches together take 1 ops"
     %i = scf.if %b -> (tensor<4xf32>) {
       %n = arith.negf %x : tensor<4xf32>
       scf.yield %n : tensor<4xf32>
@@ -98,7 +98,7 @@ func.func @nested(%a: i1, %b: i1, %x: tensor<4xf32>)
 func.func @contraction(%bit: i1, %x: tensor<4xf32>,
                        %w: tensor<4x4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional stays control, each branch a sub-batch of its own: a branch holds a reduction or contraction"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: a branch contains a reduction or contraction"
   %r = scf.if %bit -> (tensor<4xf32>) {
     %y = linalg.matvec ins(%w, %x : tensor<4x4xf32>, tensor<4xf32>)
         outs(%x : tensor<4xf32>) -> tensor<4xf32>
@@ -111,7 +111,7 @@ func.func @contraction(%bit: i1, %x: tensor<4xf32>,
 
 // -----
 
-// So are calls; what they do not reach must not run.
+// So are calls. Code that they do not reach must not run.
 
 // CHECK-LABEL: func.func @call(
 // CHECK: scf.if
@@ -121,7 +121,7 @@ func.func private @f(%bit: i1, %x: tensor<4xf32>) -> tensor<4xf32> {
 }
 func.func @call(%bit: i1, %x: tensor<4xf32>)
     -> tensor<4xf32> attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional stays control, each branch a sub-batch of its own: a branch holds calls or other control"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: a branch contains calls or other control"
   %r = scf.if %bit -> (tensor<4xf32>) {
     %y = func.call @f(%bit, %x) : (i1, tensor<4xf32>) -> tensor<4xf32>
     %n = arith.negf %y : tensor<4xf32>
@@ -134,14 +134,14 @@ func.func @call(%bit: i1, %x: tensor<4xf32>)
 
 // -----
 
-// An index that only one branch knows to be in range is not used outside of it.
+// An index that is in range only in one branch is not used outside of it.
 
 // CHECK-LABEL: func.func @row(
 // CHECK: scf.if
 func.func @row(%bit: i1, %i: index, %x: tensor<4xf32>,
                %E: tensor<?x4xf32> {batch.shared = "E"})
     -> tensor<4xf32> attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional stays control, each branch a sub-batch of its own: a branch reads a tensor at an index"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: a branch reads a tensor at an index"
   %r = scf.if %bit -> (tensor<4xf32>) {
     %e = tensor.extract_slice %E[%i, 0] [1, 4] [1, 1]
         : tensor<?x4xf32> to tensor<4xf32>
@@ -155,8 +155,8 @@ func.func @row(%bit: i1, %i: index, %x: tensor<4xf32>,
 
 // -----
 
-// A choice between rows that lie ready, of a parameter or from a call, is made by
-// the inspector, without any kernel.
+// The inspector selects between existing rows, of a parameter or from a call,
+// without a kernel.
 
 // CHECK-LABEL: func.func @ready(
 // CHECK: scf.if
@@ -165,7 +165,7 @@ func.func @ready(%bit: i1, %i: index, %x: tensor<4xf32>,
     -> tensor<4xf32> attributes {batch.entry} {
   %e = tensor.extract_slice %E[%i, 0] [1, 4] [1, 1]
       : tensor<?x4xf32> to tensor<4xf32>
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional stays control, each branch a sub-batch of its own: it chooses between rows that are already computed"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: it chooses between rows that are already computed"
   %r = scf.if %bit -> (tensor<4xf32>) {
     scf.yield %e : tensor<4xf32>
   } else {
@@ -176,7 +176,7 @@ func.func @ready(%bit: i1, %i: index, %x: tensor<4xf32>,
 
 // -----
 
-// A choice between values of the same straight-line code would cut it.
+// Control between values of the same straight-line code would split that code.
 
 // CHECK-LABEL: func.func @cut(
 // CHECK: %[[N:.*]] = arith.negf
@@ -185,7 +185,7 @@ func.func @ready(%bit: i1, %i: index, %x: tensor<4xf32>,
 func.func @cut(%bit: i1, %x: tensor<4xf32>)
     -> tensor<4xf32> attributes {batch.entry} {
   %n = arith.negf %x : tensor<4xf32>
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional became a select: both branches together take 0 ops"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional converted to a select: both branches together take 0 ops"
   %r = scf.if %bit -> (tensor<4xf32>) {
     scf.yield %n : tensor<4xf32>
   } else {
@@ -197,8 +197,8 @@ func.func @cut(%bit: i1, %x: tensor<4xf32>)
 
 // -----
 
-// Control would wait for a tensor that decides: a select costs less, as long as both
-// branches are small. So does a choice between rows that lie ready.
+// Control would wait for a tensor that decides. A select costs less if both branches
+// are small, or if rows exist already.
 
 // CHECK-LABEL: func.func @tensor(
 // CHECK: %[[C:.*]] = arith.cmpf
@@ -221,7 +221,7 @@ func.func @tensor(%x: tensor<4xf32>)
   %e = tensor.extract %t[%zero] : tensor<4xf32>
   %half = arith.constant 0.5 : f32
   %c = arith.cmpf ogt, %e, %half : f32
-  // WHY-DAG: :[[# @LINE + 2]]:{{.*}} IfToSelect {{.*}}"conditional became a select: both branches together take 1 ops"
+  // WHY-DAG: :[[# @LINE + 2]]:{{.*}} IfToSelect {{.*}}"conditional converted to a select: both branches together take 1 ops"
   // MORE-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}its condition depends on a tensor, and both branches together take 4 operations on elements, more than max-elements=3"
   %r = scf.if %c -> (tensor<4xf32>) {
     %n = arith.negf %x : tensor<4xf32>
@@ -239,7 +239,7 @@ func.func @tensor(%x: tensor<4xf32>)
 
 // -----
 
-// One that an element of an input decides is.
+// A conditional on an element of an input becomes a select, too.
 
 // CHECK-LABEL: func.func @input(
 // CHECK: %[[E:.*]] = tensor.extract
@@ -252,7 +252,7 @@ func.func @input(%x: tensor<4xf32>)
   %e = tensor.extract %x[%zero] : tensor<4xf32>
   %half = arith.constant 0.5 : f32
   %c = arith.cmpf ogt, %e, %half : f32
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional became a select: both branches together take 1 ops"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional converted to a select: both branches together take 1 ops"
   %r = scf.if %c -> (tensor<4xf32>) {
     %n = arith.negf %x : tensor<4xf32>
     scf.yield %n : tensor<4xf32>
@@ -264,13 +264,13 @@ func.func @input(%x: tensor<4xf32>)
 
 // -----
 
-// Ragged tensors, lists and scalars beside tensors stay with the inspector.
+// Ragged tensors, lists, and scalars next to tensors remain in the inspector.
 
 // CHECK-LABEL: func.func @mixed(
 // CHECK: scf.if
 func.func @mixed(%bit: i1, %i: index, %x: tensor<4xf32>)
     -> (tensor<4xf32>, index) attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional stays control, each branch a sub-batch of its own: its results are not all static tensors"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: its results are not all static tensors"
   %r:2 = scf.if %bit -> (tensor<4xf32>, index) {
     %n = arith.negf %x : tensor<4xf32>
     scf.yield %n, %i : tensor<4xf32>, index
@@ -283,8 +283,8 @@ func.func @mixed(%bit: i1, %i: index, %x: tensor<4xf32>)
 
 // -----
 
-// Tensors of dynamic shape inside of a branch may not fit each other where it is
-// not taken.
+// Tensors of dynamic shape inside a branch may not fit each other if it is not
+// taken.
 
 // CHECK-LABEL: func.func @ragged(
 // CHECK: scf.if
@@ -298,7 +298,7 @@ func.func @ragged(%item: !rec.adt<@Item>, %x: tensor<4xf32>)
     %xs = rec.map %e in %list : !rec.list<tensor<4xf32>> -> tensor<?x4xf32> {
       rec.yield %e : tensor<4xf32>
     }
-    // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional stays control, each branch a sub-batch of its own: a branch holds tensors of dynamic shape"
+    // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: a branch contains tensors of dynamic shape"
     %r = scf.if %bit -> (tensor<4xf32>) {
       %s = arith.addf %xs, %xs : tensor<?x4xf32>
       %f = tensor.extract_slice %s[0, 0] [1, 4] [1, 1]
@@ -314,13 +314,13 @@ func.func @ragged(%item: !rec.adt<@Item>, %x: tensor<4xf32>)
 
 // -----
 
-// Integer division by a value that may be zero is left where it is.
+// Integer division by a value that may be zero remains in its branch.
 
 // CHECK-LABEL: func.func @division(
 // CHECK: scf.if
 func.func @division(%bit: i1, %x: tensor<4xi32>, %y: tensor<4xi32>)
     -> tensor<4xi32> attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional stays control, each branch a sub-batch of its own: a branch holds code that must not run speculatively"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: a branch contains code that must not run speculatively"
   %r = scf.if %bit -> (tensor<4xi32>) {
     %d = arith.divsi %x, %y : tensor<4xi32>
     scf.yield %d : tensor<4xi32>
@@ -338,7 +338,7 @@ func.func @division(%bit: i1, %x: tensor<4xi32>, %y: tensor<4xi32>)
 // CHECK: scf.if
 func.func @large(%bit: i1, %x: tensor<4xf32>)
     -> tensor<4xf32> attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional stays control, each branch a sub-batch of its own: both branches together take 17 ops, more than max-ops=16"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: both branches together take 17 ops, more than max-ops=16"
   %r = scf.if %bit -> (tensor<4xf32>) {
     %0 = math.tanh %x : tensor<4xf32>
     %1 = math.tanh %0 : tensor<4xf32>
@@ -366,7 +366,7 @@ func.func @large(%bit: i1, %x: tensor<4xf32>)
 
 // -----
 
-// Nor does one that gathers, at indices that may be valid in the branch only.
+// A branch that gathers remains: its indices may be valid only there.
 // CHECK-LABEL: func.func @gather
 // CHECK:         scf.if
 // CHECK:           tensor.gather

@@ -5,7 +5,7 @@ rec.adt @Nat {
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
 
-// A helper of helpers is copied whole, and nothing of it remains.
+// A helper that calls helpers is copied as a whole, and no call remains.
 // CHECK-NOT: func.func private @twice
 // CHECK-NOT: func.func private @once
 func.func private @once(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -18,7 +18,7 @@ func.func private @twice(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %z, %x : tensor<4xf32>, tensor<4xf32>
 }
 
-// Functions that call each other stay; calls inside of their regions are
+// Functions that call each other remain. Calls inside of their regions are
 // replaced like any other.
 // CHECK-LABEL: func.func private @even
 // CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Nat>, %[[X:.*]]: tensor<4xf32>)
@@ -50,9 +50,8 @@ func.func private @odd(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// The entry is the caller of all and stays; a result that is an argument of the
-// helper becomes the operand, and what computes another, which nothing reads, is
-// removed.
+// The entry is the root of all calls and remains. A result that is an argument
+// of the helper becomes the operand. Unused code of another result is removed.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    (%[[T:.*]]: !rec.adt<@Nat>, %[[X:.*]]: tensor<4xf32>
 // CHECK-NEXT:    %[[Y:.*]] = call @even(%[[T]], %[[X]])
@@ -66,8 +65,8 @@ func.func @main(%t: !rec.adt<@Nat>, %x: tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
-// A helper with a caller that the entry does not reach is copied into those
-// that it does reach, and stays for the other.
+// A helper may also be called from functions that the entry does not reach. It
+// is copied into callers that the entry reaches, and remains for the others.
 // CHECK-LABEL: func.func private @helper
 func.func private @helper(%x: index) -> index {
   return %x : index
@@ -88,7 +87,7 @@ func.func @main(%x: index) -> index attributes {batch.entry} {
 
 // -----
 
-// Functions of several blocks and functions without a body stay.
+// Functions of several blocks and functions without a body remain.
 // CHECK-LABEL: func.func private @blocks
 func.func private @blocks(%x: index) -> index {
   cf.br ^end
@@ -108,7 +107,7 @@ func.func @main(%x: index) -> index attributes {batch.entry} {
 
 // -----
 
-// A module without an entry is no program: nothing changes.
+// A module without an entry is not a program: nothing changes.
 // CHECK-LABEL: func.func @caller
 // CHECK:         call @helper
 func.func @caller(%x: index) -> index {
@@ -121,7 +120,7 @@ func.func private @helper(%x: index) -> index {
 
 // -----
 
-// A mark on a call is a mark on all that becomes of it.
+// A mark on a call applies to all of its inlined code.
 func.func private @gate(%x: tensor<4xf32>) -> tensor<4xf32> {
   %n = arith.negf %x : tensor<4xf32>
   %y = math.tanh %n : tensor<4xf32>
@@ -137,7 +136,7 @@ func.func @marked(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// What nothing reads is removed whole, conditionals too.
+// Unused code is removed completely, including conditionals.
 func.func private @step(%x: tensor<4xf32>) -> tensor<4xf32> {
   %zero = arith.constant 0 : index
   %bound = arith.constant 0.0 : f32

@@ -18,8 +18,8 @@ rec.adt @Tree {
   rec.variant @leaf(word: index)
 }
 
-// The loop has no tree to go round with where it ends, and none at first.
-// expected-error @+1 {{a value of type '!rec.adt<@Tree>' is not defined on every path to a branch, and its type has no zero to stand in for it; write this control as 'scf'}}
+// The loop has no tree to carry where it ends, and no initial one.
+// expected-error @+1 {{a value of type '!rec.adt<@Tree>' is not defined on every path to a branch, and its type has no zero to use instead; write this control as 'scf'}}
 func.func @main(%n: i64, %t: !rec.adt<@Tree>) -> !rec.adt<@Tree>
     attributes {batch.entry} {
   %zero = arith.constant 0 : i64
@@ -41,7 +41,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   %zero = arith.constant 0 : i64
   %one = arith.constant 1 : i64
   %more = arith.cmpi sgt, %n, %zero : i64
-  // expected-error @+1 {{has branches in a region, which only functions can have; move them into a function and call it}}
+  // expected-error @+1 {{has branches in a region, but only functions may contain branches; move them into a function and call it}}
   %r = scf.execute_region -> i64 {
     cf.cond_br %more, ^a, ^b
   ^a:

@@ -1,6 +1,7 @@
 // RUN: batch-opt %s --batch-lift-cf | FileCheck %s
 
-// A loop with a way out at its head and one in its body, which gives a result.
+// A loop with an exit at its head and another one in its body, which returns a
+// result
 
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:    %[[N:.*]]: i64, %[[X:.*]]: tensor<4xf32>)
@@ -40,7 +41,7 @@ func.func @main(%n: i64, %x: tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
 
-// Several returns and a switch; a block that nothing goes to.
+// Several returns and a switch, and a block without predecessors
 
 // CHECK-LABEL: func.func private @choose(
 // CHECK:         %[[R:.*]] = scf.index_switch %{{.*}} -> i64
@@ -64,7 +65,7 @@ func.func private @choose(%i: i64) -> i64 {
   cf.br ^end(%t : i64)
 }
 
-// Where a value of an ADT is there on all paths, no zero of it is needed.
+// A value of an ADT that is defined on all paths needs no zero value.
 
 rec.adt @Tree {
   rec.variant @leaf(word: index)
@@ -83,7 +84,7 @@ func.func private @pick(%bit: i1, %a: !rec.adt<@Tree>, %b: !rec.adt<@Tree>)
   return %t : !rec.adt<@Tree>
 }
 
-// What has one block stays as it is.
+// A function with one block remains unchanged.
 
 // CHECK-LABEL: func.func private @declared(i64) -> i64
 func.func private @declared(i64) -> i64

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --batch-link-library | FileCheck %s
 
-// A group may have sizes that are 1, here a mass matrix's factor of one row. Hooks are
-// the model's own functions, which call another group; only those that reach
-// @log_density get what it reads.
+// A group may have sizes of 1, here a mass matrix with a factor of one row. Hooks are
+// the model's own functions, which call another group. Only those that reach
+// @log_density get its operands.
 !factor = tensor<1x1xf64>
 !vec = tensor<1xf64>
 module {

@@ -1,8 +1,8 @@
 // RUN: batch-opt %s --batch-link-library --split-input-file --verify-diagnostics
 
-// The model's part is missing.
+// The model's function is missing.
 
-// expected-error @+1 {{needs a function that the model must define; write 'func.func private @log_density(tensor<5xf64>) -> (f64, tensor<5xf64>) { ... }', with more arguments if needed}}
+// expected-error @+1 {{requires the model to define a function; write 'func.func private @log_density(tensor<5xf64>) -> (f64, tensor<5xf64>) { ... }', with more arguments if needed}}
 func.func private @nuts.sample(%seed: i32, %chain: i32) -> tensor<7x5xf64>
 
 // -----
@@ -18,10 +18,10 @@ func.func private @nuts.sample(%seed: i32, %chain: i32) -> tensor<7x5xf64>
 
 // -----
 
-// The declaration leaves out what @log_density reads.
+// The declaration omits the operands of @log_density.
 
 func.func private @log_density(%q: tensor<5xf64>, %x: f64) -> (f64, tensor<5xf64>) {
   return %x, %q : f64, tensor<5xf64>
 }
-// expected-error @+1 {{is declared with a type other than that of the library's function; write 'func.func private @nuts.sample(i32, i32, f64) -> tensor<7x5xf64>'}}
+// expected-error @+1 {{does not match the type of the library function; write 'func.func private @nuts.sample(i32, i32, f64) -> tensor<7x5xf64>'}}
 func.func private @nuts.sample(%seed: i32, %chain: i32) -> tensor<7x5xf64>

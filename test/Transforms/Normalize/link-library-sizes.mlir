@@ -1,8 +1,9 @@
 // RUN: batch-opt %s --batch-link-library | FileCheck %s
 // RUN: batch-opt %s --batch-link-library --batch-specialize-sizes=sizes=N=9 | FileCheck %s --check-prefix=NINE
 
-// A group of the library gets its sizes from the first declaration, and in all of
-// its functions that call the model's @log_density what that reads besides.
+// A group of the library gets its sizes from the first declaration. All of its
+// functions that call the model's @log_density get the additional operands of
+// that function.
 module attributes {batch.sizes = {N = 7 : index}} {
   // CHECK-LABEL: func.func private @log_density
   func.func private @log_density(%q: tensor<5xf64>, %scale: f64, %w: tensor<5xf64>)
@@ -16,7 +17,7 @@ module attributes {batch.sizes = {N = 7 : index}} {
   // CHECK-NOT:     10007
   // CHECK:         tensor.dim %{{.*}} : tensor<7x5xf64>
 
-  // Sizes of the model are still its own, and extents are numbers then.
+  // Sizes of the model remain its own, and extents become numbers.
   // NINE-LABEL:  func.func private @nuts.sample(
   // NINE-SAME:       -> tensor<9x5xf64> {
   // NINE-NOT:      tensor.dim
@@ -24,8 +25,9 @@ module attributes {batch.sizes = {N = 7 : index}} {
   func.func private @nuts.sample(%seed: i32, %chain: i32, %scale: f64,
                                  %w: tensor<5xf64>) -> tensor<7x5xf64>
 
-  // What does not call the model's function is as it was, and what a group declares
-  // is linked in turn. Recursion passes the model's arguments on too.
+  // Functions that do not call the model's function remain unchanged, and
+  // declarations of a group are also linked. Recursion passes the model's arguments
+  // on, too.
   // CHECK-LABEL: func.func private @nuts.joint(%{{.*}}: f64, %{{.*}}: tensor<5xf64>, %{{.*}}: tensor<5xf64>) -> f64 {
   // CHECK-LABEL: func.func private @random.threefry2x32({{.*}}) -> (i32, i32) {
   // CHECK-LABEL: func.func private @nuts.build_tree(

@@ -2,8 +2,8 @@
 // RUN: batch-opt %s --batch-link-library --split-input-file \
 // RUN:   | batch-opt --batch-link-library --split-input-file | FileCheck %s
 
-// The definition takes the declaration's place; what it calls comes last, once.
-// Functions that nobody declares are not copied.
+// The definition replaces the declaration. Functions that it calls come last,
+// once each. Functions without a declaration are not copied.
 // CHECK-LABEL: func.func private @random.threefry2x32(
 // CHECK-SAME:    i32, %{{.*}}: i32, %{{.*}}: i32, %{{.*}}: i32) -> (i32, i32) {
 // CHECK:         call @random.threefry2x32.add_key
@@ -33,7 +33,8 @@ func.func private @random.uniform.f32(i32) -> f32
 
 // -----
 
-// The model's own definitions stay, and no function of the library calls them.
+// The model's own definitions remain, and no function of the library calls
+// them.
 // CHECK-LABEL: module
 // CHECK-NEXT:    func.func private @random.uniform.f32(
 // CHECK-NEXT:    arith.bitcast
@@ -49,7 +50,7 @@ func.func private @random.uniform.f64(i32) -> f64
 
 // -----
 
-// Other declarations stay, and so do those of helpers.
+// Other declarations remain, as do those of helpers.
 // CHECK-LABEL: module
 // CHECK-NEXT:    func.func private @random.cauchy(i32) -> f32
 // CHECK-NEXT:    func.func private @random.threefry2x32.round(i32, i32, i32) -> (i32, i32)

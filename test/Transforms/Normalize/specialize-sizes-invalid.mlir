@@ -3,17 +3,17 @@
 // RUN: not batch-opt %s --batch-specialize-sizes="sizes=H=64x" 2>&1 | FileCheck %s --check-prefix=TEXT
 // RUN: not batch-opt %s --batch-specialize-sizes="sizes=H" 2>&1 | FileCheck %s --check-prefix=NONE
 
-// ZERO: error: a size must be NAME=NUMBER with a number from 2 to 2147483647, got 'H=0'
-// TEXT: error: a size must be NAME=NUMBER with a number from 2 to 2147483647, got 'H=64x'
-// NONE: error: a size must be NAME=NUMBER with a number from 2 to 2147483647, got 'H'
+// ZERO: error: invalid size 'H=0'; expected NAME=NUMBER with a number from 2 to 2147483647
+// TEXT: error: invalid size 'H=64x'; expected NAME=NUMBER with a number from 2 to 2147483647
+// NONE: error: invalid size 'H'; expected NAME=NUMBER with a number from 2 to 2147483647
 
-// expected-error @unknown {{the module has no size named 'H'; add one to 'batch.sizes', such as {batch.sizes = {H = 256 : index}}}}
+// expected-error @unknown {{unknown size 'H'; add it to 'batch.sizes', such as {batch.sizes = {H = 256 : index}}}}
 module {
 }
 
 // -----
 
-// expected-error @unknown {{the module has no size named 'H'; its sizes are D, V}}
+// expected-error @unknown {{unknown size 'H'; expected one of 'D', 'V'}}
 module attributes {batch.sizes = {D = 256 : index, V = 100 : index}} {
 }
 
@@ -25,13 +25,13 @@ module attributes {batch.sizes = 256 : index} {
 
 // -----
 
-// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or two of them: what stands for it in types, and its default}}
+// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or two of them: the number that represents it in types, and its default}}
 module attributes {batch.sizes = {H = 256 : i64}} {
 }
 
 // -----
 
-// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or two of them: what stands for it in types, and its default}}
+// expected-error @+1 {{size 'H' must be an index from 2 to 2147483647, or two of them: the number that represents it in types, and its default}}
 module attributes {batch.sizes = {H = 1 : index}} {
 }
 
@@ -70,7 +70,7 @@ module attributes {batch.sizes = {D = 384 : index, H = 256 : index}} {
 
 module attributes {batch.sizes = {H = 2 : index}} {
   func.func @f() {
-    // expected-error @+1 {{constant of type 'tensor<2xf32>' cannot become 'tensor<64xf32>': its elements differ; make it a parameter}}
+    // expected-error @+1 {{constant of type 'tensor<2xf32>' cannot be resized to 'tensor<64xf32>': its elements differ; make it a parameter}}
     %c = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
     return
   }

@@ -6,12 +6,13 @@
 // DEFAULT: module attributes {batch.sizes = {H = 256 : index, S = 37 : index, V = 100 : index}}
 module attributes {batch.sizes = {H = 256 : index, S = [1009 : index, 37 : index],
                                   V = 100 : index}} {
-  // What stands for a size in types becomes its default.
+  // Placeholders of a size in types become its default.
   // CHECK: func.func private @slots(tensor<37x64xf32>) -> tensor<74xf32>
   // DEFAULT: func.func private @slots(tensor<37x256xf32>) -> tensor<74xf32>
   func.func private @slots(tensor<1009x256xf32>) -> tensor<2018xf32>
 
-  // Fields of ADTs, in lists too; multiples up to eight follow, others stay.
+  // Fields of ADTs, also in lists. Multiples up to eight follow the size,
+  // others remain.
   // CHECK: rec.variant @leaf(x: tensor<64xf32>, ys: !rec.list<tensor<512x7xf32>>, z: tensor<2304x99xf32>)
   rec.adt @Tree {
     rec.variant @leaf(x: tensor<256xf32>, ys: !rec.list<tensor<2048x100xf32>>,
@@ -33,7 +34,7 @@ module attributes {batch.sizes = {H = 256 : index, S = [1009 : index, 37 : index
     // Constants that do not change keep their elements.
     // CHECK: arith.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
     %other = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
-    // An index constant is no dimension.
+    // An index constant is not a dimension.
     // CHECK: arith.constant 256 : index
     %c256 = arith.constant 256 : index
     // CHECK: tensor.expand_shape {{.*}} output_shape [1, 64] : tensor<64xf32> into tensor<1x64xf32>

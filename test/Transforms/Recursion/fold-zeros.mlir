@@ -29,8 +29,8 @@ func.func @product(%x: tensor<4xf32>, %W: tensor<4x4xf32> {batch.shared = "W"},
 
 // -----
 
-// What starts from a parameter is equal for all tasks already, and a product
-// with a matrix of the instance is not: both stay.
+// A sum that starts from a parameter is already equal for all tasks, and a
+// product with a matrix of the instance is not: both remain.
 
 // CHECK-LABEL: func.func @stays(
 // CHECK-SAME: %[[M:.*]]: tensor<4x4xf32>, %[[U:.*]]: tensor<4x4xf32> {{.*}}, %[[B:.*]]: tensor<4xf32>
@@ -50,9 +50,9 @@ func.func @stays(%M: tensor<4x4xf32>, %U: tensor<4x4xf32> {batch.shared = "U"},
 
 // -----
 
-// Zeros are followed through shape ops, sums, choices and reductions; through
-// products with anything only where infinity is excluded. The gate that only a
-// zero needed goes with it.
+// Zeros are followed through shape ops, sums, choices and reductions, and
+// through products with other values only if infinity is excluded. A gate that
+// only a zero needs is removed with it.
 
 // CHECK-LABEL: func.func @follow(
 // CHECK: %[[GATE:.*]] = math.tanh
@@ -86,8 +86,8 @@ func.func @follow(%x: tensor<4xf32>, %bit: i1,
 
 // -----
 
-// Other reductions of zeros, and sums that start from something else, are not
-// zero; a sum over zeros is what it starts from if values are finite.
+// Other reductions of zeros, and sums with other start values, are not zero. A
+// sum over zeros is its start value if values are finite.
 
 // CHECK-LABEL: func.func @reductions(
 // CHECK: linalg.reduce
@@ -112,8 +112,8 @@ func.func @reductions(%x: tensor<4xf32>, %U: tensor<4x4xf32> {batch.shared = "U"
 
 // -----
 
-// A recursion that starts with a state of zeros: the first cell has code of its
-// own, in the entry; the recursion is as before.
+// A recursion that starts with a state of zeros: the first cell has its own
+// code, in the entry, and the recursion remains unchanged.
 
 rec.adt @List {
   rec.variant @nil()
@@ -147,14 +147,14 @@ func.func private @chain(%l: !rec.adt<@List>, %h: tensor<4xf32>, %U: tensor<4x4x
 }
 func.func @start(%l: !rec.adt<@List>, %U: tensor<4x4xf32> {batch.shared = "U"}) -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant dense<0.0> : tensor<4xf32>
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} FoldZeros {{.*}}"recursion starts with zeros: its first level has code of its own"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} FoldZeros {{.*}}"recursion starts with zeros: its first level is peeled"
   %h = call @chain(%l, %zero, %U) : (!rec.adt<@List>, tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
   return %h : tensor<4xf32>
 }
 
 // -----
 
-// An argument that is the same constant in all calls becomes the constant; no
+// An argument that is the same constant in all calls becomes the constant. No
 // level needs a copy then.
 
 rec.adt @Tree {
@@ -193,7 +193,7 @@ func.func @same(%t: !rec.adt<@Tree>, %U: tensor<4x4xf32> {batch.shared = "U"}) -
 
 // -----
 
-// Code that the entry does not reach may hand over something else.
+// Code that the entry does not reach may pass something else.
 
 // CHECK-LABEL: func.func private @helper(
 // CHECK-NEXT: math.tanh %arg0

@@ -3,9 +3,9 @@
 
 // COPIES: error: this function would get more than max-copies=3 copies of code; unroll fewer levels, test fewer variants or raise max-copies
 
-// Each of a shared node's parents would compute the node's tail.
+// Each parent of a shared node would compute the node's tail.
 
-// expected-note @below {{the ADT is declared a DAG}}
+// expected-note @below {{the ADT is declared as a DAG}}
 rec.adt @Graph kind dag {
   rec.variant @source(x: f32)
   rec.variant @node(left: !rec.adt<@Graph>, right: !rec.adt<@Graph>)
@@ -16,7 +16,7 @@ func.func @sum(%t: !rec.adt<@Graph>) -> f32 attributes {batch.entry} {
     rec.yield %x : f32
   }
   case @node(%left: !rec.adt<@Graph>, %right: !rec.adt<@Graph>) {
-    // expected-error @below {{this call cannot be replaced by the callee's code: it takes a child that may be shared, which would be computed again for each parent}}
+    // expected-error @below {{this call cannot be inlined: it takes a child that may be shared, which would be computed again for each parent}}
     %l = func.call @sum(%left) : (!rec.adt<@Graph>) -> f32
     %r = func.call @sum(%right) : (!rec.adt<@Graph>) -> f32
     %sum = arith.addf %l, %r {rec.backedge} : f32
@@ -27,7 +27,7 @@ func.func @sum(%t: !rec.adt<@Graph>) -> f32 attributes {batch.entry} {
 
 // -----
 
-// Behind the match too.
+// A mark after the match is invalid, too.
 
 // expected-note @below {{declare 'kind tree' or 'kind sequence' if no value shares nodes}}
 rec.adt @List {
@@ -40,7 +40,7 @@ func.func @last(%l: !rec.adt<@List>) -> f32 attributes {batch.entry} {
     rec.yield %x : f32
   }
   case @cons(%rest: !rec.adt<@List>) {
-    // expected-error @below {{cannot be replaced by the callee's code}}
+    // expected-error @below {{this call cannot be inlined}}
     %m = func.call @last(%rest) : (!rec.adt<@List>) -> f32
     rec.yield %m : f32
   } }
@@ -72,7 +72,7 @@ func.func @last(%l: !rec.adt<@List>) -> f32 attributes {batch.entry} {
 
 // -----
 
-// The second call reads what the first one makes.
+// The second call reads the result of the first one.
 
 rec.adt @Tree kind tree {
   rec.variant @leaf()
@@ -109,7 +109,7 @@ func.func @sum(%t: !rec.adt<@Tree>) -> f32 attributes {batch.entry} {
     rec.yield %x : f32
   }
   case @one(%part: !rec.adt<@Tree>) {
-    // expected-error @below {{this call has no op marked 'rec.backedge' after it, unlike other cases of the function; mark one in every case that calls recursively}}
+    // expected-error @below {{this call is not followed by an op marked 'rec.backedge', unlike calls in other cases of the function; mark one in every case that calls recursively}}
     %m = func.call @sum(%part) : (!rec.adt<@Tree>) -> f32
     rec.yield %m : f32
   }
@@ -124,7 +124,7 @@ func.func @sum(%t: !rec.adt<@Tree>) -> f32 attributes {batch.entry} {
 
 // -----
 
-// A mark in a case and one behind the match.
+// A mark in a case and another one after the match.
 
 rec.adt @List kind sequence {
   rec.variant @nil(x: f32)

@@ -4,9 +4,9 @@
 // RUN: batch-opt %s --autobatch --split-input-file | FileCheck %s --check-prefix=OFF
 // RUN: batch-opt %s --autobatch=refactor --split-input-file | FileCheck %s --check-prefix=ON
 
-// A mark in a case: a node's product is computed by what reads it, together with
-// the reader's sum. Callers have code for each variant of the part. Constants and
-// parameters are on both sides; they are not results of the head.
+// A mark in a case: the reader of a node's product computes it, together with its
+// own sum. Callers have code for each variant of the child. Constants and
+// parameters are on both sides, and are not results of the head.
 
 rec.adt @Tree kind tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -38,7 +38,7 @@ rec.adt @Tree kind tree {
 // CHECK-NEXT: %[[S:.*]] = arith.mulf %[[SUM]], %[[TWO]]
 // CHECK-NEXT: rec.yield %[[HL]], %[[S]]
 
-// Callers outside the recursion get the tail too; nothing calls @encode any more.
+// Callers outside the recursion also get the tail. No call of @encode remains.
 // CHECK-NOT: @encode(
 // CHECK-LABEL: func.func @tree(
 // CHECK-NEXT: rec.match
@@ -76,9 +76,9 @@ func.func @tree(%t: !rec.adt<@Tree>, %w: tensor<4xf32> {batch.shared = "w"}) -> 
 
 // -----
 
-// A mark behind the match: the tail is the same for all variants, so no code is
-// copied for them and the recursion keeps its form. The entry recurses itself: it
-// stays, and calls the head.
+// A mark after the match: the tail is the same for all variants, so no code is
+// copied for them and the recursion keeps its form. The entry itself is
+// recursive: it remains, and calls the head.
 
 rec.adt @Tree kind tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -120,8 +120,8 @@ func.func @encode(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry}
 
 // -----
 
-// Trees and lists of them in turn: the mark is in one function, its callers are in
-// the other.
+// Trees and lists of trees alternate: the mark is in one function, and its callers
+// are in the other.
 
 rec.adt @Tree kind tree {
   rec.variant @node(x: tensor<4xf32>, kids: !rec.adt<@Forest>)
@@ -175,7 +175,7 @@ func.func @tree(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Both functions of a recursion cut: only their heads are left in it.
+// Both functions of a recursion are cut: only their heads remain in it.
 
 rec.adt @Tree kind tree {
   rec.variant @node(x: tensor<4xf32>, kids: !rec.adt<@Forest>)

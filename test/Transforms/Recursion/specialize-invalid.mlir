@@ -6,18 +6,18 @@
 // RUN: sed 's/ kind tree//' %s | not batch-opt --rec-specialize=test=leaf 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: not batch-opt %s --split-input-file --rec-specialize="test=leaf max-copies=3" 2>&1 | FileCheck %s --check-prefix=COPIES
 
-// Tests that name nothing, or do not fit what they name, and too many copies; parts
-// that may be shared.
+// Tests that name nothing, tests that do not fit the variant that they name, too
+// many copies, and children that may be shared.
 
 // COUNT: error: this variant does not fit test 'node(leaf)': it has 3 fields, but the test has 1
-// FIELD: error: this variant does not fit test 'node(_,leaf,_)': field 'word' has no ADT with a variant 'leaf'; write '_' for any value
+// FIELD: error: this variant does not fit test 'node(_,leaf,_)': the type of field 'word' has no variant 'leaf'; write '_' for any value
 // NONE: error: test 'node(_,_,_)' tests no field; name the variant of at least one
-// SHARED: error: this call cannot be replaced by the callee's code: it takes a child that may be shared, which would be computed again for each parent
+// SHARED: error: this call cannot be inlined: it takes a child that may be shared, which would be computed again for each parent
 // SHARED: note: declare 'kind tree' or 'kind sequence' if no value shares nodes
-// SYNTAX: error: test 'node()' is neither 'variant' nor 'variant(field,...)' with a variant or '_' for each field
+// SYNTAX: error: invalid test 'node()'; expected 'variant' or 'variant(field,...)' with a variant or '_' for each field
 // COPIES: error: this function would get more than max-copies=3 copies of code; unroll fewer levels, test fewer variants or raise max-copies
 
-// expected-error @unknown {{no ADT has a variant 'twig', which test 'twig' names}}
+// expected-error @unknown {{unknown variant 'twig' in test 'twig'}}
 module {
   rec.adt @Tree kind tree {
     rec.variant @leaf()

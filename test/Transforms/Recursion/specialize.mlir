@@ -4,10 +4,10 @@
 // RUN: batch-opt %s --rec-specialize="test=node(_,node)" --split-input-file | FileCheck %s --check-prefix=RIGHT
 // RUN: batch-opt %s --rec-specialize=test=leaf --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 
-// The test of a part moves to the caller: what a leaf computes is straight-line
-// code with what the node computes. `leaf` gives all four combinations code;
-// `node(leaf,leaf)` tests the right part where the left one is a leaf. Any
-// variant may be tested: `node(_,node)` runs two levels on the right.
+// The test of a child moves to the caller: the code of a leaf becomes
+// straight-line code with that of the node. `leaf` creates code for all four
+// combinations. `node(leaf,leaf)` tests the right child if the left one is a
+// leaf. Any variant may be tested: `node(_,node)` runs two levels on the right.
 
 rec.adt @Tree kind tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -98,9 +98,9 @@ func.func @tree(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Elements of lists are parts too. Two functions that take one part are replaced
-// together; a test that names another ADT's variant of the same name leaves
-// this one alone.
+// Elements of lists are children, too. Two functions that take one child are
+// replaced together. A test that names a variant with the same name of another
+// ADT leaves this one unchanged.
 
 rec.adt @Tree kind tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -163,9 +163,9 @@ func.func @list(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A match in a case of a match on the same value is decided without any option,
-// in whatever order it has its cases.
-// A recursion without a part that is tested stays, with a remark.
+// A match in a case of a match on the same value is resolved without any
+// option, for any order of its cases. A recursion without a child that is
+// tested remains, with a remark.
 
 rec.adt @Tree {
   rec.variant @leaf(n: index)

@@ -2,12 +2,12 @@
 // RUN: not batch-opt %s --split-input-file --rec-unroll=factor=0 2>&1 | FileCheck %s --check-prefix=FACTOR
 // RUN: not batch-opt %s --split-input-file --rec-unroll="factor=4 max-copies=9" 2>&1 | FileCheck %s --check-prefix=COPIES
 
-// FACTOR: error: recursion cannot be unrolled by factor=0; factor=1 leaves it as it is
+// FACTOR: error: cannot unroll recursion by factor=0; expected at least 1, which leaves it unchanged
 // COPIES: error: this function would get more than max-copies=9 copies of code; unroll fewer levels, test fewer variants or raise max-copies
 
-// What a shared node computes would be computed again for each of its parents.
+// The result of a shared node would be computed again for each of its parents.
 
-// expected-note @below {{the ADT is declared a DAG}}
+// expected-note @below {{the ADT is declared as a DAG}}
 rec.adt @Graph kind dag {
   rec.variant @source()
   rec.variant @node(left: !rec.adt<@Graph>, right: !rec.adt<@Graph>)
@@ -19,7 +19,7 @@ func.func @count(%t: !rec.adt<@Graph>) -> index attributes {batch.entry} {
     rec.yield %one : index
   }
   case @node(%left: !rec.adt<@Graph>, %right: !rec.adt<@Graph>) {
-    // expected-error @below {{this call cannot be replaced by the callee's code: it takes a child that may be shared, which would be computed again for each parent}}
+    // expected-error @below {{this call cannot be inlined: it takes a child that may be shared, which would be computed again for each parent}}
     %l = func.call @count(%left) : (!rec.adt<@Graph>) -> index
     %r = func.call @count(%right) : (!rec.adt<@Graph>) -> index
     %sum = arith.addi %l, %r : index
@@ -45,7 +45,7 @@ func.func @length(%l: !rec.adt<@List>) -> index attributes {batch.entry} {
   }
   case @cons(%rest: !rec.adt<@List>) {
     %one = arith.constant 1 : index
-    // expected-error @below {{cannot be replaced by the callee's code}}
+    // expected-error @below {{this call cannot be inlined}}
     %m = func.call @length(%rest) : (!rec.adt<@List>) -> index
     %sum = arith.addi %m, %one : index
     rec.yield %sum : index

@@ -3,7 +3,7 @@
 // RUN: batch-opt %s --rec-unroll=factor=3 --split-input-file | FileCheck %s --check-prefix=THREE
 // RUN: batch-opt %s --rec-unroll=factor=2 --split-input-file --remarks-filter=batch --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 
-// One call computes two elements, or three: the steps are one straight line.
+// One call computes two elements, or three: the steps are straight-line code.
 
 rec.adt @List kind sequence {
   rec.variant @nil(x: tensor<4xf32>)
@@ -57,8 +57,8 @@ func.func @list(%l: !rec.adt<@List>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A node computes both its parts, for each combination of their variants; calls
-// go to the parts of the parts.
+// A node computes both of its children, for each combination of their variants.
+// Calls are for the children of the children.
 
 rec.adt @Tree kind tree {
   rec.variant @leaf(x: tensor<4xf32>)
@@ -103,7 +103,7 @@ func.func @tree(%t: !rec.adt<@Tree>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// Recursion that takes no part is copied into itself.
+// Recursion without children is copied into itself.
 
 // CHECK-LABEL: func.func private @count(
 // CHECK: scf.if

@@ -4,14 +4,14 @@
 // RUN: batch-opt %s --split-input-file --batch-assign-phases=defer=false | FileCheck %s --check-prefixes=CHECK,EAGER
 // RUN: batch-opt %s --split-input-file --batch-assign-phases=phases=false | FileCheck %s --check-prefix=FLAT
 
-// Without phases deferred kernels are of a phase of their own all the same.
+// Without phases, deferred kernels still have a separate phase.
 // FLAT:        batch.kernel @state{{.*}} attributes {phase = 0 : i64}
 // FLAT:        batch.kernel @score{{.*}} attributes {phase = 0 : i64}
 // FLAT:        batch.kernel @head{{.*}} attributes {deferred, phase = 1 : i64}
 // FLAT:        batch.kernel @loss{{.*}} attributes {deferred, phase = 1 : i64}
 
-// Control waits for the score, and so for what it is computed from: the state. No
-// wait depends on the head, nor on what is made of it.
+// Control waits for the score, and so for the state that it is computed from. No
+// wait depends on the head, or on its readers.
 !vec = tensor<4xf32>
 // CHECK:       batch.kernel @state
 // CHECK-NOT:   deferred
@@ -58,8 +58,8 @@ func.func @main(%x: !vec) -> !vec
 
 // -----
 
-// All tasks of a kernel run alike: what one of them reads runs before it, though no
-// wait depends on that one.
+// All tasks of a kernel run in the same phase. A task that one of them reads runs
+// before it, though no wait depends on that one.
 !vec = tensor<4xf32>
 // CHECK:       batch.kernel @state
 // CHECK-NOT:   deferred

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-assign-phases --verify-diagnostics
 
-// Phases depend on where every tensor comes from.
+// Phases depend on the origin of each tensor.
 func.func @main(%xs: !rec.list<tensor<4xf32>>) -> tensor<4xf32>
     attributes {batch.entry} {
   // expected-error @+1 {{has an unknown flow of values}}

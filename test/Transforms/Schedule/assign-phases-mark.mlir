@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-outline-kernels --batch-assign-phases | FileCheck %s
 
-// Tensor code before a mark is of an earlier phase than what comes after it.
+// Tensor code before a mark has an earlier phase than code after it.
 // CHECK:       batch.kernel @[[BEFORE:.*]](%{{.*}}: tensor<4xf32>) -> tensor<4xf32> attributes {phase = 0 : i64} {
 // CHECK-NEXT:    math.tanh
 // CHECK:       batch.kernel @[[AFTER:.*]](%{{.*}}: tensor<4xf32>) -> tensor<4xf32> attributes {phase = 1 : i64} {

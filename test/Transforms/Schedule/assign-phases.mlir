@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-assign-phases --split-input-file | FileCheck %s
 // RUN: batch-opt %s --batch-assign-phases=phases=false --split-input-file | FileCheck %s --check-prefix=FLAT
 
-// Without phases all kernels have phase 0, whatever the source says.
+// Without phases, all kernels have phase 0, also if the source has marks.
 // FLAT-NOT: phase = {{[1-9]}}
 
 !vec = tensor<4xf32>
@@ -17,7 +17,7 @@ rec.adt @Out {
   rec.variant @node(left: !out, right: !out, y: !vec)
 }
 
-// What the recursion reads, and the recursion itself, are of phase 0.
+// The recursion, and the kernels that it reads, have phase 0.
 // CHECK-LABEL: batch.kernel @input
 // CHECK-SAME:    phase = 0
 batch.kernel @input(%x: !vec) -> !vec {
@@ -29,20 +29,21 @@ batch.kernel @cell(%l: !vec, %r: !vec) -> !vec {
   %h = arith.addf %l, %r : !vec
   batch.yield %h : !vec
 }
-// What reads the results of a recursion comes after it, for all instances.
+// A kernel that reads the results of a recursion comes after it, for all
+// instances.
 // CHECK-LABEL: batch.kernel @output
 // CHECK-SAME:    phase = 1
 batch.kernel @output(%h: !vec) -> !vec {
   batch.yield %h : !vec
 }
-// What reads an output, which is no recursion, is in order by its depth.
+// A kernel that reads an output, and is not recursive, is ordered by its depth.
 // CHECK-LABEL: batch.kernel @after
 // CHECK-SAME:    phase = 1
 batch.kernel @after(%y: !vec) -> !vec {
   batch.yield %y : !vec
 }
-// A second recursion, over results of the first, has a phase of its own; what
-// was said in the input does not count.
+// A second recursion, over results of the first, has its own phase. Phases in
+// the input are ignored.
 // CHECK-LABEL: batch.kernel @sum
 // CHECK-SAME:    phase = 1
 batch.kernel @sum(%l: !vec, %r: !vec, %y: !vec) -> !vec attributes {phase = 7 : i64} {
@@ -55,7 +56,7 @@ batch.kernel @sum(%l: !vec, %r: !vec, %y: !vec) -> !vec attributes {phase = 7 : 
 batch.kernel @last(%s: !vec) -> !vec {
   batch.yield %s : !vec
 }
-// A kernel that nothing invokes has no place in the order.
+// A kernel that is never invoked has no place in the order.
 // CHECK-LABEL: batch.kernel @unused
 // CHECK-SAME:    phase = 0
 batch.kernel @unused(%x: !vec) -> !vec {

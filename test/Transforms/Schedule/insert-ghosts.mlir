@@ -13,8 +13,8 @@ batch.kernel @later(%x: !vec) -> !vec attributes {phase = 1 : i64} {
   batch.yield %x : !vec
 }
 
-// One branch runs a task more than the other, whose value is delayed by a ghost. Only
-// the depth of what follows knows: the task itself reads the value.
+// One branch runs one task more than the other. A ghost delays the value of the other
+// one. The ghost is only in the depth of the next task, which reads the value itself.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    (%[[C:.*]]: i1, %[[X:.*]]: tensor<4xf32>, %[[H:.*]]: tensor<4xf32>)
 func.func @main(%c: i1, %x: !vec, %h: !vec) -> (!vec, !vec) attributes {batch.entry} {
@@ -58,8 +58,8 @@ batch.kernel @b(%x: !vec, %y: !vec) -> (!vec, !vec) {
   batch.yield %x, %y : !vec, !vec
 }
 
-// Lengths count from the branch on, over fields and over branches of equal length in it.
-// Two tasks take two ghosts. All depths that read the result read the same one.
+// Lengths count from the branch on, over fields and over inner branches of equal length.
+// Two tasks take two ghosts. All depths that read the result read the same ghost.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    (%{{.*}}: !rec.adt<@Item>, %[[H:.*]]: tensor<4xf32>, %{{.*}}: i1)
 func.func @main(%i: !item, %h: !vec, %c: i1) -> (!vec, !vec) attributes {batch.entry} {
@@ -134,7 +134,7 @@ func.func private @walk(%x: !vec, %n: index) -> !vec {
     %w = func.call @walk(%x, %m) : (!vec, index) -> !vec
     scf.yield %w : !vec
   }
-  // What a recursion makes has no constant length.
+  // The result of a recursion has no constant length.
   // CHECK-NOT: batch.ghost
   // CHECK: batch.invoke @a
   %d = batch.depth(%y) : !vec
@@ -145,7 +145,7 @@ func.func private @walk(%x: !vec, %n: index) -> !vec {
 // CHECK-LABEL: func.func @main
 func.func @main(%c: i1, %x: !vec, %h: !vec, %n: index) -> (!vec, !vec, !vec, !vec)
     attributes {batch.entry} {
-  // Different kernels, but as many of them.
+  // Different kernels, but equally many
   // CHECK-NOT: batch.ghost
   %y = scf.if %c -> !vec {
     %d = batch.depth(%x) : !vec
@@ -159,7 +159,8 @@ func.func @main(%c: i1, %x: !vec, %h: !vec, %n: index) -> (!vec, !vec, !vec, !ve
   %d1 = batch.depth(%y) : !vec
   %z = batch.invoke @a(%y) depth(%d1) : (!vec) -> !vec
 
-  // What follows is deep enough in both branches: its other value decides.
+  // Later tasks are deep enough in both branches: their other operand
+  // determines the depth.
   %v, %w = scf.if %c -> (!vec, !vec) {
     %d = batch.depth(%x) : !vec
     %a = batch.invoke @a(%x) depth(%d) : (!vec) -> !vec
@@ -172,8 +173,8 @@ func.func @main(%c: i1, %x: !vec, %h: !vec, %n: index) -> (!vec, !vec, !vec, !ve
   %d2 = batch.depth(%v, %w) : !vec, !vec
   %u = batch.invoke @c(%v, %w) depth(%d2) : (!vec, !vec) -> !vec
 
-  // A later phase begins when all branches have run, and its depths do not count them;
-  // a loop has no constant length.
+  // A later phase begins when all branches have run, and its depths do not count them.
+  // A loop has no constant length.
   %p, %q = scf.if %c -> (!vec, !vec) {
     %d = batch.depth(%x) : !vec
     %a = batch.invoke @a(%x) depth(%d) : (!vec) -> !vec

@@ -41,12 +41,12 @@ func.func private @encode(%t: !tree, %E: !emb) -> (!vec, !out) {
     // CHECK: %[[D0:.*]] = batch.depth(){{$}}
     // CHECK-NEXT: %[[I:.*]] = batch.invoke @input(%[[X]]) depth(%[[D0]])
     %i = batch.invoke @input(%x) : (!vec) -> !vec
-    // Others are one above what they read, each operand named once; rows of
-    // parameters and scalars do not count.
+    // The depth of other tasks is one more than the depths of their operands,
+    // each named once. Rows of parameters and scalars do not count.
     // CHECK: %[[D1:.*]] = batch.depth(%[[I]], %[[MAP]]#0) : tensor<4xf32>, tensor<?x4xf32>
     // CHECK-NEXT: %[[H:.*]] = batch.invoke @cell(%[[I]], %[[I]], %[[MAP]]#0, %{{.*}}) depth(%[[D1]])
     %h = batch.invoke @cell(%i, %i, %hs, %word) : (!vec, !vec, tensor<?x4xf32>, index) -> !vec
-    // What an earlier phase computes is there when the phase begins.
+    // Results of an earlier phase exist when the phase begins.
     // CHECK: %[[D2:.*]] = batch.depth(){{$}}
     // CHECK-NEXT: %[[Y:.*]] = batch.invoke @output(%[[H]]) depth(%[[D2]])
     %y = batch.invoke @output(%h) : (!vec) -> !vec
@@ -72,7 +72,7 @@ batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
 
-// A depth that is there stays; so the pass can run twice.
+// An existing depth remains, so the pass can run twice.
 // CHECK-LABEL: func.func @tagged
 // CHECK-SAME:    (%[[X:.*]]: tensor<4xf32>, %[[D:.*]]: index)
 // CHECK-NEXT:    batch.invoke @k(%[[X]]) depth(%[[D]])
@@ -88,8 +88,8 @@ batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
 
-// What a loop carries may be computed, though it is not at first: the depth is
-// that of the accumulator, in the input too.
+// A value that a loop carries may be computed, though its initial value is not.
+// The depth is that of the accumulator, also in the input.
 // CHECK-LABEL: func.func @carried
 func.func @carried(%xs: !rec.list<index>, %x: tensor<4xf32>) -> tensor<4xf32>
     attributes {batch.entry} {
@@ -131,7 +131,7 @@ func.func private @rise(%t: !tree) -> !vec {
     rec.yield %x : !vec
   }
   case @node(%kid: !tree) {
-    // Within a phase depths go on counting.
+    // Within a phase, depths continue.
     // CHECK: %[[K:.*]] = func.call @rise
     // CHECK-NEXT: %[[D:.*]] = batch.depth(%[[K]])
     %k = func.call @rise(%kid) : (!tree) -> !vec
@@ -160,8 +160,8 @@ func.func private @fall(%t: !tree, %s: !vec) -> !out {
   return %o : !out
 }
 
-// What the way up has made enters the way down resolved, and so does what a loop
-// of the later phase begins with.
+// Results of the way up are resolved on the way down, as are initial values of a
+// loop of the later phase.
 // CHECK-LABEL: func.func @main
 func.func @main(%t: !tree, %ns: !rec.list<index>) -> (!out, !vec) attributes {batch.entry} {
   // CHECK: %[[H:.*]] = call @rise
@@ -180,8 +180,8 @@ func.func @main(%t: !tree, %ns: !rec.list<index>) -> (!out, !vec) attributes {ba
 
 // -----
 
-// A kernel of the same phase may read the tensor that goes down: its depth must
-// stay.
+// A kernel of the same phase may read the tensor that is passed down: it keeps
+// its depth.
 
 !vec = tensor<4xf32>
 !tree = !rec.adt<@Tree>
@@ -229,8 +229,8 @@ batch.kernel @attend(%x: !vec, %xs: !rows) -> !vec {
   batch.yield %x : !vec
 }
 
-// A task that reads a history is one above the highest task in it; an append is no
-// task, and asks for no depth.
+// A task that reads a history is one deeper than the deepest task in it. An append
+// is not a task and has no depth.
 // CHECK-LABEL: func.func @history
 // CHECK:         scf.for {{.*}} iter_args(%[[H:.*]] = %{{.*}}, %[[BEFORE:.*]] = %{{.*}})
 // CHECK-NEXT:      %[[D0:.*]] = batch.depth(%[[H]]) : tensor<4xf32>

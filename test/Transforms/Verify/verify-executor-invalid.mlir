@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-verify-executor --split-input-file --verify-diagnostics
 
-// What an inspector records an executor runs,
+// An executor runs the tasks that an inspector records.
 // expected-error @+1 {{the module has no executor; run convert-batch-to-uprog first}}
 func.func @main.inspect() attributes {batch.inspector} {
   return
@@ -8,7 +8,7 @@ func.func @main.inspect() attributes {batch.inspector} {
 
 // -----
 
-// and what the lanes of a machine wait for.
+// An executor runs the lanes of a machine.
 // expected-error @+1 {{the module has no executor; run batch-lockstep first}}
 batch.machine @main.machine() {
   batch.block @b {
@@ -18,7 +18,7 @@ batch.machine @main.machine() {
 
 // -----
 
-// It is one.
+// A module has one executor.
 func.func @main.inspect() attributes {batch.inspector} {
   return
 }
@@ -26,14 +26,14 @@ func.func @main.inspect() attributes {batch.inspector} {
 uprog.program @a(%plan: !batch.plan) level(device) attributes {batch.executor} {
   uprog.yield
 }
-// expected-error @+1 {{this is a second executor; a module has only one}}
+// expected-error @+1 {{module has more than one executor}}
 uprog.program @b(%plan: !batch.plan) level(device) attributes {batch.executor} {
   uprog.yield
 }
 
 // -----
 
-// It runs every kernel that is recorded,
+// It runs each kernel that is recorded.
 batch.kernel @k() {
   batch.yield
 }
@@ -51,7 +51,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) attributes {batch.
 
 // -----
 
-// or that a block invokes.
+// It runs each kernel that a block invokes.
 batch.kernel @k() {
   batch.yield
 }
@@ -68,7 +68,7 @@ uprog.program @main.execute(%lanes: !batch.lanes) level(block) attributes {batch
 
 // -----
 
-// What only another program runs it does not.
+// It does not run the operators of an unrelated program.
 batch.kernel @k() {
   batch.yield
 }
@@ -92,7 +92,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) attributes {batch.
 
 // -----
 
-// Operators consist of what code generators know,
+// Operators consist of ops that code generators support.
 uprog.operator @k.rows(%n: index) {
   // expected-error @+1 {{is not supported in an operator yet}}
   %c = complex.constant [1.0 : f32, 0.0 : f32] : complex<f32>
@@ -101,7 +101,7 @@ uprog.operator @k.rows(%n: index) {
 
 // -----
 
-// in bodies of tensor code too.
+// Bodies of tensor code consist of such ops, too.
 uprog.operator @k.rows(%n: index, %x: tensor<?xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
   %e = tensor.empty(%n) : tensor<?xf32>
   %y = linalg.map ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>)

@@ -11,18 +11,18 @@ module {
 
 // -----
 
-// Ops that no pass lowers are refused with the pass that removes them,
+// Ops that no pass lowers are errors, which name the pass that removes them.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @below {{'tosa.tanh' is of dialect 'tosa', which is not batched; run 'mlir-opt --pass-pipeline="builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor,tosa-to-scf))"' first}}
+  // expected-error @below {{'tosa.tanh' is of dialect 'tosa', which is not supported; run 'mlir-opt --pass-pipeline="builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor,tosa-to-scf))"' first}}
   %y = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
 // -----
 
-// also in what the entry calls,
+// Ops in functions that the entry calls are checked, too.
 func.func private @f(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
-  // expected-error @below {{'affine.for' is of dialect 'affine', which is not batched; run 'mlir-opt --lower-affine' first}}
+  // expected-error @below {{'affine.for' is of dialect 'affine', which is not supported; run 'mlir-opt --lower-affine' first}}
   %y = affine.for %i = 0 to %n iter_args(%z = %x) -> tensor<4xf32> {
     affine.yield %z : tensor<4xf32>
   }
@@ -36,10 +36,10 @@ func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32>
 
 // -----
 
-// and global variables with what takes their place.
+// Errors for global variables name what to use instead.
 ml_program.global private mutable @seed(dense<0> : tensor<i64>) : tensor<i64>
 func.func @main() -> tensor<i64> attributes {batch.entry} {
-  // expected-error @below {{'ml_program.global_load' is of dialect 'ml_program', which is not batched; make the global an argument of the entry, with 'batch.shared' if it is a parameter, and its new value a result}}
+  // expected-error @below {{'ml_program.global_load' is of dialect 'ml_program', which is not supported; pass the global as an argument of the entry, with 'batch.shared' if it is a parameter, and return its new value}}
   %s = ml_program.global_load @seed : tensor<i64>
   return %s : tensor<i64>
 }
@@ -47,7 +47,7 @@ func.func @main() -> tensor<i64> attributes {batch.entry} {
 // -----
 
 func.func @main(%n: index) -> index attributes {batch.entry} {
-  // expected-error @below {{'memref.alloc' is of dialect 'memref', which is not batched; take the module before that step, when it computes on tensors}}
+  // expected-error @below {{'memref.alloc' is of dialect 'memref', which is not supported; use the module from before this lowering, while it computes on tensors}}
   %m = memref.alloc(%n) : memref<?xf32>
   return %n : index
 }
@@ -57,7 +57,7 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
   %c = arith.constant 0 : index
   %p = arith.constant 0.0 : f32
-  // expected-error @below {{'vector.transfer_read' is of dialect 'vector', which is not batched; take the module before that step, when it computes on tensors}}
+  // expected-error @below {{'vector.transfer_read' is of dialect 'vector', which is not supported; use the module from before this lowering, while it computes on tensors}}
   %v = vector.transfer_read %x[%c], %p : tensor<4xf32>, vector<4xf32>
   return %p : f32
 }
@@ -66,15 +66,15 @@ func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
 
 func.func @main(%x: tensor<4xf32>) -> index attributes {batch.entry} {
   %c = arith.constant 0 : index
-  // expected-error @below {{'shape.shape_of' is of dialect 'shape', which is not batched; run 'mlir-opt --convert-shape-to-std' first}}
+  // expected-error @below {{'shape.shape_of' is of dialect 'shape', which is not supported; run 'mlir-opt --convert-shape-to-std' first}}
   %s = shape.shape_of %x : tensor<4xf32> -> tensor<?xindex>
   return %c : index
 }
 
 // -----
 
-// Functions are no values,
-// expected-error @below {{type '(f32) -> f32' makes a function a value, which is not supported; call functions by their names}}
+// Functions are not values.
+// expected-error @below {{values of function type '(f32) -> f32' are not supported; call functions by name}}
 func.func @main(%f: (f32) -> f32, %x: f32) -> f32 attributes {batch.entry} {
   return %x : f32
 }
@@ -83,15 +83,15 @@ func.func @main(%f: (f32) -> f32, %x: f32) -> f32 attributes {batch.entry} {
 
 func.func private @f(%x: f32) -> f32
 func.func @main(%x: f32) -> f32 attributes {batch.entry} {
-  // expected-error @below {{type '(f32) -> f32' makes a function a value, which is not supported; call functions by their names}}
+  // expected-error @below {{values of function type '(f32) -> f32' are not supported; call functions by name}}
   %f = constant @f : (f32) -> f32
   return %x : f32
 }
 
 // -----
 
-// and arguments are no buffers.
-// expected-error @below {{type 'memref<4xf32>' is a buffer, and batching needs tensors; take the module before bufferization}}
+// Arguments are not buffers.
+// expected-error @below {{buffer type 'memref<4xf32>' is not supported; use the module from before bufferization}}
 func.func @main(%x: memref<4xf32>) -> index attributes {batch.entry} {
   %c = arith.constant 0 : index
   return %c : index
@@ -101,7 +101,7 @@ func.func @main(%x: memref<4xf32>) -> index attributes {batch.entry} {
 
 // Tensors have a rank.
 func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> attributes {batch.entry} {
-  // expected-error @below {{type 'tensor<*xf32>' has no rank, and batching needs it; give the tensor a ranked type, such as tensor<?xf32>}}
+  // expected-error @below {{unranked type 'tensor<*xf32>' is not supported; give the tensor a ranked type, such as tensor<?xf32>}}
   %u = tensor.cast %x : tensor<1xf32> to tensor<*xf32>
   %y = tensor.cast %u : tensor<*xf32> to tensor<1xf32>
   return %y : tensor<1xf32>

@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-verify-kernels --split-input-file --verify-diagnostics
 
-// Nothing can be made of a function without a body.
+// A function has a body.
 // expected-error @+1 {{this function is only declared; a function that the entry calls needs a body}}
 func.func private @f(%n: index) -> index
 func.func @main(%n: index) -> index attributes {batch.entry} {
@@ -10,7 +10,7 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 
 // -----
 
-// An op of a dialect that kernels do not take computes no tensor,
+// An op of a dialect that kernels do not support does not compute a tensor.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   // expected-error @+1 {{computes a tensor outside of kernels; batch-outline-kernels moves ops of linalg, tensor, arith and math, and ops that implement BatchableOpInterface, into kernels}}
   %y = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -19,7 +19,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// wherever it is,
+// This holds in any region.
 func.func private @f(%x: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
   %z = scf.if %c -> tensor<4xf32> {
     // expected-error @+1 {{computes a tensor outside of kernels}}
@@ -38,7 +38,7 @@ func.func @main(%x: tensor<4xf32>, %c: i1) -> tensor<4xf32>
 
 // -----
 
-// ranked or not,
+// It also holds for unranked tensors.
 func.func @main(%x: tensor<4xf32>) attributes {batch.entry} {
   // expected-error @+1 {{computes a tensor outside of kernels}}
   %y = tensor.cast %x : tensor<4xf32> to tensor<*xf32>
@@ -47,7 +47,7 @@ func.func @main(%x: tensor<4xf32>) attributes {batch.entry} {
 
 // -----
 
-// nor does one that no pass has put into a kernel.
+// An op that no pass has moved into a kernel does not compute a tensor.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   // expected-error @+1 {{computes a tensor outside of kernels}}
   %y = math.tanh %x : tensor<4xf32>
@@ -56,16 +56,16 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A slice that is no row of a parameter is tensor code:
+// A slice that is not a row of a parameter is tensor code.
 func.func @main(%x: tensor<8xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+1 {{slices a tensor outside of kernels; only a row of a parameter can be taken there}}
+  // expected-error @+1 {{slices a tensor outside of kernels; only a row of a parameter can be read there}}
   %y = tensor.extract_slice %x[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
 // -----
 
-// a row of an instance's tensor,
+// A row of an instance's tensor is tensor code.
 func.func @main(%x: tensor<8x4xf32>, %i: index) -> tensor<4xf32>
     attributes {batch.entry} {
   // expected-error @+1 {{slices a tensor outside of kernels}}
@@ -75,7 +75,8 @@ func.func @main(%x: tensor<8x4xf32>, %i: index) -> tensor<4xf32>
 
 // -----
 
-// and a row of what a kernel makes of parameters alone.
+// A row of a kernel's result is tensor code, also if the kernel reads only
+// parameters.
 batch.kernel @k(%e: tensor<8x4xf32> {batch.shared}) -> tensor<8x4xf32> {
   %y = math.tanh %e : tensor<8x4xf32>
   batch.yield %y : tensor<8x4xf32>
@@ -91,9 +92,9 @@ func.func @main(%i: index, %e: tensor<8x4xf32> {batch.shared = "e"})
 
 // -----
 
-// Control hands tensors on in structured ops that have a lowering,
+// Control passes tensors through structured ops that have a lowering.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+1 {{is control that has no lowering; write it with 'scf.if', 'scf.index_switch', 'scf.for' or 'scf.while'}}
+  // expected-error @+1 {{is not supported as control; use 'scf.if', 'scf.index_switch', 'scf.for' or 'scf.while'}}
   %y = scf.execute_region -> tensor<4xf32> {
     scf.yield %x : tensor<4xf32>
   }
@@ -102,9 +103,9 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// of scf and rec, not of other dialects.
+// Such ops belong to scf and rec, not to other dialects.
 func.func @main(%n: index) -> index attributes {batch.entry} {
-  // expected-error @+1 {{is control that has no lowering}}
+  // expected-error @+1 {{is not supported as control}}
   %m = affine.for %i = 0 to 4 iter_args(%a = %n) -> index {
     affine.yield %i : index
   }
@@ -113,30 +114,30 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 
 // -----
 
-// Of a parameter the number of rows is known if they are static.
+// The number of rows of a parameter is known if its rows are static.
 func.func @main(%E: tensor<?x?xf32> {batch.shared = "E"}) -> index
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
-  // expected-error @+1 {{reads an extent that control does not know: it only knows the first extent of a ragged tensor, or of a parameter whose other extents are static}}
+  // expected-error @+1 {{reads an extent that control cannot read; it can only read the first extent of a ragged tensor, or of a parameter whose other extents are static}}
   %n = tensor.dim %E, %zero : tensor<?x?xf32>
   return %n : index
 }
 
 // -----
 
-// Which extent it is has to be known.
+// The dimension of an extent has to be known.
 func.func @main(%x: tensor<?x4xf32>, %i: index) -> index
     attributes {batch.entry} {
-  // expected-error @+1 {{reads an extent that control does not know}}
+  // expected-error @+1 {{reads an extent that control cannot read}}
   %n = tensor.dim %x, %i : tensor<?x4xf32>
   return %n : index
 }
 
 // -----
 
-// Elements are read of rows, which are static.
+// Elements are read from rows, which are static.
 func.func @main(%x: tensor<?x4xf32>, %i: index) -> f32 attributes {batch.entry} {
-  // expected-error @+1 {{outside of kernels only elements of static tensors and of static rows of parameters can be read, not of 'tensor<?x4xf32>'}}
+  // expected-error @+1 {{cannot read an element of 'tensor<?x4xf32>' outside of kernels; only elements of static tensors and of static rows of parameters can be read there}}
   %y = tensor.extract %x[%i, %i] : tensor<?x4xf32>
   return %y : f32
 }

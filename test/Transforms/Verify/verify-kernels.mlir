@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-verify-kernels | FileCheck %s
 
-// What control may do with tensors: hand them on, take rows of parameters, read
-// elements, ask for lengths.
+// Control may pass tensors on, take rows of parameters, read elements, and read
+// lengths.
 rec.adt @Tree {
   rec.variant @leaf(word: index)
   rec.variant @node(left: !rec.adt<@Tree>, right: !rec.adt<@Tree>)
@@ -49,7 +49,7 @@ func.func @main(%t: !rec.adt<@Tree>, %xs: tensor<?x4xf32>,
   return %y : tensor<4xf32>
 }
 
-// Control that hands on scalars alone keeps its types.
+// Control that passes only scalars keeps its types.
 // CHECK-LABEL: @region
 func.func private @region(%n: index) -> index {
   %m = scf.execute_region -> index {
@@ -58,7 +58,7 @@ func.func private @region(%n: index) -> index {
   return %m : index
 }
 
-// Nobody runs what the entry does not call.
+// Functions that the entry does not call never run.
 // CHECK-LABEL: @other
 func.func private @other(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = math.tanh %x : tensor<4xf32>

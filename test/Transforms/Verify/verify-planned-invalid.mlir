@@ -1,15 +1,15 @@
 // RUN: batch-opt %s --batch-verify-planned --split-input-file --verify-diagnostics
 
-// An inspector has no tensors: no results,
+// An inspector has no tensors as results.
 func.func @main.inspect(%h: !batch.handle) attributes {batch.inspector} {
-  // expected-error @+1 {{uses a tensor in an inspector, where handles stand for tensors; run batch-linearize first}}
+  // expected-error @+1 {{uses a tensor in an inspector, where handles represent tensors; run batch-linearize first}}
   %x = arith.constant dense<0.0> : tensor<4xf32>
   return
 }
 
 // -----
 
-// no arguments,
+// It has no tensors as arguments.
 // expected-error @+1 {{uses a tensor in an inspector}}
 func.func @main.inspect(%x: tensor<4xf32>) attributes {batch.inspector} {
   return
@@ -17,7 +17,7 @@ func.func @main.inspect(%x: tensor<4xf32>) attributes {batch.inspector} {
 
 // -----
 
-// no arguments of regions,
+// It has no tensors as arguments of regions.
 func.func @main.inspect(%xs: !rec.list<tensor<4xf32>>)
     attributes {batch.inspector} {
   // expected-error @+1 {{uses a tensor in an inspector}}
@@ -29,7 +29,7 @@ func.func @main.inspect(%xs: !rec.list<tensor<4xf32>>)
 
 // -----
 
-// nor have functions that it calls,
+// Functions that it calls have no tensors.
 func.func private @g.inspect() {
   // expected-error @+1 {{uses a tensor in an inspector}}
   %x = arith.constant dense<0.0> : tensor<4xf32>
@@ -42,7 +42,7 @@ func.func @main.inspect() attributes {batch.inspector} {
 
 // -----
 
-// or that are traversed.
+// Traversed functions have no tensors.
 rec.adt @Tree {
   rec.variant @leaf()
 }
@@ -58,7 +58,7 @@ func.func @main.traverse() attributes {batch.traversal} {
 
 // -----
 
-// It records and invokes nothing.
+// It records tasks and invokes nothing.
 batch.kernel @k() {
   batch.yield
 }
@@ -70,7 +70,7 @@ func.func @main.inspect() attributes {batch.inspector} {
 
 // -----
 
-// A step has to know how it reads,
+// A step needs the way in which each operand is read.
 batch.kernel @k(%i: index) {
   batch.yield
 }
@@ -82,7 +82,7 @@ func.func @main.inspect(%i: index) attributes {batch.inspector} {
 
 // -----
 
-// and where it writes.
+// A step needs the place of each result.
 batch.kernel @k() -> tensor<4xf32> {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   batch.yield %x : tensor<4xf32>
@@ -95,8 +95,8 @@ func.func @main.inspect(%d: index) attributes {batch.inspector} {
 
 // -----
 
-// Rows lie in tables that there are, be it results of the inspector,
-// expected-error @+1 {{there is no batch.table @t}}
+// Rows are in existing tables: for results of the inspector.
+// expected-error @+1 {{unknown table @t}}
 func.func @main.inspect(%h: !batch.handle) -> (!batch.handle {batch.in_table = @t})
     attributes {batch.inspector} {
   return %h : !batch.handle
@@ -104,9 +104,9 @@ func.func @main.inspect(%h: !batch.handle) -> (!batch.handle {batch.in_table = @
 
 // -----
 
-// its arguments,
+// Rows of its arguments are in existing tables.
 batch.table @t : tensor<4xf32> group(0)
-// expected-error @+1 {{there is no batch.source @t}}
+// expected-error @+1 {{unknown source @t}}
 func.func @main.inspect(%h: !batch.handle {batch.in_source = @t})
     attributes {batch.inspector} {
   return
@@ -114,9 +114,9 @@ func.func @main.inspect(%h: !batch.handle {batch.in_source = @t})
 
 // -----
 
-// or fields.
+// Rows of fields are in existing tables.
 rec.adt @States {
-  // expected-error @+1 {{there is no batch.table @t}}
+  // expected-error @+1 {{unknown table @t}}
   rec.variant @leaf(h: tensor<4xf32>) {batch.in_table = {h = @t}}
 }
 
@@ -124,6 +124,6 @@ rec.adt @States {
 
 batch.table @t : tensor<4xf32> group(0)
 rec.adt @States {
-  // expected-error @+1 {{there is no batch.source @s}}
+  // expected-error @+1 {{unknown source @s}}
   rec.variant @leaf(h: tensor<4xf32>) {batch.in_table = {h = @t}, batch.in_source = {h = @s}}
 }

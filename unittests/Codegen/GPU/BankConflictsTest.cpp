@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fragments.h"
-#include "KeptParameters.h"
+#include "ResidentParameters.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -118,14 +118,14 @@ TEST_F(BankConflictsTest, Counts) {
 
 // In f32 and f64, lanes read adjacent vectors of a column or row, regardless of
 // the stride.
-TEST_F(BankConflictsTest, KeptParametersAndRowsHaveNone) {
+TEST_F(BankConflictsTest, ResidentParametersAndRowsHaveNone) {
   for (Precision precision : {Precision::F32, Precision::TF32, Precision::BF16})
     for (bool isDouble : {false, true}) {
       if (isDouble && precision != Precision::F32)
         continue;
       FactorFormat factors = format(precision, isDouble);
       for (int64_t depth = 1; depth <= 1100; ++depth) {
-        KeptMatrix matrix{PackedAttr(), 64, depth, factors};
+        ResidentMatrix matrix{PackedAttr(), 64, depth, factors};
         EXPECT_EQ(matrix.stride() % FactorFormat::kVectorBytes, 0);
         EXPECT_EQ(countLoads(factors, matrix.stride()), 0)
             << "kept parameters, " << factors.bytes() << " bytes, k " << depth;
@@ -142,7 +142,7 @@ TEST_F(BankConflictsTest, CopiesHaveNone) {
        {Precision::F32, Precision::TF32, Precision::BF16}) {
     FactorFormat factors = format(precision);
     for (int64_t depth : {64, 128, 256, 512, 1024}) {
-      KeptMatrix matrix{PackedAttr(), 64, depth, factors};
+      ResidentMatrix matrix{PackedAttr(), 64, depth, factors};
       int64_t share = std::min(depth, factors.share());
       EXPECT_EQ(countStores(4 * factors.bytes(), share / 4, matrix.stride()), 0)
           << "kept parameters, " << factors.bytes() << " bytes, k " << depth;

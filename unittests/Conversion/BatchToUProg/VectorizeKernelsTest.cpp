@@ -153,7 +153,7 @@ TEST_F(VectorizeKernelsTest, OfSharedOperandsItIsBatchedToo) {
 TEST_F(VectorizeKernelsTest, TheInterfaceDoesNotKnowRaggedRows) {
   EXPECT_FALSE(run<Batchable>(kRagged));
   EXPECT_NE(error.find("cannot be batched over a ragged tensor: its "
-                       "BatchableOpInterface knows one row per task"),
+                       "BatchableOpInterface only supports one row per task"),
             std::string::npos)
       << error;
 }
@@ -169,7 +169,7 @@ TEST_F(VectorizeKernelsTest, TheBatchedFormHasALowering) {
   EXPECT_FALSE(run<NoLowering>(kPerTask));
   EXPECT_NE(
       error.find("has a batched form with 'builtin.unrealized_conversion_cast'"
-                 ", which has no lowering: build it from ops of linalg, "
+                 ", which cannot be lowered; build it from ops of linalg, "
                  "tensor, arith and math"),
       std::string::npos)
       << error;

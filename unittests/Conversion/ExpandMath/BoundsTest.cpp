@@ -97,8 +97,8 @@ bool isAngleFunction(StringRef name) {
 //===----------------------------------------------------------------------===//
 
 /// Returns the source of a function of blocks of numbers x and y, of i64 n and
-/// of results. `body` computes %r from %x, %y and %n. OF_i8 and the like stand
-/// for TYPE with other elements; LONGS stands for OF_i64.
+/// of results. `body` computes %r from %x, %y and %n. OF_i8 and the like are
+/// TYPE with other elements; LONGS is OF_i64.
 std::string blockSource(StringRef name, StringRef element, int width,
                         const Twine &body) {
   std::string code = (R"(

@@ -144,8 +144,8 @@ protected:
       }
     }
 
-    /// Measures at numbers of all exponents and signs whose bit patterns are
-    /// `stride` apart.
+    /// Measures at numbers of all exponents and signs whose bit patterns differ
+    /// by `stride`.
     void overBits(uint64_t stride) {
       uint64_t count = std::numeric_limits<typename Info<T>::Bits>::max();
       over(count / stride + 1,
@@ -183,7 +183,7 @@ protected:
     Errors errors;
   };
 
-  /// Returns the errors over all floats, a stride apart.
+  /// Returns the errors over every 257th float.
   template <typename Reference>
   static Errors measureFloats(StringRef name, Reference reference) {
     Measurement<float, Reference> measurement(name, reference);

@@ -12,14 +12,14 @@ include "mlir/Pass/PassBase.td"
 
 def ConvertOperatorsToCPUPass
     : Pass<"convert-operators-to-cpu", "::mlir::ModuleOp"> {
-  let summary = "lower batched operators to code for CPUs";
+  let summary = "Lower batched operators to code for CPUs";
   let description = [{
     Turns every `uprog.operator @k.rows`, which has stages for a CPU
     (uprog-stage-operators), into a function `@k.rows` over raw rows. Each stage
     is one pass over tiles of rows and columns, with its elementwise code fused
     after its contractions. The number of vector registers determines the
     register tiles. Every row tile, including a single row, adds up in the same
-    order, so a row's bits do not depend on the batch it runs in.
+    order. A row's bits therefore do not depend on its batch.
 
     Elements are index, i1, i8, i16, i32, i64, f16, bf16, f32 or f64.
     Contractions of f32 and of f64 with parameters run in register tiles. All
@@ -60,9 +60,9 @@ def ConvertOperatorsToCPUPass
   }];
   let options = [
     Option<"vectorRegisters", "vector-registers", "int64_t", /*default=*/"32",
-           "Number of vector registers of the target">,
+           "Generate code for this many vector registers">,
     Option<"tuning", "tuning", "std::string", /*default=*/"\"\"",
-           "File with choices measured by batch-run --tune">,
+           "Read choices from this file, which batch-run --tune writes">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::scf::SCFDialect",

@@ -12,7 +12,7 @@ include "mlir/Pass/PassBase.td"
 
 def ConvertOperatorsToGPUPass
     : Pass<"convert-operators-to-gpu", "::mlir::ModuleOp"> {
-  let summary = "lower batched operators to functions for thread blocks";
+  let summary = "Lower batched operators to functions for thread blocks";
   let description = [{
     Makes a function `@k.rows.stageN` in the `gpu.module @device` for each stage
     of each `uprog.operator @k.rows` in it (uprog-stage-operators). The
@@ -90,21 +90,21 @@ def ConvertOperatorsToGPUPass
   }];
   let options = [
     Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
-           "Threads of a block">,
+           "Use this many threads per block">,
     Option<"sharedMemory", "shared-memory", "int64_t", /*default=*/"101376",
-           "Bytes of shared memory of a block; 0: keep no parameters">,
+           "Use this many bytes of shared memory (0: keep no parameters)">,
     Option<"blocks", "blocks", "int64_t", /*default=*/"108",
-           "Expected number of blocks of a launch">,
+           "Expect launches of this many blocks">,
     Option<"asyncCopies", "async-copies", "bool", /*default=*/"true",
            "Copy to shared memory while threads do other work; needs sm_80 or "
            "later">,
     Option<"precision", "precision", "::mlir::batch::Precision",
            /*default=*/"::mlir::batch::Precision::F32",
-           "Type that factors of products with parameters are rounded to: f32, "
-           "tf32 or bf16">,
+           "Round factors of products with parameters to this type: f32, tf32 "
+           "or bf16">,
     ListOption<"countRows", "count-rows", "int64_t",
-               "Numbers of rows for which the remark `Work` reports the work "
-               "of blocks in a stage">,
+               "Report the work of blocks in a stage for these numbers of "
+               "rows (remark `Work`)">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",

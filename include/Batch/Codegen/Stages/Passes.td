@@ -12,7 +12,7 @@ include "mlir/Pass/PassBase.td"
 
 def ConvolutionsToProductsPass
     : Pass<"uprog-convolutions-to-products", "::mlir::ModuleOp"> {
-  let summary = "prepare convolutions and poolings for CPU code";
+  let summary = "Prepare convolutions and poolings for CPU code";
   let description = [{
     Rewrites convolutions and poolings in the operators of a module. They may be
     linalg's, in any layout, or generics of the same shape
@@ -63,7 +63,7 @@ def ConvolutionsToProductsPass
 }
 
 def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
-  let summary = "split operators into stages for a target";
+  let summary = "Split operators into stages for a target";
   let description = [{
     The body of each `uprog.operator` becomes a sequence of `uprog.stage` ops,
     each of which is one pass over rows of the same shape. An op that reads
@@ -115,9 +115,9 @@ def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
   let options = [
     Option<"target", "target", "::mlir::uprog::StageTarget",
            /*default=*/"::mlir::uprog::StageTarget::CPU",
-           "Target of the stages">,
+           "Make stages for this target">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
-           "Width in bits of a CPU's vector registers; GPU lanes load 128">,
+           "Assume CPU vector registers of this many bits; GPU lanes load 128">,
   ];
   let dependentDialects = ["::mlir::DLTIDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::tensor::TensorDialect",

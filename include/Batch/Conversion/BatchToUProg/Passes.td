@@ -12,7 +12,7 @@ include "mlir/Pass/PassBase.td"
 
 def VectorizeKernelsPass
     : Pass<"batch-vectorize-kernels", "::mlir::ModuleOp"> {
-  let summary = "add the batch dimension to kernels";
+  let summary = "Add the batch dimension to kernels";
   let description = [{
     Makes a `uprog.operator @k.rows` for every `batch.kernel @k` that has none:
     the same tensor code for `n` tasks at once. Every per-task tensor gets a
@@ -32,12 +32,12 @@ def VectorizeKernelsPass
 
     An element or a slice that is inserted at computed positions becomes a
     `linalg.generic`. For each element of the destination, it selects the old or
-    the inserted element. The insert becomes a `uprog.insert` if the result is a
-    result of the kernel, and the destination is an argument that the kernel
-    does not read afterwards. It remains a `linalg.generic` if storing old
-    values that later code needs would cost as much as a copy. With
-    `uprog.insert`, the kernel's result has `batch.in_place`. The remark
-    `Inserts` reports the choice and the reason.
+    the inserted element. The insert becomes a `uprog.insert` if the kernel
+    returns its result, and the destination is an argument that the kernel does
+    not read afterwards. It remains a `linalg.generic` if storing old values
+    that later code needs would cost as much as a copy. With `uprog.insert`, the
+    kernel's result has `batch.in_place`. The remark `Inserts` reports the
+    choice and the reason.
 
     With known extents, `tensor.reshape`, `linalg.pack` and `linalg.unpack`
     become views, and `tensor.bitcast` becomes `arith.bitcast`. A slice that is
@@ -84,7 +84,7 @@ def VectorizeKernelsPass
 }
 
 def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
-  let summary = "run the blocks of a machine for many lanes at a time";
+  let summary = "Run the blocks of a machine for many lanes at a time";
   let description = [{
     Makes the executor of a `batch.machine`: a `uprog.program` in which lanes
     take instances. One block after another runs for all lanes that wait for it
@@ -143,7 +143,7 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
 
 def ConvertBatchToUProgPass
     : Pass<"convert-batch-to-uprog", "::mlir::ModuleOp"> {
-  let summary = "make the uprog.program that runs a plan";
+  let summary = "Make the uprog.program that runs a plan";
   let description = [{
     Makes the executor of an entry that has an inspector: a loop over the steps
     of a plan, which all units run in step. A uniform branch on the number of
@@ -192,13 +192,13 @@ def ConvertBatchToUProgPass
 }
 
 def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
-  let summary = "run the control of an instance on all units";
+  let summary = "Run the control of an instance on all units";
   let description = [{
     Makes the executor of an entry of strategy `replicate`. Every unit computes
     the control of the instance by itself, from elements that kernels have
-    written, and the units share out the tasks (Cocktailer, Zhang et al., OSDI
-    2023). Loops and branches carry the locations of tensors, so that no tensor
-    is copied. The buffer of a result has as many copies as are read while the
+    written. The units share the tasks (Cocktailer, Zhang et al., OSDI 2023).
+    Loops and branches carry the locations of tensors, so that no tensor is
+    copied. The buffer of a result has as many copies as are read while the
     result is written, plus one. A slice that is inserted into a tensor changes
     it in place if nothing else reads the tensor.
 
@@ -219,16 +219,16 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     still in it. A task becomes a batch of their tasks.
 
     On a CPU, `auto` uses sets if they are faster than running each instance on
-    one unit. Otherwise each unit runs equally many instances, and all units
-    together run the instances that are left over, if that is faster than on one
-    unit. On a GPU, `auto` uses the fastest of sets, one unit, all units, and
-    clusters (`cluster-size`) for all instances.
+    one unit. Otherwise each unit runs equally many instances. All units
+    together run the remaining instances, if that is faster than on one unit. On
+    a GPU, `auto` uses the fastest of sets, one unit, all units, and clusters
+    (`cluster-size`) for all instances.
 
     If several units run an instance, one of them runs steps that are smaller
     than the barriers between them (`uprog.run` with a level). Estimates decide
     this, from the inner loops and branches to the outer ones, and the remark
     `Units` reports them. `tuning` names a file that can decide instead
-    (docs/Formats.md).
+    (docs/reference/formats.md).
 
     ```mlir
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {
@@ -239,7 +239,7 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     // becomes, besides, with level=device and instances=1,
     uprog.buffer @f.0 : tensor<4xf32> copies(1)
     ...
-    uprog.program @main.instance.together(%i: index) level(device) {
+    uprog.program @main.instance.all_units(%i: index) level(device) {
       uprog.enter_instance %i
       %x = uprog.argument 0 of %i : !uprog.row
       %y = uprog.row @f.0
@@ -253,7 +253,7 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
       %n = uprog.instances
       %first = arith.constant 0 : index
       uprog.for %i = %first to %n {
-        uprog.ref @main.instance.together(%i) : index
+        uprog.ref @main.instance.all_units(%i) : index
       }
       uprog.yield
     }
@@ -266,18 +266,18 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
   let options = [
     Option<"level", "level", "::mlir::batch::InstanceLevel",
            /*default=*/"::mlir::batch::InstanceLevel::Auto",
-           "Units that run an instance: 'block', one; 'cluster', the blocks of "
-           "a cluster; 'device', all together; 'auto'">,
+           "Run an instance on one unit ('block'), the blocks of a cluster "
+           "('cluster'), all units ('device') or by estimate ('auto')">,
     Option<"instances", "instances", "int64_t", /*default=*/"64",
-           "Number of instances of a mini-batch; 1: no sets">,
+           "Expect mini-batches of this many instances (1: no sets)">,
     Option<"gpu", "gpu", "bool", /*default=*/"false",
            "Estimate for the blocks of a GPU instead of workers">,
     Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"0",
-           "Blocks of a cluster that level 'auto' may use; 0: no clusters">,
+           "Let 'auto' use clusters of this many blocks (0: no clusters)">,
     Option<"rounds", "rounds", "int64_t", /*default=*/"::mlir::batch::kUnknownRounds",
-           "Estimated number of rounds of a loop without a static number">,
+           "Assume this many rounds for a loop without a static number">,
     Option<"tuning", "tuning", "std::string", /*default=*/"\"\"",
-           "File with choices for levels and units">,
+           "Read choices for levels and units from this file">,
   ];
   let dependentDialects = ["::mlir::uprog::UProgDialect",
                            "::mlir::batch::BatchDialect",

@@ -11,16 +11,16 @@
 include "mlir/Pass/PassBase.td"
 
 def ExpandFloatsPass : Pass<"batch-expand-floats"> {
-  let summary = "compute f16 and bf16 in f32 and round after each op";
+  let summary = "Compute f16 and bf16 in f32 and round after each op";
   let description = [{
     Ops of `arith` and `math`, and `vector.fma`, compute scalars and vectors of
-    f16 and bf16 in f32. Each result is rounded. For sums, differences,
-    products, quotients and square roots, the result is that which IEEE 754
-    requires of the type itself, because f32 has more than twice its digits.
-    Conversions of f64 and integers also round once: they go through an f32 that
-    is rounded to odd. Conversions of bf16 become integer code, which rounds to
-    nearest, ties to even, and converts every NaN to one NaN. Conversions of f16
-    are instructions. So results do not depend on the target or on the width of
+    f16 and bf16 in f32. Each result is rounded. Sums, differences, products,
+    quotients and square roots are those that IEEE 754 requires of the type
+    itself. The reason is that f32 has more than twice its digits. Conversions
+    of f64 and integers also round once: they go through an f32 that is rounded
+    to odd. Conversions of bf16 become integer code, which rounds to nearest,
+    ties to even, and converts every NaN to one NaN. Conversions of f16 are
+    instructions. So results do not depend on the target or on the width of
     vectors, and no library is called.
 
     Later passes can fold the conversions of `arith-emulate-unsupported-floats`,
@@ -43,7 +43,7 @@ def ExpandFloatsPass : Pass<"batch-expand-floats"> {
 }
 
 def SaturateConversionsPass : Pass<"batch-saturate-conversions"> {
-  let summary = "define conversions of floats outside an integer's range";
+  let summary = "Define conversions of floats outside an integer's range";
   let description = [{
     `arith.fptosi` and `arith.fptoui` do not define the result for a float
     outside the range of the integer type. In LLVM, it is a poison value, and

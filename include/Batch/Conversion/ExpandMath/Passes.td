@@ -11,7 +11,7 @@
 include "mlir/Pass/PassBase.td"
 
 def ExpandMathPass : Pass<"batch-expand-math"> {
-  let summary = "expand math functions to arithmetic with bounded errors";
+  let summary = "Expand math functions to arithmetic with bounded errors";
   let description = [{
     Replaces ops of `math` on scalars and static vectors of f32 and f64 with
     range reductions, polynomials in `math.fma`, divisions and roots. The same
@@ -80,7 +80,7 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
 }
 
 def MathToIntrinsicsPass : Pass<"batch-math-to-intrinsics"> {
-  let summary = "turn math into intrinsics that GPUs have instructions for";
+  let summary = "Turn math into intrinsics that GPUs have instructions for";
   let description = [{
     MLIR's conversions for GPUs call a library for most of `math`, and only the
     toolkit of the GPU provides it. This pass turns `math` on floats into LLVM

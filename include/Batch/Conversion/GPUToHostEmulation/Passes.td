@@ -12,13 +12,13 @@ include "mlir/Pass/PassBase.td"
 
 def ConvertGPUToHostEmulationPass
     : Pass<"convert-gpu-to-host-emulation", "::mlir::ModuleOp"> {
-  let summary = "turn GPU kernels into functions for the emulator";
+  let summary = "Turn GPU kernels into functions for the emulator";
   let description = [{
     Turns every kernel `@k` of a `gpu.module` into a function `@k.emulate`,
     which the emulator of the runtime library calls for each thread (see
-    docs/Emulator.md). Other functions of the module become private functions.
-    The `gpu.module` and all `gpu.launch_func` are removed: the host of the
-    object launches kernels.
+    docs/explanation/emulator.md). Other functions of the module become private
+    functions. The `gpu.module` and all `gpu.launch_func` are removed: the host
+    of the object launches kernels.
 
     `@k.emulate` takes the thread and an array with the addresses of the
     kernel's arguments. It reads identifiers from the thread. Barriers,

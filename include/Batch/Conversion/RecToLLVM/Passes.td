@@ -12,7 +12,7 @@ include "mlir/Pass/PassBase.td"
 
 def ConvertRecToLLVMPass
     : Pass<"convert-rec-to-llvm", "::mlir::ModuleOp"> {
-  let summary = "lower rec to scf, arith and llvm over a context";
+  let summary = "Lower rec to scf, arith and llvm over a context";
   let description = [{
     Gives every function the context as its first argument and replaces values
     of ADTs, lists and tensors with cells. A match becomes a switch over the

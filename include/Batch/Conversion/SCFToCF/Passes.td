@@ -11,7 +11,7 @@
 include "mlir/Pass/PassBase.td"
 
 def SCFToCFPass : Pass<"batch-scf-to-cf"> {
-  let summary = "lower scf to branches in reverse program order";
+  let summary = "Lower scf to branches in reverse program order";
   let description = [{
     Applies the patterns of MLIR's `convert-scf-to-cf`. Each pattern splits a
     block at an op and moves the ops after it. In program order, an op would

@@ -12,7 +12,7 @@ include "mlir/Pass/PassBase.td"
 
 def ConvertUProgToCPUPass
     : Pass<"convert-uprog-to-cpu", "::mlir::ModuleOp"> {
-  let summary = "lower programs to code that every worker of a pool runs";
+  let summary = "Lower programs to code that every worker of a pool runs";
   let description = [{
     A `uprog.program` of device level becomes a function over (context, worker,
     workers); a unit is a worker thread. `uprog.run` shares its tasks out in one
@@ -73,12 +73,12 @@ def ConvertUProgToCPUPass
   let options = [
     Option<"rowSplit", "row-split", "int64_t", /*default=*/"0",
            "Share batches of at least this many tasks per worker by rows, "
-           "whatever the kernel specifies; 0: as it specifies">,
+           "overriding the kernel's number (0: use the kernel's)">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
-           "Width in bits of the vectors in which instances run side by side">,
+           "Run instances next to each other in vectors of this many bits">,
     Option<"stageRows", "stage-rows", "int64_t", /*default=*/"-1",
-           "Run all stages on this many tasks before the next ones, whatever "
-           "the kernel specifies; 0: on all, -1: as it specifies">,
+           "Run all stages on this many tasks before the next ones, overriding "
+           "the kernel's number (0: all tasks, -1: use the kernel's)">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::scf::SCFDialect",

@@ -11,7 +11,7 @@
 include "mlir/Pass/PassBase.td"
 
 def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
-  let summary = "check whether code for a GPU can be generated";
+  let summary = "Check whether code for a GPU can be generated";
   let description = [{
     Changes nothing. Reports errors that LLVM or a toolkit would otherwise
     report much later. These are unknown chips, chips without a feature that a
@@ -28,22 +28,22 @@ def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
-           "Chip to generate code for; empty: none">,
+           "Check this chip (empty: none)">,
     Option<"format", "format", "::mlir::batch::CodeFormat",
            /*default=*/"::mlir::batch::CodeFormat::LLVM",
-           "Format of the kernel's code: llvm, isa, bin or fatbin">,
+           "Check this format of the kernel: llvm, isa, bin or fatbin">,
     Option<"executor", "executor", "::mlir::batch::Executor",
            /*default=*/"::mlir::batch::Executor::Auto",
-           "Blocks that run a plan together: device, cluster, block or auto">,
+           "Check this executor: device, cluster, block or auto">,
     Option<"precision", "precision", "::mlir::batch::Precision",
            /*default=*/"::mlir::batch::Precision::F32",
-           "Type that factors of products with parameters are rounded to: f32, "
-           "tf32 or bf16">,
+           "Check this precision of products with parameters: f32, tf32 or "
+           "bf16">,
   ];
 }
 
 def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
-  let summary = "choose which blocks of a GPU run a plan together";
+  let summary = "Choose which blocks of a GPU run a plan together";
   let description = [{
     Sets the level of programs, and of their barriers, to that of the group of
     blocks that runs a plan: `device`, `cluster` or `block`. Barriers of smaller
@@ -91,27 +91,27 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
   let options = [
     Option<"executor", "executor", "::mlir::batch::Executor",
            /*default=*/"::mlir::batch::Executor::Auto",
-           "Blocks that run a plan together: device, cluster, block or auto">,
+           "Use this executor: device, cluster, block or auto">,
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
-           "Chip to choose for; empty: any">,
+           "Choose for this chip (empty: any)">,
     Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"0",
-           "Blocks of a cluster; 0: 8, or 16 if `auto` chooses these">,
+           "Use this many blocks per cluster (0: 8; `auto`: 8 or 16)">,
     Option<"instances", "instances", "int64_t", /*default=*/"64",
-           "Number of instances of a mini-batch">,
+           "Expect mini-batches of this many instances">,
     Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
-           "Threads of a block">,
+           "Use this many threads per block">,
     Option<"sharedMemory", "shared-memory", "int64_t", /*default=*/"101376",
-           "Bytes of shared memory that a block may use">,
+           "Use at most this many bytes of shared memory per block">,
     Option<"blocks", "blocks", "int64_t", /*default=*/"108",
-           "Expected number of blocks of a launch">,
+           "Expect launches of this many blocks">,
     Option<"precision", "precision", "::mlir::batch::Precision",
            /*default=*/"::mlir::batch::Precision::F32",
-           "Type that factors of products with parameters are rounded to">,
+           "Round factors of products with parameters to this type">,
   ];
 }
 
 def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
-  let summary = "lower a program to one persistent kernel";
+  let summary = "Lower a program to one persistent kernel";
   let description = [{
     A `uprog.program` becomes one kernel of `gpu.module @device` and a host
     function with one `gpu.launch_func`. The arguments of the kernel are:
@@ -145,17 +145,16 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     for the next step are in flight. In other programs, barriers stay where the
     program has them.
 
-    At the barrier in global memory, the first thread of a block makes the
-    writes of its block visible (a release fence) and counts its arrival. It
-    waits with acquire loads until as many blocks have arrived as this barrier
-    and those before it need. A block that waits for too long writes a record,
-    and all blocks leave.
+    At the barrier in global memory, the first thread of a block publishes the
+    writes of its block (a release fence) and counts its arrival. It waits with
+    acquire loads until as many blocks have arrived as this barrier and those
+    before it need. A block that waits for too long writes a record, and all
+    blocks leave.
 
     A `uprog.run` of a program of a lower level becomes a loop over its tasks.
     If a group has n blocks, or n clusters, each of them runs every n-th task by
-    itself. If a module has programs of level `cluster`, its kernels are
-    launched in clusters of `uprog.cluster_size`, whatever the level of the
-    program that the host starts.
+    itself. If a module has programs of level `cluster`, all its kernels are
+    launched in clusters of `uprog.cluster_size`, also those of other levels.
 
     Every block runs a program on lanes by itself, on its own lanes. The
     arguments of the kernel are then the context, which names the lanes, the
@@ -207,10 +206,10 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"blockSize", "block-size", "int64_t", /*default=*/"256",
-           "Threads of a block">,
+           "Use this many threads per block">,
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
-           "Chip to generate the kernel for; empty: any NVIDIA chip. AMD chips "
-           "have other names of scopes, and no watchdog for lack of a clock">,
+           "Generate the kernel for this chip (empty: any NVIDIA chip). AMD "
+           "chips use other scopes, and no watchdog since they lack a clock">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",

@@ -11,7 +11,7 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvertUProgToSCFPass : Pass<"convert-uprog-to-scf"> {
-  let summary = "lower the uniform control of programs to scf";
+  let summary = "Lower the uniform control of programs to scf";
   let description = [{
     `uprog.for`, `uprog.branch` and `uprog.while` become `scf.for`,
     `scf.index_switch` and `scf.while`, which carry the same numbers. Everything

@@ -52,8 +52,8 @@ def Batch_PolicyAttr : AttrDef<Batch_Dialect, "Policy"> {
   let mnemonic = "policy";
   let summary = "policy that picks the next batch";
   let description = [{
-    docs/Policies.md describes each policy. `fsm` takes the table of a state
-    machine. A module without `batch.policy` runs by depth.
+    docs/explanation/policies.md describes each policy. `fsm` takes the table of
+    a state machine. A module without `batch.policy` runs by depth.
 
     ```mlir
     module attributes {batch.policy = #batch.policy<greedy>} {}

@@ -22,7 +22,7 @@ def Batch_Dialect : Dialect {
     executor of these tasks is a program of `uprog`.
 
     Where control is batched too, a `batch.machine` runs the program block by
-    block. docs/Dialects/Batch.md explains the rationale.
+    block. docs/explanation/batch.md explains the rationale.
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;

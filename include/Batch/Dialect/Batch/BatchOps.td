@@ -26,7 +26,7 @@ def Batch_KernelOp : Batch_Op<"kernel", [
     FunctionOpInterface, IsolatedFromAbove, Symbol,
     HasParent<"::mlir::ModuleOp">, SingleBlock,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "defines a static block of tensor code for one instance";
+  let summary = "Defines a static block of tensor code for one instance";
   let description = [{
     An argument marked `batch.shared` (a unit attribute here) is equal for all
     tasks. The other arguments are per task: static tensors, scalars, or
@@ -87,7 +87,7 @@ def Batch_KernelOp : Batch_Op<"kernel", [
 def Batch_YieldOp : Batch_Op<"yield", [
     Pure, Terminator, ReturnLike,
     ParentOneOf<["KernelOp", "ConcurrentOp"]>]> {
-  let summary = "ends a kernel or a batch.concurrent region with its results";
+  let summary = "Ends a kernel or a batch.concurrent region with its results";
   let description = [{
     In a `batch.kernel`, the operands are the results of a task, in order, with
     the types that the kernel declares. In a region of `batch.concurrent`, they
@@ -106,7 +106,7 @@ def Batch_YieldOp : Batch_Op<"yield", [
 def Batch_InvokeOp : Batch_Op<"invoke", [
     Pure, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "invokes a kernel for one instance: a depth-tagged operator";
+  let summary = "Invokes a kernel for one instance: a depth-tagged operator";
   let description = [{
     The operands are all arguments of the kernel, including the shared ones.
     Operands and results have the types of the kernel's arguments and results.
@@ -130,7 +130,7 @@ def Batch_InvokeOp : Batch_Op<"invoke", [
 
 def Batch_DepthOp : Batch_Op<"depth", [
     Pure, DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "computes the depth of a task with these operands";
+  let summary = "Computes the depth of a task with these operands";
   let description = [{
     The result is one more than the largest depth of the operands. For a ragged
     tensor or a list, the depths of its rows count. Parameters and inputs have
@@ -151,13 +151,13 @@ def Batch_DepthOp : Batch_Op<"depth", [
 def Batch_ResolveOp : Batch_Op<"resolve", [
     Pure, SameOperandsAndResultType,
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "resets the depth of a tensor from an earlier phase";
+  let summary = "Resets the depth of a tensor from an earlier phase";
   let description = [{
     Returns the same tensor, with depth -1. When a phase begins, all tensors of
-    earlier phases are available, for all instances. The op is used where such a
-    tensor enters a recursion or loop of the later phase together with tensors
-    of that phase, whose depths count. Without the op, the way down a tree would
-    begin at a depth that differs from tree to tree.
+    earlier phases are available, for all instances. Such a tensor can enter a
+    recursion or loop of the later phase together with tensors of that phase.
+    The op is used there, because depths of the latter count. Without the op,
+    the way down a tree would begin at a depth that differs from tree to tree.
 
     ```mlir
     %s = batch.resolve %h : tensor<4xf32>
@@ -171,7 +171,7 @@ def Batch_ResolveOp : Batch_Op<"resolve", [
 def Batch_GhostOp : Batch_Op<"ghost", [
     Pure, AllTypesMatch<["value", "result"]>,
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "raises the depth of a tensor as if one more task had made it";
+  let summary = "Raises the depth of a tensor as if one more task had made it";
   let description = [{
     Returns the same tensor. Its depth is the one that a task of depth `%d`
     gives its results, if that is greater. The op represents a task that counts
@@ -200,7 +200,7 @@ def Batch_GhostOp : Batch_Op<"ghost", [
 def Batch_ForceOp : Batch_Op<"force", [
     SameOperandsAndResultType,
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "marks the point where control needs a tensor's value";
+  let summary = "Marks the point where control needs a tensor's value";
   let description = [{
     Returns the same tensor. Control reads elements of the result with
     `tensor.extract`. `batch-insert-forces` inserts the op before control's
@@ -225,7 +225,7 @@ def Batch_ForceOp : Batch_Op<"force", [
 def Batch_TableOp : Batch_Op<"table", [
     Symbol, HasParent<"::mlir::ModuleOp">,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "defines the result table of a value class";
+  let summary = "Defines the result table of a value class";
   let description = [{
     Each result has a row, whose number is its slot. Rows are static tensors.
     Several kernels write ranges of rows of one table. Slots are numbered in
@@ -236,12 +236,12 @@ def Batch_TableOp : Batch_Op<"table", [
     memory, outermost first. `TableLayout.h` describes the supported layouts. A
     layout uses every digit of every index once, has the slots first, and keeps
     a multiple of 64 bytes of consecutive elements innermost. A table can be
-    `beside` another table of its group. Its rows then follow those of that
+    `next_to` another table of its group. Its rows then follow those of that
     table, slot by slot, or block by block if slots are split.
 
     ```mlir
     batch.table @h : tensor<256xf32> group(0)
-    batch.table @c : tensor<256xf32> group(0) beside(@h)
+    batch.table @c : tensor<256xf32> group(0) next_to(@h)
     batch.table @m : tensor<8x32xf32> group(0)
       layout(affine_map<(d0, d1, d2) -> (d0, d2 floordiv 16, d1, d2 mod 16)>)
     batch.table @s : tensor<256xf32> group(1) transient
@@ -253,11 +253,11 @@ def Batch_TableOp : Batch_Op<"table", [
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$row, I64Attr:$group,
                        OptionalAttr<AffineMapAttr>:$layout,
-                       OptionalAttr<FlatSymbolRefAttr>:$beside,
+                       OptionalAttr<FlatSymbolRefAttr>:$next_to,
                        UnitAttr:$transient);
   let assemblyFormat = [{
     $sym_name `:` $row `group` `(` $group `)` (`layout` `(` $layout^ `)`)?
-    (`beside` `(` $beside^ `)`)? (`transient` $transient^)? attr-dict
+    (`next_to` `(` $next_to^ `)`)? (`transient` $transient^)? attr-dict
   }];
   let builders = [OpBuilder<(ins "StringRef":$name, "Type":$row,
                                  "int64_t":$group, "AffineMap":$layout,
@@ -275,7 +275,7 @@ def Batch_TableOp : Batch_Op<"table", [
 }
 
 def Batch_SourceOp : Batch_Op<"source", [Symbol, HasParent<"::mlir::ModuleOp">]> {
-  let summary = "defines rows that exist before the run";
+  let summary = "Defines rows that exist before the run";
   let description = [{
     The rows are either those of a parameter of the entry, which are never
     copied, or the input tensors of one type. `parameter(n)` counts only
@@ -302,14 +302,13 @@ def Batch_SourceOp : Batch_Op<"source", [Symbol, HasParent<"::mlir::ModuleOp">]>
 
 def Batch_RecordOp : Batch_Op<"record", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "records one task of a kernel";
+  let summary = "Records one task of a kernel";
   let description = [{
     Replaces `batch.invoke` in the inspector. The operands correspond to the
     kernel's arguments that are not shared. They are a handle for a tensor, a
     list of handles for a ragged tensor, and a number for a scalar. The op
-    returns a handle for each result. A kernel is recorded once per run if it
-    reads only parameters, and rows at constant places that are the same in all
-    of its records.
+    returns a handle for each result. A kernel is recorded once per run if all
+    of its records read the same: only parameters, and rows at constant places.
 
     ```mlir
     %h = batch.record @cell(%x) depth(%d) : (!batch.handle) -> !batch.handle
@@ -326,7 +325,7 @@ def Batch_RecordOp : Batch_Op<"record", [
 
 def Batch_RowOp : Batch_Op<"row", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "returns a handle for a row of a source";
+  let summary = "Returns a handle for a row of a source";
   let description = [{
     The handle is the inspector's view of an embedding row: nothing is copied.
     An index that is not below the number of rows is a run-time error.
@@ -342,7 +341,7 @@ def Batch_RowOp : Batch_Op<"row", [
 
 def Batch_NumRowsOp : Batch_Op<"num_rows", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "returns the number of rows of a source";
+  let summary = "Returns the number of rows of a source";
   let description = [{
     The result is the first extent of a parameter, which is known when the
     parameter is bound.
@@ -358,7 +357,7 @@ def Batch_NumRowsOp : Batch_Op<"num_rows", [
 
 def Batch_ExtractOp : Batch_Op<"extract", [
     NoMemoryEffect, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
-  let summary = "loads an element of a row of a source";
+  let summary = "Loads an element of a row of a source";
   let description = [{
     Replaces `tensor.extract` of an input, a field or a parameter where control
     reads the element. The row has the given type and exists before the run, so
@@ -378,7 +377,7 @@ def Batch_ExtractOp : Batch_Op<"extract", [
 def Batch_AwaitOp : Batch_Op<"await", [
     DeclareOpInterfaceMethods<InferTypeOpInterface>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "returns an element of a task's result once the task has run";
+  let summary = "Returns an element of a task's result once the task has run";
   let description = [{
     Replaces `tensor.extract` of the `batch.force` with this number. If the task
     has not run, the instance waits. When no instance can continue, the tasks
@@ -401,7 +400,7 @@ def Batch_AwaitOp : Batch_Op<"await", [
 }
 
 def Batch_KeepOp : Batch_Op<"keep"> {
-  let summary = "names the rows that a function needs after a wait";
+  let summary = "Names the rows that a function needs after a wait";
   let description = [{
     Precedes an op that may wait. The op names the rows that this call of the
     enclosing function may read or pass on after the wait. Until the next
@@ -421,7 +420,7 @@ def Batch_KeepOp : Batch_Op<"keep"> {
 
 def Batch_ConcurrentOp : Batch_Op<"concurrent", [
     SingleBlock, NoRegionArguments, RecursiveMemoryEffects]> {
-  let summary = "runs independent regions of an inspector concurrently";
+  let summary = "Runs independent regions of an inspector concurrently";
   let description = [{
     Runs its regions, which do not depend on each other, and ends when all of
     them have ended. When a region waits at a `batch.await`, the next one
@@ -448,7 +447,7 @@ def Batch_ConcurrentOp : Batch_Op<"concurrent", [
 
 def Batch_TraverseOp : Batch_Op<"traverse", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "runs functions on all nodes, children first";
+  let summary = "Runs functions on all nodes, children first";
   let description = [{
     Linearizes bottom-up recursion: one loop visits the nodes of an instance in
     post-order, without recursion. Each function takes one ADT value and nothing
@@ -465,7 +464,7 @@ def Batch_TraverseOp : Batch_Op<"traverse", [
 
 def Batch_LookupOp : Batch_Op<"lookup", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "looks up the results of a traversed function at a node";
+  let summary = "Looks up the results of a traversed function at a node";
   let description = [{
     Returns the results of the function for the node, with the function's result
     types. The `batch.traverse` of the function must have visited the node. The
@@ -496,7 +495,7 @@ def Batch_SegmentKind : I32EnumAttr<"SegmentKind", "combiner of a segment", [
 
 def Batch_SegmentReduceOp : Batch_Op<"segment_reduce", [
     Pure, AllTypesMatch<["rows", "init", "result"]>]> {
-  let summary = "combines the rows of each task";
+  let summary = "Combines the rows of each task";
   let description = [{
     Row `t` of the result is `init[t]` combined, in order, with rows
     `offsets[t]` to `offsets[t+1]` of the operand. For a task without rows, it
@@ -519,7 +518,7 @@ def Batch_SegmentReduceOp : Batch_Op<"segment_reduce", [
 
 def Batch_SegmentBroadcastOp : Batch_Op<"segment_broadcast", [
     Pure, AllTypesMatch<["tasks", "rows"]>]> {
-  let summary = "repeats each task's row for all its ragged rows";
+  let summary = "Repeats each task's row for all its ragged rows";
   let description = [{
     Row `r` of the result is row `t` of the operand, where task `t` owns
     ragged row `r`: `offsets[t]` <= `r` < `offsets[t+1]`.
@@ -542,7 +541,7 @@ def Batch_SegmentBroadcastOp : Batch_Op<"segment_broadcast", [
 
 def Batch_StartLanesOp : Batch_Op<"start_lanes", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "assigns instances to the lanes of a unit";
+  let summary = "Assigns instances to the lanes of a unit";
   let description = [{
     A lane that gets an instance waits for the first block of the machine, which
     is the `batch.machine` of that name. Lanes whose instance is done take the
@@ -557,7 +556,7 @@ def Batch_StartLanesOp : Batch_Op<"start_lanes", [
 }
 
 def Batch_BlockKeysOp : Batch_Op<"block_keys", [MemoryEffects<[MemRead]>]> {
-  let summary = "computes the scheduling priority of a block";
+  let summary = "Computes the scheduling priority of a block";
   let description = [{
     Smaller keys mean a higher priority. `preference` depends on the choice that
     the host makes when it runs the program. It is 0 if program order decides,
@@ -575,15 +574,15 @@ def Batch_BlockKeysOp : Batch_Op<"block_keys", [MemoryEffects<[MemRead]>]> {
 }
 
 def Batch_NextBlockOp : Batch_Op<"next_block"> {
-  let summary = "selects the block that runs next";
+  let summary = "Selects the block that runs next";
   let description = [{
     The operands are the preferred block, the block that a lane has waited for
     longest, and the step since which it has waited. If that step is too long
     ago, the result is the second block. Otherwise it is the block of a learned
-    choice, if the host has made that choice and it covers the state, or else
-    the preferred block. `any` is false if no lane waits, because all instances
-    are done. Otherwise all lanes that wait for the selected block are about to
-    run it.
+    choice, if the host has made a choice for the state. The last resort is the
+    preferred block. `any` is false if no lane waits, because all instances are
+    done. Otherwise all lanes that wait for the selected block are about to run
+    it.
 
     ```mlir
     %block, %any = batch.next_block %lanes of %preferred, %oldest since %step
@@ -598,10 +597,10 @@ def Batch_NextBlockOp : Batch_Op<"next_block"> {
 }
 
 def Batch_LaneListOp : Batch_Op<"lane_list", [Pure]> {
-  let summary = "returns the number of lanes and memory for a list of them";
+  let summary = "Returns the number of lanes and memory for a list of them";
   let description = [{
     `count` is the number of lanes of the unit, including those without an
-    instance. `list` has room for their numbers. `uprog.compact` stores the
+    instance. `list` can hold their numbers. `uprog.compact` stores the
     lanes that run a block there.
 
     ```mlir
@@ -614,7 +613,7 @@ def Batch_LaneListOp : Batch_Op<"lane_list", [Pure]> {
 }
 
 def Batch_EnterBlockOp : Batch_Op<"enter_block"> {
-  let summary = "decides whether a lane runs a block";
+  let summary = "Decides whether a lane runs a block";
   let description = [{
     Returns true if the lane waits for the block. The block then counts as one
     more that the instance of the lane has run. If the instance has run too many
@@ -631,7 +630,7 @@ def Batch_EnterBlockOp : Batch_Op<"enter_block"> {
 
 def Batch_LaneOpsOp : Batch_Op<"lane_ops", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "runs the stack operations of a block on the lanes taken";
+  let summary = "Runs the stack operations of a block on the lanes taken";
   let description = [{
     The block is one of a `batch.machine`. With `prologue`, the op runs the
     stack operations before the block's invocation of a kernel. Otherwise it
@@ -650,7 +649,7 @@ def Batch_LaneOpsOp : Batch_Op<"lane_ops", [
 }
 
 def Batch_LeaveFrameOp : Batch_Op<"leave_frame"> {
-  let summary = "leaves the frame of a call when all its lanes have returned";
+  let summary = "Leaves the frame of a call when all its lanes have returned";
   let description = [{
     The lanes of the frame below run again, including those that have returned.
     The machine has `frames`.

@@ -20,7 +20,7 @@ class Batch_Type<string name, string typeMnemonic, list<Trait> traits = []>
 def Batch_HandleType
     : Batch_Type<"Handle", "handle",
                  [DeclareTypeInterfaceMethods<Rec_TensorStandInTypeInterface>]> {
-  let summary = "handle of a tensor in the inspector: its task and its depth";
+  let summary = "handle of a tensor in the inspector";
   let description = [{
     Represents a tensor in a program whose tensor code has been removed: a task
     and a depth, or a row of a `batch.source`. A list of handles represents a
@@ -33,7 +33,7 @@ def Batch_HandleType
 }
 
 def Batch_PlanType : Batch_Type<"Plan", "plan"> {
-  let summary = "a schedule: a sequence of steps, one batch each";
+  let summary = "plan, a sequence of steps";
   let description = [{
     A policy makes the plan at run time from the records of the inspector. The
     executor reads it with `uprog.plan_size` and `uprog.plan_step`. Nothing
@@ -46,7 +46,7 @@ def Batch_PlanType : Batch_Type<"Plan", "plan"> {
 }
 
 def Batch_LanesType : Batch_Type<"Lanes", "lanes"> {
-  let summary = "the lanes of one unit, on which blocks run in lock step";
+  let summary = "lanes of a unit";
   let description = [{
     Includes the lanes' program counters and their rows of all variables of a
     `batch.machine`. Lanes are memory, so ops on lanes have effects. A program

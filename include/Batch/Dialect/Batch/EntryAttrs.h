@@ -15,7 +15,7 @@ namespace mlir::batch {
 
 /// On an entry of strategy `replicate`: each worker runs instances by itself,
 /// and computes with numbers instead of tensors.
-inline constexpr StringLiteral kApartAttr = "batch.apart";
+inline constexpr StringLiteral kPerUnitAttr = "batch.per_unit";
 
 } // namespace mlir::batch
 

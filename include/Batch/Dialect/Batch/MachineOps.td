@@ -20,7 +20,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Batch_MachineOp : Batch_Op<"machine", [
     FunctionOpInterface, IsolatedFromAbove, Symbol, SymbolTable,
     HasParent<"::mlir::ModuleOp">, NoTerminator]> {
-  let summary = "defines a program of blocks, variables and program counters";
+  let summary = "Defines a program of blocks, variables and program counters";
   let description = [{
     Contains the whole program of one instance, including calls and recursion,
     as one table of blocks (program-counter autobatching, section 3). A *lane*
@@ -31,10 +31,10 @@ def Batch_MachineOp : Batch_Op<"machine", [
 
     Arguments are the parameters of the entry, in order. Blocks are in program
     order: the entry first, then functions in order of their first call. With
-    `frames`, a call runs to its end for all lanes that make it together, before
-    other lanes of the caller continue (local static autobatching, section 2).
-    With `cached_tops`, the top of each stack is stored separately from the rows
-    below it. Reads then do not depend on the depth of a lane's stack.
+    `frames`, a call runs to its end for all lanes that make it together. Other
+    lanes of the caller continue afterwards (local static autobatching, section
+    2). With `cached_tops`, the top of each stack is stored separately from the
+    rows below it. Reads then do not depend on the depth of a lane's stack.
 
     ```mlir
     batch.machine @main.machine(%w: tensor<4x4xf32> {batch.shared = "W"}) {
@@ -68,7 +68,7 @@ def Batch_MachineOp : Batch_Op<"machine", [
 }
 
 def Batch_VariableOp : Batch_Op<"variable", [Symbol, HasParent<"MachineOp">]> {
-  let summary = "declares a variable of a machine, with a value per lane";
+  let summary = "Declares a variable of a machine, with a value per lane";
   let description = [{
     A variable has a row per lane, which persists from step to step. With
     `stack`, it has a stack of rows per lane, and blocks access the top row. A
@@ -105,7 +105,7 @@ def Batch_VariableOp : Batch_Op<"variable", [Symbol, HasParent<"MachineOp">]> {
 
 def Batch_BlockOp : Batch_Op<"block", [
     Symbol, HasParent<"MachineOp">, SingleBlock, NoRegionArguments]> {
-  let summary = "defines the code that a lane runs in one step";
+  let summary = "Defines the code that a lane runs in one step";
   let description = [{
     The code is straight-line code for one lane, which reads and writes the tops
     of variables, in order. Its terminator determines the next block of the
@@ -143,7 +143,7 @@ class Batch_VariableUseOp<string mnemonic, list<Trait> traits>
         DeclareOpInterfaceMethods<SymbolUserOpInterface>])>;
 
 def Batch_TopOp : Batch_VariableUseOp<"top", [MemoryEffects<[MemRead]>]> {
-  let summary = "reads the top of a variable";
+  let summary = "Reads the top of a variable";
   let description = [{
     Returns the lane's row of the variable, or the top row if the variable has a
     stack. The result has the variable's type.
@@ -158,7 +158,7 @@ def Batch_TopOp : Batch_VariableUseOp<"top", [MemoryEffects<[MemRead]>]> {
 }
 
 def Batch_SetOp : Batch_VariableUseOp<"set", [MemoryEffects<[MemWrite]>]> {
-  let summary = "overwrites the top of a variable";
+  let summary = "Overwrites the top of a variable";
   let description = [{
     This is the paper's Update: rows below the top do not change. The value has
     the variable's type.
@@ -173,7 +173,7 @@ def Batch_SetOp : Batch_VariableUseOp<"set", [MemoryEffects<[MemWrite]>]> {
 
 def Batch_PushOp
     : Batch_VariableUseOp<"push", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "pushes a row onto a variable's stack";
+  let summary = "Pushes a row onto a variable's stack";
   let description = [{
     Without a value, the new row is a copy of the top: the variable is saved.
     The variable must have a `stack`, and the value has the variable's type.
@@ -189,7 +189,7 @@ def Batch_PushOp
 
 def Batch_PopOp
     : Batch_VariableUseOp<"pop", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "drops the top row of a variable's stack";
+  let summary = "Drops the top row of a variable's stack";
   let description = [{
     The row below becomes the top. The variable must have a `stack`. Each pop
     undoes one push.
@@ -213,7 +213,7 @@ class Batch_BlockEndOp<string mnemonic, list<Trait> traits = []>
 
 def Batch_JumpOp : Batch_BlockEndOp<"jump", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "moves the lane to a block";
+  let summary = "Moves the lane to a block";
   let description = [{
     The block belongs to the same machine and runs in a later step. Program
     counters below the top do not change.
@@ -228,7 +228,7 @@ def Batch_JumpOp : Batch_BlockEndOp<"jump", [
 
 def Batch_BranchOp : Batch_BlockEndOp<"branch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "moves the lane to one of two blocks";
+  let summary = "Moves the lane to one of two blocks";
   let description = [{
     The lane moves to the first block if the condition holds, else to the
     second. Both are blocks of the same machine.
@@ -246,7 +246,7 @@ def Batch_BranchOp : Batch_BlockEndOp<"branch", [
 
 def Batch_PushJumpOp : Batch_BlockEndOp<"push_jump", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "moves the lane to a block and pushes a block to return to";
+  let summary = "Moves the lane to a block and pushes a block to return to";
   let description = [{
     The op is a call: it pushes the block to return to onto the lane's program
     counters. Arguments and results are passed in variables.
@@ -260,7 +260,7 @@ def Batch_PushJumpOp : Batch_BlockEndOp<"push_jump", [
 }
 
 def Batch_ReturnOp : Batch_BlockEndOp<"return"> {
-  let summary = "returns the lane to the block that its call pushed";
+  let summary = "Returns the lane to the block that its call pushed";
   let description = [{
     Pops the program counter at which the lane continues. A lane that has none
     is done.

@@ -60,7 +60,7 @@ bool isRaggedTensor(Type type);
 
 /// Returns true if a value of type `value` fits a field declared as `field`:
 /// the types are equal, a ragged tensor is a list of its rows, or a
-/// TensorStandInTypeInterface stands for a tensor, also in lists.
+/// TensorStandInTypeInterface represents a tensor, also in lists.
 bool fitsField(Type field, Type value);
 } // namespace mlir::rec
 

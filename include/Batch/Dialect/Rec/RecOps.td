@@ -85,11 +85,12 @@ def VariantOp : Rec_Op<"variant", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Declares a variant of an algebraic data type";
   let description = [{
-    A variant has named fields. A field is an index, a signless integer or a
-    float of at most 64 bits, a static tensor of these, an ADT, or a list of any
-    of these. The fields of a variant have different names, and the ADTs of its
-    fields are declared in the module. If the ADT has an arity, no variant has
-    more fields of the ADT itself than that. Fields that are lists do not count.
+    A variant has named fields. A field is an index, a signless integer or float
+    of at most 64 bits, or a static tensor of these. It may also be an ADT, or a
+    list of such fields. The fields of a variant have different names, and the
+    ADTs of its fields are declared in the module. If the ADT has an arity, no
+    variant has more fields of the ADT itself than that. Fields that are lists
+    do not count.
 
     Example:
 
@@ -126,7 +127,7 @@ def ConstructOp : Rec_Op<"construct", [
     Takes one operand per field of the variant, in declared order. Two values
     built from equal fields are indistinguishable. An operand has the type of
     its field. For a tensor or a list of tensors, it may have any type that
-    stands for these (see `rec.match`). The result is of the variant's ADT.
+    represents these (see `rec.match`). The result is of the variant's ADT.
 
     Example:
 
@@ -158,8 +159,8 @@ def MatchOp : Rec_Op<"match", [
     that the case yields, so all cases yield the same types.
 
     An argument has the type of its field. For a list of tensors, it may also be
-    the ragged tensor of them. For a tensor, it may also have a type that stands
-    for tensors, such as `!batch.handle` in an inspector.
+    the ragged tensor of them. For a tensor, it may also have a type that
+    represents tensors, such as `!batch.handle` in an inspector.
 
     Example:
 

@@ -18,7 +18,7 @@ class Rec_Type<string name, string typeMnemonic>
 }
 
 def Rec_AdtType : Rec_Type<"Adt", "adt"> {
-  let summary = "A value of an algebraic data type";
+  let summary = "value of an algebraic data type";
   let description = [{
     Names the `rec.adt` that declares the type. Values are immutable and may
     share substructure.
@@ -34,7 +34,7 @@ def Rec_AdtType : Rec_Type<"Adt", "adt"> {
 }
 
 def Rec_ListType : Rec_Type<"List", "list"> {
-  let summary = "An immutable list";
+  let summary = "immutable list";
   let description = [{
     A list of any length whose elements all have one type. If the elements are
     static tensors, the ragged tensor type is equivalent: `tensor<?x256xf32>`
@@ -58,12 +58,12 @@ def Rec_ListType : Rec_Type<"List", "list"> {
 
 def Rec_Sequence
     : Type<CPred<"::mlir::rec::getSequenceElementType($_self)">,
-           "list or tensor whose first dimension alone is dynamic">;
+           "list or tensor whose only dynamic dimension is the first">;
 
 /// Values that maps and folds walk. The declaration of an ADT determines
 /// whether the ADT is list-shaped.
 def Rec_Walkable : AnyTypeOf<[Rec_Sequence, Rec_AdtType],
-                             "list, tensor whose first dimension alone is "
-                             "dynamic, or value of a list-shaped ADT">;
+                             "list, tensor whose only dynamic dimension is the "
+                             "first, or value of a list-shaped ADT">;
 
 #endif // BATCH_DIALECT_REC_RECTYPES

@@ -58,8 +58,8 @@ inline constexpr StringLiteral kReductionAttr = "uprog.reduction";
 /// On a module: the packings of the parameters that the code of operators
 /// reads, a list of PanelsAttr and PaddedAttr.
 inline constexpr StringLiteral kPackingsAttr = "uprog.packings";
-/// On a module: the error messages of its checks. "{}" stands for the checked
-/// number.
+/// On a module: the error messages of its checks. "{}" is replaced by the
+/// checked number.
 inline constexpr StringLiteral kIndicesAttr = "uprog.indices";
 /// On a module whose programs run single instances and have code: a dictionary
 /// with the `bytes` of memory that units need for an instance, and the names of

@@ -23,7 +23,7 @@ def UProg_Level : I32EnumAttr<"Level", "unit level", [
 
 def UProg_StepType : TypeDef<UProg_Dialect, "Step"> {
   let mnemonic = "step";
-  let summary = "one batch: its kernel, its tasks and where their rows are";
+  let summary = "step, a batch of tasks of one kernel";
   let description = [{
     A step of a plan (`uprog.plan_step`), of lanes that run a block
     (`uprog.take_lanes`), or of one instance (`uprog.site`, `uprog.batch`).
@@ -38,7 +38,7 @@ def UProg_StepType : TypeDef<UProg_Dialect, "Step"> {
 
 def UProg_RowType : TypeDef<UProg_Dialect, "Row"> {
   let mnemonic = "row";
-  let summary = "the location of a tensor of one instance";
+  let summary = "row, the location of a tensor of one instance";
   let description = [{
     The tensor is in a `uprog.buffer`, in a `uprog.node_rows`, in an input (such
     as a `uprog.argument`) or in a parameter (`uprog.parameter_row`). Control
@@ -53,7 +53,7 @@ def UProg_RowType : TypeDef<UProg_Dialect, "Row"> {
 
 def UProg_TasksType : TypeDef<UProg_Dialect, "Tasks"> {
   let mnemonic = "tasks";
-  let summary = "the operands of tasks that a unit lists";
+  let summary = "list of task operands of a unit";
   let description = [{
     A list that belongs to one unit (`uprog.tasks`). `uprog.batch` makes a step
     from it.
@@ -66,6 +66,6 @@ def UProg_TasksType : TypeDef<UProg_Dialect, "Tasks"> {
 
 def UProg_Adt
     : Type<CPred<"::llvm::isa<::mlir::rec::AdtType>($_self)">,
-           "a value of an algebraic data type">;
+           "value of an algebraic data type">;
 
 #endif // BATCH_DIALECT_UPROG_BASE_TD

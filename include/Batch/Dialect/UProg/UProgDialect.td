@@ -18,7 +18,7 @@ def UProg_Dialect : Dialect {
     A *unit* is a CPU core or a thread block. All units of a level run a
     `uprog.program`. It consists of loops, branches and references, operators
     whose tasks the units share out, and barriers where they wait for each
-    other. It names no target. docs/Dialects/UProg.md has the rationale.
+    other. It names no target. docs/explanation/uprog.md has the rationale.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

@@ -25,10 +25,10 @@ include "mlir/Interfaces/ViewLikeInterface.td"
 /// number or a value of an ADT.
 def UProg_Datum
     : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat, UProg_RowType, UProg_Adt],
-                "a number, a row or a value of an ADT">;
+                "number, row or value of an ADT">;
 
 def UProg_List
-    : Type<CPred<"::llvm::isa<::mlir::rec::ListType>($_self)">, "a list">;
+    : Type<CPred<"::llvm::isa<::mlir::rec::ListType>($_self)">, "list">;
 
 //===----------------------------------------------------------------------===//
 // Buffers and rows
@@ -36,7 +36,7 @@ def UProg_List
 
 def UProg_BufferOp : UProg_Op<"buffer", [
     HasParent<"::mlir::ModuleOp">, Symbol]> {
-  let summary = "declares memory for a tensor of the instance that units run";
+  let summary = "Declares memory for a tensor of the instance that units run";
   let description = [{
     Memory for `copies` tensors of a static type. Units that run an instance
     together share one such buffer. A unit that runs instances by itself has a
@@ -58,7 +58,7 @@ def UProg_BufferOp : UProg_Op<"buffer", [
 def UProg_RowOp : UProg_Op<"row", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "returns a copy of a buffer that is free";
+  let summary = "Returns a copy of a buffer that is free";
   let description = [{
     Returns the first copy that contains none of the rows in parentheses. These
     rows may be anywhere, and there are fewer of them than copies. With
@@ -84,7 +84,7 @@ def UProg_RowOp : UProg_Op<"row", [
 
 def UProg_ParameterRowOp : UProg_Op<"parameter_row", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "returns a row of a parameter";
+  let summary = "Returns a row of a parameter";
   let description = [{
     Returns the location of row `index` of a `batch.source` of a parameter. If
     `index` is out of range, the op returns row 0, and the run ends with an
@@ -101,7 +101,7 @@ def UProg_ParameterRowOp : UProg_Op<"parameter_row", [
 
 def UProg_SliceOp : UProg_Op<"slice", [
     Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
-  let summary = "returns one of the tensors that a tensor consists of";
+  let summary = "Returns one of the tensors that a tensor consists of";
   let description = [{
     `whole` is the location of a tensor of type `type`. The result is the
     location of slice `index` along its first dimension. `index` is in range.
@@ -121,7 +121,7 @@ def UProg_SliceOp : UProg_Op<"slice", [
 
 def UProg_LoadOp : UProg_Op<"load", [
     InferTypeOpAdaptor, DeclareOpInterfaceMethods<UTaskOpInterface>]> {
-  let summary = "loads an element of a tensor for control";
+  let summary = "Loads an element of a tensor for control";
   let description = [{
     All units read the element. Any of them may have written the row, so a
     barrier separates the write from the load. If an index is out of range, the
@@ -142,7 +142,7 @@ def UProg_LoadOp : UProg_Op<"load", [
 
 def UProg_CopyOp : UProg_Op<"copy", [
     DeclareOpInterfaceMethods<UTaskOpInterface>]> {
-  let summary = "copies a tensor; the units share out the work";
+  let summary = "Copies a tensor; the units share out the work";
   let description = [{
     Units share out the copy as they share out tasks. The op is necessary before
     a tensor that is still read, such as an argument, changes in place.
@@ -163,7 +163,7 @@ def UProg_CopyOp : UProg_Op<"copy", [
 
 def UProg_SiteOp : UProg_Op<"site", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "makes a step of one task of a kernel";
+  let summary = "Makes a step of one task of a kernel";
   let description = [{
     The operands are those of the kernel that are not shared, in the kernel's
     order. `into` has the row of each result. If the kernel inserts a result
@@ -188,28 +188,28 @@ def UProg_SiteOp : UProg_Op<"site", [
 
 def UProg_TasksOp : UProg_Op<"tasks", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "allocates room for the operands of several tasks of a kernel";
+  let summary = "Allocates a list of tasks of a kernel";
   let description = [{
-    Each unit has its own list, with room for at most `room` tasks.
+    Each unit has its own list of the operands of at most `capacity` tasks.
     `uprog.put_task` adds a task to the list, and `uprog.batch` makes a step of
     the tasks.
 
     ```mlir
-    %tasks = uprog.tasks @input room(64)
+    %tasks = uprog.tasks @input capacity(64)
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, I64Attr:$room);
+  let arguments = (ins FlatSymbolRefAttr:$kernel, I64Attr:$capacity);
   let results = (outs UProg_TasksType:$tasks);
-  let assemblyFormat = "$kernel `room` `(` $room `)` attr-dict";
+  let assemblyFormat = "$kernel `capacity` `(` $capacity `)` attr-dict";
 }
 
 def UProg_PutTaskOp : UProg_Op<"put_task", [
     AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
-  let summary = "lists the operands of a task";
+  let summary = "Lists the operands of a task";
   let description = [{
     The operands of task `index` are those of the kernel that are not shared, in
-    the kernel's order. `index` is less than the room of the list. `into` has
-    the row of each result, as in `uprog.site`, if the step has no rows for
+    the kernel's order. `index` is less than the capacity of the list. `into`
+    has the row of each result, as in `uprog.site`, if the step has no rows for
     results.
 
     ```mlir
@@ -228,7 +228,7 @@ def UProg_PutTaskOp : UProg_Op<"put_task", [
 }
 
 def UProg_BatchOp : UProg_Op<"batch", [MemoryEffects<[MemRead]>]> {
-  let summary = "makes a step of several tasks of a kernel";
+  let summary = "Makes a step of several tasks of a kernel";
   let description = [{
     The step has the first `count` tasks of the list. `into` has a row for each
     result of the kernel: a tensor with one more leading dimension. Each task
@@ -254,7 +254,7 @@ def UProg_BatchOp : UProg_Op<"batch", [MemoryEffects<[MemRead]>]> {
 //===----------------------------------------------------------------------===//
 
 def UProg_InstancesOp : UProg_Op<"instances", [Pure]> {
-  let summary = "returns the number of instances of the mini-batch";
+  let summary = "Returns the number of instances of the mini-batch";
   let description = [{
     All units together run this many instances, which are numbered from 0.
 
@@ -267,7 +267,7 @@ def UProg_InstancesOp : UProg_Op<"instances", [Pure]> {
 }
 
 def UProg_UnitsOp : UProg_Op<"units", [Pure]> {
-  let summary = "returns the number of units that run the program together";
+  let summary = "Returns the number of units that run the program together";
   let description = [{
     The units are workers, thread blocks or blocks of a cluster.
 
@@ -280,7 +280,7 @@ def UProg_UnitsOp : UProg_Op<"units", [Pure]> {
 }
 
 def UProg_EnterInstanceOp : UProg_Op<"enter_instance", [MemoryEffects<[MemWrite]>]> {
-  let summary = "starts an instance on a unit";
+  let summary = "Starts an instance on a unit";
   let description = [{
     From here on, the rounds of loops count towards the limit of this instance
     (`uprog.next_round`), and errors refer to this instance.
@@ -295,7 +295,7 @@ def UProg_EnterInstanceOp : UProg_Op<"enter_instance", [MemoryEffects<[MemWrite]
 
 def UProg_NextRoundOp : UProg_Op<"next_round", [
     AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "returns whether an instance may take more rounds";
+  let summary = "Returns whether an instance may take more rounds";
   let description = [{
     Counts one round of a loop or, with `count`, all rounds of a loop that is
     about to run. The result is false once the instance exceeds its limit
@@ -319,7 +319,7 @@ def UProg_NextRoundOp : UProg_Op<"next_round", [
 }
 
 def UProg_ArgumentOp : UProg_Op<"argument", [Pure]> {
-  let summary = "returns an argument of an instance";
+  let summary = "Returns an argument of an instance";
   let description = [{
     Arguments are numbered from 0; parameters do not count. For a tensor, the
     result is a row. For a ragged tensor, it is a list of rows.
@@ -336,7 +336,7 @@ def UProg_ArgumentOp : UProg_Op<"argument", [Pure]> {
 
 def UProg_ResultOp : UProg_Op<"result", [
     MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<UTaskOpInterface>]> {
-  let summary = "stores a result of an instance for the host";
+  let summary = "Stores a result of an instance for the host";
   let description = [{
     The units copy a tensor to where the host reads it. The tensors in a value
     of an ADT stay where they are.
@@ -356,7 +356,7 @@ def UProg_ResultOp : UProg_Op<"result", [
 }
 
 def UProg_ListLengthOp : UProg_Op<"list_length", [Pure]> {
-  let summary = "returns the length of a list of an instance";
+  let summary = "Returns the length of a list of an instance";
   let description = [{
     The number of elements of a list in the input; 0 if it is empty.
 
@@ -370,7 +370,7 @@ def UProg_ListLengthOp : UProg_Op<"list_length", [Pure]> {
 }
 
 def UProg_ListElementOp : UProg_Op<"list_element", [Pure]> {
-  let summary = "returns an element of a list of an instance";
+  let summary = "Returns an element of a list of an instance";
   let description = [{
     `index` is from 0 to the length - 1. If the element is a tensor, the result
     is a row.

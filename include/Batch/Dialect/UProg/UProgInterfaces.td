@@ -13,9 +13,9 @@ include "mlir/IR/OpBase.td"
 def UTaskOpInterface : OpInterface<"UTaskOpInterface"> {
   let description = [{
     A piece of work that the units of a program share out, or that each of them
-    does by itself. Through this interface, barriers and schedules see what the
-    work reads and writes of the memory that units share, which units do the
-    work, and how many tasks it consists of.
+    does by itself. Barriers and schedules query this interface. It returns the
+    reads and writes of memory that units share, the units that do the work, and
+    the number of its tasks.
   }];
   let cppNamespace = "::mlir::uprog";
   let methods = [

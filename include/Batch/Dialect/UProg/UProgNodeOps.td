@@ -23,7 +23,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 //===----------------------------------------------------------------------===//
 
 def UProg_NodeOp : UProg_Op<"node", [Pure]> {
-  let summary = "returns a node of an instance, by its number";
+  let summary = "Returns a node of an instance, by its number";
   let description = [{
     The nodes of an instance are numbered from 0, children before their parents.
     The result has the type of the nodes that the program looks for.
@@ -39,7 +39,7 @@ def UProg_NodeOp : UProg_Op<"node", [Pure]> {
 }
 
 def UProg_NodeNumberOp : UProg_Op<"node_number", [Pure]> {
-  let summary = "returns the number of a node of an instance";
+  let summary = "Returns the number of a node of an instance";
   let description = [{
     Numbers start at 0, as in `uprog.node`. The children of a node have smaller
     numbers than the node.
@@ -55,7 +55,7 @@ def UProg_NodeNumberOp : UProg_Op<"node_number", [Pure]> {
 
 def UProg_VariantOp : UProg_Op<"variant", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "returns the variant of a node of the input";
+  let summary = "Returns the variant of a node of the input";
   let description = [{
     The number of the variant among those that the `rec.adt` declares, from 0.
     If the node is of another ADT, the result, as an unsigned integer, is not
@@ -72,7 +72,7 @@ def UProg_VariantOp : UProg_Op<"variant", [
 
 def UProg_FieldOp : UProg_Op<"field", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "returns a field of a node of the input";
+  let summary = "Returns a field of a node of the input";
   let description = [{
     Returns field `number`, from 0, of a node of the named variant. For a
     tensor, the result is a row. For a list of tensors, it is a list of rows.
@@ -95,7 +95,7 @@ def UProg_FieldOp : UProg_Op<"field", [
 
 def UProg_NodeRowsOp : UProg_Op<"node_rows", [
     HasParent<"::mlir::ModuleOp">, Symbol]> {
-  let summary = "declares memory for a tensor of each node of the input";
+  let summary = "Declares memory for a tensor of each node of the input";
   let description = [{
     A row of a static type for each node of the mini-batch. The size of the
     memory depends on the input. The rows remain valid until the results have
@@ -112,7 +112,7 @@ def UProg_NodeRowsOp : UProg_Op<"node_rows", [
 
 def UProg_NodeRowOp : UProg_Op<"node_row", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "returns the row of a node";
+  let summary = "Returns the row of a node";
   let description = [{
     The row is written at most once while an instance runs. For this, a program
     has only one such op for a `uprog.node_rows`, in a loop that visits each
@@ -130,7 +130,7 @@ def UProg_NodeRowOp : UProg_Op<"node_row", [
 
 def UProg_NodeResultsOp : UProg_Op<"node_results", [
     HasParent<"::mlir::ModuleOp">, Symbol]> {
-  let summary = "declares memory for the results of a recursion at each node";
+  let summary = "Declares memory for the results of a recursion at each node";
   let description = [{
     For each node of the instance, there is one value of each of these types: a
     number, the location of a tensor, or a node. Every unit has its own memory
@@ -148,7 +148,7 @@ def UProg_NodeResultsOp : UProg_Op<"node_results", [
 def UProg_RememberOp : UProg_Op<"remember", [
     MemoryEffects<[MemWrite]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "stores the results of a recursion at a node";
+  let summary = "Stores the results of a recursion at a node";
   let description = [{
     The node belongs to the instance that the unit runs.
 
@@ -167,7 +167,7 @@ def UProg_RememberOp : UProg_Op<"remember", [
 def UProg_LookUpOp : UProg_Op<"look_up", [
     MemoryEffects<[MemRead]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "returns the results of a recursion at a node";
+  let summary = "Returns the results of a recursion at a node";
   let description = [{
     Returns the values that `uprog.remember` has stored for this node of the
     instance. Any unit may have written the tensor of a row, so there is a
@@ -187,7 +187,7 @@ def UProg_LookUpOp : UProg_Op<"look_up", [
 def UProg_ConstructOp : UProg_Op<"construct", [
     MemoryEffects<[MemWrite]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "makes a new value that belongs to a node of the input";
+  let summary = "Makes a new value that belongs to a node of the input";
   let description = [{
     Makes a value of the variant. A field is a number, a value of an ADT or, for
     a tensor, a row. Each such op makes at most one value for a node of the

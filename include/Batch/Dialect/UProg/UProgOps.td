@@ -38,7 +38,7 @@ class UProg_FunctionOp<string opMnemonic, list<Trait> traits = []>
 
 def UProg_OperatorOp : UProg_FunctionOp<"operator", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "defines a uOperator: equal uTasks, as batched tensor code";
+  let summary = "Defines a uOperator: equal uTasks, as batched tensor code";
   let description = [{
     The code of a kernel (`of`) for `n` equal tasks, over batched rows. The
     first argument is `n`. The other arguments are the operands, each with a
@@ -101,7 +101,7 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator", [
 def UProg_StageOp : UProg_Op<"stage", [
     HasParent<"OperatorOp">, NoRegionArguments, RecursiveMemoryEffects,
     SingleBlock]> {
-  let summary = "computes values of an operator in one pass over its rows";
+  let summary = "Computes values of an operator in one pass over its rows";
   let description = [{
     All values that a stage stores have its `rows` and `shape`, and use each
     other only element by element. Other ops are computed where they are read:
@@ -164,13 +164,13 @@ def UProg_PositionsType
     : Type<CPred<"$_self == ::mlir::RankedTensorType::get("
                  "{::mlir::ShapedType::kDynamic}, "
                  "::mlir::IndexType::get($_self.getContext()))">,
-           "a position for each task">,
+           "1D index tensor with one position per task">,
       BuildableType<"::mlir::RankedTensorType::get("
                     "{::mlir::ShapedType::kDynamic}, "
                     "$_builder.getIndexType())">;
 
 def UProg_InsertOp : UProg_Op<"insert", [Pure, AllTypesMatch<["dest", "result"]>]> {
-  let summary = "replaces a slice of each task's row, in place";
+  let summary = "Replaces a slice of each task's row, in place";
   let description = [{
     Returns the row of each task in `dest`, with the task's row of `source`
     inserted at `offsets`. `sizes` and `strides` are those of
@@ -214,7 +214,7 @@ def UProg_InsertOp : UProg_Op<"insert", [Pure, AllTypesMatch<["dest", "result"]>
 def UProg_ProgramOp : UProg_FunctionOp<"program", [
     HasParent<"::mlir::ModuleOp">,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "defines a uProgram, which every unit of a level runs";
+  let summary = "Defines a uProgram, which every unit of a level runs";
   let description = [{
     A program has no results: it writes to the tables and lanes that its
     arguments name. `level` is the level of its units. Barriers in the program
@@ -253,11 +253,11 @@ def UProg_ProgramOp : UProg_FunctionOp<"program", [
 }
 
 def UProg_YieldOp : UProg_Op<"yield", [Pure, Terminator, ReturnLike]> {
-  let summary = "ends an operator, a program or a region";
+  let summary = "Ends an operator, a program or a region";
   let description = [{
-    The operands are the results of the operator, stage or branch, the values
-    that a loop passes to its next iteration, or the keys that a `uprog.reduce`
-    compares. They have the types of the results. A program yields nothing.
+    The operands are the results of the operator, stage or branch. In a loop
+    they are the values for its next iteration, and in a `uprog.reduce` the keys
+    to compare. They have the types of the results. A program yields nothing.
 
     ```mlir
     uprog.operator @copy.rows(
@@ -276,7 +276,7 @@ def UProg_RunOp : UProg_Op<"run", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<UTaskOpInterface, [
         "getNumTasks", "getScratch", "getUnitLevel"]>]> {
-  let summary = "shares out the tasks of an operator, or runs of a program";
+  let summary = "Shares out the tasks of an operator, or runs of a program";
   let description = [{
     If the callee is a `uprog.operator`, the op runs its tasks. `step` specifies
     the locations of the rows of operands and results, in the order of the
@@ -288,10 +288,10 @@ def UProg_RunOp : UProg_Op<"run", [
     the number of the task, and the others are the values in parentheses. The
     tasks are independent of each other.
 
-    With `level`, which is below that of the enclosing program, the first unit
-    of that level runs all tasks of an operator by itself, and the others
-    continue. Small tasks cost less than a barrier, and ops that one unit runs
-    need no barrier between them.
+    `level` is below that of the enclosing program. With it, the first unit of
+    that level runs all tasks of an operator by itself, and the others continue.
+    Small tasks cost less than a barrier, and ops that one unit runs need no
+    barrier between them.
 
     When the op ends on a unit, only the share of that unit is done;
     `uprog.barrier` waits for all units.
@@ -320,7 +320,7 @@ def UProg_RunOp : UProg_Op<"run", [
 //===----------------------------------------------------------------------===//
 
 def UProg_PlanSizeOp : UProg_Op<"plan_size", [Pure]> {
-  let summary = "returns the number of steps of a plan";
+  let summary = "Returns the number of steps of a plan";
   let description = [{
     The number is equal on all units that run the plan, like everything that is
     read from a plan.
@@ -335,7 +335,7 @@ def UProg_PlanSizeOp : UProg_Op<"plan_size", [Pure]> {
 }
 
 def UProg_PlanStepOp : UProg_Op<"plan_step", [Pure]> {
-  let summary = "returns a step of a plan";
+  let summary = "Returns a step of a plan";
   let description = [{
     `index` is from 0 to the size of the plan - 1. Steps run in this order: a
     step reads results of earlier steps.
@@ -350,7 +350,7 @@ def UProg_PlanStepOp : UProg_Op<"plan_step", [Pure]> {
 }
 
 def UProg_TakeLanesOp : UProg_Op<"take_lanes"> {
-  let summary = "returns the lanes that run a block, as a step";
+  let summary = "Returns the lanes that run a block, as a step";
   let description = [{
     The tasks of the step are the first `count` lanes of the list; its operands
     read the rows of variables through the list. If `count` is so large that it
@@ -367,7 +367,7 @@ def UProg_TakeLanesOp : UProg_Op<"take_lanes"> {
 }
 
 def UProg_StepKernelOp : UProg_Op<"step_kernel", [Pure]> {
-  let summary = "returns the number of a step's kernel, in module order";
+  let summary = "Returns the number of a step's kernel, in module order";
   let description = [{
     The first `batch.kernel` of the module is number 0. A `uprog.branch` on this
     number has a case for each kernel, which runs the operator of that kernel.
@@ -382,7 +382,7 @@ def UProg_StepKernelOp : UProg_Op<"step_kernel", [Pure]> {
 }
 
 def UProg_StepTasksOp : UProg_Op<"step_tasks", [Pure]> {
-  let summary = "returns the number of tasks of a step";
+  let summary = "Returns the number of tasks of a step";
   let description = [{
     The number of tasks in the batch that the step runs. `uprog.run` shares them
     out.
@@ -397,7 +397,7 @@ def UProg_StepTasksOp : UProg_Op<"step_tasks", [Pure]> {
 }
 
 def UProg_StepBarrierOp : UProg_Op<"step_barrier", [Pure]> {
-  let summary = "returns whether a barrier of all units follows a step";
+  let summary = "Returns whether a barrier of all units follows a step";
   let description = [{
     The result is 1 if the next step may read data that this step, or another
     one since the last barrier, writes. It is 0 if the next step is independent
@@ -419,7 +419,7 @@ def UProg_StepBarrierOp : UProg_Op<"step_barrier", [Pure]> {
 def UProg_Carried
     : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat, UProg_StepType,
                  UProg_RowType, UProg_Adt],
-                "a number, a row, a step or a value of an ADT">;
+                "number, row, step or value of an ADT">;
 
 class UProg_ControlOp<string opMnemonic, list<Trait> traits = []>
     : UProg_Op<opMnemonic, !listconcat([RecursiveMemoryEffects, SingleBlock],
@@ -436,7 +436,7 @@ def UProg_ForOp : UProg_ControlOp<"for", [
         "getYieldedValuesMutable", "getLoopResults"]>,
     DeclareOpInterfaceMethods<RegionBranchOpInterface,
                               ["getEntrySuccessorOperands"]>]> {
-  let summary = "runs a loop uTask: every unit runs all iterations";
+  let summary = "Runs a loop uTask: every unit runs all iterations";
   let description = [{
     Runs its body for the numbers `lower`, `lower` + `step` and so on that are
     less than `upper`. The number is the body's first argument. `step` is
@@ -475,7 +475,7 @@ def UProg_WhileOp : UProg_ControlOp<"while", [
         "getRegionIterArgs", "getYieldedValuesMutable"]>,
     DeclareOpInterfaceMethods<RegionBranchOpInterface,
                               ["getEntrySuccessorOperands"]>]> {
-  let summary = "runs a loop uTask until its first region ends it";
+  let summary = "Runs a loop uTask until its first region ends it";
   let description = [{
     Runs `before`. If its `uprog.condition` is true, runs `body` with the values
     that the condition passes on, and starts again. With `iter`, `before` has
@@ -505,7 +505,7 @@ def UProg_WhileOp : UProg_ControlOp<"while", [
 def UProg_ConditionOp : UProg_Op<"condition", [
     Pure, Terminator, ParentOneOf<["WhileOp", "CompactOp"]>,
     DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>]> {
-  let summary = "decides whether a loop continues, or a number is listed";
+  let summary = "Decides whether a loop continues, or a number is listed";
   let description = [{
     Ends the first region of a `uprog.while`. If the condition is true, the loop
     continues with the values; otherwise they are its results. Also ends the
@@ -529,7 +529,7 @@ def UProg_ConditionOp : UProg_Op<"condition", [
 
 def UProg_ReduceOp : UProg_Op<"reduce", [
     RecursiveMemoryEffects, SingleBlock, AttrSizedResultSegments]> {
-  let summary = "finds the least keys of numbers, and which numbers have them";
+  let summary = "Finds the least keys of numbers, and which numbers have them";
   let description = [{
     The region yields the keys of each number from 0 to `upper` - 1. For each
     key there are two results: the least value of the key, and the first number
@@ -554,7 +554,7 @@ def UProg_ReduceOp : UProg_Op<"reduce", [
 
 def UProg_CompactOp : UProg_Op<"compact", [
     RecursiveMemoryEffects, SingleBlock]> {
-  let summary = "lists the numbers for which a predicate holds";
+  let summary = "Lists the numbers for which a predicate holds";
   let description = [{
     Evaluates the region once for each number from 0 to `upper` - 1. Writes the
     numbers for which its `uprog.condition` is true to `list`, in ascending
@@ -583,7 +583,7 @@ def UProg_CompactOp : UProg_Op<"compact", [
 def UProg_BranchOp : UProg_ControlOp<"branch", [
     NoRegionArguments, SingleBlockImplicitTerminator<"YieldOp">,
     DeclareOpInterfaceMethods<RegionBranchOpInterface>]> {
-  let summary = "runs a branch uTask: one region per value of the selector";
+  let summary = "Runs a branch uTask: one region per value of the selector";
   let description = [{
     Runs the region of the case that is equal to the selector, or `default` if
     no case is. No two cases are equal. The results are the values that the
@@ -617,7 +617,7 @@ def UProg_BranchOp : UProg_ControlOp<"branch", [
 def UProg_RefOp : UProg_Op<"ref", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<UTaskOpInterface>]> {
-  let summary = "runs a reference uTask: a uProgram, possibly the one it is in";
+  let summary = "Runs a reference uTask: a uProgram, possibly the one it is in";
   let description = [{
     The unit runs the program to its end, then continues. The program's level is
     that of the enclosing program or below: at a higher level, some units would
@@ -632,14 +632,14 @@ def UProg_RefOp : UProg_Op<"ref", [
 }
 
 def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
-  let summary = "makes all units of a level wait for each other";
+  let summary = "Makes all units of a level wait for each other";
   let description = [{
     After the barrier, all units see what any unit wrote before it. The op
     declares a write effect, so that no pass deletes or moves it. It is an error
     if its level is above that of its program. It is also an error if control
-    around the op, or around an op that runs its program, is not uniform over
-    the level of the barrier (`uprog.program`): units that take another path
-    would never arrive.
+    around the op is not uniform over the level of the barrier
+    (`uprog.program`). The same holds around an op that runs its program: units
+    that take another path would never arrive.
 
     ```mlir
     uprog.barrier device
@@ -651,7 +651,7 @@ def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
 }
 
 def UProg_AwaitRowsOp : UProg_Op<"await_rows", [MemoryEffects<[MemWrite]>]> {
-  let summary = "waits for rows that earlier steps write";
+  let summary = "Waits for rows that earlier steps write";
   let description = [{
     The op is in the function of a stage, after all code that depends only on
     the plan. If the caller of the function leaves the wait to it, a kernel

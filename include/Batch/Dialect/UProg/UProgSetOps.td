@@ -21,7 +21,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def UProg_CellsType : TypeDef<UProg_Dialect, "Cells"> {
   let mnemonic = "cells";
-  let summary = "a value for each of the instances that run together";
+  let summary = "cells with one value per instance";
   let description = [{
     Each unit has cells of its own. The values are numbers, rows, lists or
     values of an ADT.
@@ -36,25 +36,25 @@ def UProg_CellsType : TypeDef<UProg_Dialect, "Cells"> {
 }
 
 def UProg_CellsOp : UProg_Op<"cells", [MemoryEffects<[MemAlloc]>]> {
-  let summary = "allocates room for a value of each instance";
+  let summary = "Allocates cells for a value of each instance";
   let description = [{
-    The cells belong to one unit and have room for `room` members. A member has
+    The cells belong to one unit, for at most `capacity` members. A member has
     no value until `uprog.put`.
 
     ```mlir
-    %words = uprog.cells room(64) : !uprog.cells<index>
+    %words = uprog.cells capacity(64) : !uprog.cells<index>
     ```
   }];
-  let arguments = (ins I64Attr:$room);
+  let arguments = (ins I64Attr:$capacity);
   let results = (outs UProg_CellsType:$cells);
-  let assemblyFormat = "`room` `(` $room `)` attr-dict `:` qualified(type($cells))";
+  let assemblyFormat = "`capacity` `(` $capacity `)` attr-dict `:` qualified(type($cells))";
 }
 
 def UProg_GetOp : UProg_Op<"get", [
     MemoryEffects<[MemRead]>,
-    TypesMatchWith<"the value is of the type of the cells", "cells", "value",
+    TypesMatchWith<"value has the value type of the cells", "cells", "value",
                    "::llvm::cast<::mlir::uprog::CellsType>($_self).getValue()">]> {
-  let summary = "returns the value of an instance";
+  let summary = "Returns the value of an instance";
   let description = [{
     Returns the value that was put last for the member. There must be one: cells
     start without values.
@@ -70,9 +70,9 @@ def UProg_GetOp : UProg_Op<"get", [
 
 def UProg_PutOp : UProg_Op<"put", [
     MemoryEffects<[MemWrite]>,
-    TypesMatchWith<"the value is of the type of the cells", "cells", "value",
+    TypesMatchWith<"value has the value type of the cells", "cells", "value",
                    "::llvm::cast<::mlir::uprog::CellsType>($_self).getValue()">]> {
-  let summary = "gives an instance a value";
+  let summary = "Gives an instance a value";
   let description = [{
     The member has this value from here on; its previous value is lost.
 
@@ -85,22 +85,22 @@ def UProg_PutOp : UProg_Op<"put", [
 }
 
 def UProg_MembersOp : UProg_Op<"members", [MemoryEffects<[MemAlloc]>]> {
-  let summary = "allocates room for a list of members";
+  let summary = "Allocates a list of members";
   let description = [{
-    The list belongs to one unit and has room for `room` members.
+    The list belongs to one unit and has at most `capacity` members.
     `uprog.compact` writes it.
 
     ```mlir
-    %list = uprog.members room(64) : memref<?xi32>
+    %list = uprog.members capacity(64) : memref<?xi32>
     ```
   }];
-  let arguments = (ins I64Attr:$room);
+  let arguments = (ins I64Attr:$capacity);
   let results = (outs MemRefRankOf<[I32], [1]>:$list);
-  let assemblyFormat = "`room` `(` $room `)` attr-dict `:` type($list)";
+  let assemblyFormat = "`capacity` `(` $capacity `)` attr-dict `:` type($list)";
 }
 
 def UProg_MemberOp : UProg_Op<"member", [MemoryEffects<[MemRead]>]> {
-  let summary = "returns a member of a list";
+  let summary = "Returns a member of a list";
   let description = [{
     Returns entry `index` of the list, from 0. `index` is less than the length
     of the list, which `uprog.compact` returns.
@@ -117,7 +117,7 @@ def UProg_MemberOp : UProg_Op<"member", [MemoryEffects<[MemRead]>]> {
 def UProg_EachOp : UProg_Op<"each", [
     RecursiveMemoryEffects, SingleBlock,
     SingleBlockImplicitTerminator<"YieldOp">]> {
-  let summary = "runs its region for each number of a range";
+  let summary = "Runs its region for each number of a range";
   let description = [{
     Runs the region for each number from 0 to `upper` - 1. Each unit runs the op
     by itself. If a unit consists of many threads, they share out the numbers,

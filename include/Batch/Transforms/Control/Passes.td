@@ -11,12 +11,12 @@
 include "mlir/Pass/PassBase.td"
 
 def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
-  let summary = "decide where control runs";
+  let summary = "Decide where control runs";
   let description = [{
     Sets `batch.strategy` of the entry. If the source specifies a strategy, an
     option that requests another one is an error. `auto` selects the first of
     these strategies that is legal:
-    1. `replicate` with `batch.apart`: on a CPU, if loops use only small tensors
+    1. `replicate` with `batch.per_unit`: on a CPU, if loops use only small tensors
     2. `replicate`: for one instance (`instances`), if a loop should run layer
        after layer (`batch-order-loops`)
     3. `linearize`: control reads only inputs and parameters, or their elements
@@ -43,10 +43,10 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
   let options = [
     Option<"strategy", "strategy", "::mlir::batch::Strategy",
            /*default=*/"::mlir::batch::Strategy::Auto",
-           "'auto', 'linearize', 'lockstep', 'mask' (call by call), 'lazy', "
-           "'replicate' or 'none'">,
+           "Choose 'auto', 'linearize', 'lockstep', 'mask' (call by call), "
+           "'lazy', 'replicate' or 'none'">,
     Option<"instances", "instances", "int64_t", /*default=*/"64",
-           "Number of instances of a mini-batch, for 'auto'">,
+           "Expect mini-batches of this many instances, for 'auto'">,
     Option<"gpu", "gpu", "bool", /*default=*/"false",
            "Choose for a GPU, where control cannot wait">,
   ];
@@ -54,7 +54,7 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
 }
 
 def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
-  let summary = "decide the order in which tasks of loops run";
+  let summary = "Decide the order in which tasks of loops run";
   let description = [{
     In a program of strategy `replicate`, gives each counted loop with more than
     two layers a `batch.order`, unless the source specifies one. With `layers`,
@@ -74,7 +74,7 @@ def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
   let options = [
     Option<"order", "order", "::mlir::batch::LoopOrder",
            /*default=*/"::mlir::batch::LoopOrder::Auto",
-           "'auto', 'rounds', 'layers' or 'wavefront'">,
+           "Choose 'auto', 'rounds', 'layers' or 'wavefront'">,
     Option<"gpu", "gpu", "bool", "false", "Estimate for a GPU">,
     Option<"tuning", "tuning", "std::string", "\"\"", "File with loop orders">
   ];
@@ -82,7 +82,7 @@ def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
 }
 
 def InsertForcesPass : Pass<"batch-insert-forces", "::mlir::ModuleOp"> {
-  let summary = "mark where control waits for tensors";
+  let summary = "Mark where control waits for tensors";
   let description = [{
     In a program of strategy `lazy`, inserts a numbered `batch.force` before
     each read of an element of a computed tensor by control. A kernel ends
@@ -99,7 +99,7 @@ def InsertForcesPass : Pass<"batch-insert-forces", "::mlir::ModuleOp"> {
 }
 
 def ForkCallsPass : Pass<"batch-fork-calls", "::mlir::ModuleOp"> {
-  let summary = "let independent ops wait concurrently";
+  let summary = "Let independent ops wait concurrently";
   let description = [{
     In inspectors, moves independent ops of a block that may wait into the
     regions of a `batch.concurrent`. A `rec.map` whose rounds may wait gets the
@@ -123,12 +123,12 @@ def ForkCallsPass : Pass<"batch-fork-calls", "::mlir::ModuleOp"> {
 }
 
 def KeepRowsPass : Pass<"batch-keep-rows", "::mlir::ModuleOp"> {
-  let summary = "name the rows that are needed after a wait";
+  let summary = "Name the rows that are needed after a wait";
   let description = [{
-    In inspectors of programs with `transient` tables, inserts a `batch.keep`
-    before each op that may wait and has no region, each `batch.concurrent`, and
-    each loop whose rounds wait concurrently. It names the handles that this
-    call of the function may use later. The memory of all other rows of
+    Applies to inspectors of programs with `transient` tables. Inserts a
+    `batch.keep` before ops without a region that may wait, `batch.concurrent`
+    ops, and loops whose rounds wait concurrently. It names the handles that
+    this call of the function may use later. The memory of all other rows of
     transient tables is reused after the tasks that read them have run.
     ```mlir
     %more = batch.await %score[%zero] number(0) : tensor<1xi1>
@@ -144,7 +144,7 @@ def KeepRowsPass : Pass<"batch-keep-rows", "::mlir::ModuleOp"> {
 }
 
 def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
-  let summary = "create the inspector of a program";
+  let summary = "Create the inspector of a program";
   let description = [{
     Copies the instance program without its tensor code: tensors become handles,
     and invocations become `batch.record`. Recursion that is bottom-up over all
@@ -203,7 +203,7 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
 
 def RecursionToStackPass
     : Pass<"batch-recursion-to-stack", "::mlir::ModuleOp"> {
-  let summary = "convert a program with calls and recursion to a machine";
+  let summary = "Convert a program with calls and recursion to a machine";
   let description = [{
     Copies the entry and all functions that it calls into one `batch.machine`
     (program-counter autobatching, section 3). Structured control becomes
@@ -278,10 +278,10 @@ def RecursionToStackPass
 }
 
 def CancelPopsPass : Pass<"batch-cancel-pops", "::mlir::ModuleOp"> {
-  let summary = "replace pops and pushes with updates";
+  let summary = "Replace pops and pushes with updates";
   let description = [{
-    Replaces a `batch.pop` and a later `batch.push` of the same variable,
-    without an access in between, with a `batch.set` of the top (program-counter
+    Replaces a `batch.pop` and a later `batch.push` of the same variable with a
+    `batch.set` of the top. No access may be in between (program-counter
     autobatching, section 3.2, optimization 5). If the push saves the variable
     and nothing reads its top before the next write, both ops are removed. The
     saved row then stays in place from one call to the next.

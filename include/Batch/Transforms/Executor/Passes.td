@@ -11,15 +11,15 @@
 include "mlir/Pass/PassBase.td"
 
 def InsertBarriersPass : Pass<"uprog-insert-barriers", "::mlir::ModuleOp"> {
-  let summary = "insert the barriers that a program for single instances needs";
+  let summary = "Insert the barriers that a program for single instances needs";
   let description = [{
     Units that run an instance together share its tasks. A unit may therefore
     read a row that another unit has written only after a barrier. In programs
-    for single instances (`uprog.site`), the pass inserts a `uprog.barrier` of
-    the program's level before an op that reads a row that has been written
-    since the last barrier. The same applies to an op that writes a row that has
-    been read or written since then. Accesses that one unit makes by itself need
-    no barrier between them. The analysis also follows rounds of loops.
+    for single instances (`uprog.site`), the pass inserts barriers of the
+    program's level. Each is before an op that reads a row written since the
+    last barrier. The same applies to an op that writes a row that has been read
+    or written since then. Accesses that one unit makes by itself need no
+    barrier between them. The analysis also follows rounds of loops.
 
     Two rows differ if they come from different buffers, or if one was created
     to avoid the other. A row that is looked up for a node may be any remembered

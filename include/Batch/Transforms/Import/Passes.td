@@ -11,7 +11,7 @@
 include "mlir/Pass/PassBase.td"
 
 def ShareResourcesPass : Pass<"batch-share-resources", "::mlir::ModuleOp"> {
-  let summary = "turn resource constants into parameters";
+  let summary = "Turn resource constants into parameters";
   let description = [{
     Front ends write parameters as `dense_resource` constants. Each one becomes
     a parameter of the entry, named after its key, and is passed to the
@@ -35,7 +35,7 @@ def ShareResourcesPass : Pass<"batch-share-resources", "::mlir::ModuleOp"> {
 }
 
 def FlattenBodiesPass : Pass<"batch-flatten-bodies", "::mlir::ModuleOp"> {
-  let summary = "replace conditionals in bodies of structured ops with selects";
+  let summary = "Replace conditionals in bodies of structured ops with selects";
   let description = [{
     Front ends choose between elements with `scf.if` in a body, as in a gather
     at concatenated indices. After this pass, both branches run. In a branch
@@ -46,8 +46,8 @@ def FlattenBodiesPass : Pass<"batch-flatten-bodies", "::mlir::ModuleOp"> {
     A reduction may keep its value for elements that do not count, as in
     `max(count ? x : so_far, so_far)`. It then takes the neutral element
     instead, so that elements can be reduced in any order. A tensor becomes an
-    operand if the body reads it at the indices of the loops, along a dynamic
-    extent that is also the extent of the loop.
+    operand if the body reads it at the indices of the loops. A dynamic extent
+    must also be the extent of the loop.
 
     ```mlir
     %e = scf.if %first -> (i32) {
@@ -68,16 +68,16 @@ def FlattenBodiesPass : Pass<"batch-flatten-bodies", "::mlir::ModuleOp"> {
 }
 
 def FoldBiasesPass : Pass<"batch-fold-biases", "::mlir::ModuleOp"> {
-  let summary = "start sums of products from their biases";
+  let summary = "Start sums of products from their biases";
   let description = [{
     Front ends add a bias to a product that starts from zero, and a kernel then
     needs a stage for the sum. This pass makes the product start from the bias
     instead, as some models already do. Nothing else may read the product, and
     the bias must be the same for all instances or known before the product's
-    factors. For example, in `U h + (W x + b)`, where h comes from a call and x
-    does not, `U h` starts from `W x + b`. A sum of rows starts from any value
-    that is added to it, except another reduction. Sums may round differently
-    after this pass.
+    factors. For example, let h come from a call and x not: in `U h + (W x +
+    b)`, `U h` starts from `W x + b`. A sum of rows starts from any value that
+    is added to it, except another reduction. Sums may round differently after
+    this pass.
 
     ```mlir
     %p = linalg.matvec ins(%W, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%zero : tensor<4xf32>) -> tensor<4xf32>
@@ -91,7 +91,7 @@ def FoldBiasesPass : Pass<"batch-fold-biases", "::mlir::ModuleOp"> {
 }
 
 def FoldEmptyPass : Pass<"batch-fold-empty", "::mlir::ModuleOp"> {
-  let summary = "remove tensors without elements";
+  let summary = "Remove tensors without elements";
   let description = [{
     Front ends emit ops that compute tensors without elements. This pass
     replaces such ops with empty tensors and simplifies the ops that read them.
@@ -111,7 +111,7 @@ def FoldEmptyPass : Pass<"batch-fold-empty", "::mlir::ModuleOp"> {
 }
 
 def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
-  let summary = "replace rank-0 tensors that decide control with scalars";
+  let summary = "Replace rank-0 tensors that decide control with scalars";
   let description = [{
     Front ends write counters, conditions and positions as rank-0 tensors. This
     pass applies to a tensor whose element control reads, if elementwise
@@ -142,13 +142,13 @@ def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
 }
 
 def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
-  let summary = "update rows of stacked tensors in place";
+  let summary = "Update rows of stacked tensors in place";
   let description = [{
     A stack is a tensor of rows, such as the caches of all layers. If the
     program extracts a row, inserts into it, and puts it back, the pass inserts
-    into the stack instead, and no op copies the row. A loop over all rows may
-    read one stack and fill another one with the changed rows, as `lax.scan`
-    does. The pass makes it start from the stack that it reads.
+    into the stack instead. No op copies the row. A loop over all rows may read
+    one stack and fill another one with the changed rows, as `lax.scan` does.
+    The pass makes it start from the stack that it reads.
 
     ```mlir
     %row = tensor.extract_slice %stack[%l, 0, 0] [1, 8, 4] [1, 1, 1] : tensor<2x8x4xf32> to tensor<8x4xf32>
@@ -167,7 +167,7 @@ def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"mostOps", "most-ops", "int64_t", /*default=*/"512",
-           "Maximum number of ops in all rounds of an unrolled loop">,
+           "Unroll loops with at most this many ops in all rounds">,
   ];
 }
 

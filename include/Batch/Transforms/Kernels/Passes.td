@@ -11,7 +11,7 @@
 include "mlir/Pass/PassBase.td"
 
 def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
-  let summary = "outline straight-line tensor code into kernels";
+  let summary = "Outline straight-line tensor code into kernels";
   let description = [{
     Every maximal straight-line block of tensor code becomes a `batch.kernel`
     and a `batch.invoke`. A block extends from one point of control (a call,
@@ -74,7 +74,7 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
 }
 
 def OutlineBlocksPass : Pass<"batch-outline-blocks", "::mlir::ModuleOp"> {
-  let summary = "outline the code of each block of a machine into a kernel";
+  let summary = "Outline the code of each block of a machine into a kernel";
   let description = [{
     The code that computes the variables and the branch of a block in a
     `batch.machine` becomes a `batch.kernel` with the name of the block. The
@@ -112,7 +112,7 @@ def OutlineBlocksPass : Pass<"batch-outline-blocks", "::mlir::ModuleOp"> {
 }
 
 def MergeHandlesPass : Pass<"batch-merge-handles", "::mlir::ModuleOp"> {
-  let summary = "merge equal handles";
+  let summary = "Merge equal handles";
   let description = [{
     A handle names a task and a position among the task's results in one table.
     Results of a task at the same position in different tables (`h` and `c` of
@@ -136,13 +136,13 @@ def MergeHandlesPass : Pass<"batch-merge-handles", "::mlir::ModuleOp"> {
 }
 
 def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
-  let summary = "batch equal operators inside kernels";
+  let summary = "Batch equal operators inside kernels";
   let description = [{
     Products of a parameter with a vector, and elementwise code on vectors, run
     as one operator if they are equal. `Batch/Layout` finds these operators and
     the order of their values in memory with a PQ tree, so that almost nothing
-    has to be copied ([Layout](Layout.md)). A row of a product has the same sum
-    as before, so no bit changes.
+    has to be copied ([layout](../../explanation/layout.md)). A row of a product
+    has the same sum as before, so no bit changes.
 
     With `equal=weights`, operators are equal if they run the same code with the
     same parameters, beginning with products. This is the code that a kernel
@@ -160,11 +160,11 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
     ...
     ```
 
-    With `equal=shapes`, operators are equal if they are the same operation on
-    equal shapes after the same number of products, such as the gates of a cell.
-    Parameters that only one product reads are stacked, in the order that suits
-    the readers of the results. They are packed in this order when they are
-    bound.
+    With `equal=shapes`, operators are equal if they apply the same operation to
+    equal shapes after the same number of products. Gates of a cell are an
+    example. Parameters that only one product reads are stacked, in the order
+    that suits the readers of the results. They are packed in this order when
+    they are bound.
 
     ```mlir
     %i = linalg.matvec ins(%wi, %x : !mat, !vec) outs(%bi : !vec) -> !vec
@@ -183,8 +183,8 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
   let options = [
     Option<"equal", "equal", "::mlir::batch::EqualOperators",
            /*default=*/"::mlir::batch::EqualOperators::Shapes",
-           "Operators that are equal: 'weights' (the same code with the same "
-           "parameters), 'shapes' (the same operation on equal shapes) or "
+           "Merge operators with equal 'weights' (the same code with the same "
+           "parameters) or 'shapes' (the same operation on equal shapes), or "
            "'none'">,
   ];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
@@ -193,9 +193,9 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
 }
 
 def TensorsToNumbersPass : Pass<"batch-tensors-to-numbers", "::mlir::ModuleOp"> {
-  let summary = "compute with the elements of small tensors";
+  let summary = "Compute with the elements of small tensors";
   let description = [{
-    In an entry with `batch.apart`, which `batch-choose-strategy` sets,
+    In an entry with `batch.per_unit`, which `batch-choose-strategy` sets,
     operations on tensors become operations on their elements, in the same
     order. A product that a reduction adds is fused with the sum, as in kernels.
     Loops and branches carry numbers. The code of an instance then keeps these
@@ -209,9 +209,9 @@ def TensorsToNumbersPass : Pass<"batch-tensors-to-numbers", "::mlir::ModuleOp"> 
     %y1 = arith.mulf %x1, %x1 : f32
     ```
 
-    It is an error if such an entry has a tensor of more than 16 elements, a
-    slice at a computed position or a sum of f16 or bf16. More than 4096
-    operations are also an error, where an op of `math` counts as 16. See
+    Such an entry cannot have tensors of more than 16 elements, slices at
+    computed positions or sums of f16 or bf16. More than 4096 operations are
+    also an error, where an op of `math` counts as 16. See
     test/Transforms/Kernels/tensors-to-numbers.mlir.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
@@ -219,7 +219,7 @@ def TensorsToNumbersPass : Pass<"batch-tensors-to-numbers", "::mlir::ModuleOp"> 
 }
 
 def WidenReductionsPass : Pass<"batch-widen-reductions"> {
-  let summary = "accumulate reductions of f16 and bf16 in f32";
+  let summary = "Accumulate reductions of f16 and bf16 in f32";
   let description = [{
     A reduction whose result is f16 or bf16 becomes one with an f32 result,
     which is rounded once, at the end. Its body computes in f32 throughout, so

@@ -11,7 +11,7 @@
 include "mlir/Pass/PassBase.td"
 
 def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
-  let summary = "create tables for value classes";
+  let summary = "Create tables for value classes";
   let description = [{
     Creates a `batch.table` for every value class that kernels compute.
     Attributes of kernels specify where results are stored (`batch.in_table`)
@@ -20,11 +20,11 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
     in one table or source, and `rows` if they are mixed or ragged.
 
     Tables that the same kernels write share slot numbers (a group). Rows of 4
-    KB (a page) or more share them only with rows of the same length, because a
-    slot is reused after the last read of its rows. The limit is 512 bytes for
-    rows that kernels insert into in place. Transient tables share slot
-    numbers only with each other. Results are written to consecutive slots, in
-    schedule order. A module without an inspector is left unchanged.
+    KB (a page) or more share them only with rows of the same length: a slot is
+    reused after the last read of its rows. The limit is 512 bytes for rows that
+    kernels insert into in place. Transient tables share slot numbers only with
+    each other. Results are written to consecutive slots, in schedule order. A
+    module without an inspector is left unchanged.
 
     `layout` changes the order of elements in tables (Cortex, section 5.1). It
     lists primitives, which are applied one after another to the dimensions of a
@@ -35,10 +35,10 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
     | `split(d, f)` | splits dimension `d` into two, the second of extent `f` |
     | `reorder(a, b, ...)` | puts the dimensions into this order |
     | `fuse(d, d + 1)` | fuses two dimensions into one |
-    | `beside(@t)` | stores each row after the row of `@t` in the same slot |
+    | `next_to(@t)` | stores each row after the row of `@t` in the same slot |
 
     `layout='split(1, 16)'` applies to all tables, and `layout='h: split(2, 16);
-    c: beside(@h)'` to single ones. Slots come first, because their number is
+    c: next_to(@h)'` to single ones. Slots come first, because their number is
     known only at run time, but `split(0, 8)` makes blocks of them. The
     innermost dimension must contain a multiple of 64 bytes of consecutive
     elements, for vectors. Only slots can be split if rows share operands with
@@ -73,13 +73,13 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"layout", "layout", "std::string", /*default=*/"\"\"",
-           "Layout of tables, such as 'split(0, 8) reorder(0, 2, 1)'">,
+           "Lay out tables, as in 'split(0, 8) reorder(0, 2, 1)'">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
 
 def AttachPolicyPass : Pass<"batch-attach-policy", "::mlir::ModuleOp"> {
-  let summary = "attach the policy that picks the next batch";
+  let summary = "Attach the policy that picks the next batch";
   let description = [{
     Attaches the policy to the module, from which it is copied to the object.
     `batch-run` follows it unless an option specifies another one. Policy
@@ -98,10 +98,11 @@ def AttachPolicyPass : Pass<"batch-attach-policy", "::mlir::ModuleOp"> {
   let options = [
     Option<"policy", "policy", "::mlir::batch::PolicyOption",
            /*default=*/"::mlir::batch::PolicyOption()",
-           "Policy that picks the next batch (docs/Policies.md); default: "
-           "'fsm' with a table, else no change">,
+           "Choose the policy that picks the next batch "
+           "(docs/explanation/policies.md; default: 'fsm' with a table, else no "
+           "change)">,
     Option<"table", "table", "std::string", /*default=*/"\"\"",
-           "File with the state machine of policy 'fsm'">,
+           "Read the state machine of policy 'fsm' from this file">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }

@@ -11,10 +11,10 @@
 include "mlir/Pass/PassBase.td"
 
 def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
-  let summary = "define library functions that a model declares";
+  let summary = "Define library functions that a model declares";
   let description = [{
     The compiler includes a small library of functions in plain MLIR
-    ([Library.md](Library.md)). A declaration of one of them is replaced by its
+    ([library](../library.md)). A declaration of one of them is replaced by its
     definition, together with the functions that it calls. Other declarations
     stay, and definitions of the module itself are never replaced.
 
@@ -33,7 +33,7 @@ def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
     group of them is a module with `batch.sizes` that declares the functions
     that the model must define. The types of the first declaration determine the
     sizes. Further arguments of the model's function are added to all functions
-    that call it. [Library.md](Library.md) has an example.
+    that call it. [Library](../library.md) has an example.
 
     See test/Transforms/Normalize/link-library.mlir and link-library-sizes.mlir.
   }];
@@ -46,7 +46,7 @@ def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
 }
 
 def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
-  let summary = "change the values of the named sizes of a model";
+  let summary = "Change the values of the named sizes of a model";
   let description = [{
     A module may name its sizes with their defaults: `module attributes
     {batch.sizes = {H = 256 : index}}`. Every static tensor dimension that is 1
@@ -80,12 +80,12 @@ def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let options = [
     ListOption<"sizes", "sizes", "std::string",
-               "New values as NAME=NUMBER, separated by commas">,
+               "Set sizes as NAME=NUMBER, separated by commas">,
   ];
 }
 
 def LiftCFPass : Pass<"batch-lift-cf", "::mlir::ModuleOp"> {
-  let summary = "convert branches of functions to scf";
+  let summary = "Convert branches of functions to scf";
   let description = [{
     A function with several blocks becomes one block of `scf.if`,
     `scf.index_switch` and `scf.while`, by upstream's transformation of control
@@ -129,7 +129,7 @@ def LiftCFPass : Pass<"batch-lift-cf", "::mlir::ModuleOp"> {
 }
 
 def ListElementsPass : Pass<"batch-list-elements", "::mlir::ModuleOp"> {
-  let summary = "walk list-shaped ADTs by their element lists";
+  let summary = "Walk list-shaped ADTs by their element lists";
   let description = [{
     A map or fold over a value of a list-shaped ADT becomes one over the list of
     its elements, which `rec.elements` returns. Then only that op has to
@@ -153,7 +153,7 @@ def ListElementsPass : Pass<"batch-list-elements", "::mlir::ModuleOp"> {
 }
 
 def InlineHelpersPass : Pass<"batch-inline-helpers", "::mlir::ModuleOp"> {
-  let summary = "inline functions that do not recurse";
+  let summary = "Inline functions that do not recurse";
   let description = [{
     A function of one block that cannot call itself is copied into its callers
     and removed, callees first. Recursive functions and the entry stay, whereas
@@ -185,7 +185,7 @@ def InlineHelpersPass : Pass<"batch-inline-helpers", "::mlir::ModuleOp"> {
 
 def DuplicateFunctionsPass
     : Pass<"batch-duplicate-functions", "::mlir::ModuleOp"> {
-  let summary = "create one copy of a function per set of parameters";
+  let summary = "Create one copy of a function per set of parameters";
   let description = [{
     A recursive function may be called with several sets of parameters, such as
     the two directions of a recurrent network. The parameters of its kernel
@@ -213,13 +213,13 @@ def DuplicateFunctionsPass
 }
 
 def HoistProductsPass : Pass<"batch-hoist-products", "::mlir::ModuleOp"> {
-  let summary = "compute loop-invariant products before the loop";
+  let summary = "Compute loop-invariant products before the loop";
   let description = [{
     A product in a loop (`scf.for`, `scf.while`, `rec.fold`, `rec.map`) whose
-    operands the loop does not change is computed once, before the loop,
-    together with the tensor code that it needs. If the loop changes only some
-    tensors of a concatenation, the product `W [a; b]` becomes `W1 a + W2 b`,
-    and its invariant product is computed before the loop. The sum adds the same
+    operands are constant in the loop is computed once, before the loop. The
+    tensor code that it needs moves, too. If the loop changes only some tensors
+    of a concatenation, the product `W [a; b]` becomes `W1 a + W2 b`, and its
+    invariant product is computed before the loop. The sum adds the same
     numbers, invariant ones first. If this changes their order, the result may
     have other bits than with `hoist=false`, in batched and unbatched code
     alike. Sums of `f16` and `bf16`, which are rounded once, are not split.
@@ -250,7 +250,7 @@ def HoistProductsPass : Pass<"batch-hoist-products", "::mlir::ModuleOp"> {
 }
 
 def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
-  let summary = "compute both branches of small conditionals";
+  let summary = "Compute both branches of small conditionals";
   let description = [{
     A conditional ends a straight-line block. As control, it cuts a kernel in
     two, with a sub-batch for each branch in between, compacted to the tasks
@@ -287,10 +287,10 @@ def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"maxOps", "max-ops", "int64_t", /*default=*/"16",
-           "Maximum operations per element in both branches together">,
+           "Allow at most this many operations per element in both branches">,
     Option<"maxElements", "max-elements", "int64_t", /*default=*/"4096",
-           "Maximum operations on elements in both branches together, if the "
-           "condition depends on a tensor (0: keep such conditionals)">,
+           "Allow at most this many operations on elements in both branches if "
+           "the condition depends on a tensor (0: keep such conditionals)">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

@@ -11,7 +11,7 @@
 include "mlir/Pass/PassBase.td"
 
 def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
-  let summary = "move the backedge of recursion";
+  let summary = "Move the backedge of recursion";
   let description = [{
     Cuts a recursive function at ops marked `rec.backedge`, after its recursive
     calls (Cortex, section 3.1, figure 4). The *tail*, which consists of the
@@ -72,14 +72,14 @@ def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"maxCopies", "max-copies", "int64_t", /*default=*/"256",
-           "Maximum number of copies of code in one function">,
+           "Allow at most this many copies of code in one function">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::rec::RecDialect"];
 }
 
 def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
-  let summary = "generate separate code for structural tests";
+  let summary = "Generate separate code for structural tests";
   let description = [{
     Moves the test of a child's variant from the callee to the caller (Cortex,
     section 3.1). The code around a recursive call gets a copy for each variant
@@ -132,15 +132,15 @@ def SpecializePass : Pass<"rec-specialize", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"tests", "test", "std::string",
-               "Tests: 'variant' or 'variant(field,...)'">,
+               "Specialize tests 'variant' or 'variant(field,...)'">,
     Option<"maxCopies", "max-copies", "int64_t", /*default=*/"256",
-           "Maximum number of copies of code in one function">,
+           "Allow at most this many copies of code in one function">,
   ];
   let dependentDialects = ["::mlir::rec::RecDialect"];
 }
 
 def UnrollPass : Pass<"rec-unroll", "::mlir::ModuleOp"> {
-  let summary = "unroll recursion";
+  let summary = "Unroll recursion";
   let description = [{
     With `factor=2`, a recursive call is replaced by the code that it calls. The
     code of a node then also computes the node's children, and calls take the
@@ -188,15 +188,15 @@ def UnrollPass : Pass<"rec-unroll", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"factor", "factor", "int64_t", /*default=*/"1",
-           "Number of levels that one call computes (1: do not unroll)">,
+           "Compute this many levels per call (1: do not unroll)">,
     Option<"maxCopies", "max-copies", "int64_t", /*default=*/"256",
-           "Maximum number of copies of code in one function">,
+           "Allow at most this many copies of code in one function">,
   ];
   let dependentDialects = ["::mlir::rec::RecDialect"];
 }
 
 def FoldZerosPass : Pass<"rec-fold-zeros", "::mlir::ModuleOp"> {
-  let summary = "move products with zero tensors out of base cases";
+  let summary = "Move products with zero tensors out of base cases";
   let description = [{
     A base case often runs the cell on an initial state of zeros (Cortex,
     section 4.3). The pass follows zeros through elementwise and shape ops, and

@@ -11,7 +11,7 @@
 include "mlir/Pass/PassBase.td"
 
 def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
-  let summary = "order kernels by their dependences";
+  let summary = "Order kernels by their dependences";
   let description = [{
     A kernel that reads results of a recursion of other kernels gets a later
     phase than those kernels. All its tasks, at any depth, can then be one batch
@@ -44,7 +44,7 @@ def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
 }
 
 def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
-  let summary = "add the depth of every task to the IR";
+  let summary = "Add the depth of every task to the IR";
   let description = [{
     Adds `depth(%d)` to each `batch.invoke`, where `%d` is the `batch.depth` of
     the operands that tasks of the same phase compute. Without such operands,
@@ -70,7 +70,7 @@ def TagDepthsPass : Pass<"batch-tag-depths", "::mlir::ModuleOp"> {
 }
 
 def InsertGhostsPass : Pass<"batch-insert-ghosts", "::mlir::ModuleOp"> {
-  let summary = "delay tasks after a branch with fewer tasks than the others";
+  let summary = "Delay tasks after a branch with fewer tasks than the others";
   let description = [{
     A task that reads a result of branches is one deeper if the branch taken
     runs one more task. Instances that took different branches then run it in

@@ -16,7 +16,7 @@
 include "mlir/Pass/PassBase.td"
 
 def VerifyInputPass : Pass<"batch-verify-input", "::mlir::ModuleOp"> {
-  let summary = "check that a module can be batched";
+  let summary = "Check that a module can be batched";
   let description = [{
     Runs at the start of `--autobatch`. A module that is not lowered yet must
     obey these rules:
@@ -31,7 +31,7 @@ def VerifyInputPass : Pass<"batch-verify-input", "::mlir::ModuleOp"> {
 
     ```mlir
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-      // error: 'tosa.tanh' is of dialect 'tosa', which is not batched
+      // error: 'tosa.tanh' is of dialect 'tosa', which is not supported
       %y = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
       return %y : tensor<4xf32>
     }
@@ -42,7 +42,7 @@ def VerifyInputPass : Pass<"batch-verify-input", "::mlir::ModuleOp"> {
 }
 
 def VerifyKernelsPass : Pass<"batch-verify-kernels", "::mlir::ModuleOp"> {
-  let summary = "check that kernels hold all tensor code and tasks have depths";
+  let summary = "Check that kernels hold all tensor code and tasks have depths";
   let description = [{
     Runs at the end of the phase that creates kernels. The functions for one
     instance must obey these rules, no matter what runs their control later:
@@ -68,7 +68,7 @@ def VerifyKernelsPass : Pass<"batch-verify-kernels", "::mlir::ModuleOp"> {
 }
 
 def VerifyPlannedPass : Pass<"batch-verify-planned", "::mlir::ModuleOp"> {
-  let summary = "check that inspectors hold no tensors and rows have locations";
+  let summary = "Check that inspectors hold no tensors and rows have locations";
   let description = [{
     Runs at the end of the phase that places control and assigns memory. A
     module with an inspector must obey these rules:
@@ -94,7 +94,7 @@ def VerifyPlannedPass : Pass<"batch-verify-planned", "::mlir::ModuleOp"> {
 }
 
 def VerifyExecutorPass : Pass<"batch-verify-executor", "::mlir::ModuleOp"> {
-  let summary = "check that one executor runs all recorded kernels";
+  let summary = "Check that one executor runs all recorded kernels";
   let description = [{
     Runs at the end of `--autobatch`. A module with an inspector or a machine
     must obey these rules:

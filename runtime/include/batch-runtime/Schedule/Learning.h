@@ -25,8 +25,8 @@ namespace batchrt {
 constexpr int32_t learntInstances = 32;
 constexpr std::array<int32_t, 3> learntBatches = {32, 16, 8};
 
-/// Options that are the same for all models. The numbers in docs/Policies.md
-/// are measured with the defaults.
+/// Options that are the same for all models. The numbers in
+/// benchmarks/policies/README.md are measured with the defaults.
 struct LearningOptions {
   uint64_t seed = 1;
   int32_t trials = 300; ///< at most

@@ -38,7 +38,7 @@ inline std::optional<Policy> findPolicy(const std::string &name) {
   return std::nullopt;
 }
 
-/// Returns all names, for messages and help: "'depth', 'agenda', ... and
+/// Returns all names, for messages and help: "'depth', 'agenda', ... or
 /// 'fsm'".
 inline std::string listPolicies() {
   std::string list, last;
@@ -47,7 +47,7 @@ inline std::string listPolicies() {
     list += (list.empty() ? "" : ", ") + last;                                 \
   last = "'" #name "'";
 #include "batch-runtime/Schedule/Policies.def"
-  return list + " and " + last;
+  return list + " or " + last;
 }
 
 } // namespace batchrt

@@ -1,4 +1,4 @@
-// Control reads elements of inputs of every kind, of fields and of parameters;
+// Control reads elements of all kinds of inputs, of fields and of parameters.
 // check_control_reads.py has a reference.
 
 !row = tensor<16xf32>
@@ -56,7 +56,7 @@ func.func @main(
     }
     scf.yield %next : !row
   }
-  // As many rounds as the vector's last element or the instance's own one says.
+  // The number of rounds is the vector's last element, or the instance's own one.
   %length = tensor.dim %L, %c0 : tensor<?xi64>
   %last = arith.subi %length, %c1 : index
   %most64 = tensor.extract %L[%last] : tensor<?xi64>
@@ -72,7 +72,7 @@ func.func @main(
   return %z, %total : !row, index
 }
 
-// A field says how often a step is repeated.
+// A field contains the number of steps.
 func.func @walk(%steps: !rec.adt<@Step>, %y: !row) -> (!row, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,4 +1,4 @@
-// What kernels compute with numbers other than f32. Each result has its own
+// Computations of kernels with numbers other than f32. Each result has its own
 // reference in check_types.py.
 
 #xs = affine_map<(i) -> (i)>
@@ -27,7 +27,7 @@ func.func private @linear(%x: !reals, %y: !out, %W: tensor<37x21xf64>)
   return %wx, %yw, %dot : !out, !reals, !real
 }
 
-// Both matrices are the instance's own.
+// Both matrices differ between instances.
 func.func private @product(%a: tensor<5x7xf64>, %b: tensor<7x9xf64>) -> tensor<5x9xf64> {
   %zero = arith.constant 0.0 : f64
   %e = tensor.empty() : tensor<5x9xf64>
@@ -37,7 +37,7 @@ func.func private @product(%a: tensor<5x7xf64>, %b: tensor<7x9xf64>) -> tensor<5
   return %c : tensor<5x9xf64>
 }
 
-// x * 0x9e3779b97f4a7c15, its halves exchanged and mixed, as doubles in [0, 1).
+// x * 0x9e3779b97f4a7c15 with its halves exchanged and mixed, as doubles in [0, 1).
 func.func private @mix(%n: !longs) -> (!longs, tensor<11xf64>) {
   %g = arith.constant dense<0x9e3779b97f4a7c15> : !longs
   %c32 = arith.constant dense<32> : !longs

@@ -1,5 +1,5 @@
-// A GRU over a list, from its end, with a mark for rec-refactor: the gate n and
-// the state are computed by the step that reads them.
+// A GRU over a list, from its end, with a mark for rec-refactor: the step that
+// reads the gate n and the state computes them.
 
 !vec = tensor<16xf32>
 !mat = tensor<16x16xf32>

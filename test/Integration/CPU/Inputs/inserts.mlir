@@ -47,7 +47,7 @@ func.func @main(
   %p = tensor.extract_slice %row[6] [5] [1] : !row to tensor<5xf32>
   %partial = tensor.insert_slice %p into %x[%b, 2] [1, 5] [1, 1] : tensor<5xf32> into !x
 
-  // Elements, and tensors that are nobody's.
+  // Elements, and tensors from no instance.
   %e = tensor.extract %row[%a] : !row
   %element = tensor.insert %e into %x[%a, %b] : !x
   %halves = arith.constant dense<0.5> : !x
@@ -58,7 +58,7 @@ func.func @main(
   %four = tensor.extract_slice %row[0] [4] [1] : !row to tensor<4xf32>
   %spread = tensor.insert_slice %four into %third[1] [4] [3] : tensor<4xf32> into !row
 
-  // What is inserted is read in the same kernel, and so is what was there.
+  // Reads of the inserted tensor in the same kernel, and of the old one.
   %fresh = tensor.empty() : !row
   %start = linalg.fill ins(%zero : f32) outs(%fresh : !row) -> !row
   %summed = linalg.generic {indexing_maps = [#in, #columns], iterator_types = ["reduction", "parallel"]}
@@ -75,7 +75,7 @@ func.func @main(
   %isEqual = arith.cmpi eq, %a64, %b64 : i64
   %bits = tensor.insert %isEqual into %odd[%a] : tensor<8xi1>
 
-  // Rows one after the other; the last one at a place stays.
+  // Rows one after the other: the last one at a place remains.
   %scattered = scf.for %i = %c0 to %c4 step %c1 iter_args(%sum = %x) -> (!x) {
     %id64 = tensor.extract %ids[%i] : tensor<4xi64>
     %id = arith.index_cast %id64 : i64 to index
@@ -116,7 +116,7 @@ func.func @main(
     scf.yield %next, %new : !x, !x
   }
 
-  // Two inserts into one tensor; the other one is only read. Two in a row.
+  // Two inserts into one tensor, the second of which is only read. Two in a row.
   %two, %other = scf.for %i = %c0 to %n step %c1 iter_args(%old = %x, %h = %row) -> (!x, !row) {
     %place = tensor.extract %words[%i] : tensor<8xi64>
     %at = arith.index_cast %place : i64 to index

@@ -1,4 +1,4 @@
-"""Values of list-shaped.mlir's !trees, as JSON lines."""
+"""Prints values of !trees of list-shaped.mlir as JSON lines."""
 
 import json
 import random

@@ -1,7 +1,7 @@
 // A tree model whose nodes have a matrix and vectors that share no operand with inputs: tables
-// of rows of one and of two dimensions. What a parent reads of its children's
-// lies in pieces: rows, columns, and columns that begin within a vector. A leaf
-// has two vectors in one table, as a node's second one is its child's first.
+// of rows of one and of two dimensions. A parent reads pieces of its children's: rows,
+// columns, and columns that begin within a vector. A leaf has two vectors in one table,
+// because a node's second vector is its child's first.
 
 !tree = !rec.adt<@Tree>
 !states = !rec.adt<@States>

@@ -1,4 +1,4 @@
-// A loop that calls a helper; the names are taken elsewhere.
+// A loop that calls a helper. Other symbols have the same names.
 func.func @memcpy(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = math.exp %x : tensor<4xf32>
   return %y : tensor<4xf32>

@@ -1,5 +1,5 @@
-// The first rows of a tensor, as many as an index says, and what is computed from
-// them; check_prefixes.py has a reference.
+// The first rows of a tensor, with an index as their number, and values computed
+// from them. check_prefixes.py has a reference.
 
 !row = tensor<19xf32>
 !rows = tensor<?x19xf32>
@@ -74,7 +74,7 @@ func.func @main(
     linalg.yield %next, %place : f32, i64
   } -> (tensor<f32>, tensor<i64>)
 
-  // An element and a row of what has t rows.
+  // An element and a row of a tensor with t rows.
   %tripled = arith.addf %scores, %scores : tensor<?xf32>
   %before = arith.subi %t, %c1 : index
   %final = tensor.extract %tripled[%before] : tensor<?xf32>
@@ -94,7 +94,7 @@ func.func @main(
     linalg.yield %s : f32
   }
 
-  // Both have a known shape again.
+  // Both tensors have a known shape again.
   %c13 = arith.constant 13 : index
   %rest = arith.subi %c13, %t : index
   %padded = tensor.pad %doubled low[2, 1] high[%rest, 1] {
@@ -104,7 +104,7 @@ func.func @main(
   %inserted = tensor.insert_slice %doubled into %cache[0, 0] [%t, 19] [1, 1]
       : !rows into !cache
 
-  // Rows of a table at the first t indices; the others may be any numbers.
+  // Rows of a table at the first t indices. The other indices may be any numbers.
   %known = tensor.extract_slice %ids[0] [%t] [1] : tensor<12xi64> to tensor<?xi64>
   %table = tensor.empty(%t) : !rows
   %looked = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, #rows],
@@ -122,7 +122,7 @@ func.func @main(
     linalg.yield %s : f32
   }
 
-  // A tensor says how many.
+  // A tensor contains the number.
   %count64 = linalg.reduce ins(%first : tensor<?xi32>) outs(%zero32 : tensor<i32>)
       dimensions = [0] (%e: i32, %acc: i32) {
     %three = arith.constant 3 : i32
@@ -139,7 +139,7 @@ func.func @main(
     linalg.yield %s : f32
   }
 
-  // Both dimensions: t rows of few columns.
+  // Both dimensions: few columns of t rows.
   %corner = tensor.extract_slice %cache[0, 0] [%t, %count] [1, 1] : !cache to tensor<?x?xf32>
   %sums = linalg.reduce ins(%corner : tensor<?x?xf32>) outs(%zeros : tensor<?xf32>)
       dimensions = [1] (%e: f32, %acc: f32) {
@@ -149,7 +149,7 @@ func.func @main(
   %wide = arith.constant dense<7.0> : tensor<12xf32>
   %both = tensor.insert_slice %sums into %wide[0] [%t] [1] : tensor<?xf32> into tensor<12xf32>
 
-  // A cache that a loop fills, and reads so far.
+  // A cache that a loop fills, and whose first rows it reads.
   %walked:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %q, %filled = %cache)
       -> (!row, !cache) {
     %c = tensor.insert_slice %x into %filled[%i, 0] [1, 19] [1, 1] : !row into !cache

@@ -1,4 +1,4 @@
-// Loops compute ragged tensors, of which they read rows and reductions;
+// Loops compute ragged tensors, and read rows and reductions of them.
 // check_reads.py has a reference.
 
 !row = tensor<19xf32>
@@ -33,7 +33,7 @@ func.func @main(%seq: !rows {batch.name = "seq"}, %at: tensor<3xi64> {batch.name
     scf.yield %b : !row
   }
 
-  // The largest of rows that a row was added to.
+  // The largest of rows after adding a row to them.
   %s = scf.for %i = %c0 to %n step %c1 iter_args(%a = %zero) -> (!row) {
     %more = tensor.empty(%n) : !rows
     %moved = linalg.generic {indexing_maps = [#rows, #columns, #rows],
@@ -51,7 +51,7 @@ func.func @main(%seq: !rows {batch.name = "seq"}, %at: tensor<3xi64> {batch.name
     scf.yield %b : !row
   }
 
-  // What was computed before the loop.
+  // Tensors computed before the loop.
   %t = scf.for %k = %c0 to %c3 step %c1 iter_args(%a = %zero) -> (!row) {
     %i64 = tensor.extract %at[%k] : tensor<3xi64>
     %i = arith.index_cast %i64 : i64 to index

@@ -1,6 +1,6 @@
 // Reductions in the forms of importers, each over an input, a parameter and a
-// computed tensor; its results are computed on. check_reductions.py computes
-// what each gives.
+// computed tensor. Other operations use their results. check_reductions.py
+// computes the expected results.
 
 !x = tensor<5x19xf32>
 !rows = tensor<5xf32>
@@ -10,7 +10,7 @@
 #i = affine_map<(i, j) -> (i)>
 #j = affine_map<(i, j) -> (j)>
 
-// PyTorch: the index counts the loop; a NaN is the maximum, and has no index.
+// PyTorch: the index counts the loop. A NaN is the maximum, and has no index.
 func.func private @torch_argmax(%x: !x) -> (!rows, tensor<5xi64>) {
   %low = arith.constant 0xFF800000 : f32
   %none = arith.constant 0 : i64
@@ -31,7 +31,7 @@ func.func private @torch_argmax(%x: !x) -> (!rows, tensor<5xi64>) {
   return %r#0, %r#1 : !rows, tensor<5xi64>
 }
 
-// The same with the dimension kept.
+// The same, keeping the dimension.
 func.func private @torch_argmin(%x: !x) -> (tensor<1x19xf32>, tensor<1x19xi64>) {
   %high = arith.constant 0x7F800000 : f32
   %none = arith.constant 0 : i64
@@ -118,7 +118,7 @@ func.func private @jax_argmin(%x: !x) -> tensor<19xi32> {
   return %r#1 : tensor<19xi32>
 }
 
-// One combiner, along each dimension, along both, and along both that stay.
+// One combiner, along each dimension, along both, and along both that are kept.
 func.func private @plain(%x: !x)
     -> (!rows, !cols, !rows, !cols, !rows, !rows, tensor<f32>, tensor<1x1xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -200,7 +200,7 @@ func.func private @integers(%x: !x)
       : tensor<5xi64>, tensor<19xi64>, tensor<5xi64>, tensor<19xi1>, tensor<5xi1>
 }
 
-// Dimensions of four, in other orders than they lie.
+// Dimensions of four, in other orders than in memory.
 func.func private @deep(%x: !x) -> (tensor<2x4xf32>, tensor<3x5xf32>) {
   %zero = arith.constant dense<0.0> : tensor<2x4xf32>
   %low = arith.constant dense<0xFF800000> : tensor<3x5xf32>
@@ -268,7 +268,7 @@ func.func private @cumulative(%x: !x) -> (!x, !x, tensor<5x5xf32>) {
   return %window, %triangle, %merged : !x, !x, tensor<5x5xf32>
 }
 
-// Windows: named, with strides and dilations, and where each maximum is.
+// Windows: named, with strides and dilations, and with the place of each maximum.
 func.func private @windows(%x: !x)
     -> (tensor<1x3x17x1xf32>, tensor<1x1x2x6xf32>, tensor<1x1x2x9xi64>, tensor<15xf32>, tensor<2x6xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -381,7 +381,7 @@ func.func private @ragged(%s: !s)
   %true = arith.constant dense<true> : tensor<8xi1>
   %any = linalg.reduce { arith.ori } ins(%positive : tensor<?x8xi1>) outs(%false : tensor<8xi1>) dimensions = [0]
   %all = linalg.reduce { arith.andi } ins(%positive : tensor<?x8xi1>) outs(%true : tensor<8xi1>) dimensions = [0]
-  // Of each row where its maximum is, and the sum of these.
+  // The place of each row's maximum, and the sum of these.
   %ev = tensor.empty(%n) : tensor<?x1xf32>
   %ek = tensor.empty(%n) : tensor<?x1xi64>
   %k = arith.constant 0 : i64
@@ -408,7 +408,7 @@ func.func private @ragged(%s: !s)
         tensor<i64>, tensor<1xf32>
 }
 
-// Control reads where the maximum is: it ends the loop and takes a branch.
+// Control reads the place of the maximum: it ends the loop and takes a branch.
 func.func private @greedy(%x: !x, %P: !x) -> (!cols, i64) {
   %c0 = arith.constant 0 : index
   %c5 = arith.constant 5 : index

@@ -1,5 +1,5 @@
-// Two loops of as many rounds as arguments say: one of low cost, then one of high cost,
-// which has no end where `high` is negative.
+// Two loops with arguments as numbers of rounds: one of low cost, then one of high
+// cost, which has no end if `high` is negative.
 
 !vec = tensor<64xf32>
 

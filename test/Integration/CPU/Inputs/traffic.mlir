@@ -1,5 +1,5 @@
-// A recursion with something to save and something not: what takes stack traffic
-// away shows, each optimization by itself.
+// A recursion with values to save and values not to save: it shows the effect of
+// each optimization on stack traffic separately.
 //
 //   f(n, a) = n = 0 ? a : a * a + f(n - 1, f(n - 1, a + 1))
 

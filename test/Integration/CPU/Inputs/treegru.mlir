@@ -1,6 +1,6 @@
 // The child-sum TreeGRU of examples/models/treegru_cs.mlir on binary trees, with
-// marks for rec-refactor: the gate n and the state h of a node are computed by
-// what calls it.
+// marks for rec-refactor: the caller of a node computes its gate n and its state
+// h.
 
 !vec = tensor<16xf32>
 !mat = tensor<16x16xf32>
@@ -14,7 +14,7 @@ module attributes {batch.sizes = {H = 16 : index}} {
     rec.variant @node(left: !tree, right: !tree)
   }
 
-  // What the model returns: h of every node.
+  // The result of the model: h of each node.
   rec.adt @States {
     rec.variant @leaf(h: !vec)
     rec.variant @node(left: !states, right: !states, h: !vec)

@@ -1,5 +1,5 @@
-// An element of a parameter that is a vector of any length says how often a loop runs;
-// check_control_reads.py has a reference.
+// An element of a parameter, a vector of any length, is the number of rounds of a
+// loop. check_control_reads.py has a reference.
 
 func.func @main(
     %i: index {batch.name = "i"},

@@ -5,9 +5,9 @@
 // RUN: echo '{"l":["cons",["cons",["cons",["nil"]]]]}' >> %t.jsonl
 // RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --counters | FileCheck %s --check-prefix=RAN
 
-// A parameter is the same in all tasks of a kernel: a recursion that is called with two
-// matrices becomes two functions, whose kernels read one parameter each. One that is
-// called twice with the same matrix stays one function, and its kernel one kernel.
+// A parameter is the same in all tasks of a kernel. A recursion that is called with two
+// matrices becomes two functions, whose kernels read one parameter each. A recursion
+// that is called twice with the same matrix remains one function with one kernel.
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
 !list = !rec.adt<@List>

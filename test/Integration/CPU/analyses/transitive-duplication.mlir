@@ -3,8 +3,9 @@
 // RUN: echo '{"l":["cons",["cons",["nil"]]]}' > %t.jsonl
 // RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --json | FileCheck %s --check-prefix=RAN
 
-// What a duplicated function calls with its parameters is duplicated with it, through
-// any number of functions. The innermost one's products read one parameter each.
+// Functions that a duplicated function calls with its parameters are duplicated with
+// it, through any number of functions. The products of the innermost one read one
+// parameter each.
 !vec = tensor<4xf32>
 !mat = tensor<4x4xf32>
 !list = !rec.adt<@List>

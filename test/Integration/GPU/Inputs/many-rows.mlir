@@ -1,4 +1,4 @@
-// A task multiplies 1.2 billion rows: too many for a device that has two of them in a step.
+// A task multiplies 1.2 billion rows: two such tasks in a step are too many rows for a device.
 
 !row = tensor<16xf32>
 !mat = tensor<16x16xf32>

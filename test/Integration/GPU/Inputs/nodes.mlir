@@ -1,6 +1,6 @@
-// Shared nodes; a recursion that hands a tensor and a number on, reads tensors and numbers
-// of the input, and results in a number, too; a fold over children, whose tensor leaves the
-// loop; kernels under a branch; a result that is what the call was given.
+// Shared nodes; a recursion that passes a tensor and a number on, reads tensors and numbers
+// of the input, and also returns a number; a fold over children, whose tensor leaves the
+// loop; kernels under a branch; a result that is an argument of the call.
 !vec = tensor<200xf32>
 !mat = tensor<200x200xf32>
 !graph = !rec.adt<@Graph>
@@ -77,7 +77,7 @@ module attributes {batch.sizes = {D = 200 : index}} {
     %h0 = math.tanh %x : !vec
     %h, %n, %o = func.call @walk(%g, %h0, %three, %W)
         : (!graph, !vec, index, !mat) -> (!vec, index, !out)
-    // Again, with what the first one has resulted in.
+    // A second call, with the result of the first one.
     %h2, %n2, %o2 = func.call @walk(%other, %h, %n, %W)
         : (!graph, !vec, index, !mat) -> (!vec, index, !out)
     %y = arith.addf %h2, %h : !vec

@@ -1,0 +1,105 @@
+//===- ResidentParameters.h - Parameters that blocks keep -----------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_CODEGEN_GPU_RESIDENTPARAMETERS_H
+#define BATCH_CODEGEN_GPU_RESIDENTPARAMETERS_H
+
+#include "../Stages/CodeBuilder.h"
+#include "../Stages/ModuleTables.h"
+#include "../Stages/StagePlan.h"
+#include "ProductPlan.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace mlir::uprog {
+
+/// A matrix of parameters that contractions of one or several stages read.
+struct ResidentMatrix {
+  PackedAttr packed;      ///< as its first reader reads it
+  int64_t columns, depth; ///< the extents that are read
+  FactorFormat format;
+  int64_t heat = 0;   ///< rows of a task that it is multiplied by
+  int64_t tiles = 0;  ///< of columns
+  int64_t share = 0;  ///< tiles that a block takes, as far as is known
+  int64_t kept = 0;   ///< number of leading tiles in shared memory
+  int64_t offset = 0; ///< of the first tile, in bytes
+
+  /// Returns the bytes from one column of a tile to the next. Shared memory
+  /// holds a tile share by share along k, and each share column by column.
+  int64_t stride() const {
+    return format.stride(std::min(depth, format.share()));
+  }
+  int64_t shareBytes() const;
+  int64_t tileBytes() const;
+};
+
+/// Parameters that every block keeps in its shared memory for a whole launch:
+/// its share of the columns of operators that run at many steps. The most used
+/// parameters come first, as far as there is room.
+///
+/// A block's share is certain only when a kernel is launched. Tiles of a share
+/// beyond those that are kept are read from global memory.
+class ResidentParameters {
+public:
+  /// The number of ragged rows that a task is assumed to have.
+  static constexpr int64_t kRaggedRows = 2;
+
+  /// `units`: blocks that are expected to share a stage; `async`: copies can
+  /// run in the background.
+  ResidentParameters(int64_t units, bool async, batch::Precision precision)
+      : units(units), async(async), precision(precision) {}
+
+  /// Adds the parameters that an operator multiplies by.
+  void add(const StagePlan &plan);
+  /// Decides which of the added parameters are kept in `capacity` bytes of shared
+  /// memory. Returns the number of bytes that they take.
+  int64_t place(int64_t capacity);
+  /// Reports the decision in remarks, for an operator and for all. `reason`
+  /// explains why blocks keep nothing of an operator that was not added.
+  void describe(const StagePlan &plan, StringRef reason) const;
+  void describe(Location loc) const;
+
+  /// Returns true if the stage's rows are copied to shared memory in the
+  /// background. Threads wait for copies in order, so that a stage that reads
+  /// no kept parameters would wait for these, too. If any parameters are kept,
+  /// such a stage copies its rows itself.
+  bool copiesRows(const Stage &stage) const;
+  /// Emits the start of a copy of 4, 8 or 16 aligned bytes from global to
+  /// shared memory.
+  static void emitCopy(CodeBuilder &b, Value from, Value to, int64_t bytes);
+  /// Makes a thread wait for its copies in the background: parameters that the
+  /// stage reads, and rows.
+  void emitWait(CodeBuilder &b, const Stage &stage) const;
+  /// Returns the parameters of a contraction, or null if none of them are kept.
+  const ResidentMatrix *find(const Reduction &reduction) const;
+  /// Creates the shared memory of `bytes` bytes that a launch adds to a block.
+  /// Kept parameters come first in it.
+  static void addMemory(gpu::GPUModuleOp module, CodeBuilder &b, int64_t bytes);
+  /// Returns the address of byte `offset` of that memory.
+  static Value getMemory(CodeBuilder &b, int64_t offset);
+  /// Creates the function f(packings, unit, units) that fills that memory, if
+  /// anything is kept. All `threads` threads of a block call it first. Its
+  /// attribute kLevelAttr is `level`, the level of the blocks among which
+  /// `unit` is one of `units`.
+  void emitLoad(gpu::GPUModuleOp module, ModuleTables &tables, CodeBuilder &b,
+                int64_t threads, Level level) const;
+
+private:
+  bool keepsAnyOf(const Stage &stage) const;
+  void emitLoad(const ResidentMatrix &matrix, CodeBuilder &b, Value packing,
+                Value unit, Value units, Value thread, int64_t threads) const;
+
+  int64_t units;
+  bool async;
+  batch::Precision precision;
+  int64_t capacity = 0, used = 0, wanted = 0;
+  std::vector<ResidentMatrix> matrices;
+  DenseMap<const Reduction *, size_t> matrixOf;
+};
+
+} // namespace mlir::uprog
+
+#endif // BATCH_CODEGEN_GPU_RESIDENTPARAMETERS_H

@@ -1,0 +1,72 @@
+//===- ArenaRanges.h - Ranges for nodes and list entries --------*- C++ -*-===//
+//
+// Part of the Batch project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BATCH_RUNTIME_LIB_INSPECTOR_ARENARANGES_H
+#define BATCH_RUNTIME_LIB_INSPECTOR_ARENARANGES_H
+
+#include "MiniBatch.h"
+
+#include <exception>
+
+namespace batchrt {
+
+/// Ranges of the forest's arrays for the nodes and list entries of each part.
+/// The arrays move when they grow. Therefore a part that needs more space
+/// waits until all workers need space or have ended. Then it gets another range
+/// and continues.
+class ArenaRanges {
+public:
+  explicit ArenaRanges(MiniBatch &batch) : batch(batch) {}
+
+  /// Begins a run of these parts. Each gets the fields of the first one, and as
+  /// much space as it needed in the last run.
+  void begin(const std::vector<Part *> &newParts);
+  /// Calls `body(part)` for each part, on all workers if `shared` is set. If
+  /// parts throw, rethrows the exception of the first of them.
+  template <class Body>
+  void forEachPart(bool shared, const Body &body);
+  /// Gives a part space for this many more nodes and entries. Compiled code
+  /// calls this while the part is inspected.
+  void reserve(Part &part, int64_t nodes, int64_t entries);
+  /// Gives the first part's context the nodes and entries of all parts.
+  void end();
+
+private:
+  struct Job {
+    ArenaRanges &ranges;
+    void (*body)(const void *, Part &);
+    const void *argument;
+  };
+  void runParts(const Job &job);
+  bool waitAndGrow(int worker);
+  void grow();
+
+  MiniBatch &batch;
+  std::vector<Part *> parts;
+  int64_t endNodes = 0, endEntries = 0; ///< of all ranges
+  bool isShared = false;
+  std::vector<std::exception_ptr> errors; ///< by part
+  std::exception_ptr noMemory;            ///< why there is no more space
+};
+
+template <class Body>
+void ArenaRanges::forEachPart(bool shared, const Body &body) {
+  if (!shared) {
+    for (Part *part : parts)
+      body(*part);
+    return;
+  }
+  runParts({*this,
+            [](const void *body, Part &part) {
+              (*static_cast<const Body *>(body))(part);
+            },
+            &body});
+}
+
+} // namespace batchrt
+
+#endif // BATCH_RUNTIME_LIB_INSPECTOR_ARENARANGES_H
