@@ -39,7 +39,7 @@ def read_outputs(path, count):
     return found
 
 
-def beside(path):
+def sidecar(path):
     """Returns the path of the arrays of an input file. The file need not exist."""
     return path + ".safetensors"
 
@@ -56,12 +56,12 @@ def write_inputs(path, values):
             line[name] = part
         lines.append(json.dumps(line))
     if tensors:
-        write_tensors(beside(path), tensors)
+        write_tensors(sidecar(path), tensors)
     return batchtest.write_lines(path, lines)
 
 
 def read_inputs(path):
-    tensors = read_tensors(beside(path)) if os.path.exists(beside(path)) else {}
+    tensors = read_tensors(sidecar(path)) if os.path.exists(sidecar(path)) else {}
     with open(path) as file:
         values = [json.loads(line) for line in file]
     return [{name: tensors[part["tensor"]]

@@ -87,8 +87,8 @@ class Point:
 
     def __init__(self, files, batch, threads, runs):
         self.inputs, self.params, self.outputs = files
-        beside = self.inputs + ".safetensors"
-        self.given = ["--input-tensors=" + beside] if os.path.exists(beside) else []
+        sidecar = self.inputs + ".safetensors"
+        self.given = ["--input-tensors=" + sidecar] if os.path.exists(sidecar) else []
         self.batch, self.threads, self.runs = batch, threads, runs
         self.mini_batches = max(1, LEAST_INSTANCES // batch)
         self.count = self.mini_batches * batch

@@ -66,10 +66,10 @@ def main():
         with open(inputs, "w") as file:
             file.write("\n".join(trees) + "\n")
         program = os.path.join(folder, "treelstm.so")
-        print("batch-compile examples/models/treelstm_nary.mlir --size=H=%d" %
+        print("batch-compile examples/mlir/treelstm_nary.mlir --size=H=%d" %
               options.size)
         call(os.path.join(options.tools, "batch-compile"),
-             os.path.join(ROOT, "examples", "models", "treelstm_nary.mlir"),
+             os.path.join(ROOT, "examples", "mlir", "treelstm_nary.mlir"),
              "--size=H=%d" % options.size, "-o", program)
         found = []
         for count in (1, threads) if threads > 1 else (1,):

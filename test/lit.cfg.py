@@ -2,7 +2,8 @@
 #
 #   batch-opt, batch-compile, batch-run, …   the built tools
 #   FileCheck, not, split-file, mlir-opt-22  tools of LLVM
-#   %models  %inputs      examples/models, examples/data
+#   %examples  %models  %inputs
+#                         examples/mlir, test/models, examples/data
 #   %cases %data %users   folders of ../shared, and features of these names; without a
 #                         folder, the tests that need it are skipped
 #   %src  %build  %lib  %python  %cmake  %c_compiler  %cxx  %ccache  %mlir_dir
@@ -49,7 +50,7 @@ import lit.formats
 config.name = "Batch"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "CMakeLists.txt", "compiled"]
+config.excludes = ["Inputs", "CMakeLists.txt", "compiled", "models"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.batch_binary_dir, "test")
 
@@ -152,7 +153,8 @@ ccache = ("-DCMAKE_CXX_COMPILER_LAUNCHER=" + ccache) if ccache else ""
 
 helpers = os.path.join(config.test_source_root, "Integration")
 config.substitutions += [
-    ("%models", os.path.join(source, "examples", "models")),
+    ("%examples", os.path.join(source, "examples", "mlir")),
+    ("%models", os.path.join(source, "test", "models")),
     ("%inputs", os.path.join(source, "examples", "data")),
     ("%integration",
      "env PYTHONDONTWRITEBYTECODE=1 BATCH_TOOLS=%s BATCH_TEST_CACHE=%s %s %s" %

@@ -18,8 +18,8 @@ examples/data. All use one hidden size (MV-RNN: a quarter of it). Models whose c
 (drnn, stackrnn, nestedrnn_td, moe_top1) run only if --models names them, with strategy `lazy`,
 on random inputs or examples/data. The last of their counts is the number of flushes.
 
-No model of examples/models has zeros in a base case or small conditionals, so the script makes
-two from treelstm_cs. The leaf of `treelstm_cs_zeros` runs the cell on a state of zeros. The
+No model of the tests has zeros in a base case or small conditionals, so the script makes two
+from treelstm_cs. The leaf of `treelstm_cs_zeros` runs the cell on a state of zeros. The
 leaf of `treelstm_cs_if` computes tanh or sigmoid, depending on its word. `treegru_marked` and
 `simpletreegru_marked`, on binary trees, mark where refactor may cut; other models do not.
 
@@ -126,11 +126,11 @@ def replace(text, old, new):
 
 
 def model_text(model):
-    folder, base = batchtest.MODELS, model.removesuffix("_zeros").removesuffix("_if")
-    if model.endswith("_marked"):
-        folder = os.path.join(ROOT, "test", "Integration", "CPU", "Inputs")
-        base = model.removesuffix("_marked")
-    with open(os.path.join(folder, base + ".mlir")) as file:
+    base = model.removesuffix("_zeros").removesuffix("_if")
+    path = os.path.join(ROOT, "test", "Integration", "CPU", "Inputs",
+                        model.removesuffix("_marked") + ".mlir") \
+        if model.endswith("_marked") else batchtest.model(base)
+    with open(path) as file:
         text = file.read()
     if model.endswith("_zeros"):
         for gate in "iou":

@@ -88,7 +88,7 @@ def compare(objects, arguments, repetitions, runs, folder):
 def measure(model, options, folder):
     """Returns the record of a model."""
     flags, points = MODELS[model]
-    source = os.path.join(ROOT, "examples", "models", model + ".mlir")
+    source = batchtest.model(model)
     objects = {level: os.path.join(folder, "%s.%s.so" % (model, level))
                for level in options.levels}
     times = {level: [] for level in objects}

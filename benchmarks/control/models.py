@@ -28,7 +28,7 @@ class Model:
         return ["--size=H=%d" % s["H"]]
 
     def source(self, s):
-        """Returns the text of the model, or None for the file in examples/models."""
+        """Returns the text of the model, or None for that of batchtest.model."""
         return None
 
     def adjust(self, p, random, s):

@@ -96,9 +96,7 @@ class Strategy(turns.Ours):
 
 
 def compile_source(name, s, strategy, path, text):
-    source = os.path.join(batchtest.MODELS, name + ".mlir")
-    if text:
-        source = batchtest.write_lines(path + ".mlir", [text])
+    source = batchtest.write_lines(path + ".mlir", [text]) if text else batchtest.model(name)
     return batchtest.compile_model(source, path + ".so", None, "--strategy=" + strategy,
                                    *models.MODELS[name].options(s))
 
@@ -141,8 +139,8 @@ def start_peers(names, threads):
 def write_files(name, s, values, folder):
     files = [os.path.join(folder, part) for part in
              ("inputs.jsonl", "params.safetensors", "outputs.safetensors")]
-    if os.path.exists(tensors.beside(files[0])):
-        os.remove(tensors.beside(files[0]))
+    if os.path.exists(tensors.sidecar(files[0])):
+        os.remove(tensors.sidecar(files[0]))
     tensors.write_inputs(files[0], values)
     tensors.write_tensors(files[1], models.parameters(name, s))
     return files

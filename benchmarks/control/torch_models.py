@@ -271,9 +271,9 @@ class Seq2seq(Net):
 
     def outputs(self, found, count):
         counts, out, h = found
-        room = 50 - out.shape[1]
-        return [{"count": n.int(), "out": F.pad(o, (0, room)).int(),
-                 "h": F.pad(s, (0, 0, 0, room))} for n, o, s in zip(counts, out, h)]
+        missing = 50 - out.shape[1]
+        return [{"count": n.int(), "out": F.pad(o, (0, missing)).int(),
+                 "h": F.pad(s, (0, 0, 0, missing))} for n, o, s in zip(counts, out, h)]
 
 
 class Residual(Net):

@@ -1,8 +1,6 @@
 """Traces: programs that repeat a model's run of one instance with fixed decisions. They have
 the same operations, but no control that reads tensors, so `linearize` compiles them."""
 
-import os
-
 import batchtest
 import residual
 
@@ -36,7 +34,7 @@ LOOP = """\
 
 def seq2seq(name, count):
     """Returns a loop of `count` steps. Words only select the rows to read."""
-    with open(os.path.join(batchtest.MODELS, name + ".mlir")) as file:
+    with open(batchtest.model(name)) as file:
         text = file.read()
     first, end = text.index("    %zero = arith.constant 0 : index\n"), text.index(
         "    %count = arith.index_cast %r#0")

@@ -43,7 +43,7 @@ SCRIPT = """module attributes {transform.with_named_sequence} {
 
 
 def unroll_attention(factor, folder, words):
-    source = os.path.join(batchtest.MODELS, "attention.mlir")
+    source = batchtest.model("attention")
     inputs = "random:1,%d" % turns.LEAST_INSTANCES
     if factor == 1:
         return source, inputs
@@ -61,7 +61,7 @@ def unroll_attention(factor, folder, words):
 
 def unroll_nasrnn(factor, folder, words):
     """Makes a fold over `factor` lists whose body has the cell `factor` times."""
-    with open(os.path.join(batchtest.MODELS, "nasrnn.mlir")) as file:
+    with open(batchtest.model("nasrnn")) as file:
         source = file.read()
     lists = ["tokens"] + ["tokens%d" % i for i in range(1, factor)]
     argument = '%%%s: !words {batch.name = "%s"},'

@@ -47,7 +47,7 @@ import batchtest  # noqa: E402: on the path that workers adds
 import turns  # noqa: E402
 
 SPELLINGS = ["tuple", "stacked", "scan"]
-LEAST_SAME, ALONE = 0.97, 8
+LEAST_SAME, COMPARED = 0.97, 8
 
 
 class Form:
@@ -87,7 +87,7 @@ class Point:
             forms["generate"] = Form(torch, "generate", self.lanes, self.count)
         return forms
 
-    def measure(self, jax, torch, alone, products, options, seconds):
+    def measure(self, jax, torch, reference, products, options, seconds):
         """Returns the results and the failures."""
         forms = self.prepare(jax, torch)
         times = turns.take_turns(list(forms.values()), None, options.rounds, seconds)
@@ -96,7 +96,7 @@ class Point:
         steps = sum(map(len, wanted)) - len(wanted)
         for name, peer in zip(self.ours, self.theirs):
             where = "width %d, %d lanes, %s" % (self.width, self.lanes, name)
-            if forms[name].tokens != wanted or wanted[:ALONE] != alone[:self.count]:
+            if forms[name].tokens != wanted or wanted[:COMPARED] != reference[:self.count]:
                 failed.append(where + ": tokens depend on the spelling or the lanes")
             taken = statistics.median(times[name])
             result = {"width": self.width, "lanes": self.lanes, "requests": self.count,
@@ -207,11 +207,11 @@ def main():
             products = jax.ask("load", **asked)["products"]
             if torch:
                 torch.ask("load", **asked)
-            one_by_one = {"form": "batch tuple", "lanes": 1, "count": ALONE}
+            one_by_one = {"form": "batch tuple", "lanes": 1, "count": COMPARED}
             jax.ask("prepare", **one_by_one)
-            alone = jax.ask("run", **one_by_one)["tokens"]
+            reference = jax.ask("run", **one_by_one)["tokens"]
         seconds = max(0, end - time.monotonic()) / (len(points) - n)
-        results, failed = point.measure(jax, torch, alone, products, options, seconds)
+        results, failed = point.measure(jax, torch, reference, products, options, seconds)
         record["results"] += results
         failures += failed
         print("\n".join(["FAILED: " + text for text in failed] + list(map(describe, results))),

@@ -141,20 +141,22 @@ static void measure(const CompiledObject &object,
   std::vector<double> barrier, step;
   for (int64_t i = -1; i < runs; ++i) {
     EmptySteps::Result one = empty.run(1, false);
-    EmptySteps::Result apart = empty.run(steps, false);
-    EmptySteps::Result together = empty.run(steps, true);
+    EmptySteps::Result withoutBarriers = empty.run(steps, false);
+    EmptySteps::Result withBarriers = empty.run(steps, true);
     // Only executor `device` uses the barrier of all blocks.
     int64_t wanted = launch.executor == "device" ? steps - 1 : 0;
-    if (together.barriers - apart.barriers != wanted)
-      raise(steps, " steps met ", together.barriers - apart.barriers,
-            " times, not ", wanted);
+    if (withBarriers.barriers - withoutBarriers.barriers != wanted)
+      raise(steps, " steps met ",
+            withBarriers.barriers - withoutBarriers.barriers, " times, not ",
+            wanted);
     if (i < 0)
       continue; // a warm-up
     auto perStep = [&](double more, double fewer) {
       return (more - fewer) * 1e3 / (steps - 1);
     };
-    barrier.push_back(perStep(together.microseconds, apart.microseconds));
-    step.push_back(perStep(apart.microseconds, one.microseconds));
+    barrier.push_back(
+        perStep(withBarriers.microseconds, withoutBarriers.microseconds));
+    step.push_back(perStep(withoutBarriers.microseconds, one.microseconds));
   }
   std::printf("%s{\"executor\": \"%s\", \"blocks\": %lld, \"cluster_size\": "
               "%lld, \"block_size\": %lld, \"steps\": %lld, \"barrier_ns\": "

@@ -8,7 +8,7 @@
 
 The folder contains:
 
-- objects for each executor: all models over trees and DAGs of examples/models (MV-RNN at a
+- objects for each executor: all models over trees and DAGs (batchtest.ALL; MV-RNN at a
   quarter of the sizes), and the sequence models next to this script;
 - inputs: the first trees of GUM if ../shared/data exists, else of examples/data; 10x10 grids;
   sequences;

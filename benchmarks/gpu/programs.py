@@ -41,9 +41,10 @@ CONTROL = {"seq2seq": ("H=16,V=30", 8), "attention": ("HEADS=2,D=8,SLOTS=34", 64
 
 
 def source_of(model):
-    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models") \
-        if model in SEQUENCES else batchtest.MODELS
-    return os.path.join(folder, model + ".mlir")
+    if model in SEQUENCES:
+        return os.path.join(os.path.dirname(os.path.abspath(__file__)), "models",
+                            model + ".mlir")
+    return batchtest.model(model)
 
 
 def ways(model, executors, levels):

@@ -58,8 +58,7 @@ class Model:
         """Counts the first options.instances of file `inputs`, for the chip, precision and
         number of blocks of the options. 0 blocks: as many as the chip has."""
         own = os.path.join(HERE, "models", model + ".mlir")
-        self.source = own if os.path.exists(own) else os.path.join(
-            batchtest.MODELS, model + ".mlir")
+        self.source = own if os.path.exists(own) else batchtest.model(model)
         self.model, self.size, self.graphs = model, size, []
         if model in structural.MODELS:
             with open(inputs) as file:

@@ -95,7 +95,7 @@ class Beam(Greedy):
         running = sum(count for name, count in tasks.items()
                       if name.startswith("main_while") and name.endswith("_input"))
         if not running:
-            raise ValueError("no kernel of beam search has a name that says how many ran")
+            raise ValueError("cannot count beams: no kernel of main_while has a name in _input")
         step = 2 * 9 * s["H"] ** 2
         return (step * sum(len(i["src"]) for i in inputs) +
                 (step + 2 * s["V"] * s["H"]) * running)

@@ -100,7 +100,7 @@ def compile_programs(model, sizes, folder, switches, names):
     strategy = "lazy" if models.MODELS[model].waits else "auto"
     sizes = models.MODELS[model].module_sizes(sizes)
     options = ["--strategy=" + strategy] + ["--size=%s=%d" % item for item in sizes.items()]
-    source = os.path.join(batchtest.MODELS, model + ".mlir")
+    source = batchtest.model(model)
     program = batchtest.compile_model(source, os.path.join(folder, model + ".so"), None,
                                       *options)
     forms = []

@@ -265,8 +265,8 @@ class Speculative(Net):
         lengths = [len(prompt) for prompt in prompts]
         rows = torch.arange(len(batch)).repeat_interleave(torch.tensor(lengths))
         places = torch.cat([self.places[:n] for n in lengths])
-        room = eights(max(map(sum, zip(lengths, limits))) + DRAFTED + 1)
-        shape = (len(batch), room, 2, self.HEADS, self.size // self.HEADS)
+        capacity = eights(max(map(sum, zip(lengths, limits))) + DRAFTED + 1)
+        shape = (len(batch), capacity, 2, self.HEADS, self.size // self.HEADS)
         if shape not in self.caches:
             self.caches[shape] = [torch.zeros(shape) for _ in self.LAYERS]
         draws = rnn.pad_sequence([self.draws(i) for i in batch])

@@ -33,8 +33,8 @@ def by_length(values):
 def packed(sequences):
     """Packs sequences from the longest to the shortest. Returns their elements step by step,
     as one tensor, and the number of sequences in each step."""
-    together = rnn.pack_sequence([torch.tensor(s) for s in sequences])
-    return together.data, together.batch_sizes.tolist()
+    sequence = rnn.pack_sequence([torch.tensor(s) for s in sequences])
+    return sequence.data, sequence.batch_sizes.tolist()
 
 
 def unpacked(data, sizes, order):

@@ -40,12 +40,12 @@ def padded(step, arguments, batch):
     """Returns a step that pads rows to those of a mini-batch, times a power of two if needed."""
 
     def run(*given):
-        count, room = given[0].shape[0], batch
-        while room < count:
-            room *= 2
-        if room == count:
+        count, capacity = given[0].shape[0], batch
+        while capacity < count:
+            capacity *= 2
+        if capacity == count:
             return step(*given)
-        filled = [F.pad(t, (0, 0) * (t.dim() - 1) + (0, room - count))
+        filled = [F.pad(t, (0, 0) * (t.dim() - 1) + (0, capacity - count))
                   for t in given[:arguments]]
         found = step(*filled, *given[arguments:])
         if isinstance(found, tuple):

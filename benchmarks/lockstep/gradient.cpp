@@ -4,7 +4,7 @@
 // seconds of a handwritten loop, and values to check. The loop computes the log
 // density of Bayesian logistic regression and its gradient for all chains at
 // once. No chain waits for another one. It is the counterpart of @log_density
-// in examples/models/nuts_logreg.mlir, on the same kind of synthetic data:
+// in test/models/nuts_logreg.mlir, on the same kind of synthetic data:
 //
 //   a = X w,  log p = sum(y a - ln(1 + exp(a))) - w.w / 2,
 //   gradient = X^T (y - sigmoid(a)) - w

@@ -8,7 +8,7 @@
 
 Builds nothing: run scripts/check first. Prints tables and stores JSON. --add keeps the results
 of the file for other parts and other numbers of lanes or chains. The program is the No-U-Turn
-Sampler of examples/models. The comparison follows the paper on program-counter autobatching
+Sampler of nuts_gauss and nuts_logreg. The comparison follows the paper on program-counter autobatching
 (Radul et al., MLSys 2020). `program` is the paper's choice of blocks, the earliest one; the
 sampler's blocks have the order of the authors' program: the recursion, then the leaf. `masks`
 is the paper's baseline, its Algorithm 1, with the same choice. `learned` follows a table that
@@ -74,7 +74,7 @@ class Sampler:
     def __init__(self, model, folder, chains, sizes, **inputs):
         self.model = model
         self.folder = folder
-        self.source = os.path.join(batchtest.MODELS, model + ".mlir")
+        self.source = batchtest.model(model)
         self.sizes = ",".join("%s=%d" % size for size in sizes.items())
         posteriors.write_inputs(model, folder, chains + LEARNT, **inputs)
         with open(self.path(".jsonl")) as file:
@@ -188,7 +188,7 @@ def choices(options, folder):
             found, _, gradients = sampler.run(program, 4 * lanes, lanes, "--refill",
                                               *given)
             costs = block_costs(program)
-            ran, room = (sum(costs[block["name"]] * block[count]
+            ran, capacity = (sum(costs[block["name"]] * block[count]
                              for block in found["blocks"])
                          for count in ("lane_runs", "lane_capacity"))
             block = gradient_block(found, gradients)
@@ -196,7 +196,7 @@ def choices(options, folder):
                    "chains": 4 * lanes, "way": way, "steps": found["batches"],
                    "unknown_states": found["unknown_states"], "gradients": gradients,
                    "utilization": round(gradients / block["lane_capacity"], 4),
-                   "all_blocks": round(ran / room, 4)}
+                   "all_blocks": round(ran / capacity, 4)}
 
 
 def traffic(options, folder):

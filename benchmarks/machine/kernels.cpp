@@ -46,9 +46,9 @@ constexpr int lanes = vectorBytes / sizeof(float);
 
 typedef float Vector __attribute__((vector_size(vectorBytes)));
 
-/// Runs `rounds` rounds with one multiply-add into each accumulator. There are 24
-/// or 12 accumulators, which hides the latency. The build enables contraction
-/// to FMA (-ffp-contract=fast).
+/// Runs `rounds` rounds with one multiply-add into each accumulator. There are
+/// 24 or 12 accumulators, which hides the latency. The build enables
+/// contraction to FMA (-ffp-contract=fast).
 __attribute__((noinline)) float multiplyAdd(long rounds) {
   Vector a, b;
   for (int i = 0; i < lanes; ++i) {

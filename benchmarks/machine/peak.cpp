@@ -9,9 +9,10 @@
 // It has three kinds of rates for each number of threads:
 //
 //  - fused multiply-adds in registers (GFLOP/s, f32);
-//  - copies between arrays far larger than the caches (GB/s, read plus written);
-//  - repeated reads of a number of MiB per thread (GB/s of all threads), by this
-//    number.
+//  - copies between arrays far larger than the caches (GB/s, read plus
+//    written);
+//  - repeated reads of a number of MiB per thread (GB/s of all threads), by
+//    this number.
 //
 // Benchmarks relate their results to these rates. --isa selects the instruction
 // set of multiply-adds and reads. The default is the widest one of the machine.

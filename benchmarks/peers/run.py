@@ -253,8 +253,7 @@ def main():
         for model in models:
             size = options.size // 4 if model == "mvrnn" else options.size
             try:
-                compiled = batchtest.compile_model(os.path.join(
-                    batchtest.MODELS, model + ".mlir"), program, size)
+                compiled = batchtest.compile_model(batchtest.model(model), program, size)
                 make_parameters(model, size, words, params)
                 for peer in sum(peers.values(), []):
                     peer.ask("load", model=model, size=size, params=params,

@@ -46,8 +46,8 @@ Tree workloads::randomTree(std::mt19937_64 &random, int32_t leaves) {
   return tree;
 }
 
-/// Makes as many words as a lexicon finds in text: 0.4 for each character. Nearly
-/// all have two characters.
+/// Makes as many words as a lexicon finds in text: 0.4 for each character.
+/// Nearly all have two characters.
 Lattice workloads::randomLattice(std::mt19937_64 &random, int32_t characters) {
   Lattice lattice{characters, {}};
   for (int32_t begin = 0; begin + 1 < characters; ++begin) {
@@ -158,8 +158,9 @@ static void addTranslation(TaskGraph &graph, const Structures &structures,
   graph.add(3, outputs);
 }
 
-/// Adds a cell and an output for every node. If `leafType` is -1, leaves are rows
-/// of a table, not tasks. Inner nodes have one of `innerTypes` types at random.
+/// Adds a cell and an output for every node. If `leafType` is -1, leaves are
+/// rows of a table, not tasks. Inner nodes have one of `innerTypes` types at
+/// random.
 static void addTree(TaskGraph &graph, const Tree &tree, int32_t leafType,
                     int32_t firstInner, int32_t innerTypes, bool outputs,
                     std::mt19937_64 &random) {
@@ -226,14 +227,15 @@ static void addLatticeLstm(TaskGraph &graph, const Structures &structures,
   addCharacters(graph, at(structures.lattices, index), 0);
 }
 
-/// Adds the tasks of examples/models/lattice_lstm.mlir.
+/// Adds the tasks of test/models/lattice_lstm.mlir.
 static void addTwoCells(TaskGraph &graph, const Structures &structures,
                         size_t index, std::mt19937_64 &) {
   addCharacters(graph, at(structures.lattices, index), 4);
 }
 
-/// Adds a lattice GRU with states between characters (Su et al., as in ED-Batch).
-/// A state is the sum of the cells that end there: of a character and of words.
+/// Adds a lattice GRU with states between characters (Su et al., as in
+/// ED-Batch). A state is the sum of the cells that end there: of a character
+/// and of words.
 static void addLatticeGru(TaskGraph &graph, const Structures &structures,
                           size_t index, std::mt19937_64 &) {
   const Lattice &lattice = at(structures.lattices, index);

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Task graphs of the eight workloads of ED-Batch, of the tagger with characters,
-// and of a LatticeLSTM with two kinds of characters, without tensors. There is
-// one task per cell, one per output, and one that sums the outputs of an
-// instance. Structures are made from a seed or read from files.
+// Task graphs of the eight workloads of ED-Batch, of the tagger with
+// characters, and of a LatticeLSTM with two kinds of characters, without
+// tensors. There is one task per cell, one per output, and one that sums the
+// outputs of an instance. Structures are made from a seed or read from files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,8 +52,8 @@ struct Workload {
   /// characters) and 2type. Expectations of policies depend on it.
   const char *kind;
   std::vector<std::string> types;
-  /// Phases by type, as from batch-assign-phases. A type that reads results of a
-  /// recursion of other types has a later phase.
+  /// Phases by type, as from batch-assign-phases. A type that reads results of
+  /// a recursion of other types has a later phase.
   std::vector<int32_t> phases;
   /// Appends the tasks of instance `index`.
   void (*add)(batchrt::TaskGraph &graph, const Structures &structures,

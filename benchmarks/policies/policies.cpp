@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // batch-policies [--data=FOLDER] [--batches=32,256] [--beam=N] [--exact=N]
-// [--runs=N] [--workloads=A,B]: prints one JSON object. State machines learn from
-// one mini-batch of 32 instances and are measured on others. Structures are read
-// from files of a folder if present (README.md), else made from a seed.
+// [--runs=N] [--workloads=A,B]: prints one JSON object. State machines learn
+// from one mini-batch of 32 instances and are measured on others. Structures
+// are read from files of a folder if present (README.md), else made from a
+// seed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,8 +57,8 @@ std::vector<std::string> readLines(const std::string &file) {
   return lines;
 }
 
-/// Parses a tree such as (3 (2 It) (4 ...)). A bracket without inner brackets is
-/// a leaf.
+/// Parses a tree such as (3 (2 It) (4 ...)). A bracket without inner brackets
+/// is a leaf.
 Tree parseTree(const std::string &line) {
   Tree tree;
   std::vector<std::vector<int32_t>> open;
@@ -208,7 +209,8 @@ public:
 
   using Policy = std::function<const Schedule &(const TaskGraph &)>;
 
-  /// Returns the mean number of batches of a mini-batch, and nanoseconds per task.
+  /// Returns the mean number of batches of a mini-batch, and nanoseconds per
+  /// task.
   Json measure(const Policy &policy) const {
     int64_t batches = 0, tasks = 0;
     for (const TaskGraph &graph : graphs) {
@@ -256,8 +258,8 @@ private:
   const Options &options;
 };
 
-/// Trains a state machine for every encoding. The last one has the encoding that
-/// learning selects. Writes statistics to `training`.
+/// Trains a state machine for every encoding. The last one has the encoding
+/// that learning selects. Writes statistics to `training`.
 std::vector<StateMachine> train(const Workload &workload,
                                 const std::vector<TaskGraph> &graphs,
                                 Json &training) {

@@ -97,7 +97,7 @@ CHOICE = """    %next = linalg.generic {
 
 
 def model(name):
-    with open(os.path.join(ROOT, "examples", "models", name + ".mlir")) as file:
+    with open(batchtest.model(name)) as file:
         return file.read()
 
 

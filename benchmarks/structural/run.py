@@ -5,7 +5,7 @@
          [--models=a,b] [--sizes=256,512] [--batches=1,10,64] [--threads=1,2]
          [--cpu=NAME] [--output=FILE] [--add]
 
-Runs every model of examples/models on the first trees of a file (default: the GUM trees of
+Runs every model over trees and DAGs on the first trees of a file (default: the GUM trees of
 ../shared/data if present, else examples/data; DAG-RNN: 10x10 grids) at two hidden sizes (MV-RNN: a
 quarter of them) with batch-run --bench. batch-peak measures the peaks of the machine before and
 after each model and size. Since the speed of shared machines changes, the larger of each two
@@ -154,12 +154,12 @@ def level_floor(model, size, values, batch, threads, peak):
 
     total = 0
     for first in range(0, len(values), batch):
-        together = {}
+        totals = {}
         for value in values[first:first + batch]:
             for height, (nodes, kids) in levels_of(model, value).items():
-                n, k = together.get(height, (0, 0))
-                together[height] = (n + nodes, k + kids)
-        for height, (nodes, kids) in together.items():
+                n, k = totals.get(height, (0, 0))
+                totals[height] = (n + nodes, k + kids)
+        for height, (nodes, kids) in totals.items():
             per_node = inner if height else leaf
             flops = per_node * nodes + kid * kids
             # A dense layer has two FLOPs per weight and row.
@@ -216,14 +216,13 @@ def call_peak(options):
 
 
 def compile_for(options, model, output, size):
-    return batchtest.compile_model(
-        os.path.join(batchtest.MODELS, model + ".mlir"), output, size,
-        *(["--cpu=" + options.cpu] if options.cpu else []))
+    return batchtest.compile_model(batchtest.model(model), output, size,
+                                   *(["--cpu=" + options.cpu] if options.cpu else []))
 
 
 def measure_overheads(options, folder):
-    """Measures, for each number of threads, a run of TreeLSTM on one leaf, and a step of
-    TreeRNN on a chain with only shared steps, both at hidden size 16."""
+    """Measures a run of TreeLSTM on one leaf, and a step of TreeRNN on a chain with only
+    shared steps. Both have hidden size 16 and run for each number of threads."""
 
     def run(model, tree, threads, *more):
         program = compile_for(options, model, os.path.join(folder, model + ".so"), 16)

@@ -18,7 +18,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 # The order of the pages. docs/README.md lists those of docs, too.
 NAVIGATION = [
-    ("Tutorials", "docs/tutorials/python docs/tutorials/mlir examples/python/README"),
+    ("Tutorials", "docs/tutorials/python docs/tutorials/mlir examples/python/README "
+                  "examples/mlir/README"),
     ("How-to guides", "docs/how-to/install docs/how-to/recursive-functions docs/how-to/sample "
                       "docs/how-to/explain-runs docs/how-to/mlir-models-in-python "
                       "docs/how-to/import-models docs/how-to/run-from-c "

@@ -16,8 +16,8 @@ namespace mlir::batch {
 /// passes need, and the interface implementations that they use.
 void registerAllDialects(DialectRegistry &registry);
 
-/// Registers all passes and pipelines of this project (process-wide, as
-/// upstream does; call it once).
+/// Registers all passes and pipelines of this project for the whole process, as
+/// upstream does. Call it once.
 void registerAllPasses();
 
 } // namespace mlir::batch

@@ -308,10 +308,11 @@ bool BatchedForms::checkCanBe(Operation *user, Value value, BatchedForm form) {
   if (known.kind == BatchedForm::PerTask && form.kind == BatchedForm::Rows)
     return true;
   if (known.kind == BatchedForm::Extent)
-    return fail(user, "uses the extent of a ragged tensor as data: it differs "
-                      "from task to task; pass it to the kernel as a scalar");
-  return fail(user, "combines a ragged tensor with a tensor that does not have "
-                    "a row for each of its rows");
+    return fail(user,
+                "uses the extent of a ragged tensor, which differs from task "
+                "to task, as data; pass it to the kernel as a scalar");
+  return fail(user, "combines a ragged tensor with a tensor that lacks a row "
+                    "for each ragged row");
 }
 
 BatchedForm BatchedForms::join(ValueRange operands) const {
@@ -364,8 +365,8 @@ void BatchedForms::visitEmpty(tensor::EmptyOp op) {
     extent = lookup(op.getDynamicSizes()[0]);
   if (extent.kind == BatchedForm::Extent)
     return set(op, {BatchedForm::Rows, extent.domain});
-  fail(op, "has an extent that differs from task to task and is not that of a "
-           "ragged tensor");
+  fail(op, "has an extent that differs from task to task but is not the extent "
+           "of a ragged tensor");
 }
 
 void BatchedForms::visitSplat(tensor::SplatOp op) {
@@ -374,8 +375,8 @@ void BatchedForms::visitSplat(tensor::SplatOp op) {
     BatchedForm extent = lookup(op.getDynamicSizes()[0]);
     if (op.getDynamicSizes().size() != 1 ||
         extent.kind != BatchedForm::Extent) {
-      fail(op, "has an extent that differs from task to task and is not that "
-               "of a ragged tensor");
+      fail(op, "has an extent that differs from task to task but is not the "
+               "extent of a ragged tensor");
       return;
     }
     form = {BatchedForm::Rows, extent.domain};
@@ -427,9 +428,9 @@ void BatchedForms::visitPick(Operation *op, Value source,
         (type.isDynamicDim(dim) || (*count - 1) * *step < type.getDimSize(dim));
     if (!isIndexable(source) || !fits) {
       fail(op,
-           "takes a slice that differs from task to task: sizes and strides "
-           "must be constant, and the slice must fit into a tensor of known "
-           "size, or into the rows of a parameter or of a ragged tensor");
+           "takes a slice at a position that differs from task to task; sizes "
+           "and strides must be constant, and the slice must fit into a tensor "
+           "of known size or into the rows of a parameter or ragged tensor");
       return;
     }
     auto position = dyn_cast<Value>(offset);
@@ -489,9 +490,9 @@ bool BatchedForms::checkSlice(OffsetSizeAndStrideOpInterface op, Type whole,
                            });
     }
     if (!known)
-      return fail(op, "takes a slice that differs from task to task: offsets, "
-                      "sizes and strides must be constant or shared, and a "
-                      "ragged extent must be taken whole");
+      return fail(op, "takes a slice that differs from task to task; offsets, "
+                      "sizes and strides must be constant or shared, and the "
+                      "slice must cover the whole ragged dimension");
   }
   return true;
 }
@@ -530,7 +531,7 @@ void BatchedForms::visitPut(Operation *op, Value source, Value dest,
       return;
   }
   if (!fits) {
-    fail(op, "inserts at a position that differs from task to task: sizes and "
+    fail(op, "inserts at a position that differs from task to task; sizes and "
              "strides must be constant, and the inserted value must fit into "
              "a tensor of known size");
     return;
@@ -586,8 +587,8 @@ void BatchedForms::visitReshape(Operation *op, Value source, Type detailed,
 void BatchedForms::visitSoftmax(linalg::SoftmaxOp op) {
   if (lookup(op.getInput()).kind == BatchedForm::PerTask)
     return set(op, {BatchedForm::PerTask});
-  fail(op, "cannot be batched over a ragged tensor; write it as maximum, "
-           "exponential, sum and quotient");
+  fail(op, "cannot be batched over a ragged tensor; decompose it into a "
+           "maximum, an exponential, a sum and a division");
 }
 
 void BatchedForms::visitOtherDialect(Operation *op) {
@@ -642,13 +643,13 @@ bool BatchedForms::checkLoops(linalg::LinalgOp op) {
         dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(&operand).getResult(
             getExtentDim(operand.get().getType())));
     if (!loop)
-      return fail(op, "reads a ragged tensor at a computed position: its rows "
+      return fail(op, "reads a ragged tensor at a computed position; its rows "
                       "can only be read in order");
     int64_t position = loop.getPosition();
     if (loops.extentLoop >= 0 &&
         (loops.extentLoop != position || !(loops.form == form)))
-      return fail(op, "runs over two ragged extents at once: only one of its "
-                      "loops may be ragged");
+      return fail(op, "iterates over two ragged extents; only one of its loops "
+                      "may be ragged");
     loops = {form, position};
   }
   if (loops.extentLoop < 0)
@@ -733,7 +734,7 @@ void BatchedForms::visitSegmentReduction(linalg::LinalgOp op,
          "single sum, product, maximum or minimum (arith.addf, mulf, maximumf, "
          "minimumf, their signed integer forms, and arith.andi and ori of i1); "
          "split the reduction into several operations: for the index of a "
-         "maximum, first the maximum and then the least of its positions");
+         "maximum, first the maximum and then the smallest of its positions");
     return;
   }
   if (!checkCaptured(op, loops))

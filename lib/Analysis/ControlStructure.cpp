@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::batch;
 using rec::ValueFlowEdge;
 
-/// Returns the ADT of a value or of the elements of a list; null for other
+/// Returns the ADT of a value or of the elements of a list, or null for other
 /// types.
 static rec::AdtType getAdt(Type type) {
   while (auto list = dyn_cast<rec::ListType>(type))
@@ -43,7 +43,7 @@ static void walkControl(func::FuncOp function,
 StringRef TensorControl::getDescription() const {
   switch (reason) {
   case Unstructured:
-    return "is not one block of structured control";
+    return "is not one block of structured control flow";
   case Force:
     return "waits for a tensor";
   case Element:
@@ -59,7 +59,7 @@ StructuralControl::StructuralControl(const InstanceProgram &program,
                                      const Sharedness &sharedness) {
   findReads(program, sharedness);
   findComputed(program);
-  // In most programs control reads no tensor.
+  // In most programs control flow reads no tensor.
   if (!computed.empty())
     followComputed(program);
 }
@@ -118,7 +118,7 @@ void StructuralControl::findReads(const InstanceProgram &program,
 }
 
 /// Adds to `computed` all values that depend on it, and finds the first control
-/// that they decide.
+/// flow that they decide.
 void StructuralControl::followComputed(const InstanceProgram &program) {
   // A value, or a field by its variant and number.
   using Place = std::pair<void *, unsigned>;
@@ -298,7 +298,7 @@ private:
   bool mayBeIn(Type type) const;
   bool areElementsOf(rec::AdtType type) const;
   bool isCalled(Value value, Block *block) const;
-  bool isHandedOn(Value value, Block *block) const;
+  bool isPassedToCall(Value value, Block *block) const;
 
   const InstanceProgram &program;
   func::FuncOp function;
@@ -356,8 +356,8 @@ bool VisitedNodes::isCalled(Value value, Block *block) const {
 
 /// Returns true if a recursive call takes `value` or, if it is a list, each of
 /// its elements.
-bool VisitedNodes::isHandedOn(Value value, Block *block) const {
-  auto handsOnElements = [&](const ValueFlowEdge &edge) {
+bool VisitedNodes::isPassedToCall(Value value, Block *block) const {
+  auto passesElements = [&](const ValueFlowEdge &edge) {
     auto element = dyn_cast_or_null<BlockArgument>(edge.to);
     return edge.kind == ValueFlowEdge::Element && edge.from == value &&
            element && isCalled(element, element.getOwner());
@@ -366,17 +366,17 @@ bool VisitedNodes::isHandedOn(Value value, Block *block) const {
          llvm::any_of(value.getUsers(), [&](Operation *user) {
            return user->getBlock() == block &&
                   llvm::any_of(rec::getValueFlow(user, symbols),
-                               handsOnElements);
+                               passesElements);
          });
 }
 
 bool VisitedNodes::coverField(BlockArgument field) const {
-  if (!mayBeIn(field.getType()) || isHandedOn(field, field.getOwner()))
+  if (!mayBeIn(field.getType()) || isPassedToCall(field, field.getOwner()))
     return true;
   return llvm::any_of(field.getUsers(), [&](Operation *user) {
     auto elements = dyn_cast<rec::ElementsOp>(user);
     return elements && areElementsOf(elements.getValue().getType()) &&
-           isHandedOn(elements.getList(), field.getOwner());
+           isPassedToCall(elements.getList(), field.getOwner());
   });
 }
 
@@ -432,8 +432,8 @@ bool RecursionClasses::takesInputs(func::FuncOp function) const {
 
 /// Returns true if the calls that a function makes to itself pass the argument
 /// on unchanged.
-bool RecursionClasses::handsOn(func::FuncOp function,
-                               BlockArgument argument) const {
+bool RecursionClasses::passesUnchanged(func::FuncOp function,
+                                       BlockArgument argument) const {
   return llvm::all_of(program.getCallers(function), [&](func::CallOp call) {
     return call->getParentOfType<func::FuncOp>() != function ||
            call.getOperand(argument.getArgNumber()) == argument;
@@ -447,7 +447,8 @@ bool RecursionClasses::isOnePass(func::FuncOp function) const {
   for (BlockArgument argument : function.getArguments()) {
     if (isa<rec::AdtType>(argument.getType()))
       ++nodes;
-    else if (!sharedness.getParameter(argument) && !handsOn(function, argument))
+    else if (!sharedness.getParameter(argument) &&
+             !passesUnchanged(function, argument))
       return false;
   }
   if (nodes != 1 || !coversAllNodes(function) || !takesInputs(function))

@@ -232,7 +232,7 @@ void NumberBuilder::convertElementwise(Operation *op) {
     set(result, std::move(elements));
 }
 
-/// Returns the position of the element that `op` reads; none if it is not
+/// Returns the position of the element that `op` reads, or none if it is not
 /// known.
 std::optional<int64_t> NumberBuilder::findPlace(tensor::ExtractOp op,
                                                 ValueRange indices) {
@@ -288,8 +288,8 @@ void NumberBuilder::convert(linalg::LinalgOp op) {
   for (Type type : op->getResultTypes())
     if (Type element = getElementTypeOrSelf(type);
         reduces && (element.isF16() || element.isBF16()))
-      return fail(op, "reductions of f16 and bf16 are not supported: sums are "
-                      "computed in f32");
+      return fail(op, "f16 and bf16 reductions are not supported here, because "
+                      "kernels compute their sums in f32");
   SmallVector<Elements> results;
   for (OpOperand &init : op.getDpsInitsMutable())
     results.push_back(get(init.get()));
@@ -334,7 +334,8 @@ void NumberBuilder::convert(linalg::LinalgOp op) {
                           "constant");
         mapping.map(read.getResult(), get(read.getTensor())[*place]);
       } else if (inner.getNumRegions() != 0 || !isMemoryEffectFree(&inner)) {
-        return fail(op, "the body of this op contains control or effects");
+        return fail(
+            op, "the body of this op contains control flow or side effects");
       } else if (Value sum = addProduct(&inner, op, mapping)) {
         mapping.map(inner.getResult(0), sum);
       } else {
@@ -353,8 +354,8 @@ void NumberBuilder::convert(linalg::LinalgOp op) {
 // Operations on places
 //===----------------------------------------------------------------------===//
 
-/// Returns the positions of a static slice in the tensor that contains it; none
-/// if the slice is not static or is out of range.
+/// Returns the positions of a static slice in the tensor that contains it, or
+/// none if the slice is not static or is out of range.
 static std::optional<SmallVector<int64_t>>
 findSlice(OffsetSizeAndStrideOpInterface slice, RankedTensorType whole) {
   auto isStatic = [](ArrayRef<int64_t> values) {

@@ -27,10 +27,11 @@ Sharedness::Sharedness(const InstanceProgram &program) : program(program) {
     else
       states[argument] = {Sharing::Instance, -1};
   }
-  // Upstream's sparse data flow joins the values that control forwards to a
-  // block argument or a result. Here such a value is `Instance`, since the path
-  // may depend on the instance. States only rise, each at most twice, so this
-  // terminates; one sweep per level of the call graph is enough in practice.
+  // Upstream's sparse data flow joins the values that control flow forwards to
+  // a block argument or a result. Here such a value is `Instance`, since the
+  // path may depend on the instance. States only rise, each at most twice, so
+  // this terminates; one sweep per level of the call graph is enough in
+  // practice.
   do {
     changed = false;
     for (func::FuncOp function : program.getFunctions())
@@ -86,8 +87,8 @@ void Sharedness::visit(Operation *op) {
       return;
     }
   }
-  // Kernels compute shared values before anything else, so control can neither
-  // wait for them in between nor build lists and nodes from them.
+  // Kernels compute shared values before anything else, so control flow can
+  // neither wait for them in between nor build lists and nodes from them.
   bool shared = !isa<tensor::ExtractOp>(op) &&
                 !isa_and_nonnull<rec::RecDialect>(op->getDialect());
   // A body may read values other than the operands.

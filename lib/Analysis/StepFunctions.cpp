@@ -20,8 +20,8 @@
 using namespace mlir;
 using namespace mlir::batch;
 
-/// Returns true if `op` is control of its function, not of a body in tensor
-/// code.
+/// Returns true if `op` is control flow of its function, not of a body in
+/// tensor code.
 static bool isFunctionControl(Operation *op) {
   Operation *parent = op->getParentOp();
   while (isa<RegionBranchOpInterface>(parent) ||
@@ -30,7 +30,7 @@ static bool isFunctionControl(Operation *op) {
   return isa<func::FuncOp>(parent);
 }
 
-/// Returns true for control that can be lowered to a graph of blocks.
+/// Returns true for control flow that can be lowered to a graph of blocks.
 static bool hasGraph(Operation *op) {
   return isa<scf::ExecuteRegionOp, scf::ForOp, scf::IfOp, scf::IndexSwitchOp,
              scf::ParallelOp, scf::ReduceOp, scf::WhileOp>(op) ||
@@ -79,7 +79,8 @@ static void convertStructuredControl(ModuleOp module) {
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
   LogicalResult converted =
       applyPartialConversion(module, target, std::move(patterns));
-  assert(succeeded(converted) && "findProgramObstacle allows unknown control");
+  assert(succeeded(converted) &&
+         "findProgramObstacle allows unknown control flow");
   (void)converted;
 }
 

@@ -43,7 +43,8 @@ findTensorControl(const InstanceProgram &program) {
       StructuralControl(program, sharedness).getTensorControl();
   if (!control)
     return std::nullopt;
-  return Obstacle{control->op->getLoc(), "control depends on a tensor here"};
+  return Obstacle{control->op->getLoc(),
+                  "control flow depends on a tensor here"};
 }
 
 /// Finds an obstacle to an inspector that waits for tensors.
@@ -52,20 +53,21 @@ static std::optional<Obstacle> findWaitObstacle(const InstanceProgram &program,
   for (func::FuncOp function : program.getFunctions())
     if (!function.getBody().hasOneBlock())
       return Obstacle{function.getLoc(),
-                      "strategy 'lazy' requires structured control, but this "
-                      "function has several blocks"};
+                      "strategy 'lazy' requires structured control flow, but "
+                      "this function has several blocks"};
   Sharedness sharedness(program);
   StructuralControl control(program, sharedness);
   if (std::optional<TensorControl> first = control.getTensorControl();
       first && gpu)
     return Obstacle{first->op->getLoc(),
-                    "control can wait for tensors only on CPUs"};
+                    "control flow can wait for tensors only on CPUs"};
   for (tensor::ExtractOp read : control.getWaits())
     if (!read.getTensor().getType().hasStaticShape())
-      return Obstacle{read.getLoc(),
-                      "control waits here for a tensor of dynamic shape, which "
-                      "cannot be stored in a table; read a slice of static "
-                      "shape"};
+      return Obstacle{
+          read.getLoc(),
+          "control flow waits here for a tensor of dynamic shape, which "
+          "cannot be stored in a table; read a slice of static "
+          "shape"};
   return std::nullopt;
 }
 
@@ -204,8 +206,8 @@ std::optional<Obstacle> InstanceObstacles::check(Operation *op) {
 std::optional<Obstacle> InstanceObstacles::findIn(func::FuncOp function) {
   if (!function.getBody().hasOneBlock())
     return Obstacle{function.getLoc(),
-                    "strategy 'replicate' requires structured control, but "
-                    "this function has several blocks"};
+                    "strategy 'replicate' requires structured control flow, "
+                    "but this function has several blocks"};
   std::optional<Obstacle> found;
   function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!found)
@@ -267,7 +269,7 @@ std::optional<Obstacle> Strategies::find(Strategy strategy) const {
 }
 
 const std::optional<Obstacle> &Strategies::getObstacle(Strategy strategy) {
-  // Masking differs from lock step only in the order of blocks.
+  // Masking differs from lockstep only in the order of blocks.
   if (strategy == Strategy::Mask)
     strategy = Strategy::Lockstep;
   auto [known, isNew] = obstacles.try_emplace(strategy);
@@ -313,9 +315,9 @@ bool Strategies::runsPerUnit() {
     std::optional<Obstacle> obstacle;
     return loops && makeNumberForm(program, obstacle);
   };
-  if (!apart)
-    apart = find();
-  return *apart;
+  if (!perUnit)
+    perUnit = find();
+  return *perUnit;
 }
 
 Strategy Strategies::choose(int64_t instances) {

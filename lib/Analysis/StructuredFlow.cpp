@@ -23,7 +23,7 @@ static bool runsAfter(Block *block, Operation *user, Operation *op) {
     return outer->isBeforeInBlock(outerUser);
   if (outer == op)
     return user != op;
-  // Control reads its operands before the ops in it run.
+  // Control flow reads its operands before the ops in it run.
   if (outer == user)
     return false;
   // The ops in a loop run again.

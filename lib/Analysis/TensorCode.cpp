@@ -41,7 +41,7 @@ bool TensorCode::contains(Operation *op) const {
       !llvm::all_of(op->getResultTypes(),
                     [](Type type) { return isa<RankedTensorType>(type); }))
     return false;
-  // Control extracts a row of a parameter itself if it computes the index.
+  // Control flow extracts a row of a parameter itself if it computes the index.
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     if (isRowView(slice) && sharedness.getParameter(slice.getSource())) {
       auto index = dyn_cast<Value>(getRowIndex(slice));
@@ -66,7 +66,8 @@ void TensorCode::collectBlocks(Region &region) {
 }
 
 /// Finds the elements of tensors, and the scalars computed from them, that only
-/// tensor ops read. They are kernel code, since control does not need them.
+/// tensor ops read. They are kernel code, since control flow does not need
+/// them.
 void TensorCode::findScalarCode() {
   for (Block *block : blocks) {
     for (Operation &op : *block) {

@@ -66,7 +66,7 @@ struct TuningReader {
       if (units != "one" && units != "all")
         return error("invalid value for 'units' of kernel '" + kernel +
                      "'; expected \"one\" or \"all\"");
-      tuning.alone = units == "one";
+      tuning.onOneUnit = units == "one";
     }
     return tuning;
   }
@@ -149,7 +149,8 @@ LogicalResult Tuning::checkKernels(ModuleOp module) const {
   return success();
 }
 
-/// Returns the name of a loop in a file, LINE:COLUMN; empty if it is not known.
+/// Returns the name of a loop in a file, LINE:COLUMN, or an empty string if it
+/// is not known.
 static std::string getLoopName(Location location) {
   auto place = location->findInstanceOf<FileLineColLoc>();
   return place ? (Twine(place.getLine()) + ":" + Twine(place.getColumn())).str()

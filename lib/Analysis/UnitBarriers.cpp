@@ -294,7 +294,7 @@ Pending BarrierFinder::enter(RegionBranchOpInterface control,
 
 void BarrierFinder::visitControl(RegionBranchOpInterface control,
                                  Pending &pending) {
-  // Pending uses by region; null is the point after the control. They grow
+  // Pending uses by region; null is the point after the control flow. They grow
   // until nothing changes.
   DenseMap<Region *, Pending> before;
   SetVector<Region *> worklist;

@@ -55,7 +55,7 @@ UnitScheduler::UnitScheduler(uprog::ProgramOp program, const UnitCosts &costs,
     if (!op || !op.getKernel())
       return;
     works[run] = estimateTask(module.lookupSymbol<KernelOp>(*op.getKernel()));
-    if (tuning.getKernel(*op.getKernel()).alone)
+    if (tuning.getKernel(*op.getKernel()).onOneUnit)
       given.insert(run);
   });
   applyUnits(program, tuning);
@@ -190,7 +190,7 @@ void UnitScheduler::improve(Block &block) {
 UnitSchedule UnitScheduler::run(int64_t size) {
   UnitSchedule schedule;
   schedule.set = estimate(costs.getUnits(), static_cast<double>(size));
-  schedule.alone = estimate(/*units=*/1);
+  schedule.onOneUnit = estimate(/*units=*/1);
   schedule.shared = best = estimate(costs.getUnits());
   program.walk<WalkOrder::PostOrder>([&](Operation *op) {
     for (Region &region : op->getRegions())
@@ -210,7 +210,7 @@ void batch::applyUnits(uprog::ProgramOp program, const Tuning &tuning) {
   program.walk([&](uprog::RunOp run) {
     auto op = module.lookupSymbol<uprog::OperatorOp>(run.getCallee());
     if (op && op.getKernel() &&
-        tuning.getKernel(*op.getKernel()).alone.value_or(false))
+        tuning.getKernel(*op.getKernel()).onOneUnit.value_or(false))
       run.setLevel(Level::Block);
   });
 }

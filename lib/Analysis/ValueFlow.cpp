@@ -132,12 +132,12 @@ void ValueFlowWalker::visitPoint(RegionBranchOpInterface branch,
     from = cast<RegionBranchTerminatorOpInterface>(point);
   SmallVector<RegionSuccessor> successors;
   branch.getSuccessorRegions(from, successors);
-  SmallVector<OperandRange> handedOn;
+  SmallVector<OperandRange> forwarded;
   for (RegionSuccessor successor : successors)
-    handedOn.push_back(branch.getSuccessorOperands(from, successor));
+    forwarded.push_back(branch.getSuccessorOperands(from, successor));
   for (OpOperand &operand : point->getOpOperands()) {
     bool decides = !isa<rec::ValueFlowOpInterface>(point);
-    for (auto [successor, operands] : llvm::zip_equal(successors, handedOn)) {
+    for (auto [successor, operands] : llvm::zip_equal(successors, forwarded)) {
       if (operands.empty())
         continue;
       unsigned position =
@@ -162,7 +162,7 @@ void ValueFlowWalker::visitPoint(RegionBranchOpInterface branch,
 std::string mlir::batch::describeUnknownFlow(Operation *op) {
   return describeOp(op) +
          " has an unknown flow of values: an op that has effects, contains "
-         "control, or reads or creates lists or ADT values must implement "
+         "control flow, or reads or creates lists or ADT values must implement "
          "RegionBranchOpInterface or rec::ValueFlowOpInterface";
 }
 

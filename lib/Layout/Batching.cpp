@@ -59,7 +59,7 @@ struct Path {
   /// cost so far.
   Cost least, cost;
   int32_t state;
-  /// The number of the path without the last step; -1 if there is none.
+  /// The number of the path without the last step, or -1 if there is none.
   int32_t previous;
   const State::Step *step;
   /// True if it leads to the end, but no layout of it is free of conflicts.

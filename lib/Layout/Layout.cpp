@@ -728,7 +728,7 @@ std::string batchrt::verifyLayout(const LayoutProblem &problem,
       if (isFine && isCopied)
         return access + " is copied without need";
       if (isCopied && layout.copies[copy].bytes != bytesOf(problem, variables))
-        return access + " has a wrong number of bytes";
+        return access + " has the wrong number of bytes";
       copy += isCopied;
     }
   }

@@ -27,7 +27,7 @@ using namespace mlir::batch;
 StringRef mlir::batch::getPolicyHelp() {
   static const std::string help =
       "Choose the policy that picks the next batch: " +
-      batchrt::listPolicies() + " (the last needs a policy-table)";
+      batchrt::listPolicies() + " (the last one requires policy-table)";
   return help;
 }
 
@@ -118,7 +118,7 @@ void mlir::batch::buildAutobatchPipeline(OpPassManager &pm,
   pm.addPass(createWidenReductionsPass());
   pm.addPass(createVectorizeKernelsPass());
 
-  // Control, then memory.
+  // Control flow, then memory.
   pm.addPass(createLockstepPass());
   ReplicatePassOptions replicate;
   replicate.level = options.level;

@@ -23,8 +23,8 @@ using llvm::StringRef;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// Returns the target of a symbolic link; empty for other files, and for links
-/// of /proc, whose text is not always a path.
+/// Returns the target of a symbolic link, or an empty string for other files,
+/// and for links of /proc, whose text is not always a path.
 static std::string readLink(const std::string &name) {
   char target[PATH_MAX];
   ssize_t length = ::readlink(name.c_str(), target, sizeof(target));

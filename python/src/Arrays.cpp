@@ -208,7 +208,7 @@ BatchArray ArrayList::addArray(nb::handle object, const char *what) {
   BatchArray result = {const_cast<void *>(array.data()),
                        elementType(array.dtype(), what), rank, numbers.data(),
                        numbers.data() + rank};
-  kept.push_back(std::move(array));
+  owned.push_back(std::move(array));
   return result;
 }
 

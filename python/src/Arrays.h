@@ -45,7 +45,7 @@ private:
 
   std::deque<std::vector<int64_t>> extents;
   std::deque<Py_buffer> buffers; ///< they contain pointers to themselves
-  std::vector<ReadArray> kept;
+  std::vector<ReadArray> owned;
 };
 
 struct FreeMemory {

@@ -482,11 +482,11 @@ template <class T>
 static nb::object arrayOf(std::vector<T> elements,
                           const std::vector<size_t> &shape,
                           nb::dlpack::dtype type) {
-  auto *kept = new std::vector<T>(std::move(elements));
-  nb::capsule owner(kept, [](void *pointer) noexcept {
+  auto *owned = new std::vector<T>(std::move(elements));
+  nb::capsule owner(owned, [](void *pointer) noexcept {
     delete static_cast<std::vector<T> *>(pointer);
   });
-  return nb::cast(nb::ndarray<nb::numpy>(kept->data(), shape.size(),
+  return nb::cast(nb::ndarray<nb::numpy>(owned->data(), shape.size(),
                                          shape.data(), owner, nullptr, type),
                   nb::rv_policy::reference);
 }

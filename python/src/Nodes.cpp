@@ -234,7 +234,7 @@ private:
   size_t writtenAt = 0;
 
   Numbers<KnownObject> known;
-  std::vector<PyObject *> kept; ///< owned: keeps the objects in `known` alive
+  std::vector<PyObject *> owned; ///< owned: keeps the objects in `known` alive
   Numbers<KnownRow> rows;
 };
 } // namespace
@@ -298,7 +298,7 @@ NodeWalk::~NodeWalk() {
   while (!stack.empty())
     pop();
   drop(0);
-  for (PyObject *object : kept)
+  for (PyObject *object : owned)
     Py_DECREF(object);
 }
 
@@ -314,9 +314,9 @@ nb::tuple NodeWalk::read(const nb::list &values, int64_t instances) {
       known.clear();
       rows.clear();
       unshared = 0;
-      while (!kept.empty()) {
-        PyObject *object = kept.back();
-        kept.pop_back();
+      while (!owned.empty()) {
+        PyObject *object = owned.back();
+        owned.pop_back();
         Py_DECREF(object);
       }
     }
@@ -488,7 +488,7 @@ void NodeWalk::finish(PyObject *value, int dataType, int variant, size_t begin,
   results.resize(children);
   results.push_back(number);
   if (types[dataType].isShared) {
-    kept.push_back(value);
+    owned.push_back(value);
     Py_INCREF(value);
     known.insert(hashOf(value, dataType),
                  {value, dataType, static_cast<int32_t>(number)});

@@ -311,7 +311,7 @@ def test_workers_and_single_instances_in_turn():
 
 @pytest.mark.parametrize("options, capacity", [((), 0), (("--level=device",), 64)],
                          ids=["default", "device"])
-def test_number_of_instances_that_run_together(options, capacity):
+def test_number_of_instances_that_share_units(options, capacity):
     mapped = batch.vmap(grow, threads=2)
     mapped(NUMBERS + 1, NUMBERS[:, 0])
     ((compiled, _),) = mapped.known.values()

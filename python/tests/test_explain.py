@@ -104,7 +104,7 @@ def test_text(strategy):
     assert "lambda state: state[0].sum() > 0" in text
     assert f"strategy '{strategy}'" in text
     assert "17 batches of 1 to 3" in text
-    assert "21 in all, 1.2 on average" in text
+    assert "21 in total, 1.2 on average" in text
     assert "with masks" in text
     # Locations of the compiler are translated.
     assert "jaxpr" not in text
@@ -368,7 +368,7 @@ def test_text_of_trees(explained_trees):
     assert "20 tasks in 4 batches at 4 depths" in text
     assert "15 tasks" not in text
     assert "trees.mlir" in text
-    assert "control reads nothing but the inputs" in text
+    assert "control flow reads only the inputs" in text
 
 
 def test_trees_refuse_missing_argument(trees):

@@ -25,7 +25,7 @@ CALLS, ROUNDS = 200, 4
 
 
 class Things:
-    """Objects to which there may be no more references after a call than before."""
+    """Objects that must not have more references after a call than before"""
 
     def __init__(self):
         self.leaf = Leaf(1)

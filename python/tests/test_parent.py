@@ -9,7 +9,7 @@ import time
 import batchtest
 import pytest
 
-MODEL = os.path.join(batchtest.MODELS, "skipnet101.mlir")
+MODEL = batchtest.model("skipnet101")
 # Compiles the model; the compiler inherits the pipe as descriptor 9.
 PROGRAM = """
 import os, subprocess, sys

@@ -407,4 +407,4 @@ def test_picture_of_an_absent_group(explained):
 def test_tasks_for_which_control_waits(figures):
     waiting = batch.vmap(lambda t: deepest(t, 0)).explain(batch.forest(Tree, TREES[:1]))
     assert waiting.tasks["waits"].count(True) == waiting.waits > 0
-    assert "control waits for it" in str(legend(waiting.plot_tasks()))
+    assert "control flow waits for it" in str(legend(waiting.plot_tasks()))

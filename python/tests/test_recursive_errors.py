@@ -208,7 +208,8 @@ def folds_to_another_type(r: Rose):
 
 @pytest.mark.parametrize("function, error, text", [
     (gives_list, TypeError, "result 0 has unsupported type list[Rose]; return the list as"),
-    (gives_array_of_data, TypeError, "list[Rose] has no array because its elements are data"),
+    (gives_array_of_data, TypeError, "list[Rose] has no array because its elements are values of a "
+     "data type"),
     (maps_other_rows, TypeError, "one row for each element; got an array of shape (3,)"),
     (maps_data, TypeError, "arguments of list.map and list.fold must be lists, or arrays with one "
      "row for each element; got <traced Rose>"),

@@ -1,7 +1,5 @@
 """Recursive models compute the bits of the same models in MLIR; others agree with NumPy."""
 
-import os
-
 import batchtest
 import jax
 import numpy
@@ -21,7 +19,7 @@ def random_inputs(name, seed):
 
 @pytest.mark.parametrize("name", recursive_models.IN_MLIR)
 def test_bits_of_the_model_in_mlir(name):
-    in_mlir = batch.compile(os.path.join(batchtest.MODELS, f"{name}.mlir"), sizes={"H": H})
+    in_mlir = batch.compile(batchtest.model(name), sizes={"H": H})
     parameters = recursive_models.parameters(H, {
         field.name: [-1 if n is None or n < 0 else n for n in field.shape]
         for field in in_mlir.parameters})
@@ -68,7 +66,7 @@ def test_agreement_with_numpy(run):
                                       err_msg=f"result {number}")
 
 
-def test_bits_of_one_instance_alone(run):
+def test_bits_of_a_single_instance(run):
     for found, all_ in zip(run.of(run.inputs[4:5]), run.results, strict=True):
         numpy.testing.assert_array_equal(found[0], all_[4])
 

@@ -203,10 +203,10 @@ def test_results_do_not_depend_on_the_batch():
     x, steps = as_jax((X, STEPS))
     mapped = batch.vmap(nested, threads=2)
     single = [mapped(x[i:i + 1], steps[i:i + 1]) for i in range(N)]
-    together = mapped(x, steps)
+    batched = mapped(x, steps)
     for result in range(2):
         for i in range(N):
-            assert numpy.array_equal(together[result][i], single[i][result][0])
+            assert numpy.array_equal(batched[result][i], single[i][result][0])
 
 
 # --- compilations, parameters -----------------------------------------------------------

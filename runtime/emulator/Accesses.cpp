@@ -69,8 +69,8 @@ Region &Grid::locate(Thread &thread, uintptr_t address, int64_t bytes,
   if (!block->live)
     fail(thread, access.where,
          concat(here(), " in the shared memory of block ", block->number,
-                ", which has ended; a barrier of the cluster is missing before "
-                "its end"));
+                ", which has exited; add a cluster barrier before the block "
+                "exits"));
   return *block->shared;
 }
 

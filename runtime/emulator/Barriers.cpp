@@ -18,7 +18,7 @@ using namespace batchrt::emulator;
 //===----------------------------------------------------------------------===//
 
 /// Checks that lanes of a warp do the same operation, which they do together.
-void Grid::checkTogether(Thread *lanes, int64_t size) {
+void Grid::checkConverged(Thread *lanes, int64_t size) {
   for (int64_t i = 1; i < size; ++i)
     if (lanes[i].where != lanes[0].where &&
         std::strcmp(lanes[i].where, lanes[0].where) != 0)
@@ -38,7 +38,7 @@ void Grid::barrier(Thread &thread, const char *where) {
   block.waiting = 0;
   ++counters.blockBarriers;
   for (int64_t first = 0; first < block.numThreads; first += warpSize)
-    checkTogether(block.threads + first, block.warps[first / warpSize].size);
+    checkConverged(block.threads + first, block.warps[first / warpSize].size);
   // All threads now have the clocks that any of them has acquired.
   SharedClock last;
   for (int64_t t = 0; t < block.numThreads; ++t)
@@ -134,7 +134,7 @@ void Grid::runWarp(Thread &thread, const char *where, Operation operation) {
     return wait(thread, ThreadState::AtWarpOperation, where);
   warp.waiting = 0;
   Thread *lanes = thread.inBlock->threads + first;
-  checkTogether(lanes, warp.size);
+  checkConverged(lanes, warp.size);
   operation(lanes, warp.size);
   for (int64_t i = 0; i < warp.size; ++i)
     if (&lanes[i] != &thread)
@@ -146,7 +146,7 @@ int64_t Grid::shuffle(Thread &thread, int64_t mode, int64_t value,
                       int64_t offset, int64_t width, const char *where) {
   if (width != warpSize)
     fail(thread, where,
-         concat("shuffles over ", width, " lanes, not ", warpSize));
+         concat("shuffles over ", width, " lanes, expected ", warpSize));
   thread.lane[0] = static_cast<uint32_t>(value);
   thread.lane[1] = offset;
   thread.lane[2] = mode;
@@ -203,7 +203,9 @@ void Grid::multiply(Thread &thread, int64_t elementBits, int64_t k,
   thread.product = d;
   runWarp(thread, where, [&](Thread *lanes, int64_t size) {
     if (size != warpSize)
-      fail(thread, where, concat("a warp of ", size, " threads multiplies"));
+      fail(thread, where,
+           concat("matrix multiplication requires a warp of ", warpSize,
+                  " threads, got ", size));
     int64_t perRegister = 32 / elementBits;
     int64_t columns = 4 * perRegister; // of k in a register of all lanes
     float left[16][16], right[16][8];

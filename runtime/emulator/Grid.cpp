@@ -93,7 +93,7 @@ void Grid::run() {
     if (spinning == ready.size())
       passTime();
     if (!failure && switches++ == launch.maxSwitches)
-      failure = concat("it has not ended after ", launch.maxSwitches,
+      failure = concat("it has not finished after ", launch.maxSwitches,
                        " switches between threads; ", describeThreads());
     if (!failure)
       resume(random(ready.size()));

@@ -195,7 +195,7 @@ private:
                int64_t scope, bool continues);
 
   // Barriers and warp operations.
-  void checkTogether(Thread *lanes, int64_t size);
+  void checkConverged(Thread *lanes, int64_t size);
   void endClusterPhase(Cluster &cluster);
   /// Waits for all lanes of the warp; the last one does `operation` for all.
   template <class Operation>

@@ -36,7 +36,8 @@ void Region::reset() {
   cells.reset(
       static_cast<Cell *>(std::calloc((bytes + 3) / 4 + 1, sizeof(Cell))));
   if (!cells)
-    raise("no memory for the shadow of ", bytes, " bytes of '", name, "'");
+    raise("out of memory: cannot allocate shadow memory for the ", bytes,
+          " bytes of '", name, "'");
 }
 
 /// Returns one stamp for two reads by threads of a block.
@@ -109,7 +110,7 @@ bool Region::checkReaders(const ThreadClock &thread, const Cell &cell,
 }
 
 bool Region::recordAccess(const ThreadClock &thread, Cell &cell,
-                      const Access &access, Finding &finding) {
+                          const Access &access, Finding &finding) {
   if (!cell.write) {
     if (access.reads && !written) {
       finding.kind = Finding::Unwritten;

@@ -81,7 +81,7 @@ private:
 
   // The same for one cell. Return false if there is a finding.
   bool recordAccess(const ThreadClock &thread, Cell &cell, const Access &access,
-                Finding &finding);
+                    Finding &finding);
   bool checkReaders(const ThreadClock &thread, const Cell &cell,
                     const Access &access, Finding &finding) const;
   void addReader(const ThreadClock &thread, Cell &cell, const Access &access);

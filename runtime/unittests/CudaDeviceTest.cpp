@@ -260,8 +260,7 @@ TEST_F(Cuda, ArenaGivesOutAlignedMemory) {
   EXPECT_EQ(arena.allocate(200), 256U);
   EXPECT_EQ(arena.allocate(188), 512U);
   EXPECT_EQ(arena.used(), 700U);
-  EXPECT_MESSAGE("an arena for a test was reset for 700 bytes, but 769 are "
-                 "requested",
+  EXPECT_MESSAGE("the arena for a test has 700 bytes, but 769 are needed",
                  arena.allocate(1));
   arena.reset(700, 256);
   EXPECT_EQ(arena.allocate(700), 0U);
@@ -346,8 +345,8 @@ TEST_F(Cuda, CodeThatDoesNotLoad) {
                       "ELF...";
   DeviceCode other{cubin.data(), cubin.size(), "main.execute", "sm_80"};
   cuda.results["cuModuleLoadDataEx"] = CUDA_ERROR_NO_BINARY_FOR_GPU;
-  EXPECT_MESSAGE("the model was compiled to machine code for sm_80, which Fake "
-                 "GPU (sm_90) cannot run; compile it again with --chip=sm_90",
+  EXPECT_MESSAGE("Fake GPU (sm_90) cannot run the model, which was compiled to "
+                 "machine code for sm_80; recompile it with --chip=sm_90",
                  device->load(other));
   cuda.results["cuModuleLoadDataEx"] = CUDA_ERROR_OUT_OF_MEMORY;
   EXPECT_MESSAGE("the GPU failed while loading the model's machine code",
@@ -431,13 +430,13 @@ TEST_F(Cuda, LaunchesThatFail) {
   LaunchShape shape;
   shape.blocks = 265;
   EXPECT_MESSAGE(
-      "Fake GPU cannot run 265 blocks of 256 threads with 0 bytes of "
-      "shared memory at the same time (CUDA error 720: not known to "
-      "this driver), at most 264",
+      "Fake GPU can run at most 264 of 265 blocks of 256 threads with 0 bytes "
+      "of shared memory at the same time (CUDA error 720: not known to "
+      "this driver), or fewer if other processes use it",
       device->launch(kernel, shape, arguments));
   shape.clusterSize = 2;
   EXPECT_MESSAGE("in clusters of 2 (CUDA error 912: not known to this driver); "
-                 "the size of clusters must divide the number of blocks and be "
+                 "the cluster size must divide the number of blocks and be "
                  "at most 16",
                  device->launch(kernel, shape, arguments));
   cuda.results["cuLaunchKernelEx"] = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
@@ -509,9 +508,10 @@ TEST_F(Cuda, GivesUpOnAKernel) {
   Watchdog watchdog;
   watchdog.seconds = 0.01;
   watchdog.margin = 0.01;
-  EXPECT_MESSAGE("the kernel on Fake GPU did not end, and made no progress for "
-                 "0.02 s; find the cause with --device=emulator",
-                 device->wait(watchdog));
+  EXPECT_MESSAGE(
+      "the kernel on Fake GPU has not finished and has made no progress for "
+      "0.02 s; find the cause with --device=emulator",
+      device->wait(watchdog));
   // Nothing waits for the kernel any more.
   cuda.calls.clear();
   device->release(memory);
@@ -554,8 +554,8 @@ TEST_F(Cuda, NamesTheStepsThatBlocksAreIn) {
   device->launch(kernel, {}, arguments);
   cuda.busy = -1;
   EXPECT_MESSAGE(
-      "executor cluster: the kernel on Fake GPU did not end, and made no "
-      "progress for 0.002 s: blocks 0-1 are in step 7 of plan 1; blocks 3, "
+      "executor cluster: the kernel on Fake GPU has not finished and has made "
+      "no progress for 0.002 s: blocks 0-1 are in step 7 of plan 1; blocks 3, "
       "10-11 are before the first step; blocks 4-5 are in step 7 of plan 3; "
       "find the cause with --device=emulator, or use a longer --watchdog",
       device->wait(watchdog));
@@ -720,11 +720,13 @@ TEST(Control, AllBlocksSayThatTheyEnded) {
   control.at(0, 2, 5).ended(0).at(1, 2, 5).ended(1);
   control.checkEnded(makeProgress(2, 5));
   control.checkEnded(makeProgress(2, anyLow));
-  EXPECT_MESSAGE("block 0 has ended, in step 2.5, expected 2.6",
-                 control.checkEnded(makeProgress(2, 6)));
-  EXPECT_MESSAGE("in step 2.5, expected 3; this is a bug",
-                 control.checkEnded(makeProgress(3, anyLow)));
+  EXPECT_MESSAGE(
+      "block 0 has ended and is at step 2.5, expected the end of step 2.6",
+      control.checkEnded(makeProgress(2, 6)));
+  EXPECT_MESSAGE(
+      "at step 2.5, expected the end of step 3; this is a compiler bug",
+      control.checkEnded(makeProgress(3, anyLow)));
   control.ofBlock(1).ended = 0;
-  EXPECT_MESSAGE("block 1 has not ended, in step 2.5",
+  EXPECT_MESSAGE("block 1 has not ended and is at step 2.5",
                  control.checkEnded(makeProgress(2, 5)));
 }

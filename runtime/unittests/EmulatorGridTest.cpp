@@ -242,7 +242,7 @@ TEST_F(ClusterTest, WrongNeighbours) {
                 for (int i = 0; i < 1000; ++i)
                   readNeighbour(gpu, 0, 1);
               },
-              {"which has ended; a barrier of the cluster is missing"});
+              {"which has exited; add a cluster barrier before the block"});
 }
 
 TEST_F(ClusterTest, DivergentBarrier) {

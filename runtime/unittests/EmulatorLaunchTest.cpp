@@ -38,8 +38,8 @@ TEST_F(EmulatorTest, SwitchLimit) {
                 while (gpu.load(words, "plain spin") == 0)
                   ;
               },
-              {"has not ended after 1000 switches between threads", "block 0",
-               "running, last seen at plain spin"});
+              {"has not finished after 1000 switches between threads",
+               "block 0", "running, last seen at plain spin"});
 }
 
 TEST_F(EmulatorTest, SeedDecides) {

@@ -92,7 +92,7 @@ public:
   /// Returns true if each array begins on a cache line of its own and is
   /// followed by room for a vector. On the host, the arrays of a unit must be
   /// together.
-  bool isApart() {
+  bool isSeparated() {
     std::sort(list.begin(), list.begin() + count,
               [](const Array &a, const Array &b) { return a.begin < b.begin; });
     uintptr_t free = 0;
@@ -130,7 +130,7 @@ bool layoutIsRight(BatchLanes *const *units, int64_t count) {
         units[u]->ends != first.ends)
       return false;
   }
-  return arrays.isApart();
+  return arrays.isSeparated();
 }
 
 /// Returns true if the unit may begin.

@@ -30,14 +30,14 @@ static constexpr bool withX = true;
 static constexpr bool withX = false;
 #endif
 #ifdef EXECUTOR
-static const bool together = std::string(EXECUTOR) == "device";
+static const bool allBlocks = std::string(EXECUTOR) == "device";
 #else
-static const bool together = false;
+static const bool allBlocks = false;
 #endif
 #ifdef SILENT
-static constexpr bool tells = false;
+static constexpr bool reportsProgress = false;
 #else
-static constexpr bool tells = true;
+static constexpr bool reportsProgress = true;
 #endif
 #ifndef CLUSTER_SIZE
 #define CLUSTER_SIZE 1
@@ -343,7 +343,7 @@ void execute(BatchContext *context, int64_t worker, int64_t workers) {
   auto *plans = reinterpret_cast<const BatchPlan *>(argument(0));
   auto *control = reinterpret_cast<BatchDeviceControl *>(argument(3));
   BatchBlockControl &own = control->ofBlocks[thread->block];
-  const int64_t blocks = together ? thread->blocks : thread->clusterBlocks;
+  const int64_t blocks = allBlocks ? thread->blocks : thread->clusterBlocks;
   const uint64_t group = thread->block / blocks;
   const uint64_t groups = thread->blocks / blocks;
   const bool works = thread->block % blocks == 0;
@@ -351,7 +351,7 @@ void execute(BatchContext *context, int64_t worker, int64_t workers) {
     ++fakeGroups;
   for (uint64_t p = group; p < argument(1); p += groups)
     for (int64_t s = 0; s < plans[p].numSteps; ++s) {
-      if (tells)
+      if (reportsProgress)
         own.progress = static_cast<int64_t>(p + 1) << 32 | s;
       for (int64_t t = 0; works && t < plans[p].steps[s].count; ++t)
         runTask(&context, plans[p].steps[s], t);

@@ -63,7 +63,7 @@ TEST(SafeTensors, BadFiles) {
   has(tensorFile("{\"a\":", ""), "its header is not JSON");
   has(tensorFile(std::string("{}\0", 3), ""),
       "its header is not JSON (byte 2 is NUL)");
-  has(tensorFile("[1]", ""), "is not an object");
+  has(tensorFile("[1]", ""), "is not a JSON object");
   has(tensorFile(std::string(100000, '['), ""), "its header is not JSON");
   has(tensorFile("{\"a\":3}", ""), "needs dtype, shape");
   has(tensorFile("{" + entry("a", "F8", "[1]", 0, 4) + "}", four), "type F8");

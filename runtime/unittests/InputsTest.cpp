@@ -584,9 +584,9 @@ TEST(Inputs, Random) {
       "fields": [{"name": "next", "type": {"adt": "T"}}]}]}],
     "cellColumns": 1, "arguments": [{"name": "t", "type": {"adt": "T"}}]})");
   endless.options.inputs = "random:1,1";
-  EXPECT_MESSAGE("cannot make random inputs of ADT T, since it has no finite "
-                 "value",
-                 Inputs(endless.descriptor, endless.options));
+  EXPECT_MESSAGE(
+      "cannot generate random inputs of ADT T, because it has no finite value",
+      Inputs(endless.descriptor, endless.options));
 }
 
 TEST(InputReader, OneInstanceAtATime) {

@@ -51,8 +51,8 @@ TEST(ObjectSeal, CutObjectsAreErrors) {
     SCOPED_TRACE(length);
     EXPECT_MESSAGE(
         "' is damaged: it has no checksum at its end; it was "
-        "truncated, rewritten by another program such as strip, or "
-        "made by an earlier version; compile the model again",
+        "truncated, rewritten by another program such as strip, or written by "
+        "an earlier version of batch-compile; recompile the model",
         CompiledObject::open(folder.write("cut.so", object.substr(0, length))));
   }
   // Bytes are missing in the middle.
@@ -60,7 +60,7 @@ TEST(ObjectSeal, CutObjectsAreErrors) {
   shorter.erase(1000, 4096);
   EXPECT_MESSAGE(concat("' is damaged: it has ", shorter.size() - 24,
                         " bytes before its checksum instead of ",
-                        object.size() - 24, "; compile the model again"),
+                        object.size() - 24, "; recompile the model"),
                  CompiledObject::open(folder.write("short.so", shorter)));
 }
 
@@ -80,8 +80,7 @@ TEST(ObjectSeal, ChangedBitsAreErrors) {
   }
   std::string changed = object;
   changed[object.size() / 2] ^= 1;
-  EXPECT_MESSAGE("is damaged: its checksum does not match; compile the model "
-                 "again",
+  EXPECT_MESSAGE("is damaged: its checksum does not match; recompile the model",
                  CompiledObject::open(folder.write("flip.so", changed)));
 }
 

@@ -15,7 +15,7 @@ using namespace batchrt::test;
 
 TEST(Session, ComparisonNamesTheInstance) {
   Trial run("broken", "random:3,5");
-  EXPECT_NE(run.difference().find("instance 1, output 'root', element 2: "),
+  EXPECT_NE(run.difference().find("output 'root' of instance 1, element 2: "),
             std::string::npos)
       << run.difference();
   Difference difference = compareOutputs(run.batched(), run.unbatched(), 1e-5);
@@ -51,7 +51,7 @@ TEST(Session, Expected) {
   float wrong = at(h, 1, 0) + 0.01f;
   std::memcpy(changed.data() + 80, &wrong, 4);
   EXPECT_NE(compare({{"0.h", DType::F32, {3, 20}, changed.data()}})
-                .find("instance 0, output 'h', row 1, element 0: "),
+                .find("output 'h' of instance 0, row 1, element 0: "),
             std::string::npos);
   EXPECT_NE(compare({{"0.count", DType::I64, {}, count.data.data() + 8}})
                 .find("3, expected 1"),
@@ -83,7 +83,7 @@ TEST(Session, WritesOutputs) {
 TEST(Session, CollectsAgain) {
   Trial run("plain", "(1 (2 a) (3 b))\n(1 a)");
   OutputCollector again(run.object.descriptor()),
-      alone(run.object.descriptor());
+      single(run.object.descriptor());
   run.session->load(*run.inputs->batches[0]);
   run.session->inspect();
   run.session->schedule();
@@ -92,10 +92,10 @@ TEST(Session, CollectsAgain) {
   again.collect(*run.session, 1);
   again.clear();
   again.collect(*run.session, 1);
-  alone.collect(*run.session, 1);
-  for (size_t i = 0; i < alone.outputs().size(); ++i) {
-    EXPECT_EQ(again.outputs()[i].data, alone.outputs()[i].data);
-    EXPECT_EQ(again.outputs()[i].offsets, alone.outputs()[i].offsets);
+  single.collect(*run.session, 1);
+  for (size_t i = 0; i < single.outputs().size(); ++i) {
+    EXPECT_EQ(again.outputs()[i].data, single.outputs()[i].data);
+    EXPECT_EQ(again.outputs()[i].offsets, single.outputs()[i].offsets);
   }
 }
 

@@ -116,7 +116,7 @@ TEST(Parameters, Groups) {
     return messageOf([&] { Descriptor descriptor(text.c_str()); });
   };
   const std::string error = "the descriptor has a packing of panels whose "
-                            "extents do not make up its k by n";
+                            "extents do not multiply to k x n";
   EXPECT_EQ(describe("[2, 3, 1]", "[0, 2, 1]"), "no error");
   EXPECT_EQ(describe("[2, 3, 1]", "[0, 2]"), error);
   EXPECT_EQ(describe("[2, 3, 1]", "[0, 2, 2]"), error);

@@ -210,7 +210,7 @@ std::map<int64_t, std::pair<int, int>> countSteps(const BatchContext &context) {
 struct Inserts : testing::Test {
   const BatchContext &build(Recorder &recorder, bool last = true) {
     tables.clear(1);
-    const KeptRows nothing;
+    const LiveOutRows nothing;
     PlanOptions options;
     options.later = last ? nullptr : &nothing;
     plan.build({recorder.finish()}, 0, tables, workers, options);

@@ -166,7 +166,7 @@ TEST(Plan, PlansReadRowsOfEarlierOnes) {
             ASSERT_EQ(RecordedTasks(descriptor).read(contexts, begins).check(),
                       "");
             const bool isLast = number + 1 == plans;
-            const KeptRows nothing;
+            const LiveOutRows nothing;
             PlanOptions options;
             options.later = isLast ? nullptr : &nothing;
             plan.build(contexts, /*numInstances=*/0, tables, workers, options);
@@ -198,7 +198,7 @@ TEST(Plan, PlansReadRowsOfEarlierOnes) {
 
 // In tables that are not transient, only the last plan of a run frees rows:
 // those that nothing reads after it.
-TEST(Plan, RowsAreKeptForLaterPlans) {
+TEST(Plan, RowsLiveForLaterPlans) {
   const Descriptor descriptor(description);
   WorkerPool workers(1);
   Tables tables(descriptor, /*reusedRowBytes=*/64);
@@ -210,7 +210,7 @@ TEST(Plan, RowsAreKeptForLaterPlans) {
     recorder.record(Start, {1});
     for (int64_t task = 0; task < 9; ++task)
       recorder.record(Sum, {task, task});
-    const KeptRows nothing;
+    const LiveOutRows nothing;
     PlanOptions options;
     options.later = last ? nullptr : &nothing;
     plan.build({recorder.finish()}, 0, tables, workers, options);
@@ -230,7 +230,7 @@ static std::string describeTransient() {
 }
 
 // Rows of transient tables are free when no plan reads them and nothing keeps
-// them. Kept rows remain for the next plan, pinned rows until the end.
+// them. Live-out rows remain for the next plan, pinned rows until the end.
 TEST(Plan, RowsOfTransientTablesAreReused) {
   const std::string text = describeTransient();
   const Descriptor descriptor(text.c_str());
@@ -252,7 +252,7 @@ TEST(Plan, RowsOfTransientTablesAreReused) {
               std::make_unique<Recorder>(firstTaskOf(p, parts)));
         for (int number = 0; number < 60; ++number) {
           std::vector<BatchContext *> contexts;
-          KeptRows later;
+          LiveOutRows later;
           for (int64_t p = 0; p < parts; ++p) {
             Recorder &recorder = *recorders[p];
             recorder.startPlan();
@@ -276,7 +276,8 @@ TEST(Plan, RowsOfTransientTablesAreReused) {
               later.pinned.push_back(tasks.back());
             }
             tasks.resize(std::min<size_t>(tasks.size(), below(12)));
-            later.kept.insert(later.kept.end(), tasks.begin(), tasks.end());
+            later.liveOut.insert(later.liveOut.end(), tasks.begin(),
+                                 tasks.end());
             contexts.push_back(recorder.finish());
           }
           PlanOptions options;
@@ -329,7 +330,7 @@ TEST(Plan, NumbersOfTasksAreUsedAgain) {
       size_t bytes = 0;
       for (int number = 0; number < 2000; ++number) {
         std::vector<BatchContext *> contexts;
-        KeptRows later;
+        LiveOutRows later;
         for (auto &recorder : recorders) {
           recorder->startPlan();
           std::vector<int64_t> &tasks = recorder->numbers;
@@ -341,7 +342,7 @@ TEST(Plan, NumbersOfTasksAreUsedAgain) {
                                {tasks.front(), tasks[below(tasks.size())]});
           // The very first task and one more are kept.
           tasks = {tasks.front(), tasks.back()};
-          later.kept.insert(later.kept.end(), tasks.begin(), tasks.end());
+          later.liveOut.insert(later.liveOut.end(), tasks.begin(), tasks.end());
           contexts.push_back(recorder->finish());
         }
         PlanOptions options;
@@ -419,7 +420,7 @@ TEST(Plan, DepthsFollowFromRecords) {
               recorder.record(Twice, {any()});
           }
         }
-        const KeptRows nothing;
+        const LiveOutRows nothing;
         PlanOptions options;
         options.later = number == 2 ? nullptr : &nothing;
         plan.build({recorders[0].finish(), recorders[1].finish()}, 0, tables,

@@ -59,12 +59,13 @@ TEST(RunExplanation, Lanes) {
   EXPECT_TRUE(contains(text, "how it ran: 5 instances on 4 lanes of 1 worker, "
                              "strategy 'lockstep'\n"))
       << text;
-  EXPECT_TRUE(contains(text, ": 2 batches of 1 to 4 lanes, 5 in all, 2.5 on "
+  EXPECT_TRUE(contains(text, ": 2 batches of 1 to 4 lanes, 5 in total, 2.5 on "
                              "average; "))
       << text;
-  EXPECT_TRUE(contains(text, "utilization with masks: 63 %, as these batches "
-                             "of all lanes would compute 16 times, of which "
-                             "10 are useful\n"))
+  EXPECT_TRUE(contains(text,
+                       "utilization with masks: 63 %, because these batches on "
+                       "all lanes would compute 16 times, of which "
+                       "10 are useful\n"))
       << text;
 }
 
@@ -90,7 +91,8 @@ TEST(RunExplanation, LanesOfWorkers) {
 TEST(RunExplanation, Plans) {
   Trial trial("lanes", "0\n1\n");
   const Descriptor &descriptor = trial.object.descriptor();
-  RunExplanation withCapacity(descriptor, 2, 1, {step(0, 1, 2), step(0, 2, 2)}, {});
+  RunExplanation withCapacity(descriptor, 2, 1, {step(0, 1, 2), step(0, 2, 2)},
+                              {});
   EXPECT_TRUE(withCapacity.blocks().front().fitsCapacity);
   RunExplanation full(descriptor, 2, 1, {step(0, 1, 2), step(0, 3, 2)}, {});
   EXPECT_FALSE(full.blocks().front().fitsCapacity);
@@ -99,13 +101,13 @@ TEST(RunExplanation, Plans) {
 }
 
 // Steps that all workers share count once, as do barriers.
-TEST(RunExplanation, StepsTogether) {
+TEST(RunExplanation, SharedSteps) {
   Trial trial("lanes", "0\n1\n");
   std::vector<StepTime> steps;
   for (int64_t worker : {0, 1})
     for (int64_t kernel : {0, -1}) {
       steps.push_back(step(kernel, kernel < 0 ? 0 : 2, 2));
-      steps.back().together = true;
+      steps.back().isShared = true;
       steps.back().worker = worker;
     }
   RunExplanation explanation(trial.object.descriptor(), 2, 2, steps, {});

@@ -151,21 +151,21 @@ void comparePlans(const RandomTasks &tasks, Scheduling &scheduling) {
   for (int64_t k = 0; k < kernels; ++k)
     ends.push_back(scheduler.kernelBegin(k));
   for (int64_t p = 0; p < 3; ++p) {
-    Scheduling alone;
-    alone.run({parts[p]});
-    const std::vector<int32_t> &expected = alone.scheduler.sequence();
+    Scheduling separate;
+    separate.run({parts[p]});
+    const std::vector<int32_t> &expected = separate.scheduler.sequence();
     int64_t begin = scheduler.planBegin(p);
     ASSERT_EQ(scheduler.planBegin(p + 1) - begin,
               static_cast<int64_t>(expected.size()));
     for (size_t i = 0; i < expected.size(); ++i) {
       const DepthStep &step =
           scheduler.steps()[scheduler.sequence()[begin + i]];
-      const DepthStep &wanted = alone.scheduler.steps()[expected[i]];
+      const DepthStep &wanted = separate.scheduler.steps()[expected[i]];
       EXPECT_EQ(step.kernel, wanted.kernel);
       EXPECT_EQ(step.depth, wanted.depth);
       EXPECT_EQ(step.count, wanted.count);
       EXPECT_EQ(step.begin, ends[step.kernel] + wanted.begin -
-                                alone.scheduler.kernelBegin(step.kernel));
+                                separate.scheduler.kernelBegin(step.kernel));
     }
     for (int64_t k = 0; k < kernels; ++k)
       ends[k] += parts[p][k].count;

@@ -287,8 +287,8 @@ TEST(Session, EmulatedKernelsSayHowFarTheyAre) {
   Trial trial("silent", "random:3,4", 1, size_t(16) << 20, 0, "random:1", "",
               1024, 1024, 2);
   EXPECT_MESSAGE(
-      "the kernel does not record its progress, so a watchdog cannot detect "
-      "that it hangs: block 0 has ended, in step 0.0",
+      "the kernel does not record its progress, so the watchdog cannot detect "
+      "a hang: block 0 has ended and is at step 0.0",
       trial.batched());
 }
 

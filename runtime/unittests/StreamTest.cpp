@@ -102,12 +102,14 @@ TEST(Stream, EveryInstanceRunsOnce) {
           std::vector<int64_t> some;
           const int64_t available = batchStreamAvailable(trial.stream);
           for (int64_t i = 0;
-               i < available && i <= static_cast<int64_t>(given.size()) % 3; ++i)
+               i < available && i <= static_cast<int64_t>(given.size()) % 3;
+               ++i)
             some.push_back(static_cast<int64_t>(given.size() + i) * 7 % 11);
           given.insert(given.end(), some.begin(), some.end());
           ASSERT_EQ(trial.put(some), BATCH_STATUS_OK);
           if (batchStreamAvailable(trial.stream) == 0) {
-            ASSERT_EQ(trial.take(given, taken, 1 + capacity / 2), BATCH_STATUS_OK);
+            ASSERT_EQ(trial.take(given, taken, 1 + capacity / 2),
+                      BATCH_STATUS_OK);
             ASSERT_GE(trial.count, 1);
           }
         }

@@ -65,12 +65,12 @@ TEST(Workers, WaitAtBarriers) {
 }
 
 // A single worker passes barriers, which do not count.
-TEST(Workers, OneMayBeAlone) {
+TEST(Workers, OneWorker) {
   WorkerPool pool(3);
   for (int run = 0; run < 3; ++run) {
-    BarrierJob alone{&pool, std::vector<int64_t>(1), 5};
-    pool.run(BarrierJob::run, &alone, /*shared=*/false);
-    EXPECT_EQ(alone.values, std::vector<int64_t>{5});
+    BarrierJob single{&pool, std::vector<int64_t>(1), 5};
+    pool.run(BarrierJob::run, &single, /*shared=*/false);
+    EXPECT_EQ(single.values, std::vector<int64_t>{5});
     EXPECT_EQ(pool.barriers(), run * 2 * 5);
     BarrierJob all{&pool, std::vector<int64_t>(3), 5};
     pool.run(BarrierJob::run, &all);

@@ -77,15 +77,15 @@ TEST_F(Tool, Runs) {
 
 TEST_F(Tool, WritesFiles) {
   std::string out = folder.file("out"), trace = folder.file("trace"),
-              dot = folder.file("dot"), alone = folder.file("alone");
+              dot = folder.file("dot"), unbatched = folder.file("alone");
   succeeds(model + random + "--outputs=" + out + " --trace=" + trace +
                " --dot=" + dot,
            "h f32 [");
   EXPECT_TRUE(TensorFile::open(out).find("h.offsets"));
   EXPECT_NE(readTextFile(trace).find("\"sum2\""), std::string::npos);
   EXPECT_NE(readTextFile(dot).find(" -> "), std::string::npos);
-  succeeds(model + random + "--unbatched --outputs=" + alone, "unbatched");
-  EXPECT_EQ(readTextFile(out), readTextFile(alone));
+  succeeds(model + random + "--unbatched --outputs=" + unbatched, "unbatched");
+  EXPECT_EQ(readTextFile(out), readTextFile(unbatched));
 }
 
 TEST_F(Tool, Policies) {
@@ -94,7 +94,7 @@ TEST_F(Tool, Policies) {
              "unbatched: the same");
   std::string table = folder.file("table");
   succeeds(model + random + "--learn-policy=" + table,
-           "learnt a policy from the first 20 instances");
+           "learned a policy from the first 20 instances");
   EXPECT_NE(readTextFile(table).find("\nkernel sum_many\n"), std::string::npos);
   succeeds(model + random + "--check-unbatched --json --policy-table=" + table,
            "\"unknown_states\": 0");
@@ -122,7 +122,7 @@ TEST_F(Tool, Policies) {
 TEST_F(Tool, FindsDifferences) {
   std::string out = folder.file("out");
   fails(broken + random + "--check-unbatched --outputs=" + out,
-        "batched differs from unbatched: instance 1, output 'root'");
+        "batched differs from unbatched: output 'root' of instance 1");
   EXPECT_NE(access(out.c_str(), F_OK), 0);
   succeeds(broken + random + "--check-unbatched=1e-5", "the same");
 }

@@ -56,10 +56,11 @@ const char *const three = "1\n5\n40\n";
 TEST(Waits, InspectIsAnError) {
   Waiting trial(three);
   trial.session->load(trial.forest());
-  EXPECT_MESSAGE("control of this object waits for tensors, so inspection and "
-                 "execution alternate; call Session::run(), executeTraced() "
-                 "or executeTimed()",
-                 trial.session->inspect());
+  EXPECT_MESSAGE(
+      "the control flow of this object waits for tensors, so inspection and "
+      "execution alternate; call Session::run(), executeTraced() "
+      "or executeTimed()",
+      trial.session->inspect());
 }
 
 TEST(Waits, ScheduleIsAnError) {
@@ -81,15 +82,15 @@ TEST(Waits, ExecuteIsAnError) {
 TEST(Waits, PlanIsAnError) {
   Waiting trial(three);
   trial.session->run(trial.forest());
-  EXPECT_MESSAGE("control of this object waits for tensors, so a run has a "
-                 "plan for each flush; use Session::watch()",
+  EXPECT_MESSAGE("the control flow of this object waits for tensors, so each "
+                 "flush has its own plan; use Session::watch()",
                  trial.session->plan());
 }
 
 TEST(Waits, NothingRunsInLockStep) {
   Waiting trial(three);
   trial.session->run(trial.forest());
-  EXPECT_MESSAGE("cannot set a block choice",
+  EXPECT_MESSAGE("cannot set a block policy",
                  trial.session->setBlockPolicy({}));
   EXPECT_EQ(trial.session->lockstepCounters().steps, 0);
   EXPECT_TRUE(trial.session->blockPath().empty());

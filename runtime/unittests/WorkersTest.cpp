@@ -81,7 +81,7 @@ TEST(Workers, LeaveEarly) {
 }
 
 // A single worker leaves at a barrier, too.
-TEST(Workers, LeaveAlone) {
+TEST(Workers, OneWorkerLeaves) {
   WorkerPool pool(3);
   Cancellation cancellation;
   pool.allowLeaving(&cancellation);

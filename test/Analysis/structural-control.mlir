@@ -54,7 +54,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
   %t = math.tanh %x : tensor<4xf32>
-  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is not an input, field or parameter}}
+  // expected-remark @+1 {{tensor-dependent control flow: reads an element of a tensor that is not an input, field or parameter}}
   %e = tensor.extract %t[%c0] : tensor<4xf32>
   %c = arith.cmpf ogt, %e, %zero : f32
   %y = scf.if %c -> (tensor<4xf32>) {
@@ -71,7 +71,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 // Control waits for a forced tensor.
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-remark @+1 {{tensor-dependent control: waits for a tensor}}
+  // expected-remark @+1 {{tensor-dependent control flow: waits for a tensor}}
   %y = batch.force %x : tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -106,7 +106,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
   %r = scf.while (%h = %x) : (tensor<4xf32>) -> tensor<4xf32> {
-    // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is not an input, field or parameter}}
+    // expected-remark @+1 {{tensor-dependent control flow: reads an element of a tensor that is not an input, field or parameter}}
     %e = tensor.extract %h[%c0] : tensor<4xf32>
     %c = arith.cmpf ogt, %e, %zero : f32
     scf.condition(%c) %h : tensor<4xf32>
@@ -120,7 +120,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // -----
 
-// A row at a position that control knows, and a row at a position that a tensor
+// A row at a position known to control, and a row at a position that a tensor
 // determines.
 
 // expected-remark @+1 {{structural}}
@@ -135,7 +135,7 @@ func.func @main(%xs: tensor<?x4xf32>, %i: index) -> tensor<4xf32>
 func.func @main(%xs: tensor<?x4xf32>, %t: tensor<index>) -> tensor<4xf32>
     attributes {batch.entry} {
   %u = arith.addi %t, %t : tensor<index>
-  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is not an input, field or parameter}}
+  // expected-remark @+1 {{tensor-dependent control flow: reads an element of a tensor that is not an input, field or parameter}}
   %i = tensor.extract %u[] : tensor<index>
   %x = rec.element %xs[%i] : tensor<?x4xf32> -> tensor<4xf32>
   return %x : tensor<4xf32>
@@ -145,7 +145,7 @@ func.func @main(%xs: tensor<?x4xf32>, %t: tensor<index>) -> tensor<4xf32>
 
 // A function of several blocks is not structured.
 
-// expected-remark @+1 {{tensor-dependent control: is not one block of structured control}}
+// expected-remark @+1 {{tensor-dependent control flow: is not one block of structured control flow}}
 func.func @main(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32>
     attributes {batch.entry} {
   cf.cond_br %c, ^a, ^b
@@ -206,7 +206,7 @@ func.func @main(%d: i1, %x: tensor<4xf32>) -> tensor<4xf32>
     attributes {batch.entry} {
   %c = builtin.unrealized_conversion_cast %x : tensor<4xf32> to i1
   %b = call @f(%c, %d) : (i1, i1) -> i1
-  // expected-remark @+1 {{tensor-dependent control: depends on a value that is computed from a tensor}}
+  // expected-remark @+1 {{tensor-dependent control flow: depends on a value that is computed from a tensor}}
   %y = scf.if %b -> (tensor<4xf32>) {
     %n = arith.negf %x : tensor<4xf32>
     scf.yield %n : tensor<4xf32>
@@ -229,7 +229,7 @@ func.func @main(%t: !rec.adt<@Tree>, %u: !rec.adt<@Tree>, %x: tensor<4xf32>)
   %c = builtin.unrealized_conversion_cast %x : tensor<4xf32> to i1
   %v = arith.select %c, %t, %u : !rec.adt<@Tree>
   %zero = arith.constant 0 : index
-  // expected-remark @+1 {{tensor-dependent control: depends on a value that is computed from a tensor}}
+  // expected-remark @+1 {{tensor-dependent control flow: depends on a value that is computed from a tensor}}
   %n = rec.match %v : !rec.adt<@Tree> -> index {
   case @leaf(%word: index) {
     rec.yield %word : index
@@ -249,7 +249,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = builtin.unrealized_conversion_cast %x : tensor<4xf32> to index
-  // expected-remark @+1 {{tensor-dependent control: depends on a value that is computed from a tensor}}
+  // expected-remark @+1 {{tensor-dependent control flow: depends on a value that is computed from a tensor}}
   %y = scf.for %i = %c0 to %n step %c1 iter_args(%h = %x) -> (tensor<4xf32>) {
     %z = math.tanh %h : tensor<4xf32>
     scf.yield %z : tensor<4xf32>
@@ -297,7 +297,7 @@ func.func @main(%bits: !rec.adt<@Bits>, %x: tensor<4xf32>) -> tensor<4xf32>
   %more = rec.construct @Bits::@bit(%c, %bits) : (i1, !rec.adt<@Bits>) -> !rec.adt<@Bits>
   %list = rec.elements %more : !rec.adt<@Bits> -> !rec.list<i1>
   %y = rec.fold %b in %list init(%h = %x) : !rec.list<i1> -> tensor<4xf32> {
-    // expected-remark @+1 {{tensor-dependent control: depends on a value that is computed from a tensor}}
+    // expected-remark @+1 {{tensor-dependent control flow: depends on a value that is computed from a tensor}}
     %z = scf.if %b -> (tensor<4xf32>) {
       %w = math.tanh %h : tensor<4xf32>
       scf.yield %w : tensor<4xf32>
@@ -324,7 +324,7 @@ func.func @main(%r: !rec.adt<@Rows>, %s: !rec.adt<@Rows>, %x: tensor<4xf32>)
   %rest = arith.select %c, %r, %s : !rec.adt<@Rows>
   %more = rec.construct @Rows::@row(%x, %rest)
       : (tensor<4xf32>, !rec.adt<@Rows>) -> !rec.adt<@Rows>
-  // expected-remark @+1 {{tensor-dependent control: depends on a value that is computed from a tensor}}
+  // expected-remark @+1 {{tensor-dependent control flow: depends on a value that is computed from a tensor}}
   %list = rec.elements %more : !rec.adt<@Rows> -> tensor<?x4xf32>
   return %list : tensor<?x4xf32>
 }
@@ -400,7 +400,7 @@ func.func @main(%n: tensor<index>, %x: tensor<4xi64>, %y: tensor<4xi64>,
 // One call passes a computed tensor, so the argument is not an input.
 
 func.func private @f(%x: tensor<4xi64>, %i: index) -> index {
-  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is not an input, field or parameter}}
+  // expected-remark @+1 {{tensor-dependent control flow: reads an element of a tensor that is not an input, field or parameter}}
   %e = tensor.extract %x[%i] : tensor<4xi64>
   %n = arith.index_cast %e : i64 to index
   return %n : index
@@ -423,7 +423,7 @@ func.func @main(%n: index, %x: tensor<4xi64>) -> i64 attributes {batch.entry} {
   %zero = arith.constant 0 : i64
   %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero, %z = %x)
       -> (i64, tensor<4xi64>) {
-    // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is not an input, field or parameter}}
+    // expected-remark @+1 {{tensor-dependent control flow: reads an element of a tensor that is not an input, field or parameter}}
     %e = tensor.extract %z[%c0] : tensor<4xi64>
     %t = arith.addi %s, %e : i64
     %y = arith.addi %z, %z : tensor<4xi64>
@@ -438,7 +438,7 @@ func.func @main(%n: index, %x: tensor<4xi64>) -> i64 attributes {batch.entry} {
 
 func.func @main(%i: index) -> i64 attributes {batch.entry} {
   %x = arith.constant dense<[1, 2, 3, 4]> : tensor<4xi64>
-  // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is not an input, field or parameter}}
+  // expected-remark @+1 {{tensor-dependent control flow: reads an element of a tensor that is not an input, field or parameter}}
   %e = tensor.extract %x[%i] : tensor<4xi64>
   return %e : i64
 }
@@ -481,7 +481,7 @@ func.func @main(%b: !rec.adt<@Box>, %x: tensor<4xi64>)
   %own = rec.construct @Box::@box(%t) : (tensor<4xi64>) -> !rec.adt<@Box>
   %e = rec.match %b : !rec.adt<@Box> -> i64 {
   case @box(%y: tensor<4xi64>) {
-    // expected-remark @+1 {{tensor-dependent control: reads an element of a tensor that is not an input, field or parameter}}
+    // expected-remark @+1 {{tensor-dependent control flow: reads an element of a tensor that is not an input, field or parameter}}
     %v = tensor.extract %y[%c0] : tensor<4xi64>
     rec.yield %v : i64
   } }

@@ -8,7 +8,9 @@ of batch-compile, the source and the options.
 
 import array
 import datetime
+import functools
 import hashlib
+import importlib
 import itertools
 import json
 import os
@@ -23,7 +25,6 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-MODELS = os.path.join(ROOT, "examples", "models")
 INPUTS = os.path.join(ROOT, "examples", "data")
 
 # Models by the kind of structure that they read
@@ -62,6 +63,33 @@ WAITING = ["lstm_nmt_greedy", "lstm_nmt_beam", "stackrnn", "nestedrnn_td", "drnn
 # Models whose control reads numbers and tensors (posteriors.py)
 CONTROL = ["fib", "ackermann", "nuts_gauss", "nuts_logreg", "german_credit", "arK",
            "blr", "eight_schools_noncentered", "kidscore_interaction"]
+
+# Folders of models
+FOLDERS = (os.path.join(ROOT, "examples", "mlir"), os.path.join(ROOT, "test", "models"))
+# Generated models, and the modules that write them
+GENERATED = {**dict.fromkeys(RESIDUAL, "residual_models"),
+             **dict.fromkeys(SPECULATIVE, "speculative_models")}
+
+
+def models():
+    """Returns the names of all models."""
+    return sorted([name[:-len(".mlir")] for folder in FOLDERS for name in os.listdir(folder)
+                   if name.endswith(".mlir")] + list(GENERATED))
+
+
+@functools.lru_cache(maxsize=None)
+def model(name):
+    """Returns the path of a model. Writes a generated one to a temporary folder."""
+    for folder in FOLDERS:
+        path = os.path.join(folder, name + ".mlir")
+        if os.path.exists(path):
+            return path
+    if name not in GENERATED:
+        raise ToolError("unknown model '%s'; expected one of %s" % (name, ", ".join(models())))
+    path = os.path.join(temporary(), name + ".mlir")
+    with open(path, "w") as file:
+        file.write(importlib.import_module(GENERATED[name]).write(name))
+    return path
 
 
 def where_and_when(benchmark):
@@ -206,7 +234,7 @@ def mini_batches(instances, batch):
     return instances // batch
 
 
-# Number of times that a number can be doubled until it is 10. For 0 there is no end.
+# Number of times that a number can be doubled until it is 10. The loop is endless for 0.
 # Control reads no computed tensor.
 DOUBLING = """
 func.func @main(%x: f32 {batch.name = "x"}) -> (i32 {batch.name = "n"})

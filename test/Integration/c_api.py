@@ -204,15 +204,15 @@ class Session:
                           ctypes.byref(count))
         return count.value
 
-    def read(self, output, strides=None, begin=0, room=None):
+    def read(self, output, strides=None, begin=0, capacity=None):
         """Returns the elements of an output in row-major order, and the offsets of
-        instances. With strides they go through memory of `room` elements."""
+        instances. With strides they go through memory of `capacity` elements."""
         field = self.model.fields(OUTPUT)[output]
         shape = [self.rows(output)] + field.shape[:field.rank]
         count = 1
         for extent in shape:
             count *= extent
-        target = Tensor(field.type, shape, [0] * (room or count), strides, begin)
+        target = Tensor(field.type, shape, [0] * (capacity or count), strides, begin)
         offsets = (int64 * (self.progress()[0] + 1))()
         self.library.call("batchSessionRead", self.handle, int64(output),
                           ctypes.byref(target.array), offsets)

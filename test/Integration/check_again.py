@@ -8,7 +8,6 @@ Each option in batch-opt --help has a case here. The script compares the text of
 modules after canonicalization, which may remove dead constants.
 """
 
-import os
 import re
 import sys
 
@@ -75,7 +74,7 @@ def check(pipeline, model, first):
     one."""
     what = "%s --%s=%s" % (model, pipeline, first)
     once, again = path("once.mlir"), path("again.mlir")
-    source = os.path.join(batchtest.MODELS, model + ".mlir")
+    source = batchtest.model(model)
     before = [] if pipeline == "autobatch" else ["--autobatch=sizes=H=16"]
 
     def run():

@@ -141,7 +141,7 @@ def check(name, tied, seed, count):
     wanted = os.path.join(scratch, name + ".expected")
     batchtest.write_safetensors(wanted, expected)
     program = checks.run("compile", lambda: batchtest.compile_model(
-        os.path.join(batchtest.MODELS, "lstm_nmt_beam.mlir"),
+        batchtest.model("lstm_nmt_beam"),
         os.path.join(scratch, "beam.so"), HIDDEN, "--size=V=%d" % WORDS,
         "--strategy=lazy"))
     for batch in (1, 5, count) if program else ():

@@ -24,7 +24,7 @@ def compiled(name, text):
 def lowered():
     path = batchtest.write_lines(file("planned.mlir"), [batchtest.call(
         "batch-opt", "--autobatch=strategy=replicate level=device sizes=H=96,V=200",
-        os.path.join(batchtest.MODELS, "seq2seq.mlir"))])
+        batchtest.model("seq2seq"))])
     return batchtest.call("batch-opt", "--cpu-workers=" + batchtest.vector_options(), path)
 
 

@@ -26,18 +26,18 @@ def detour(what, name):
     checks.expect(what + " comes back", read("again") == read(name))
 
 
-for file in sorted(os.listdir(batchtest.MODELS)):
-    source = os.path.join(batchtest.MODELS, file)
+for name in batchtest.models():
+    source = batchtest.model(name)
 
     def model():
         batchtest.call("batch-opt", source, "-o", path("text"))
-        detour(file, "text")
+        detour(name, "text")
         batchtest.call("batch-opt", source, "--autobatch", "-o", path("batched"))
-        detour(file + " with --autobatch", "batched")
+        detour(name + " with --autobatch", "batched")
 
-    checks.run(file, model)
+    checks.run(name, model)
 
-source = os.path.join(batchtest.MODELS, "treernn.mlir")
+source = batchtest.model("treernn")
 batchtest.call("batch-opt", source, "--emit-bytecode", "-o", path("tree.mlirbc"))
 
 

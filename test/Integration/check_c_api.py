@@ -87,10 +87,6 @@ def same(session, wanted):
     return True
 
 
-def example(name):
-    return os.path.join(batchtest.MODELS, name + ".mlir")
-
-
 # --- tensors and numbers, with strides ----------------------------------------------
 
 LOOP = """
@@ -176,7 +172,7 @@ for strategy in STRATEGIES:
         checks.equal(what + ": all have ended", session.progress()[:2], (N, N))
         # y by columns, with gaps.
         found, _ = session.read(0, strides=[3, 40 * N, 3 * N], begin=1,
-                                room=40 * N + 15 * N + 40)
+                                capacity=40 * N + 15 * N + 40)
         checks.expect(what + ": strided outputs",
                       found.tobytes() == wanted["y"][0].tobytes())
         if strategy == "lazy":
@@ -220,7 +216,7 @@ for kind in c_api.I16, I32, I64:
 words["offsets, every third number"] = values(
     I32, [len(flat)], [flat[i // 3] if i % 3 == 0 else 7 for i in range(3 * len(flat))],
     [offsets], strides=[3])
-program = checks.run("compile a parser", lambda: Program(example("stackrnn"),
+program = checks.run("compile a parser", lambda: Program(batchtest.model("stackrnn"),
                                                          "--size=H=16", "--size=ACTIONS=5"))
 parser = program
 wanted = program.expected([{"tokens": sentence} for sentence in sentences])
@@ -275,7 +271,7 @@ class Nodes:
                             c_api.nodes(self.instances, self.variants, fields))
 
 
-program = checks.run("compile TreeLSTM", lambda: Program(example("treelstm_nary"),
+program = checks.run("compile TreeLSTM", lambda: Program(batchtest.model("treelstm_nary"),
                                                          "--size=H=16"))
 variants = [(name, kind, [(f.name.decode(), f.description.decode()) for f in fields])
             for name, kind, fields in program.model.variants()]
@@ -299,7 +295,7 @@ for number, field in enumerate(program.model.fields(OUTPUT)):
     name, count = field.name.decode(), session.rows(number)
     # Values by columns, with gaps
     found, offsets = session.read(number, strides=[3, 3 * count], begin=1,
-                                  room=3 * count * field.shape[0] + 1)
+                                  capacity=3 * count * field.shape[0] + 1)
     checks.expect("strided rows of " + name, (found.tobytes(), offsets) == (
         wanted[name][0].tobytes(), wanted[name][1]))
 
@@ -332,7 +328,7 @@ session.run(c_api.inputs(4, [values(F32, [4, 5], list(range(20))), values(I32, [
 kept = [2.0 * (5 * i + row) for i, count in enumerate(counts) for row in range(count)]
 offsets = [0, 3, 3, 8, 9]
 for name, strides in ("", None), (", backwards", [-2]):
-    found, places = session.read(0, strides=strides, begin=17, room=18) if strides else \
+    found, places = session.read(0, strides=strides, begin=17, capacity=18) if strides else \
         session.read(0)
     checks.equal("numbers with a count" + name, (list(found), places), (kept, offsets))
 checks.equal("rows with a count", [list(part) for part in session.read(1)],
@@ -421,8 +417,8 @@ for what, text, change in [
             0, t.instances[1] - 1)),
         ("a node of another instance", "is out of range; expected", lambda t: t.roots.__setitem__(
             0, t.instances[1])),
-        ("a shared node of a tree", "is a child of two nodes, but the model declares Tree a "
-         "tree", lambda t: t.right.__setitem__(0, t.left[0])),
+        ("a shared node of a tree", "is a child of two nodes, but the model declares Tree as "
+         "'kind tree'", lambda t: t.right.__setitem__(0, t.left[0])),
         ("a node of no argument", "is not part of any argument",
          lambda t: t.roots.__setitem__(1, t.instances[1])),
         ("a variant", "has unknown variant 200", lambda t: t.variants.__setitem__(0, 200)),

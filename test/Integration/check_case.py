@@ -54,13 +54,13 @@ def sizes(model, meta):
 
 def source(model, meta, folder):
     """Returns the file of the model. The model of the case may have fewer blocks or
-    layers than the example."""
+    layers than the default."""
     if model in batchtest.RESIDUAL:
         text = residual_models.write(model, meta["cfg"]["size"], meta["cfg"]["blocks"])
     elif model in batchtest.SPECULATIVE:
         text = speculative_models.write(model, meta["cfg"]["layers"])
     else:
-        return os.path.join(batchtest.MODELS, model + ".mlir")
+        return batchtest.model(model)
     return batchtest.write_lines(os.path.join(folder, model + ".mlir"), [text])
 
 
@@ -124,8 +124,7 @@ def compile_laid_out(model, meta, folder, layout):
     """Returns the model with batched equal operators of its kernels."""
     path = os.path.join(folder, layout + ".mlir")
     values = ",".join(option[len("--size="):] for option in sizes(model, meta))
-    batchtest.call("batch-opt", os.path.join(batchtest.MODELS, model + ".mlir"),
-                   "-o", path,
+    batchtest.call("batch-opt", batchtest.model(model), "-o", path,
                    "--autobatch=sizes=%s layout-kernels=%s" % (values, layout))
     return batchtest.compile_model(path, path + ".so", None, "-O0")
 

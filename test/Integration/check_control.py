@@ -75,8 +75,7 @@ def main(model):
     checks.equal("memory of 300 and of 3000 rounds", few, many)
 
     program = checks.run("compile ackermann", lambda: batchtest.compile_model(
-        os.path.join(batchtest.MODELS, "ackermann.mlir"),
-        os.path.join(folder, "ackermann.so")))
+        batchtest.model("ackermann"), os.path.join(folder, "ackermann.so")))
     wanted = {"%d.ackermann" % n: ("I64", [], [2**(n + 3) - 3]) for n in range(8)}
     deep = [{"m": 3, "n": n} for n in range(8)]
     expect = "--expect=%s,0,0" % write("ackermann", wanted)

@@ -19,8 +19,7 @@ scratch = batchtest.temporary()
 
 def compiled(model, size=16):
     return checks.run("compile " + model, lambda: batchtest.compile_model(
-        os.path.join(batchtest.MODELS, model + ".mlir"),
-        os.path.join(scratch, model + ".so"), size))
+        batchtest.model(model), os.path.join(scratch, model + ".so"), size))
 
 
 # Code that reads a plan, and branches
@@ -37,8 +36,7 @@ def count(model, inputs, instances, **wanted):
     if not found:
         return
     checks.equal(model + ": instances", found["instances"], instances)
-    code = batchtest.call("batch-opt", "--autobatch=sizes=H=16",
-                          os.path.join(batchtest.MODELS, model + ".mlir"))
+    code = batchtest.call("batch-opt", "--autobatch=sizes=H=16", batchtest.model(model))
     executor = re.search(r"^  uprog\.program @.*?^  }$", code, re.M | re.S)
     ops = set(re.findall(r"\b([a-z]+\.[a-z_]+) [^=]", executor[0]))
     checks.equal(model + ": what the executor does", ops - CONTROL, {"uprog.run"})
@@ -132,7 +130,7 @@ path = batchtest.write_lines(os.path.join(scratch, "spelled.jsonl"),
                              [{"tokens": words}, {"tokens": words[2:]}])
 model = "bilstm_tagger_char"
 program = checks.run("compile " + model, lambda: batchtest.compile_model(
-    os.path.join(batchtest.MODELS, model + ".mlir"),
+    batchtest.model(model),
     os.path.join(scratch, model + ".so"), None, *sequences.sizes(model)))
 for threads in (1, 2):
     dot = os.path.join(scratch, "tasks.dot")

@@ -15,8 +15,8 @@ checks = batchtest.Checks("damaged objects")
 path = batchtest.temporary_paths()
 library = c_api.Library(sys.argv[1])
 generator = random.Random(52)
-model = batchtest.compile_model(os.path.join(batchtest.MODELS, "treelstm_nary.mlir"),
-                                path("model.so"), None, "--size=H=16")
+model = batchtest.compile_model(batchtest.model("treelstm_nary"), path("model.so"), None,
+                                "--size=H=16")
 whole = batchtest.contents(model)
 INPUTS = os.path.join(batchtest.INPUTS, "trees.txt")
 

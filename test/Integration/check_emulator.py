@@ -60,23 +60,23 @@ def check(name, program, model, executor, forests, shape):
     instances, batch, blocks = forests * shape[0], *shape[1:]
     name = "%s, %d instances, %d at once on %d blocks" % (
         name, instances, batch, blocks)
-    alone = os.path.join(scratch, "alone.safetensors")
+    single = os.path.join(scratch, "single.safetensors")
     if not checks.run(name + ", one by one", lambda: run(
-            program, (instances, 1, blocks), 0, alone)):
+            program, (instances, 1, blocks), 0, single)):
         return
-    with open(alone, "rb") as file:
+    with open(single, "rb") as file:
         wanted = file.read()
     sizes = [min(batch, instances - i) for i in range(0, instances, batch)]
     groups = {"device": 1, "cluster": blocks // 8, "block": blocks}[executor]
     for seed in range(seeds):
         what = "%s, seed %d" % (name, seed)
-        together = os.path.join(scratch, "together.safetensors")
+        batched = os.path.join(scratch, "batched.safetensors")
         found = checks.run(what, lambda: run(
-            program, (instances, batch, blocks), seed, together,
+            program, (instances, batch, blocks), seed, batched,
             "--reuse-rows=1"))
         if not found:
             continue
-        with open(together, "rb") as file:
+        with open(batched, "rb") as file:
             checks.expect(what + ": as one by one", file.read() == wanted)
         checks.equal(what + ": plans", found["plans"],
                      sum(min(groups, size) for size in sizes))
@@ -97,8 +97,7 @@ for model in models:
     for executor in ("device", "cluster", "block"):
         name = "%s, %s" % (model, executor)
         program = checks.run("compile " + name, lambda: batchtest.compile_model(
-            os.path.join(batchtest.MODELS, model + ".mlir"),
-            os.path.join(scratch, model + executor + ".so"), 16,
+            batchtest.model(model), os.path.join(scratch, model + executor + ".so"), 16,
             "--device=emulator", "--executor=" + executor))
         if not program:
             continue
@@ -111,12 +110,12 @@ if arguments.models:
 
 for model, (size, *places) in PLACES.items():
     results = []
-    for room, blocks in places:
-        name = "%s, %d bytes for weights, %d blocks" % (model, room, blocks)
+    for capacity, blocks in places:
+        name = "%s, %d bytes for weights, %d blocks" % (model, capacity, blocks)
         program = checks.run("compile " + name, lambda: batchtest.compile_model(
-            os.path.join(batchtest.MODELS, model + ".mlir"),
+            batchtest.model(model),
             os.path.join(scratch, "places.so"), size, "--device=emulator",
-            "--executor=device", "--shared-memory=%d" % room))
+            "--executor=device", "--shared-memory=%d" % capacity))
         output = os.path.join(scratch, "places.safetensors")
         if program and checks.run(name, lambda: run(
                 program, (3, 3, blocks), 0, output)):
@@ -134,7 +133,7 @@ checks.expect("a kernel takes time", found and found["time_us"]["kernels"] > 0)
 # few.
 for instances, plans in ((64, 1), (1, 3)):
     program = checks.run("compile for %d" % instances, lambda: batchtest.compile_model(
-        os.path.join(batchtest.MODELS, "treefc.mlir"), os.path.join(scratch, "auto.so"), 16,
+        batchtest.model("treefc"), os.path.join(scratch, "auto.so"), 16,
         "--device=emulator", "--instances=%d" % instances))
     found = checks.run("run it", lambda: run(
         program, (3, 3, 8), 1, os.path.join(scratch, "auto.safetensors")))
@@ -142,7 +141,7 @@ for instances, plans in ((64, 1), (1, 3)):
 
 # A block that waits too long ends the run with an error that names the place.
 program = checks.run("compile for the watchdog", lambda: batchtest.compile_model(
-    os.path.join(batchtest.MODELS, "treefc.mlir"),
+    batchtest.model("treefc"),
     os.path.join(scratch, "watchdog.so"), 16, "--device=emulator",
     "--executor=device"))
 try:

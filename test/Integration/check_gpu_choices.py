@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """check_gpu_choices.py [--table]: compares estimates for GPUs with times of an H200.
 
-The times are section `control` of benchmarks/results/gpu-first-hour-2026-11-27.json. Each model
-has three batch sizes, and runs at each level of `replicate`, in lock step, or both.
+The times are in section `control` of benchmarks/results/gpu-first-hour-2026-11-27.json. Each
+model has three batch sizes, and runs at each level of `replicate`, in lock step, or both.
 `batch-replicate` and `batch-choose-executor` report the estimates by which they decide. The
-compiler does not know the number of rounds of some loops; the script passes the number that the
-stored counts imply. Each estimate must be within a factor of 2 of its time. For at least 11 of
-the 12 pairs of model and batch size, the way with the shortest estimate must be the fastest, or
-within 5 % of it. --table prints all estimates and times.
+number of rounds of some loops is unknown to the compiler. The script passes the number that the
+stored counts imply. Each estimate must be within a factor of 2 of its time. The way with the
+shortest estimate must be the fastest, or within 5 % of it, for at least 11 of the 12 pairs.
+--table prints all estimates and times.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def timings():
 
 
 def remarks(model, options, *more):
-    source = os.path.join(batchtest.MODELS, model + ".mlir")
+    source = batchtest.model(model)
     return batchtest.call(
         "batch-opt", "--autobatch=gpu " + options, *more, source, "-o", os.devnull,
         "--remark-format=emitRemark", "--remarks-filter=batch", errors=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_gpu_code.py [--ptxas [--seed=N]]: checks the output of --gpu-persistent for the examples.
+"""check_gpu_code.py [--ptxas [--seed=N]]: checks the output of --gpu-persistent for the models.
 
 Each model becomes one kernel and one launch, also without options. The kernel becomes PTX that
 needs no library, and some kernels become code for AMD. With --ptxas, the assembler of CUDA
@@ -33,7 +33,7 @@ INSTANCES = ("attention", "seq2seq", "nasrnn", "nasrnn_add", "lstm10")
 
 # Ways of running instances: each block its own, the blocks of a cluster one together, all
 # blocks one together, or all blocks a set. By default, the estimate decides.
-ALONE, CLUSTER, ONE, SET, AUTO = ("level=block", "level=cluster",
+BLOCK, CLUSTER, ONE, SET, AUTO = ("level=block", "level=cluster",
                                   "level=device instances=1", "level=device",
                                   "level=auto")
 # The most bytes of spilled registers that a thread stores and loads in all of its code.
@@ -59,7 +59,7 @@ def persistent(model, size, options, level=""):
     it runs in lock step, or as single instances."""
     strategy = "replicate gpu" if model in INSTANCES else "lockstep"
     return batchtest.call(
-        "batch-opt", os.path.join(batchtest.MODELS, model + ".mlir"),
+        "batch-opt", batchtest.model(model),
         "--autobatch=" + (sizes_option(model, size) if size
                           else "strategy=%s %s" % (strategy, level)),
         "--gpu-persistent=" + options)
@@ -75,8 +75,7 @@ def assembly(module):
 
 def check_model(checks, model):
     plain = checks.run(model + " becomes a kernel", lambda: batchtest.call(
-        "batch-opt", "--autobatch", "--gpu-persistent",
-        os.path.join(batchtest.MODELS, model + ".mlir")))
+        "batch-opt", "--autobatch", "--gpu-persistent", batchtest.model(model)))
     module = checks.run(model + " becomes PTX", lambda: persistent(
         model, 16, "chip=sm_90a format=isa executor=device"))
     if not plain or not module:
@@ -263,7 +262,7 @@ def assembled():
     for model in LANES:
         yield model, None, "sm_90"
     for model in INSTANCES:
-        for level in (ALONE, CLUSTER, ONE, SET, AUTO):
+        for level in (BLOCK, CLUSTER, ONE, SET, AUTO):
             yield model, None, "sm_90", "", level, SPILLS.get((model, level), NONE)
 
 

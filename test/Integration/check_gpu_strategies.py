@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_gpu_strategies.py [--seed=N] [MODEL…]: tests example models by each strategy and
+"""check_gpu_strategies.py [--seed=N] [MODEL…]: tests the models by each strategy and
 executor on the emulator.
 
 A legal pair gives the values of the unbatched code. An illegal pair is an error of the
@@ -8,7 +8,6 @@ strategy.
 """
 
 import argparse
-import os
 import re
 
 import batchtest
@@ -54,7 +53,7 @@ def prepared(model):
         residual_models.write_params(model, file("params"), *IMAGE)
         return batchtest.write_lines(file(model + ".mlir"), [
             residual_models.write(model, *IMAGE)]), [], file("params")
-    source = os.path.join(batchtest.MODELS, model + ".mlir")
+    source = batchtest.model(model)
     sizes = SIZES.get(model, "H=16" if batchtest.small_size(source) else "")
     return source, ["--size=" + size for size in sizes.split()], "random:1"
 
@@ -85,19 +84,18 @@ def check(model, strategy, executor):
         checks.expect(what + ": compiles", True)
         return
     if strategy == "none" or "not batched" in said:
-        alone = file("alone.so")
+        unbatched = file("unbatched.so")
         checks.run(what, lambda: batchtest.call(
-            "batch-compile", source, "-o", alone, "--strategy=none", *sizes))
+            "batch-compile", source, "-o", unbatched, "--strategy=none", *sizes))
         found = checks.run(what + " runs", lambda: outputs(made, params, "--unbatched"))
         checks.expect(what + ": the values of the CPU",
-                      found and found == outputs(alone, params, "--unbatched"))
+                      found and found == outputs(unbatched, params, "--unbatched"))
         return
     checks.run(what, lambda: outputs(made, params, "--check-unbatched=1e-5"))
 
 
 models = arguments.models or batchtest.sample(
-    sorted(name[:-5] for name in os.listdir(batchtest.MODELS) if name.endswith(".mlir") and
-           name != "skipnet101.mlir"), arguments.seed)
+    [name for name in batchtest.models() if name != "skipnet101"], arguments.seed)
 for model in models:
     for strategy, executors in EXECUTORS.items():
         seed = arguments.seed and arguments.seed + model + strategy

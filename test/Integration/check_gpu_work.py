@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """check_gpu_work.py [FOLDER...]: checks the compiler's counts of the work of kernels (remark Work).
 
-On the emulator, with 8 blocks and hidden size 16, the script compares the sums of products that
-each warp of each block stores in shared memory with the counts for the rows of each step. Cases:
-f32 and tensor cores, kept weights or not, one row up to more rows than a block has memory for.
+The script runs models on the emulator, with 8 blocks and hidden size 16. Each warp of each block
+stores sums of products in shared memory, whose number must be the counted one for the rows of each
+step. Cases: f32 and tensor cores, kept weights or not, one row up to more rows than a block has
+memory for.
 
 With hidden size 256, 132 blocks and trees of GUM, LEAST_BUSY is the least average share of busy
 warps in a level of TreeLSTM.
@@ -68,7 +69,7 @@ def predict(kernels, steps):
 
 
 def check(model, options):
-    source = os.path.join(batchtest.MODELS, model + ".mlir")
+    source = batchtest.model(model)
     name = ", ".join([model] + options)
     path = os.path.join(scratch, "%s%d" % (model, len(os.listdir(scratch))))
     program = batchtest.compile_model(

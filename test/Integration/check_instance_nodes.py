@@ -86,9 +86,8 @@ func.func @main(%t: !tree {batch.name = "t"}, %o: !rec.adt<@Options> {batch.name
 
 
 def compiled(name, level, text=None, *options):
-    path = os.path.join(batchtest.MODELS, name + ".mlir")
-    if text:
-        path = batchtest.write_lines(file(name + ".mlir"), [text])
+    path = batchtest.write_lines(file(name + ".mlir"), [text]) if text else \
+        batchtest.model(name)
     return checks.run("compile %s, level %s" % (name, level), lambda:
                       batchtest.compile_model(path, file("%s-%s.so" % (name, level)), None,
                                               "--strategy=replicate", "--level=" + level,
@@ -201,8 +200,8 @@ def check_errors():
     for model, text in (("treelstm_cs", "strategy 'replicate' does not support 'rec.map'"),
                         ("stackrnn", "strategy 'replicate' does not support 'rec.construct'"),
                         ("fib", "strategy 'replicate' does not support this call")):
-        fails(model, text, "batch-compile", os.path.join(
-            batchtest.MODELS, model + ".mlir"), "--strategy=replicate", "-o", file("x.so"))
+        fails(model, text, "batch-compile", batchtest.model(model), "--strategy=replicate",
+              "-o", file("x.so"))
 
 
 def main():

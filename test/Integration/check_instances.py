@@ -119,7 +119,7 @@ func.func @main(%x: f32 {batch.name = "x"}, %i: index {batch.name = "i"})
 
 # The second recurrence reads results of the first one in the same round and in the next
 # one, also across groups of 64 rounds.
-HANDED = """
+FORWARDED = """
 !vec = tensor<64xf32>
 !mat = tensor<64x64xf32>
 func.func @main(%x: !vec {batch.name = "x"}, %n: index {batch.name = "n"},
@@ -170,9 +170,8 @@ READS = {"later": "return %r, %u, %r : !table, !table, !table",
 
 
 def compiled(name, text=None, *options):
-    path = os.path.join(batchtest.MODELS, name + ".mlir")
-    if text:
-        path = batchtest.write_lines(os.path.join(scratch, name + ".mlir"), [text])
+    path = batchtest.write_lines(os.path.join(scratch, name + ".mlir"), [text]) if text else \
+        batchtest.model(name)
     return checks.run("compile " + " ".join((name,) + options), lambda:
                       batchtest.compile_model(path, os.path.join(
                           scratch, "-".join((name,) + options).replace("/", "_") + ".so"),
@@ -207,7 +206,7 @@ def check_bits():
                     lambda: run(program, inputs, batch=batch, threads=threads))
 
 
-def check_hand_on():
+def check_forwarding():
     """Checks tensors that loops carry, in each order of their tasks, and without a
     round."""
     inputs = batchtest.write_lines(os.path.join(scratch, "rounds"), [
@@ -215,9 +214,9 @@ def check_hand_on():
     tensors = os.path.join(scratch, "starts")
     batchtest.write_safetensors(tensors, {"x": ("F32", [64], [i / 64 for i in range(64)])})
     for order in ("rounds", "layers", "wavefront"):
-        program = compiled("handed", HANDED, "--level=device", "--order=" + order)
+        program = compiled("forwarded", FORWARDED, "--level=device", "--order=" + order)
         if program:
-            checks.run("handed on, order " + order, lambda: run(
+            checks.run("forwarded, order " + order, lambda: run(
                 program, inputs, "--input-tensors=" + tensors, threads=2))
     for when, read in READS.items():
         for level in "block", "device":
@@ -308,20 +307,20 @@ def check_sets():
         program = compiled(name, text, "--level=device")
         if not program:
             continue
-        alone = [checks.run("%s, instance %d" % (name, i), lambda: report(
+        single = [checks.run("%s, instance %d" % (name, i), lambda: report(
             program, [line], **more)) for i, line in enumerate(lines)]
-        together = checks.run(name + ", all", lambda: report(program, lines, **more))
-        if not together or None in alone:
+        batched = checks.run(name + ", all", lambda: report(program, lines, **more))
+        if not batched or None in single:
             continue
-        checks.equal(name + ": tasks", together["tasks"],
-                     sum(one["tasks"] for one in alone))
-        checks.equal(name + ": steps", together["batches"],
-                     steps or max(one["batches"] for one in alone))
+        checks.equal(name + ": tasks", batched["tasks"],
+                     sum(one["tasks"] for one in single))
+        checks.equal(name + ": steps", batched["batches"],
+                     steps or max(one["batches"] for one in single))
         checks.expect(name + ": not all run the same",
-                      len({one["tasks"] for one in alone}) > 1)
-        checks.equal(name + ": copies", together["copied_bytes"],
-                     sum(one["copied_bytes"] for one in alone))
-        checks.equal(name + ": launches", together["launches"], 1)
+                      len({one["tasks"] for one in single}) > 1)
+        checks.equal(name + ": copies", batched["copied_bytes"],
+                     sum(one["copied_bytes"] for one in single))
+        checks.equal(name + ": launches", batched["launches"], 1)
     # More instances than a set has memory for, also in several mini-batches
     program = compiled("seq2seq", None, "--size=H=16", "--size=V=40", "--level=device")
     for batch in (65, 150) if program else ():
@@ -432,8 +431,7 @@ def check_errors():
               "batch-run", program, "--inputs=" + outside, "--threads=%d" % threads,
               *given)
     for option in ("--policy=greedy", "--refill", "--max-fibers=2"):
-        fails(option, option.split("=")[0] + " applies only to models that make batches, "
-              "but this model runs instance by instance (strategy 'replicate')",
+        fails(option, option.split("=")[0] + " applies only to models that run batches, but this model runs one instance at a time (strategy 'replicate')",
               "batch-run", program, "--inputs=" + good, option, *given)
     check_element()
     program = compiled("large", LARGE)
@@ -449,12 +447,11 @@ def check_errors():
           os.path.join(scratch, "x.so"))
     fails("recursion", "fib.mlir:...: error: strategy 'replicate' does not support this "
           "call; it only supports recursion", "batch-compile",
-          os.path.join(batchtest.MODELS, "fib.mlir"), "--strategy=replicate", "-o",
-          os.path.join(scratch, "x.so"))
+          batchtest.model("fib"), "--strategy=replicate", "-o", os.path.join(scratch, "x.so"))
 
 
 check_bits()
-check_hand_on()
+check_forwarding()
 check_counts()
 check_sets()
 check_trace()

@@ -3,8 +3,8 @@
 'replicate') on the emulator, which reports races, deadlocks, and accesses to missing or
 uninitialized memory.
 
-Results are within 1e-5 of unbatched code. They have the same bits on one block and on four, with
-each seed of the scheduler, if all blocks, the blocks of a cluster, or single blocks run an
+Results are within 1e-5 of unbatched code. They have the same bits on one block and on four, and
+with each seed of the scheduler. All blocks, the blocks of a cluster, or single blocks run an
 instance. An index out of range, an endless loop and a barrier that takes too long are errors that
 name them.
 """
@@ -33,7 +33,7 @@ MODELS = {"seq2seq": ("H=16 V=30", 5), "attention": ("HEADS=2 D=8 SLOTS=34", 5),
           "instances": ("", 9)}
 # Other orders of loops
 ORDERS = {"lstm10": ("layers", "wavefront")}
-# Of a small image, and these numbers of blocks per group
+# Models with a small image, and these numbers of blocks per group
 SMALL = 4, (1, 1, 1)
 
 
@@ -44,7 +44,7 @@ def source(name):
     if name in ("instances", "nodes"):
         return os.path.join(batchtest.ROOT, "test", "Integration", "GPU", "Inputs",
                             name + ".mlir")
-    return os.path.join(batchtest.MODELS, name + ".mlir")
+    return batchtest.model(name)
 
 
 def parameters(name):

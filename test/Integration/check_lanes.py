@@ -71,7 +71,7 @@ def check_fib():
     inputs = batchtest.write_lines(
         os.path.join(scratch, "fib.jsonl"),
         [{"n": generator.randrange(7)} for _ in range(11)])
-    model = os.path.join(batchtest.MODELS, "fib.mlir")
+    model = batchtest.model("fib")
     program = compiled(model, "fib", "--device=emulator")
     cpu = compiled(model, "fib-cpu")
     variants = [(seed, ["--blocks=3", "--batch=6", "--refill"])

@@ -27,9 +27,8 @@ PROGRAMS = {}  # results of compiled(), by name
 def compiled(name, text=None, size=None, options=""):
     """Returns the object of a model or a text, for strategy `lazy`, with other options of
     --autobatch."""
-    source = os.path.join(batchtest.MODELS, name + ".mlir")
-    if text:
-        source = batchtest.write_lines(os.path.join(scratch, name + ".mlir"), [text])
+    source = batchtest.write_lines(os.path.join(scratch, name + ".mlir"), [text]) if text else \
+        batchtest.model(name)
     if options:
         batchtest.call("batch-opt", source, "-o", source + options,
                        "--autobatch=strategy=lazy " + options)
@@ -293,8 +292,8 @@ def check_forks():
         wanted = check_counts("grow", program, inputs, count, heights, None, left=1)
         check_order("grow", program, lines, batchtest.read_safetensors(
             os.path.join(scratch, "out.safetensors")))
-        alone = batchtest.write_lines(os.path.join(scratch, "ladder"), lines[-1:])
-        report, _ = run("a shared node under a wait", program, alone, 1, 1)
+        single = batchtest.write_lines(os.path.join(scratch, "ladder"), lines[-1:])
+        report, _ = run("a shared node under a wait", program, single, 1, 1)
         if report:
             checks.expect("a shared node under a wait: once", report["tasks"] <= 80,
                           report["tasks"])

@@ -157,8 +157,8 @@ def check_learning(name, program, inputs):
     done = subprocess.run([batchtest.tool("batch-run"), *arguments,
                            "--learn-policy=" + table, "--outputs=" + out],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    found = re.search(r"learnt a policy from the first \d+ instances: (\d+) batches, at "
-                      r"least (\d+) are needed", done.stderr.decode())
+    found = re.search(r"learned a policy from the first \d+ instances: (\d+) batches "
+                      r"\(lower bound: (\d+)\)", done.stderr.decode())
     if not checks.expect(name + ": learning", done.returncode == 0 and found,
                          done.stderr.decode()):
         return
@@ -219,7 +219,7 @@ def check_batches():
                                        ("moe_top1", sentences, 1, 11)):
         trace = path(model + ".json")
         program = checks.run("compile " + model, lambda: batchtest.compile_model(
-            os.path.join(batchtest.MODELS, model + ".mlir"), path(model + ".so"), 16,
+            batchtest.model(model), path(model + ".so"), 16,
             "--strategy=lazy"))
         if not program or not checks.run(model, lambda: batchtest.run_model(
                 program, inputs, "--trace=" + trace, batch=64)):
@@ -231,12 +231,12 @@ def check_batches():
 
 def check_heads():
     """Checks that tasks without a wait are one batch, for any order in which instances
-    end, and so are the tasks of all words in a structural program."""
+    end. So are the tasks of all words in a structural program."""
     for model, inputs, heads, sizes in (
             ("berxit", "random:1,16", 16, ("H=48", "HEADS=3", "D=16", "TOKENS=16", "V=40")),
             ("birnn", os.path.join(batchtest.INPUTS, "sentences.jsonl"), 143, ("H=16",))):
         program = checks.run("compile " + model, lambda: batchtest.compile_model(
-            os.path.join(batchtest.MODELS, model + ".mlir"), path(model + ".so"), None,
+            batchtest.model(model), path(model + ".so"), None,
             "--strategy=lazy", *("--size=" + size for size in sizes)))
         report = program and checks.run(model, lambda: batchtest.run_model(
             program, inputs, params="random:2", batch=64))
@@ -260,7 +260,7 @@ for model, inputs in (
         ("stackrnn", os.path.join(batchtest.INPUTS, "sentences.jsonl")),
         ("nestedrnn_td", "random:1,12")):
     program = checks.run("compile " + model, lambda: batchtest.compile_model(
-        os.path.join(batchtest.MODELS, model + ".mlir"), path(model + ".so"), 16))
+        batchtest.model(model), path(model + ".so"), 16))
     if program:
         check_learning(model, program, inputs)
 check_batches()

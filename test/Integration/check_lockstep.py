@@ -28,10 +28,6 @@ generator = random.Random(16)
 SOURCES = os.path.join(batchtest.ROOT, "test", "Integration", "CPU", "Inputs")
 
 
-def model(name):
-    return os.path.join(batchtest.MODELS, name + ".mlir")
-
-
 def compiled(source, name, *options):
     return checks.run("compile " + name, lambda: batchtest.compile_model(
         source, file(name + ".so"), None, *options))
@@ -131,9 +127,9 @@ def check_lanes():
 
     with open(file("recursion.mlir"), "w") as source:
         source.write(random_recursions.module(random.Random("lanes"), 3))
-    for program in (("fib", model("fib"), [], fib),
+    for program in (("fib", batchtest.model("fib"), [], fib),
                     ("a recursion", file("recursion.mlir"), [], recursion),
-                    ("nuts_gauss", model("nuts_gauss"), ["--size=D=3", "--size=N=2"],
+                    ("nuts_gauss", batchtest.model("nuts_gauss"), ["--size=D=3", "--size=N=2"],
                      gauss)):
         check_grid(*program)
         check_emulated(*program)
@@ -257,7 +253,7 @@ def check_limits():
     for strategy in ("lockstep", "mask"):
         program = compiled(os.path.join(SOURCES, "rounds.mlir"),
                            "rounds by " + strategy, "--strategy=" + strategy)
-        calls = compiled(model("fib"), "fib for limits by " + strategy,
+        calls = compiled(batchtest.model("fib"), "fib for limits by " + strategy,
                          "--strategy=" + strategy)
         for options in ([], ["--threads=2"], ["--batch=4", "--block-choice=learned"],
                         ["--batch=3", "--refill", "--mask-from=0"]):
@@ -273,7 +269,7 @@ def check_limits():
                         ["instance %d: %s" % (i, error) for i in (1, 4)],
                         "--stack-depth=4")
     program = rounds("rounds for emulator", "--device=emulator")
-    calls = compiled(model("fib"), "fib for emulator", "--strategy=lockstep",
+    calls = compiled(batchtest.model("fib"), "fib for emulator", "--strategy=lockstep",
                      "--device=emulator")
     if program and calls:
         check("emulator", program, calls, "--blocks=2")
@@ -310,8 +306,8 @@ def check_traffic():
     all_stack, all_tops = traffic(OPTIMIZATIONS)
     none, _ = traffic([])
     for name in OPTIMIZATIONS:
-        alone, _ = traffic([name])
-        checks.expect(name + " alone", alone < none, (alone, none))
+        single, _ = traffic([name])
+        checks.expect(name + " alone", single < none, (single, none))
         stack, tops = traffic([other for other in OPTIMIZATIONS if other != name])
         # A value that lives within a step is not live across calls. It never costs stack
         # traffic, but is kept.

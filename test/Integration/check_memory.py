@@ -97,8 +97,7 @@ LIVE = {"treefc": live_treefc, "mvrnn": live_mvrnn, "dagrnn": live_dagrnn}
 
 for model in batchtest.ALL:
     program = checks.run("compile " + model, lambda: batchtest.compile_model(
-        os.path.join(batchtest.MODELS, model + ".mlir"),
-        os.path.join(scratch, model + ".so")))
+        batchtest.model(model), os.path.join(scratch, model + ".so")))
     found = program and checks.run("run " + model, lambda: batchtest.run_model(
         program, inputs_of(model), check=False))
     if not found:

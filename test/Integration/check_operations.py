@@ -189,11 +189,11 @@ def check(strategy):
                      found and differences(found, wanted), [])
     if not emulated:
         return
-    alone = checks.run("alone", lambda: run(emulated, strategy, "--batch=1", "--blocks=2"))
+    single = checks.run("alone", lambda: run(emulated, strategy, "--batch=1", "--blocks=2"))
     found = checks.run("batched", lambda: run(emulated, strategy, "--blocks=2"))
-    if alone and found:
+    if single and found:
         checks.equal("%s, emulator: the bits of one instance" % strategy,
-                     differences(found, alone), [])
+                     differences(found, single), [])
         checks.equal("%s, emulator: the CPU's results" % strategy, far(found, wanted), [])
 
 

@@ -8,7 +8,7 @@ import subprocess
 import batchtest
 
 checks = batchtest.Checks("pipelines")
-# Passes that a pipeline adds only if an option asks for them.
+# Passes that a pipeline adds only on request
 OPTIONAL = {"rec-refactor", "batch-layout-pq", "batch-attach-policy"}
 
 for pipeline in ("--autobatch", "--cpu-workers"):

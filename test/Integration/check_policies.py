@@ -29,7 +29,7 @@ def check_counts(data, models):
     scratch = batchtest.temporary()
     for model in models:
         program = batchtest.compile_model(
-            os.path.join(batchtest.MODELS, model + ".mlir"),
+            batchtest.model(model),
             os.path.join(scratch, "model.so"), None, *sequences.sizes(model))
         inputs = batchtest.write_lines(os.path.join(scratch, "inputs.jsonl"),
                                        sequences.instances(model, 256, data))

@@ -124,8 +124,7 @@ for model in WITH_PRODUCTS:
                                        sequences.instances(model, 3))
     for precision in DROPPED:
         name = "%s in %s" % (model, precision)
-        program = compiled(os.path.join(batchtest.MODELS, model + ".mlir"),
-                           precision, *sequences.sizes(model))
+        program = compiled(batchtest.model(model), precision, *sequences.sizes(model))
         if not program:
             continue
 

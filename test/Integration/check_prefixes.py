@@ -116,10 +116,10 @@ def check_errors(program, name, ways):
 
 
 reference.give([make_instance() for _ in range(COUNT)], expected)
-alone = None
+first = None
 for strategy in ("linearize", "lockstep"):
     bits = reference.check_cpu(MODEL, strategy, check_errors)
-    alone = alone or bits
-    checks.equal(strategy + ": the same bits", bits, alone)
+    first = first or bits
+    checks.equal(strategy + ": the same bits", bits, first)
     reference.check_emulator(MODEL, strategy, check_errors)
 checks.exit()

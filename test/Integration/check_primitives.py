@@ -27,7 +27,7 @@ def main(arguments):
     checks = batchtest.Checks(model + ", primitives")
     scratch = batchtest.temporary()
     if not os.path.exists(model):
-        model = os.path.join(batchtest.MODELS, model + ".mlir")
+        model = batchtest.model(model)
 
     def run(number, options):
         path = os.path.join(scratch, "%d.mlir" % number)

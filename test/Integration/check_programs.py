@@ -3,14 +3,14 @@
 compiler.
 
 Each replaces a model's executor, on the CPU with one to three workers, and on the
-emulator, which reports races and barriers that not all units reach. Results have the same
-bytes as those of the compiler's program.
+emulator. The emulator reports races, and barriers that not all units reach. Results have
+the same bytes as those of the compiler's program.
 
-  - `delayed` hands the barrier of a step on to the next iteration.
-  - `epochs` looks for the steps up to the next barrier with a loop in a loop, and lets
-    each unit run some of them by itself: tasks of a program of a level below. `clusters`
-    are its units in another one.
-  - `alone` lets one unit run all steps, one after the other.
+  - `delayed` passes the barrier of a step to the next iteration.
+  - `epochs` finds the steps up to the next barrier with nested loops. Each unit runs some
+    of them by itself, as tasks of a program of a lower level. `clusters` does the same with
+    clusters as units.
+  - `one unit` runs all steps on one unit, one after the other.
 """
 
 import os
@@ -94,7 +94,7 @@ EPOCHS_CASE = """case %d {
       uprog.run @%s step(%%step) tasks(%%tasks)
     }"""
 
-ALONE = """
+ONE_UNIT = """
   uprog.program @main.steps(%task: index, %plan: !batch.plan) level(LEVEL) {
     %zero = arith.constant 0 : index
     %steps = uprog.plan_size %plan
@@ -120,8 +120,8 @@ ALONE = """
 PROGRAMS = {"delayed": (DELAYED, DELAYED_CASE, ("device", "cluster", "block")),
             "epochs": (EPOCHS, EPOCHS_CASE, ("device", "cluster")),
             "clusters": (EPOCHS.replace("(block)", "(cluster)"), EPOCHS_CASE, ("device",)),
-            "alone": (ALONE.replace("LEVEL", "block"), EPOCHS_CASE, ("device", "cluster")),
-            "alone in a cluster": (ALONE.replace("LEVEL", "cluster"), EPOCHS_CASE,
+            "one unit": (ONE_UNIT.replace("LEVEL", "block"), EPOCHS_CASE, ("device", "cluster")),
+            "one unit in a cluster": (ONE_UNIT.replace("LEVEL", "cluster"), EPOCHS_CASE,
                                    ("device",))}
 
 
@@ -132,8 +132,7 @@ def count_blocks(name, executor):
 def write(model, name, code, case):
     """Returns the batched model, with another program in place of its own."""
     module = batchtest.call(
-        "batch-opt", "--autobatch=sizes=H=16",
-        os.path.join(batchtest.MODELS, model + ".mlir"))
+        "batch-opt", "--autobatch=sizes=H=16", batchtest.model(model))
     old = re.search(r"\n  uprog\.program @.*?\n  }\n", module, re.S)[0]
     cases = re.findall(r"case (\d+) {\s+%\S+ = uprog.step_tasks %\S+\s+"
                        r"uprog.run @(\S+)", old)
@@ -172,7 +171,7 @@ def emulate(what, source, size, inputs, executor, name=""):
 
 def check_emulator(model, inputs, executor, sources, epochs):
     what = "%s, %s" % (model, executor)
-    wanted, counts = emulate(what, os.path.join(batchtest.MODELS, model + ".mlir"), 16,
+    wanted, counts = emulate(what, batchtest.model(model), 16,
                              inputs, executor)
     for name, source in sources.items():
         if executor not in PROGRAMS[name][2]:
@@ -185,7 +184,7 @@ def check_emulator(model, inputs, executor, sources, epochs):
         # A block that runs a step by itself needs no barrier of the device inside.
         checks.equal(what + ": barriers", own["barriers"],
                      counts["barriers"] if name == "delayed" else
-                     0 if name.startswith("alone") else epochs)
+                     0 if name.startswith("one unit") else epochs)
 
 
 def check_fault(model, inputs, name, source):
@@ -215,8 +214,7 @@ for model, count in (("bilstm_tagger", 2), ("treegru_nary", 4)):
     else:
         inputs = "random:1,%d" % count
     program = checks.run("compile " + model, lambda: batchtest.compile_model(
-        os.path.join(batchtest.MODELS, model + ".mlir"),
-        os.path.join(scratch, model + ".so"), 16))
+        batchtest.model(model), os.path.join(scratch, model + ".so"), 16))
     wanted, counts = run(model, program, inputs)
     sources = {name: write(model, name, code, case)
                for name, (code, case, _) in PROGRAMS.items()}

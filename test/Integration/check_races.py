@@ -97,8 +97,7 @@ def check_planted(kind, program, inputs):
                 str(error))
 
 
-check("seq2seq", os.path.join(batchtest.MODELS, "seq2seq.mlir"), "H=96,V=200",
-      "random:3,2")
+check("seq2seq", batchtest.model("seq2seq"), "H=96,V=200", "random:3,2")
 for kind, instances in ((", one instance", 1), (", a set", 5)):
     inputs = "random:1,%d" % instances
     program = check("loop" + kind, batchtest.write_lines(file("source.mlir"), [LOOP]), "",

@@ -138,12 +138,12 @@ for model, strategies, make, expect in [
         ("reads.mlir", ["linearize", "lockstep"], make_instance, expected),
         ("ragged-reads.mlir", ["linearize"], make_ragged_instance, expected_ragged),
         ("ragged-loops.mlir", ["linearize"], make_ragged_instance, expected_loops)]:
-    model, alone = os.path.join(MODELS, model), None
+    model, first = os.path.join(MODELS, model), None
     reference.give([make() for _ in range(COUNT)], expect)
     for strategy in strategies:
         bits = reference.check_cpu(model, strategy, check_errors)
-        alone = alone or bits
-        checks.equal(strategy + ": the same bits", bits, alone)
+        first = first or bits
+        checks.equal(strategy + ": the same bits", bits, first)
         # Lanes of a GPU share sums.
         reference.tolerances = {"summed": 1e-5}
         reference.check_emulator(model, strategy, check_errors)

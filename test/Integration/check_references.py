@@ -56,8 +56,7 @@ def check_model(model):
     batchtest.write_safetensors(files[1], expected)
     inputs = batchtest.write_lines(os.path.join(scratch, "trees.jsonl"), trees)
     program = checks.run("compile", lambda: batchtest.compile_model(
-        os.path.join(batchtest.MODELS, model + ".mlir"),
-        os.path.join(scratch, "model.so"), HIDDEN))
+        batchtest.model(model), os.path.join(scratch, "model.so"), HIDDEN))
     if program:
         checks.run("all nodes of %d trees" % len(trees),
                    lambda: batchtest.run_model(

@@ -20,8 +20,7 @@ import sequences
 
 def compile_model(model, scratch, *options):
     return batchtest.compile_model(
-        os.path.join(batchtest.MODELS, model + ".mlir"),
-        os.path.join(scratch, "model.so"), None, *options)
+        batchtest.model(model), os.path.join(scratch, "model.so"), None, *options)
 
 
 def check_emulator(checks, model, inputs, scratch, seeds):

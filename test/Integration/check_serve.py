@@ -86,7 +86,7 @@ for model, requests, vocabulary in [
         ("stackrnn", lines("sentences.jsonl", 4), thousand),
         ("dagrnn", batchtest.dags(80), numbers)]:
     program = programs[model] = batchtest.compile_model(
-        os.path.join(batchtest.MODELS, model + ".mlir"), path(model + ".so"), 32)
+        batchtest.model(model), path(model + ".so"), 32)
     file = batchtest.write_lines(path("requests"), requests)
     wanted = expected(program, file, vocabulary)
     for threads in 1, 4:

@@ -18,7 +18,7 @@ THREADS = (1, 2, 3)
 
 def compiled(model, size=None, options=""):
     """Returns the object of a model, or of a model with other options of --autobatch."""
-    source = os.path.join(batchtest.MODELS, model + ".mlir")
+    source = batchtest.model(model)
     path = os.path.join(scratch, model + options)
     if options:
         batchtest.call("batch-opt", source, "-o", path + ".mlir",

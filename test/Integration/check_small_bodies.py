@@ -198,12 +198,13 @@ def real(low, high):
     return struct.unpack("f", struct.pack("f", generator.uniform(low, high)))[0]
 
 
-# Whether one and many instances of 64-bit numbers have tasks. Less than a quarter of a
+# True if one and many instances of 64-bit numbers have tasks. Less than a quarter of a
 # vector runs one by one, and so do all instances if a vector has less than four elements.
 WIDTH = int(batchtest.vector_options().split()[0].partition("=")[2]) // 64
 HAVE_TASKS = (WIDTH // 4 != 1, WIDTH < 4)
 
-# The text, an instance, and whether one and many of them have tasks
+# The text, an instance, and a pair of truth values: one instance has tasks, many have
+# tasks
 PROGRAMS = {
     "nested": (NESTED,
                lambda: {"x": [[real(-2, 1), real(-1, 1)], [real(0, 1), real(0, 1)]],
@@ -228,7 +229,7 @@ for name, (text, make, have_tasks) in PROGRAMS.items():
         "batch-compile", source, "--explain", "-o", path("explained.so")))
     checks.expect(name + ": a worker runs an instance",
                   "one worker per instance" in (explained or ""), explained)
-    apart = batchtest.compile_model(source, path(name + ".so"))
+    per_unit = batchtest.compile_model(source, path(name + ".so"))
     lockstep = batchtest.compile_model(source, path(name + ".lockstep.so"), None,
                                        "--strategy=lockstep")
 
@@ -243,14 +244,14 @@ for name, (text, make, have_tasks) in PROGRAMS.items():
     for count in (1, 2, 3, 4, 5, 8, 15, 16, 17, N):
         wanted, _ = outputs(lockstep, count)
         for threads in 1, 2, 3:
-            found, _ = outputs(apart, count, threads=threads)
+            found, _ = outputs(per_unit, count, threads=threads)
             checks.expect("%s: %d instances, %d threads: the same" % (name, count, threads),
                           found == wanted)
-    found, _ = outputs(apart, N, threads=2, batch=10)
+    found, _ = outputs(per_unit, N, threads=2, batch=10)
     checks.expect(name + ": mini-batches of ten: the same", found == wanted)
     # Only instances that run one by one have tasks, which make tensors.
-    _, few = outputs(apart, 1)
-    _, many = outputs(apart, N)
+    _, few = outputs(per_unit, 1)
+    _, many = outputs(per_unit, N)
     checks.expect(name + ": many run side by side, one if it fills a quarter",
                   (few["tasks"] > 0, many["tasks"] > 0) == have_tasks,
                   "(%r, %r)" % (few["tasks"], many["tasks"]))
@@ -258,23 +259,23 @@ for name, (text, make, have_tasks) in PROGRAMS.items():
     # An instance that exceeds its rounds has no results, whichever instances run in the
     # same vector.
     for most in (1, 3, 8, 20):
-        alone = []
+        ends = []
         for i, instance in enumerate(instances):
             single = batchtest.write_lines(path("single.jsonl"), [instance])
             try:
-                batchtest.run_model(apart, single, "--max-steps=%d" % most, check=False)
-                alone.append(True)
+                batchtest.run_model(per_unit, single, "--max-steps=%d" % most, check=False)
+                ends.append(True)
             except batchtest.ToolError as error:
-                alone.append("exceeded the limit" not in str(error))
+                ends.append("exceeded the limit" not in str(error))
         for threads in 1, 2:
             try:
-                batchtest.run_model(apart, inputs, "--max-steps=%d" % most,
+                batchtest.run_model(per_unit, inputs, "--max-steps=%d" % most,
                                     "--partial-results", threads=threads, check=False)
                 text = ""
             except batchtest.ToolError as error:
                 text = str(error)
             failed = [("instance %d:" % i) not in text for i in range(N)]
             checks.equal("%s: %d rounds, %d threads: the same instances end" % (
-                name, most, threads), failed, alone)
+                name, most, threads), failed, ends)
 
 checks.exit()

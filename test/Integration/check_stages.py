@@ -18,7 +18,7 @@ def main(arguments):
     model, inputs = arguments
     checks = batchtest.Checks(model + ", stage by stage")
     scratch = batchtest.temporary()
-    source = os.path.join(batchtest.MODELS, model + ".mlir")
+    source = batchtest.model(model)
 
     def outputs(name, path, sizes):
         # The tests are for passes of Batch, not of LLVM.

@@ -30,7 +30,7 @@ def run(model, inputs, switches, *options):
     path = os.path.join(scratch, model + switches.replace(" ", "_"))
     if not os.path.exists(path + ".so"):
         strategy = "" if model.startswith("treelstm") else "strategy=lazy "
-        source = os.path.join(batchtest.MODELS, model + ".mlir")
+        source = batchtest.model(model)
         if not checks.run("compile " + name, lambda: (
                 batchtest.call("batch-opt", source, "-o", path + ".mlir",
                                "--autobatch=sizes=H=16 " + strategy + switches),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_threads.py: checks that each model of examples/models on two threads has the bits
-of unbatched code, while both threads inspect, schedule and run.
+"""check_threads.py: checks that models on two threads have the bits of unbatched code, while
+both threads inspect, schedule and run.
 
 The script is for a batch-run with ThreadSanitizer ($BATCH_RUN; scripts/check --long), so
 sizes are small. Posteriors are skipped if their data is missing.
@@ -38,8 +38,7 @@ def inputs_of(model):
 
 def compiled(model, *options):
     return checks.run("compile " + model, lambda: batchtest.compile_model(
-        os.path.join(batchtest.MODELS, model + ".mlir"),
-        os.path.join(scratch, model + ".so"), None, *options))
+        batchtest.model(model), os.path.join(scratch, model + ".so"), None, *options))
 
 
 def check(model, program, inputs, *options, params="random:1"):
@@ -52,7 +51,7 @@ def check(model, program, inputs, *options, params="random:1"):
 
 
 def check_structural(model):
-    source = os.path.join(batchtest.MODELS, model + ".mlir")
+    source = batchtest.model(model)
     size = batchtest.small_size(source)
     options = sequences.sizes(model) if model in (
         batchtest.TYPED + batchtest.CHAINS + batchtest.LATTICES) else (

@@ -53,8 +53,7 @@ def main():
     checks = batchtest.Checks(model)
     scratch = batchtest.temporary()
     program = checks.run("compile", lambda: batchtest.compile_model(
-        os.path.join(batchtest.MODELS, model + ".mlir"),
-        os.path.join(scratch, "model.so"), None if long else 16))
+        batchtest.model(model), os.path.join(scratch, "model.so"), None if long else 16))
     if not program:
         checks.exit()
     runs = itertools.product(inputs_of(model, options.folders, long, scratch), (1, 10, 64),

@@ -172,7 +172,7 @@ if emulated:
 
 # A reduction adds in the same order for any other computations in its kernel: here a sum
 # of products of f32 next to f64, which halve the lanes of all vectors.
-ALONE = """
+DOT = """
 #v = affine_map<(i) -> (i)>
 #s = affine_map<(i) -> ()>
 func.func @main(%%x: tensor<%(n)dxf32> {batch.name = "x"})
@@ -185,21 +185,21 @@ func.func @main(%%x: tensor<%(n)dxf32> {batch.name = "x"})
   %(code)s
 }
 """
-BESIDE = """%%wide = arith.extf %%x : tensor<%(n)dxf32> to tensor<%(n)dxf64>
+WIDE = """%%wide = arith.extf %%x : tensor<%(n)dxf32> to tensor<%(n)dxf64>
   return %%dot, %%wide : tensor<f32>, tensor<%(n)dxf64>"""
 for n in (20, 77):
     found = []
     for name, results, code in [
-            ("alone", "", "return %dot : tensor<f32>"),
-            ("beside", ', tensor<%dxf64> {batch.name = "wide"}' % n,
-             BESIDE % {"n": n})]:
+            ("dot", "", "return %dot : tensor<f32>"),
+            ("wide", ', tensor<%dxf64> {batch.name = "wide"}' % n,
+             WIDE % {"n": n})]:
         source = path("%s%d.mlir" % (name, n))
         with open(source, "w") as file:
-            file.write(ALONE % {"n": n, "results": results, "code": code})
+            file.write(DOT % {"n": n, "results": results, "code": code})
         out = path(name)
         made = checks.run("%s, %d elements" % (name, n), lambda: batchtest.run_model(
             batchtest.compile_model(source, path(name + ".so")), "random:4,9",
             "--outputs=" + out, batch=4))
         found.append(made and batchtest.read_safetensors(out)["dot"])
-    checks.equal("same bits alone and beside f64, %d elements" % n, *found)
+    checks.equal("same bits with and without f64, %d elements" % n, *found)
 checks.exit()

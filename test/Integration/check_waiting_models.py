@@ -5,8 +5,8 @@ whose control waits.
 On random inputs, batched equals unbatched bit for bit. An instance's results are the same
 for each mini-batch, number of threads and order of instances, and for any other instances
 in the mini-batch. An oracle, which replays the waits from the results (waits.py),
-determines how often tasks run. With --long, models have the sizes of the examples, and
-larger ones.
+determines how often tasks run. With --long, models have their default sizes, and larger
+ones.
 """
 
 import argparse
@@ -60,7 +60,7 @@ class Size:
         if model in batchtest.SPECULATIVE and self.small:
             return batchtest.write_lines(os.path.join(scratch, model + ".mlir"), [
                 speculative_models.write(model, self.layers())])
-        return os.path.join(batchtest.MODELS, model + ".mlir")
+        return batchtest.model(model)
 
     def params(self, model):
         path = os.path.join(scratch, model + ".params")
@@ -206,7 +206,7 @@ class Model:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--long", action="store_true",
-                        help="run at the sizes of the examples, and at larger ones")
+                        help="run at the default sizes, and at larger ones")
     batchtest.add_draw_options(parser, "models and sizes")
     parser.add_argument("models", nargs="*", default=batchtest.WAITING)
     options = parser.parse_args()

@@ -302,8 +302,7 @@ def run(options):
     write_inputs(options.model, options.folder, 64, options.data)
     path = os.path.join(options.folder, options.model)
     program = batchtest.compile_model(
-        os.path.join(batchtest.MODELS, options.model + ".mlir"), path + ".so", None,
-        "--strategy=lockstep",
+        batchtest.model(options.model), path + ".so", None, "--strategy=lockstep",
         *(["--size=N=%d" % options.draws] if options.draws else []))
     options.outputs = path + ".draws"
     batchtest.run_model(program, path + ".jsonl", "--outputs=" + options.outputs,

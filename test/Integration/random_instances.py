@@ -115,11 +115,11 @@ class Program:
         kinds = [self.pick("vvc") for _ in range(self.count(1, 4))]
         return kinds, [self.tensor(scope, kind) for kind in kinds]
 
-    def next(self, indent, scope, kind, handed):
+    def next(self, indent, scope, kind, carried_in):
         """Returns the next value of a round: a new tensor computed from a carried one,
         another carried tensor, or any."""
         way = self.chance()
-        same = [name for name, other in handed if other == kind]
+        same = [name for name, other in carried_in if other == kind]
         if way < 0.25 or not same:
             return self.tensor(scope, kind)
         if way < 0.5:
@@ -133,9 +133,9 @@ class Program:
                                   TYPES[kind]))
         return self.emit(indent, "math.tanh %s : %s" % (value, TYPES[kind]))
 
-    def end(self, indent, op, scope, kinds, extra=("", ""), handed=()):
+    def end(self, indent, op, scope, kinds, extra=("", ""), carried_in=()):
         values = [extra[0]] if extra[0] else []
-        values += [self.next(indent, scope, kind, handed) for kind in kinds]
+        values += [self.next(indent, scope, kind, carried_in) for kind in kinds]
         types = ([extra[1]] if extra[0] else []) + [TYPES[k] for k in kinds]
         self.lines.append("  " * indent + "%s %s : %s" % (op, ", ".join(values),
                                                           ", ".join(types)))
@@ -177,7 +177,7 @@ class Program:
                                   "%s = %s" % pair for pair in zip(arguments, inits)),
                               ", ".join(TYPES[k] for k in kinds)))
         self.end(indent + 1, "scf.yield", self.statements(indent + 1, inner, depth), kinds,
-                 handed=list(zip(arguments, kinds)))
+                 carried_in=list(zip(arguments, kinds)))
         self.lines.append("  " * indent + "}")
         self.results(scope, name, kinds)
 

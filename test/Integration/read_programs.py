@@ -173,11 +173,11 @@ class Program:
             zero = self.constant(block, 0)
             count = self.op(block, "tensor.dim {}, {} : %s" % source.type,
                             lambda t, _: len(t), source.name, zero)
-            room = self.op(block, "tensor.empty({}) : %s" % source.type,
+            empty = self.op(block, "tensor.empty({}) : %s" % source.type,
                            lambda _: None, count)
             name = self.op(
                 block, "linalg.add ins({0}, {0} : %s, %s) outs({1} : %s) -> %s" % (
-                    (source.type,) * 4), function, source.name, room)
+                    (source.type,) * 4), function, source.name, empty)
         else:
             name = self.op(block, "arith.add%s {0}, {0} : %s" % (
                 self.letter, source.type), function, source.name)

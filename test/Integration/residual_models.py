@@ -5,11 +5,11 @@
   residual_models.py NAME --params=FILE
 
 NAME is blockdrop, blockdrop_given, skipnet38 or skipnet101 (of bottleneck_models.py, with
-the sizes of examples/models). SIZE is that of the square image, and BLOCKS are the numbers
-of blocks per group. The default is the model in examples/models. Each block has its own
-parameters, and golden cases have fewer blocks than the examples. Each block is a call of a
-function for its shape. --params writes random parameters of the example, because
---params=random of batch-run gives negative variances.
+its default sizes). SIZE is that of the square image, and BLOCKS are the numbers of blocks
+per group. The default is the model of batchtest.model. Each block has its own parameters,
+and golden cases have fewer blocks than the default. Each block is a call of a function for
+its shape. --params writes random parameters of the default model, because --params=random
+of batch-run gives negative variances.
 """
 
 import math
@@ -23,7 +23,7 @@ import batchtest
 CHANNELS = (16, 32, 64)
 CLASSES = 10
 STATE = 10
-# Sizes of the examples
+# Default sizes
 SIZE = 32
 BLOCKS = {"blockdrop": (5, 5, 5), "blockdrop_given": (5, 5, 5), "skipnet38": (6, 6, 6)}
 INTRODUCTIONS = {
@@ -551,8 +551,9 @@ class Model:
 def text_of(name, model):
     """Returns a model without its introduction."""
     return ("//\n// Written by test/Integration/residual_models.py. Run it:\n"
+            "//   test/Integration/residual_models.py {0} > {0}.mlir\n"
             "//   test/Integration/residual_models.py {0} --params={0}.safetensors\n"
-            "//   batch-run examples/models/{0}.mlir --params={0}.safetensors \\\n"
+            "//   batch-run {0}.mlir --params={0}.safetensors \\\n"
             "//     --inputs=random:1,4 --batch=4 --check-unbatched\n\n".format(name) +
             model.aliases() +
             "\n#channel = affine_map<(n, c, i, j) -> (c)>\n"
@@ -560,8 +561,8 @@ def text_of(name, model):
             "module {\n" + "\n".join(model.functions() + [model.entry()]) + "}\n")
 
 
-def example(name):
-    """Returns the model of examples/models."""
+def default(name):
+    """Returns the model of the default sizes."""
     if name == "skipnet101":
         import bottleneck_models  # which needs this file
         return bottleneck_models.Model()
@@ -570,13 +571,13 @@ def example(name):
 
 def write(name, size=SIZE, blocks=None):
     """Returns the model's text."""
-    return (Model(name, size, blocks) if blocks else example(name)).text()
+    return (Model(name, size, blocks) if blocks else default(name)).text()
 
 
 def write_params(name, path, size=SIZE, blocks=None):
     """Writes parameters of write(). Sums of products keep their size, and norms are close
     to none."""
-    model = Model(name, size, blocks) if blocks else example(name)
+    model = Model(name, size, blocks) if blocks else default(name)
     model.entry()
     shapes, tensors, generator = model.shapes(), {}, random.Random(1)
     for parameter, kind in model.parameters.items():

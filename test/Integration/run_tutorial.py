@@ -2,7 +2,7 @@
 """run_tutorial.py FILE.md FOLDER: runs a document's commands in an empty folder.
 
 Saves each block after a comment `<!-- save as NAME -->` under that name. Runs each ```sh
-block with bash -e, in order, except those after a comment `<!-- not run -->`, or after
+block with bash -e, in order. Skips those after a comment `<!-- not run -->`, or after
 `<!-- with MODULE -->` if Python lacks that module.
 """
 

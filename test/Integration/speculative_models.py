@@ -4,10 +4,10 @@
   speculative_models.py NAME [LAYERS]
   speculative_models.py NAME --params=FILE
 
-NAME is specdec or specdec_sample. The default of LAYERS is that of examples/models.
+NAME is specdec or specdec_sample. The default of LAYERS is that of batchtest.model.
 Golden cases have fewer layers, each with its own parameters. --params writes parameters
-of the example with which the target accepts drafts. With random parameters it hardly ever
-would.
+of the default model with which the target accepts drafts. With random parameters it hardly
+ever would.
 """
 
 import math
@@ -54,9 +54,9 @@ REST = """\
 // draft: its words are data, and control waits once per round, for n.
 //
 // Written by test/Integration/speculative_models.py. Run it:
-//   test/Integration/speculative_models.py $name \\
-//     --params=$name.safetensors
-//   batch-run examples/models/$name.mlir --params=$name.safetensors \\
+//   test/Integration/speculative_models.py $name > $name.mlir
+//   test/Integration/speculative_models.py $name --params=$name.safetensors
+//   batch-run $name.mlir --params=$name.safetensors \\
 //     --inputs=$inputs --batch=10 --strategy=lazy --check-unbatched
 
 !vec = tensor<256xf32>

@@ -2,7 +2,7 @@
 that is independent of the compiler.
 
 Instances wait concurrently. A mini-batch needs as many flushes as the instance with the
-longest chain of waits, and one more if it computes something that no wait needs.
+longest chain of waits. It needs one more if it computes something that no wait needs.
 """
 
 
@@ -18,7 +18,7 @@ def stackrnn(outputs, instance):
 
 def nestedrnn_td(outputs, instance):
     """Each step of the inner loop is a wait. The sum of the outer loop is computed
-    together with the first step, before the inner loop, so it exists when the outer loop
+    together with the first step, before the inner loop. It exists when the outer loop
     needs it."""
     return sum(outputs["%d.counts" % instance][2])
 

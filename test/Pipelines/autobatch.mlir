@@ -31,7 +31,7 @@
 // STAGE:      IR Dump After VerifyExecutorPass (batch-verify-executor)
 
 // Remarks report decisions at the ops that they concern.
-// REMARK-DAG: autobatch.mlir:[[#@LINE+39]]:{{[0-9]+}}: remark: {{.*}}recursion is bottom-up: the inspector runs one loop over the nodes, children first
+// REMARK-DAG: autobatch.mlir:[[#@LINE+39]]:{{[0-9]+}}: remark: {{.*}}recursion is bottom-up, so the inspector runs one loop over the nodes, children first
 // REMARK-DAG: autobatch.mlir:{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}}1{{.*}} result tables; all gathers are inside operators
 
 // The program has one barrier: at the end of a step, in the loop that carries

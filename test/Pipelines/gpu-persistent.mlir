@@ -1,7 +1,7 @@
-// RUN: batch-opt %models/treelstm_nary.mlir --autobatch=sizes=H=16 --gpu-persistent=executor=device | FileCheck %s
-// RUN: batch-opt %models/treelstm_nary.mlir --autobatch=sizes=H=16 --gpu-persistent="executor=block block-size=64" \
+// RUN: batch-opt %examples/treelstm_nary.mlir --autobatch=sizes=H=16 --gpu-persistent=executor=device | FileCheck %s
+// RUN: batch-opt %examples/treelstm_nary.mlir --autobatch=sizes=H=16 --gpu-persistent="executor=block block-size=64" \
 // RUN:   | FileCheck %s --check-prefix=BLOCK
-// RUN: batch-opt %models/treelstm_nary.mlir --autobatch=sizes=H=16 --gpu-persistent=chip=sm_80 \
+// RUN: batch-opt %examples/treelstm_nary.mlir --autobatch=sizes=H=16 --gpu-persistent=chip=sm_80 \
 // RUN:   | FileCheck %s --check-prefix=LLVM
 // RUN: batch-opt %models/treernn.mlir --autobatch=sizes=H=16 --gpu-persistent="chip=sm_100 format=isa" \
 // RUN:   | FileCheck %s --check-prefix=PTX

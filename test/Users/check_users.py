@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_users.py USERS PREFIX: runs programs of outside users that failed once.
+"""check_users.py USERS PREFIX LARGE: runs programs of outside users that failed once.
 
 USERS is shared/users, PREFIX an installed Batch that embedders' programs are built
-against. Each program prints its correct value or the correct message. The programs of
-OPEN are known to fail.
+against. LARGE is a model that compiles for seconds. Each program prints its correct value
+or the correct message. The programs of OPEN are known to fail.
 """
 
 import glob
@@ -21,7 +21,7 @@ OPEN = {"tree": ["attention", "dp_ints", "grad", "mlir_shared_forest",
         "jax": ["1_", "2_", "3_", "4_", "5_", "6_", "7_", "8_", "11_", "13_", "17_", "18_"]}
 WRONG = ("WRONG", "DIFFERS", "refused", "Error", "Traceback", "NO ")
 
-users, prefix = sys.argv[1:]
+users, prefix, large = sys.argv[1:]
 scratch = tempfile.mkdtemp()
 tools = os.environ["BATCH_TOOLS"]
 failed = []
@@ -114,14 +114,14 @@ def check_tools():
                        "-o", "name.so")
     expect("embed/name_object", code == 0 or "'batch_object'" in output, output)
 
-    models = os.path.join(prefix, "share/doc/batch-compiler/examples")
-    run("batch-compile", models + "/models/treelstm_nary.mlir", "--size=H=16", "-o", "m.so")
+    examples = os.path.join(prefix, "share/doc/batch-compiler/examples")
+    run("batch-compile", examples + "/mlir/treelstm_nary.mlir", "--size=H=16", "-o", "m.so")
     with open(os.path.join(scratch, "m.so"), "rb") as file:
         whole = file.read()
     with open(os.path.join(scratch, "cut.so"), "wb") as file:
         file.write(whole[:5000])
     code, output = run("batch-run", "cut.so", "--params=random:1",
-                       "--inputs=%s/data/trees.txt" % models)
+                       "--inputs=%s/data/trees.txt" % examples)
     expect("embed/truncated", code == 1 and "damaged" in output, output)
 
     lines = os.path.join(scratch, "requests.jsonl")
@@ -136,8 +136,8 @@ def check_tools():
     for number in (signal.SIGINT, signal.SIGTERM):
         folder = tempfile.mkdtemp()
         process = subprocess.Popen(
-            [os.path.join(tools, "batch-run"), models + "/models/skipnet101.mlir",
-             "--params=random:1", "--inputs=random:1,8"], stderr=subprocess.DEVNULL,
+            [os.path.join(tools, "batch-run"), large, "--params=random:1",
+             "--inputs=random:1,8"], stderr=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, env=dict(os.environ, TMPDIR=folder),
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         time.sleep(1)

@@ -35,7 +35,7 @@ struct TestStructuralControlPass
     Sharedness sharedness(program);
     StructuralControl structure(program, sharedness);
     if (std::optional<TensorControl> control = structure.getTensorControl())
-      control->op->emitRemark("tensor-dependent control: ")
+      control->op->emitRemark("tensor-dependent control flow: ")
           << control->getDescription();
     else
       program.getEntry().emitRemark("structural");

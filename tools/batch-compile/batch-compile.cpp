@@ -83,14 +83,15 @@ struct Flags {
                "without --chip as much as every chip has)")};
   cl::opt<batch::Strategy> strategy{
       "strategy", cl::init(batch::Strategy::Auto), cl::cat(category),
-      cl::desc("Choose where control runs: 'auto', 'linearize', 'lockstep', "
-               "'mask', 'lazy', 'replicate' or 'none' (unbatched)")};
+      cl::desc(
+          "Choose where control flow runs: 'auto', 'linearize', 'lockstep', "
+          "'mask', 'lazy', 'replicate' or 'none' (unbatched)")};
   cl::opt<int64_t> instances{
       "instances", cl::init(64), cl::cat(category),
       cl::desc("Expect mini-batches of this many instances, for options that "
                "are 'auto'; with 1, strategy 'auto' chooses 'replicate' "
-               "wherever control depends on tensors, also on GPUs and over "
-               "data structures")};
+               "wherever control flow depends on tensors, even on GPUs and "
+               "over data structures")};
   cl::opt<batch::InstanceLevel> instanceLevel{
       "level", cl::init(batch::InstanceLevel::Auto), cl::cat(category),
       cl::desc("Choose the units that run an instance of strategy "
@@ -128,9 +129,9 @@ struct Flags {
                "another architecture)")};
   cl::opt<unsigned> level{
       "O", cl::Prefix, cl::init(1), cl::cat(category),
-      cl::desc("Run LLVM's optimizations: 0: none, 1: those that kernels "
-               "need (default), 2 or 3: all of LLVM's own level, which takes "
-               "about 2.5 times as long")};
+      cl::desc("Run LLVM optimizations: 0 (none), 1 (those that kernels need; "
+               "default), 2 or 3 (all of that LLVM level; compiling takes "
+               "about 2.5 times as long)")};
   cl::opt<batch::Sanitizer> sanitize{
       "sanitize", cl::init(batch::Sanitizer::None), cl::cat(category),
       cl::desc("Make the code check its memory accesses with 'address' or "
@@ -141,7 +142,7 @@ struct Flags {
       cl::desc("Print each decision, with its line of the model")};
   cl::opt<bool> explainJson{
       "explain-json", cl::cat(category),
-      cl::desc("Print each decision as JSON, and make no object")};
+      cl::desc("Print each decision as JSON and write no object")};
   cl::opt<std::string> writeParams{
       "write-params", cl::cat(category), cl::value_desc("file"),
       cl::desc("Write the values of dense_resource constants, which become "

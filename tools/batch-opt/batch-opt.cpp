@@ -25,10 +25,10 @@ static const char overview[] =
     R"(Batch optimizer driver
 
 Runs passes and pipelines on a module, in the order given, and prints the result.
-Most passes of Batch are called --batch-*. Its pipelines are:
+The names of most Batch passes begin with --batch-. The pipelines are:
 
   batch-opt --autobatch model.mlir                       over a mini-batch
-  batch-opt --autobatch='strategy=lockstep' model.mlir   control in lock step
+  batch-opt --autobatch='strategy=lockstep' model.mlir   in lockstep
   batch-opt --autobatch --cpu-workers model.mlir         for a pool of workers
   batch-opt --autobatch --gpu-persistent model.mlir      in one GPU kernel
 

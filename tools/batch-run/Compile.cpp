@@ -71,7 +71,7 @@ MemoryFile::MemoryFile(const char *name)
     // Without MFD_CLOEXEC: batch-compile opens it.
     : descriptor(::memfd_create(name, 0)) {
   if (descriptor < 0)
-    raise("cannot create a file in memory: ", std::strerror(errno));
+    raise("cannot create an in-memory file: ", std::strerror(errno));
 }
 
 MemoryFile::~MemoryFile() {

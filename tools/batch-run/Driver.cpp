@@ -358,17 +358,17 @@ int batchrun::run(const Options &options) {
   const std::string &model = options.model;
   bool source = isSource(model);
   if (options.explain && !source)
-    raise("--explain requires the source of a model, a .mlir or .mlirbc, got '",
+    raise("--explain requires a model source file (.mlir or .mlirbc), got '",
           model, "'");
   if (!options.tune.empty()) {
     if (!source)
-      raise("--tune requires the source of a model, a .mlir or .mlirbc, got '",
+      raise("--tune requires a model source file (.mlir or .mlirbc), got '",
             model, "'");
     return tune(options);
   }
   if (!source && !options.compile.empty() &&
       options.compile != std::vector<std::string>{"--device=cpu"})
-    raise(options.compile.front(), " is an option of compilation, but '", model,
+    raise(options.compile.front(), " is a compilation option, but '", model,
           "' is already compiled; pass it to batch-compile");
   std::optional<CompilerOutput> compiled;
   if (source)

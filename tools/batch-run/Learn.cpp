@@ -79,8 +79,8 @@ StateMachine batchrun::makeStateMachine(const Options &options,
   Learned learned = learn(graphs, kernels);
   std::fprintf(
       stderr,
-      "batch-run: note: learnt a policy from the first %lld instances: "
-      "%lld batches, at least %lld are needed\n",
+      "batch-run: note: learned a policy from the first %lld instances: "
+      "%lld batches (lower bound: %lld)\n",
       static_cast<long long>(instances),
       static_cast<long long>(learned.batches),
       static_cast<long long>(learned.bound));
@@ -95,7 +95,7 @@ static LanePaths recordPaths(const Options &options,
                              const BoundParameters &parameters) {
   const Descriptor &descriptor = object.descriptor();
   if (descriptor.launch)
-    raise("cannot learn a choice of blocks on a device; learn it with "
+    raise("cannot learn a block policy on a device; learn it with "
           "--device=cpu --learn-policy=FILE, and pass the table with "
           "--policy-table=FILE");
   InputOptions some = options.input;
@@ -133,7 +133,7 @@ StateMachine batchrun::makeBlockPolicy(const Options &options,
       learnBlocks(recordPaths(options, object, parameters),
                   {learntBatches.begin(), learntBatches.end()});
   std::fprintf(stderr,
-               "batch-run: note: learnt a choice of blocks from the first %d "
+               "batch-run: note: learned a block policy from the first %d "
                "instances: it costs %.3f of the default\n",
                learntInstances,
                static_cast<double>(learned.cost) / learned.costWithout);

@@ -60,7 +60,7 @@ RUNNING
   --stack-size=BYTES        set the stack size of recursions; a suffix K, M or G is
                             allowed (default: 256M; unused stack takes no memory)
   --max-steps=N             limit the steps of an instance (default: no limit):
-                            rounds of loops and calls of recursions; in lock step,
+                            rounds of loops and calls of recursions; in lockstep,
                             blocks; with strategy replicate, rounds of loops
   --partial-results         if instances exceed a limit of steps, stack or calls,
                             write zeros for them and the results of the others;
@@ -77,7 +77,7 @@ RUNNING
                             hangs itself)
   --policy=P                use policy P to pick the next batch (default: depth,
                             unless the model was compiled with another one).
-                            Results have the same bits with every policy. P is
+                            Results are bit-identical with every policy. P is
                             one of )"
 #define BATCH_POLICY(enumerator, name) #name " "
 #include "batch-runtime/Schedule/Policies.def"
@@ -89,25 +89,25 @@ RUNNING
                             one that the model was compiled with, or else one
                             learned from the first 32 instances)
   --learn-policy=FILE       learn a state machine from the first 32 instances, or
-                            from their flushes if control waits; follow it, and
-                            write it to FILE
+                            from their flushes if control flow waits; follow it
+                            and write it to FILE
   --seed=N                  seed the order in which the emulator runs threads
 
-CONTROL IN LOCK STEP (models whose control depends on tensors)
+CONTROL FLOW IN LOCKSTEP (models whose control flow depends on tensors)
   --block-choice=C          pick the block that runs next, among those that lanes
                             wait for (default: work on a CPU, most on a GPU).
-                            Results have the same bits with every choice.
+                            Results are bit-identical with every choice.
                             work: the block that has cost least so far, so that
                             more lanes wait for the blocks that cost most.
                             program: the first block in program order.
                             most: the block that most lanes wait for, which takes
-                            fewest steps.
+                            the fewest steps.
                             learned: the block that a state machine picks
                             (--policy-table, --learn-policy)
   --patience=N              run the block of a lane that has waited N steps,
                             regardless of --block-choice (default: 1024)
-  --refill                  let lanes that are done take the next instance: run
-                            all instances at once, on --batch=N lanes
+  --refill                  let lanes that finish an instance take the next one:
+                            run all instances at once, on --batch=N lanes
   --stack-depth=N           allow at most N nested calls per lane (default: 64)
   --mask-from=SHARE         run a block on all lanes if at least this share of
                             them waits for it, and drop the results of the others
@@ -115,9 +115,9 @@ CONTROL IN LOCK STEP (models whose control depends on tensors)
 
 COMPILING (.mlir and .mlirbc only; passed on to batch-compile)
   --device=cpu|cuda|emulator --executor=auto|device|cluster|block --chip=NAME
-  --cluster-size=BLOCKS     run a GPU's clusters with BLOCKS blocks, 1 to 16
-  --sanitize=address|thread make compiled code check its memory accesses; needs a
-                            batch-run built with the same sanitizer
+  --cluster-size=BLOCKS     use GPU clusters of BLOCKS blocks, 1 to 16
+  --sanitize=address|thread make compiled code check its memory accesses; requires
+                            a batch-run built with the same sanitizer
   --shared-memory=BYTES     use at most BYTES of a GPU block's shared memory for
                             parameters (default: all)
   --precision=f32|tf32|bf16
@@ -145,14 +145,15 @@ RESULTS
   --json                    print one JSON object instead of text
   --trace=FILE              write the steps, or tasks, as a Chrome trace
   --dot=FILE                write the task graph of the first mini-batch for
-                            Graphviz; if control waits, with a frame per flush
+                            Graphviz; if control flow waits, with a frame per
+                            flush
   --tune=FILE               measure tile sizes and how workers share batches, with
                             these inputs and threads, and write the best to FILE,
                             for --tuning=FILE
   --help, --version
 
 EXAMPLES
-  Show how the model is compiled, and what its control reads:
+  Show how the model is compiled, and what its control flow reads:
     batch-run treelstm_nary.mlir --explain
   Check that batching changes no result, on 64 random trees:
     batch-run treelstm_nary.mlir --params=random:1 --inputs=random:1,64 \
@@ -477,9 +478,8 @@ const Option &findOption(const std::vector<Option> &table,
                          const Argument &argument) {
   const std::string &name = argument.name;
   if (argument.dashes == 2 && name == "task-order")
-    raise(
-        "--task-order was removed, since it made nothing faster: the tasks of "
-        "a batch run in the order in which they were recorded; leave it out");
+    raise("--task-order was removed because it made nothing faster; the tasks "
+          "of a batch run in the order in which they were recorded");
   auto found = std::find_if(table.begin(), table.end(), [&](auto &option) {
     return argument.dashes == 2 && name == option.name;
   });
@@ -535,14 +535,14 @@ void checkTables(Options &options) {
   bool learned = options.session.lockstep.choice == BATCH_CHOICE_LEARNED;
   if (options.policy.value_or(Policy::StateMachine) != Policy::StateMachine ||
       (options.blockChoice && !learned))
-    raise("--policy-table and --learn-policy require --policy=fsm or, in lock "
-          "step, --block-choice=learned");
+    raise("--policy-table and --learn-policy require --policy=fsm or, in "
+          "lockstep, --block-choice=learned");
   if (!learned)
     options.policy = Policy::StateMachine;
 }
 
 /// Checks that no option contradicts another.
-void checkTogether(Options &options) {
+void checkConflicts(Options &options) {
   if (options.model.empty())
     raise("no model is given; usage: batch-run MODEL.mlir --inputs=... "
           "(batch-run --help)");
@@ -574,18 +574,19 @@ void batchrun::checkControl(const Options &options,
   const bool replicates = descriptor.replicate.has_value();
   for (const auto &[name, control] : options.given)
     if (replicates && control != Control::Traced)
-      raise(name, " applies only to models that make batches, but this model "
-                  "runs instance by instance (strategy 'replicate')");
+      raise(name, " applies only to models that run batches, but this model "
+                  "runs one instance at a time (strategy 'replicate')");
     else if (lockstep && control == Control::Inspected)
       raise(name, " applies only to models that run batches of tasks, but the "
-                  "control of this model runs in lock step");
+                  "control flow of this model runs in lockstep");
     else if (!descriptor.waits && control == Control::Waiting)
-      raise(name, " applies only to models whose control waits for tensors "
-                  "(strategy 'lazy')");
-    else if (!lockstep && control == Control::Lockstep)
       raise(name,
-            " applies only to models whose control runs in lock step, but this "
-            "model runs batches of tasks");
+            " applies only to models whose control flow waits for tensors "
+            "(strategy 'lazy')");
+    else if (!lockstep && control == Control::Lockstep)
+      raise(name, " applies only to models whose control flow runs in "
+                  "lockstep, but this "
+                  "model runs batches of tasks");
 }
 
 Options batchrun::parseOptions(int argc, char **argv) {
@@ -608,7 +609,7 @@ Options batchrun::parseOptions(int argc, char **argv) {
     options.given.push_back({"--policy", Control::Inspected});
   if (options.help || options.version)
     return options;
-  checkTogether(options);
+  checkConflicts(options);
   if (options.refill) {
     options.session.lockstep.lanes = options.input.batch;
     options.input.batch = 0;

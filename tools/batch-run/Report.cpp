@@ -134,9 +134,10 @@ void batchrun::printText(const Options &options, const Report &report,
       std::printf("  block %s: %lld runs, %lld lanes, %.1f %% of all\n",
                   block.name.c_str(), static_cast<long long>(block.runs),
                   static_cast<long long>(block.laneRuns),
-                  block.laneCapacity ? 100.0 * static_cast<double>(block.laneRuns) /
-                                       static_cast<double>(block.laneCapacity)
-                                 : 0.0);
+                  block.laneCapacity
+                      ? 100.0 * static_cast<double>(block.laneRuns) /
+                            static_cast<double>(block.laneCapacity)
+                      : 0.0);
     std::printf("bytes\n");
     for (auto &[name, bytes] : memory(report))
       std::printf("  %-12s %zu\n", name, bytes);

@@ -254,7 +254,7 @@ TEST(Layout, VerifyFindsFaults) {
   wrong = right;
   wrong.copies[0].bytes = 1;
   EXPECT_EQ(verifyLayout(problem, wrong),
-            "batch 1: access 1 has a wrong number of bytes");
+            "batch 1: access 1 has the wrong number of bytes");
   wrong = right;
   wrong.copies.push_back(wrong.copies[0]);
   EXPECT_EQ(verifyLayout(problem, wrong),

@@ -69,7 +69,7 @@ def main():
             start = time.process_time()
             encode(forest, network)
             middle = time.process_time()
-            # The second call finds the nodes of the forest already read.
+            # The first call has read the nodes of the forest.
             found.append(numpy.asarray(encode(forest, network)))
             taken = time.process_time() - middle
             times[0] += middle - start - taken
@@ -94,11 +94,11 @@ def main():
     same = (results["shared"].view("i4") == results["not shared"].view("i4")).all()
     print("the bits of all %d vectors are %s" % (len(trees), "equal" if same else
                                                  "NOT equal"))
-    return int(not same or beside_torch(options, trees, results["shared"]))
+    return int(not same or differs_from_torch(options, trees, results["shared"]))
 
 
-def beside_torch(options, trees, wanted):
-    """Whether PyTorch's results differ."""
+def differs_from_torch(options, trees, wanted):
+    """Returns whether the results of PyTorch differ."""
     import ast
     import ast_encoder
     import numpy
@@ -121,7 +121,7 @@ def beside_torch(options, trees, wanted):
 
 
 def computed_nodes(encode, forest, network):
-    """For how many nodes it runs: each of its kernels for each of them, or more often."""
+    """Returns the number of nodes that run. Each kernel runs at least once for each of them."""
     return min(block["tasks"] for block in encode.explain(forest, network).blocks)
 
 

@@ -55,8 +55,8 @@ class Programs:
         self.ours = lambda *given: decode.texts(ours(w, *given))
         self.theirs = lambda *given: decode.texts(theirs(w, *given))
         self.compile_theirs = lambda *given: theirs.lower(w, *given).compile()
-        alone = jax.jit(generate)
-        self.plain = lambda given: [decode.texts([part[None] for part in alone(w, *request)])[0]
+        single = jax.jit(generate)
+        self.plain = lambda given: [decode.texts([part[None] for part in single(w, *request)])[0]
                                     for request in zip(*given)]
 
         def one(request):

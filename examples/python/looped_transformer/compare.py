@@ -41,12 +41,12 @@ def main():
     grids, solutions = (numpy.array(each, numpy.int32) for each in zip(*made))
     mapped = batch.vmap(solver.solve, (None, 0), threads=options.threads)
     vmapped = jax.jit(jax.vmap(solver.solve, (None, 0)))
-    alone = jax.jit(solver.solve)
+    single = jax.jit(solver.solve)
     ways = {
         "Batch": lambda: mapped(w, grids),
         "jit(vmap)": lambda: jax.block_until_ready(vmapped(w, grids)),
         "jit, one by one": lambda: jax.tree.map(
-            lambda *each: numpy.stack(each), *[alone(w, grid) for grid in grids]),
+            lambda *each: numpy.stack(each), *[single(w, grid) for grid in grids]),
     }
     try:
         import torch

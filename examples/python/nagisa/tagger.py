@@ -90,9 +90,9 @@ def lstm(w, name, x, state):
 
 @batch.function
 def read(text: Text, w, before):
-    """Runs the first network, and Viterbi's algorithm from the end. Returns a score for each
-    tag of the letter before, this letter's best tag for each of these, a state, and the best
-    tags of the letters after."""
+    """Runs the first network, and Viterbi's algorithm from the end. Returns a score for
+    each tag of the letter before, and this letter's best tag for each of these. Also returns a
+    state, and the best tags of the letters after."""
     match text:
         case Text.End():
             return (w["follows"][AFTER], jnp.full(6, SINGLE, jnp.int32), zeros(WIDTH),

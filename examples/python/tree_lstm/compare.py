@@ -21,7 +21,7 @@ import tempfile
 import time
 
 MODEL = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                     "../../models/treelstm_nary.mlir")
+                     "../../mlir/treelstm_nary.mlir")
 
 
 def arguments():

@@ -5,7 +5,7 @@ A node's state depends on those of its children. An output layer computes a scor
 five classes: in the Stanford Sentiment Treebank, sentiments. FILE can be a file of this
 treebank. Weights are random, since nothing is trained here. The function is for ONE tree, and
 calls itself. `batch.vmap` runs it for many trees, with all ready nodes at once. The model is
-that of examples/models/treelstm_nary.mlir (Tai et al. 2015).
+that of examples/mlir/treelstm_nary.mlir (Tai et al. 2015).
 
     $ python tree_lstm.py
     ((The baker) ((sold ((three (warm loaves)) (before sunrise))) .)): class 0

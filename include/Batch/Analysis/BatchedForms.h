@@ -45,13 +45,13 @@ struct BatchedLoops {
   int64_t extentLoop = -1;
 };
 
-/// Operation by which a structured operation that reduces a ragged extent
-/// combines its result so far with one more row.
+/// Operation with which a structured operation that reduces a ragged extent
+/// combines its partial result with one more row.
 struct Combiner {
   SegmentKind kind;
   Operation *op;
-  /// Value that is combined with the result so far; null if it is the product
-  /// of the factors of an fma.
+  /// Value that is combined with the partial result, or null if it is the
+  /// product of the factors of an fma.
   Value row;
 };
 std::optional<Combiner> matchCombiner(linalg::LinalgOp op);
@@ -65,7 +65,7 @@ Operation *findUnknownCode(Operation *op);
 int64_t getExtentDim(Type type);
 
 /// Analysis that finds the batched form of each value of a kernel, or the first
-/// operation that has no batched form. Only this class specifies which
+/// operation that has no batched form. No other class specifies which
 /// operations can be batched over which forms of their operands.
 class BatchedForms {
 public:

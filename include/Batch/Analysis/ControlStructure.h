@@ -15,23 +15,24 @@
 
 namespace mlir::batch {
 
-/// A place where control needs, or may need, the value of a tensor.
+/// Place where control flow needs, or may need, the value of a tensor.
 struct TensorControl {
   enum Reason {
     Unstructured, ///< a function that is not one block of structured control
-    Force,        ///< a `batch.force`
-    Element,      ///< an element of a computed tensor
-    Decision,     ///< a branch, match or loop on a value of a tensor op
+                  ///< flow flow
+    Force,    ///< a `batch.force`
+    Element,  ///< an element of a computed tensor
+    Decision, ///< a branch, match or loop on a value of a tensor op
   };
   Operation *op = nullptr;
   Reason reason = Unstructured;
 
-  /// Returns the reason in words, as the predicate of a sentence about `op`.
+  /// Returns the reason as the predicate of a sentence about `op`.
   StringRef getDescription() const;
 };
 
-/// Tensors whose elements control reads without a wait: inputs, their fields,
-/// and parameters, including function arguments that receive them.
+/// Tensors whose elements control flow reads without waiting: inputs, their
+/// fields, and parameters, including function arguments that receive them.
 class InputTensors {
 public:
   InputTensors(const InstanceProgram &program, const Sharedness &sharedness)
@@ -44,14 +45,14 @@ private:
   std::optional<ValueFlow> flow; ///< created on first use
 };
 
-/// Analysis of whether ADT tags and per-instance scalars alone decide every
+/// Determines whether ADT tags and per-instance scalars alone decide every
 /// branch and call of a program. Only then can an inspector run ahead of all
 /// tensor code.
 ///
 /// The analysis follows scalars and ADT values forward from the ops that
-/// compute them from tensors, through arithmetic, control, calls and ADT
+/// compute them from tensors, through arithmetic, control flow, calls and ADT
 /// fields. Extents and lengths belong to the data structure, and so do elements
-/// of inputs and parameters that control reads.
+/// of inputs and parameters that control flow reads.
 class StructuralControl {
 public:
   StructuralControl(const InstanceProgram &program,
@@ -60,12 +61,13 @@ public:
   /// Returns true if `value`, a scalar or an ADT value, does not depend on a
   /// tensor that an op computes.
   bool isStructural(Value value) const { return !computed.contains(value); }
-  /// Returns the first place where control needs a tensor. It is the first op
-  /// in module order that reads a tensor for control, or else the first op that
-  /// a tensor decides.
+  /// Returns the first place where control flow needs a tensor: the first op in
+  /// module order that reads a tensor for control flow, or else the first op
+  /// whose control flow depends on a tensor.
   std::optional<TensorControl> getTensorControl() const { return control; }
-  /// Returns the ops by which control reads elements of computed tensors, in
-  /// module order. The list may be incomplete if a function is not structured.
+  /// Returns the ops by which control flow reads elements of computed tensors,
+  /// in module order. The list may be incomplete if a function is not
+  /// structured.
   ArrayRef<tensor::ExtractOp> getWaits() const { return waits; }
 
 private:
@@ -76,14 +78,14 @@ private:
   std::optional<TensorControl> control;
   SmallVector<tensor::ExtractOp> waits;
   DenseSet<Value> computed;
-  DenseSet<Operation *> inputReads; ///< reads of input elements by control
+  DenseSet<Operation *> inputReads; ///< reads of input elements by control flow
 };
 
 /// Returns true if `op`, or a function that it reaches through calls, contains
 /// a `batch.force`.
 bool mayWait(Operation *op, const InstanceProgram &program);
 
-/// Functions that call each other.
+/// Mutually recursive functions.
 struct RecursionClass {
   SmallVector<func::FuncOp> functions;
   /// True if one loop over all nodes, children first, can replace the recursion
@@ -92,8 +94,8 @@ struct RecursionClass {
   /// called on anything else.
   bool onePass = false;
   /// Like `onePass`, but a function that calls only itself may also take
-  /// arguments that its recursive calls pass on unchanged. One loop for each of
-  /// its other calls can then replace the recursion.
+  /// arguments that its recursive calls pass on unchanged. For each other call
+  /// of the function, one loop can then replace the recursion.
   bool onePassPerCall = false;
 };
 
@@ -109,13 +111,13 @@ public:
 private:
   RecursionClass classify(ArrayRef<func::FuncOp> component) const;
   bool isOnePass(func::FuncOp function) const;
-  bool handsOn(func::FuncOp function, BlockArgument argument) const;
+  bool passesUnchanged(func::FuncOp function, BlockArgument argument) const;
   bool coversAllNodes(func::FuncOp function) const;
   bool takesInputs(func::FuncOp function) const;
 
   const InstanceProgram &program;
   const Sharedness &sharedness;
-  /// Mutable because lookups fill its caches.
+  /// Mutable because lookups fill the caches.
   mutable SymbolTableCollection symbols;
   SmallVector<RecursionClass> classes;
 };

@@ -31,26 +31,27 @@ inline constexpr int kBlocks = 132;
 
 /// Barrier of all blocks, and barrier of the blocks of a cluster.
 inline constexpr double kDeviceBarrier = 1390, kClusterBarrier = 557;
-/// A step without tasks.
+/// Time of a step without tasks.
 inline constexpr double kStep = 556;
 /// Additional host time for each step of a plan.
 inline constexpr double kHostStep = 400;
-/// Additional time, over an empty step, of a step in a program for instances:
-/// the first thread stores the addresses of rows, and the others load them.
+/// Additional time of a step in a program for instances, compared with an empty
+/// step: the first thread stores the addresses of rows, and the others load
+/// them.
 inline constexpr double kSite = 2900;
 /// Additional time, on top of the barrier, of a reduction that waits for a
 /// reduction of other blocks. Its loads depend on each other, and the
-/// elementwise ops in between are a stage.
+/// elementwise ops in between form a stage.
 inline constexpr double kStage = 1700;
 
 // Rates of one block, per nanosecond.
 
-/// Bytes from the L2 cache, and from the memory behind it.
+/// Bytes from the L2 cache, and bytes from global memory.
 inline constexpr double kCacheBytes = 37, kMemoryBytes = 32;
 /// Operations on elements of products that read factors from shared memory.
 inline constexpr double kOperations = 150;
 
-/// Bytes of the L2 cache.
+/// Size of the L2 cache in bytes.
 inline constexpr double kCache = 50 << 20;
 
 } // namespace mlir::batch::gpu_times

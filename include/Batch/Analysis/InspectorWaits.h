@@ -38,8 +38,8 @@ private:
   First findFirst(Region &region, DenseSet<Operation *> &calls) const;
 
   DenseSet<StringAttr> functions;
-  /// Arguments by function, for functions that wait only for rows of their
-  /// arguments: the arguments with these rows.
+  /// For each function that waits only for rows of its arguments: the arguments
+  /// with these rows.
   DenseMap<StringAttr, llvm::BitVector> awaited;
 };
 

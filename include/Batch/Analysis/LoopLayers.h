@@ -15,20 +15,22 @@ namespace mlir::batch {
 
 /// Properties of the ops in a loop's body that LoopLayers queries.
 struct LoopTasks {
-  /// Returns true for an op that can be in layer 0, 2, …, unless it belongs to
-  /// a recurrence. Such an op is in the layer of the ops that it depends on.
+  /// Returns true for a task: an op that can be in an even layer (0, 2, …)
+  /// unless it belongs to a recurrence. A task is in the last layer of the ops
+  /// that it depends on, or in the next even layer if `multiplies` returns true
+  /// for it.
   function_ref<bool(Operation *)> isTask;
-  /// Returns true for such an op that is worth a layer in which all rounds run
+  /// Returns true for a task that justifies a layer in which all rounds run
   /// together.
   function_ref<bool(Operation *)> multiplies;
   /// Returns true if other layers can read this result of an op.
   function_ref<bool(Value)> isStored;
 };
 
-/// Layers of a loop whose number of rounds is known. Each layer can run for
-/// many rounds before the next layer does (loop distribution: Allen and
-/// Kennedy, "Automatic Translation of Fortran Programs to Vector Form", 1987).
-/// A recurrence is in one layer. Layers 0, 2, … consist of tasks outside of
+/// Layers of a loop with a known number of rounds. Each layer can run for many
+/// rounds before the next layer does (loop distribution: Allen and Kennedy,
+/// "Automatic Translation of Fortran Programs to Vector Form", 1987). A
+/// recurrence is in one layer. Layers 0, 2, … consist of tasks outside of
 /// recurrences, which can run for all these rounds together. Layers 1, 3, … run
 /// round after round.
 class LoopLayers {
@@ -37,22 +39,22 @@ public:
 
   /// Merges all layers except layer 0 into one layer.
   void mergeRounds();
-  /// Replaces the layers with those of a wavefront: an op that reads a result
-  /// of another recurrence or task is in a later layer. All layers except layer
-  /// 0 run round by round.
+  /// Replaces the layers with the layers of a wavefront, in which an op that
+  /// reads a result of another recurrence or task is in a later layer. All
+  /// layers except layer 0 run round by round.
   void separateReaders();
 
-  /// Returns true for an op that any layer can compute again: it depends on the
-  /// round alone, and its results are numbers or views.
+  /// Returns true for an op that any layer can recompute: it depends only on
+  /// the round, and its results are numbers or views.
   bool isFree(Operation *op) const { return free.contains(op); }
-  /// Returns the layer of an op in the body that is not free.
+  /// Returns the layer of an op in the body. The op must not be free.
   unsigned getLayer(Operation *op) const { return layers[numbers.at(op)]; }
   /// Returns the layer that passes iteration argument `index` to the next
   /// round.
   unsigned getArgumentLayer(unsigned index) const {
     return layers[numbers.size() + index];
   }
-  /// Returns one more than the last layer.
+  /// Returns the number of the last layer plus one.
   unsigned getNumLayers() const { return numLayers; }
   /// Counts the bytes of parameters that products of layers 2, 4, … read. The
   /// products must not be outlined yet.

@@ -13,8 +13,8 @@
 
 namespace mlir::batch {
 
-/// Liveness of a machine's variables: a variable is live where the value at its
-/// top may still be read. The analysis follows calls into the callee, and
+/// Liveness of a machine's variables: a variable is live wherever the value at
+/// its top may still be read. The analysis follows calls into the callee, and
 /// follows returns to all return points of the function. A push counts as a
 /// read, since a pop may restore the value.
 class MachineLiveness {

@@ -22,12 +22,12 @@
 
 namespace mlir::batch {
 
-/// Maximum number of elements of a tensor that becomes numbers.
+/// Maximum number of elements of a tensor that is replaced with numbers.
 inline constexpr int64_t kFewElements = 16;
-/// Maximum number of operations of a number form. Larger code is slow to
-/// compile, and its cost is no longer small compared with that of a task.
+/// Maximum number of operations of a number form. Larger code takes long to
+/// compile, and its cost is no longer small compared with the cost of a task.
 inline constexpr int64_t kFewOperations = 4096;
-/// Number of operations that an op of `math` counts as, since it becomes a
+/// Number of operations as which an op of `math` counts, since it becomes a
 /// polynomial.
 inline constexpr int64_t kFunctionSize = 16;
 

@@ -13,7 +13,7 @@
 
 namespace mlir::batch {
 
-/// An obstacle to a transformation: where it is, and why.
+/// Obstacle to a transformation: a location and a reason.
 struct Obstacle {
   Location loc;
   /// The text of an error at `loc`, such as "'cf.assert' has effects".

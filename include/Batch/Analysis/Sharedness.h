@@ -12,13 +12,13 @@
 
 namespace mlir::batch {
 
-/// The relation of a value to the mini-batch.
+/// Relation of a value to the mini-batch.
 struct Sharing {
   enum Kind {
     Unknown,   ///< not reached
     Parameter, ///< a parameter of the entry, passed through calls
-    Shared,    ///< computed from parameters and constants alone; an argument
-               ///< may be a different such value in each call
+    Shared,    ///< computed from parameters and constants alone; each call may
+               ///< pass a different such value
     Instance,  ///< may differ between instances or calls
   };
   Kind kind = Unknown;
@@ -40,7 +40,8 @@ public:
 
   Sharing getSharing(Value value) const { return states.lookup(value); }
   bool isShared(Value value) const { return getSharing(value).isShared(); }
-  /// Returns the number of the parameter that `value` is, if it is exactly one.
+  /// Returns the number of the parameter that `value` is, if it is always the
+  /// same one.
   std::optional<int64_t> getParameter(Value value) const;
 
 private:

@@ -16,15 +16,15 @@
 namespace mlir::batch {
 
 /// Returns the first obstacle in `program` to every strategy, if there is one.
-/// Control at an obstacle cannot be expressed as steps either.
+/// Control flow at an obstacle cannot be expressed as steps either.
 std::optional<Obstacle> findProgramObstacle(const InstanceProgram &program);
 
-/// Copies the functions of `program` into a module of their own, as control
-/// flow graphs of few blocks. Each block is one step, as `StepLiveness`
-/// requires. Terminators are `cf.br`, `cf.cond_br` and `func.return`. Tensor
-/// code is copied unchanged: nothing is folded, so that it computes the same
-/// bits as the unbatched program. Without `tailCalls` every call returns to its
-/// caller. Requires that `findProgramObstacle` finds no obstacle.
+/// Copies the functions of `program` into a separate module, as control-flow
+/// graphs with few blocks. Each block is one step, as `StepLiveness` requires.
+/// Terminators are `cf.br`, `cf.cond_br` and `func.return`. Tensor code is
+/// copied unchanged: nothing is folded, so it computes the same bits as the
+/// unbatched program. Without `tailCalls`, every call returns to its caller.
+/// Requires that `findProgramObstacle` finds no obstacle.
 OwningOpRef<ModuleOp> copyAsStepFunctions(const InstanceProgram &program,
                                           bool tailCalls);
 

@@ -16,10 +16,10 @@ namespace mlir::batch {
 /// Liveness of values across steps and across calls (program-counter
 /// autobatching, section 3.2, optimizations 1 to 3).
 ///
-/// Requires that functions are control flow graphs in which each block is a
+/// Requires that functions are control-flow graphs in which each block is a
 /// step. A call is the last op of its block before the terminator, which either
 /// returns the call's results (a tail call) or branches to the call's *return
-/// point*. A return point has no other predecessor, and the call's results
+/// point*. A return point has no other predecessor, and the results of the call
 /// count as values of the return point.
 class StepLiveness {
 public:
@@ -35,11 +35,11 @@ public:
   /// in a step other than the one that computes it.
   bool isLiveAcrossStep(Value value) const;
   bool isLiveIn(Value value, Block *block) const;
-  /// Returns true if `value` is needed after `call`, of the same function,
-  /// returns.
+  /// Returns true if `value` is still needed when `call`, which is in the same
+  /// function, returns.
   bool isLiveAcross(Value value, func::CallOp call) const;
   /// Returns true if `value` is live across a call that may run the same
-  /// function again and thus compute the value again.
+  /// function again and thus recompute the value.
   bool isLiveAcrossRecursion(Value value) const {
     return acrossRecursion.contains(value);
   }

@@ -16,23 +16,23 @@
 
 namespace mlir::batch {
 
-/// The functions of a program, copied into a module of their own as graphs of
-/// steps, with analyses of these graphs. If the program cannot run in lock
-/// step, the obstacle is set instead.
+/// Functions of a program, copied into a separate module as graphs of steps,
+/// with analyses of these graphs. If the program cannot run in lockstep, the
+/// obstacle is set instead.
 class StepProgram {
 public:
-  /// Without `tailCalls` every call returns to its caller.
+  /// Without `tailCalls`, every call returns to its caller.
   StepProgram(const InstanceProgram &original, bool tailCalls);
 
-  /// Returns the reason why lock step is not legal. If it is set, the results
-  /// of the functions below are not valid.
+  /// Returns the reason why lockstep is not legal. If it is set, the results of
+  /// the functions below are not valid.
   const std::optional<Obstacle> &getObstacle() const { return obstacle; }
 
   const InstanceProgram &getProgram() const { return analyses->program; }
   const Sharedness &getSharedness() const { return analyses->sharedness; }
   const StepLiveness &getLiveness() const { return analyses->liveness; }
 
-  /// Returns true for constants and tensors of them, which are computed again
+  /// Returns true for constants and tensors of constants, which are recomputed
   /// where they are needed.
   static bool isRematerializable(Value value);
   /// Returns true if `value` differs from lane to lane and cannot be

@@ -16,21 +16,21 @@
 
 namespace mlir::batch {
 
-/// Minimum number of operations of one instance between two waits at which
-/// `lazy` is preferred to `lockstep`.
+/// Minimum number of operations per instance between two waits for which `lazy`
+/// is preferred to `lockstep`.
 inline constexpr double kOperationsPerWait = 1 << 22;
 
 /// Maximum number of instances of a mini-batch for which `replicate` runs code
 /// over data structures on a CPU, and loops whose layers read parameters once
 /// for many rounds. With more instances, reading parameters once for all of
-/// them saves more time than sharing one instance among units.
+/// them saves more time than dividing one instance among units.
 inline constexpr int64_t kFewInstances = 1;
 
-/// Analysis that decides for each control strategy whether it is legal for a
-/// program and, if it is not, at which op and why.
+/// Determines for each strategy whether it is legal for a program. If it is
+/// not, specifies at which op and why.
 class Strategies {
 public:
-  /// If `gpu` is set, control runs for a GPU, where it cannot wait.
+  /// If `gpu` is set, control flow runs for a GPU, where it cannot wait.
   explicit Strategies(const InstanceProgram &program, bool gpu = false);
 
   /// Returns the obstacle to `strategy`, or none if it is legal. The result is
@@ -55,7 +55,7 @@ public:
   /// null.
   Operation *findLayeredLoop() const;
   /// Returns the estimated number of operations of one instance between two
-  /// waits, for programs whose control waits.
+  /// waits, for programs whose control flow waits.
   double getOperationsPerWait() const;
 
   /// Emits `obstacle` as an error, with a note that lists the legal
@@ -67,7 +67,7 @@ private:
 
   const InstanceProgram &program;
   bool gpu;
-  std::optional<bool> apart; ///< cached result of runsPerUnit()
+  std::optional<bool> perUnit; ///< cached result of runsPerUnit()
   /// Cached results of getObstacle(), by strategy.
   std::map<Strategy, std::optional<Obstacle>> obstacles;
 };

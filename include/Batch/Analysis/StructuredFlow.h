@@ -14,7 +14,7 @@ namespace mlir::batch {
 
 /// Returns true if `value` may be used after `op` has run, or by ops in `op`.
 /// Requires that `op` is in the block that defines the value, at any depth, and
-/// that all control around it is structured: its regions have one block.
+/// that all control flow around it is structured: its regions have one block.
 bool isLiveAfter(Value value, Operation *op);
 /// Returns true if `value` is defined before `op`, in its block or in a block
 /// around it.
@@ -27,11 +27,11 @@ public:
   explicit StructuredFlow(Operation *root);
 
   /// Returns the operands that may become `value`, a region argument or a
-  /// result of control, or the operand of which it is a view. Returns none if
-  /// it is neither.
+  /// result of control flow, or the operand of which it is a view. Returns none
+  /// if it is neither.
   ArrayRef<OpOperand *> getIncoming(Value value) const;
   /// Returns the values that `value` may be, or of which it may be a view.
-  /// These values are neither views nor forwarded by control.
+  /// These values are neither views nor forwarded by control flow.
   SetVector<Value> getOrigins(Value value) const;
   /// Returns `values`, and all values that may be one of them or a view of it.
   SetVector<Value> getAliases(SetVector<Value> values) const;

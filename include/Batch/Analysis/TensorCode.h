@@ -17,22 +17,21 @@ namespace mlir::batch {
 /// otherwise.
 linalg::LinalgOp getContraction(Operation *op);
 
-/// Partition of a program into tensor code, which goes into kernels, and
-/// control.
+/// Partitions a program into tensor code, which is moved into kernels, and
+/// control flow.
 class TensorCode {
 public:
   TensorCode(const InstanceProgram &program, const Sharedness &sharedness);
 
-  /// Returns true if a kernel can contain `op`: it computes tensors, or it
-  /// computes scalars from elements of tensors and only tensor code reads these
-  /// scalars.
+  /// Returns true if a kernel can contain `op`: it computes tensors, or scalars
+  /// that it derives from elements of tensors and that only tensor code reads.
   bool contains(Operation *op) const;
 
   /// Returns true for tensor code that computes scalars.
   bool isScalarCode(Operation *op) const { return scalarCode.contains(op); }
 
-  /// Returns the blocks of control: the blocks of functions, and the blocks in
-  /// regions of ops that are not tensor code.
+  /// Returns the blocks of control flow: the blocks of functions, and the
+  /// blocks in regions of ops that are not tensor code.
   ArrayRef<Block *> getBlocks() const { return blocks; }
 
 private:

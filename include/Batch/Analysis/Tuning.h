@@ -13,14 +13,15 @@
 
 namespace mlir::batch {
 
-/// Choices for a kernel. A number of -1 leaves the choice to the cost model.
+/// Choices for a kernel. -1 leaves a choice to the cost model.
 struct KernelTuning {
   int64_t tileRows = -1; ///< rows of a register tile, at least 1
   int64_t rowSplit = -1; ///< see Sharing.h
   int64_t stageRows = -1;
   int64_t shareTasks = -1;
-  /// Whether one unit runs the tasks of an instance by itself.
-  std::optional<bool> alone;
+  /// If set, specifies whether one unit runs the tasks of an instance by
+  /// itself.
+  std::optional<bool> onOneUnit;
 };
 
 /// Choices of a tuning file, which replace those of the cost models
@@ -31,7 +32,8 @@ public:
   LogicalResult load(StringRef path, MLIRContext *context);
   /// Emits an error if the file names a kernel that the module does not have.
   LogicalResult checkKernels(ModuleOp module) const;
-  /// Does the same for loops. `loops` are the locations of the program's loops.
+  /// Emits an error if the file names a loop that the program does not have.
+  /// `loops` are the locations of the program's loops.
   LogicalResult checkLoops(ModuleOp module, ArrayRef<Location> loops) const;
 
   KernelTuning getKernel(StringRef name) const;

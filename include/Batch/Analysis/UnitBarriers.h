@@ -14,10 +14,10 @@
 namespace mlir::batch {
 
 /// Returns the ops of a program for single instances before which its units
-/// need a barrier, in addition to the existing barriers. There a unit may use a
-/// row that another unit has not read or written yet. The analysis is a data
-/// flow over rows, across back edges. Only conflicting uses that one unit makes
-/// by itself need no barrier.
+/// need a barrier, in addition to the existing barriers. At such an op, a unit
+/// may access a row while another unit still has to read or write it. The
+/// analysis is a data-flow analysis of rows, across back edges. Only
+/// conflicting uses that one unit makes by itself need no barrier.
 llvm::SetVector<Operation *> findBarriers(uprog::ProgramOp program);
 
 } // namespace mlir::batch

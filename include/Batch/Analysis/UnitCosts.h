@@ -14,12 +14,13 @@ namespace mlir::batch {
 
 /// Work of a task.
 struct TaskWork {
-  double bytes = 0;       ///< of its own data that it reads and writes
-  double sharedBytes = 0; ///< of parameters, which all tasks of a step read
+  double bytes = 0;       ///< own data that it reads and writes
+  double sharedBytes = 0; ///< bytes of parameters, which all tasks of a step
+                          ///< read
   /// Subset of `bytes` that is multiplied by parameters. Each unit that
   /// computes some of the columns reads all of it.
   double factorBytes = 0;
-  double operations = 0; ///< on elements
+  double operations = 0; ///< operations on elements
   /// Barriers inside the task: a reduction waits for those that it depends on.
   int64_t barriers = 0;
 };
@@ -29,8 +30,8 @@ struct TaskWork {
 /// read.
 TaskWork estimateTask(KernelOp kernel);
 
-/// Number of units and their times in nanoseconds, from which the choices of a
-/// schedule are made. Measurements can replace estimates.
+/// Number of units and the costs of their work in nanoseconds. Scheduling
+/// decisions depend on them. Measurements can replace the estimates.
 class UnitCosts {
 public:
   virtual ~UnitCosts() = default;
@@ -38,11 +39,11 @@ public:
   virtual int64_t getUnits() const = 0;
   /// Returns the time of a barrier of all units.
   virtual double getBarrierTime() const = 0;
-  /// Returns the time in which `units` units share out a step of `tasks` tasks,
+  /// Returns the time in which `units` units divide a step of `tasks` tasks,
   /// including its barriers.
   virtual double getStepTime(const TaskWork &task, double tasks,
                              int64_t units) const = 0;
-  /// Returns the time in which one unit reads or writes memory that is in
+  /// Returns the time that one unit takes to read or write memory that is in
   /// caches.
   virtual double getMoveTime(double bytes) const = 0;
 
@@ -52,15 +53,15 @@ public:
   }
 };
 
-/// Speed of units that run an instance together, and the times that they wait.
+/// Speed of units that run an instance together, and their waiting times.
 struct UnitSpeed {
   int64_t units;
-  double barrier;    ///< nanoseconds of a barrier of all units
-  double begin;      ///< nanoseconds of a step without work
-  double stage;      ///< nanoseconds of a reduction after a barrier
+  double barrier;    ///< barrier of all units, in nanoseconds
+  double begin;      ///< step without work, in nanoseconds
+  double stage;      ///< reduction after a barrier, in nanoseconds
   double bytes;      ///< bytes per nanosecond, from caches
   double farBytes;   ///< bytes per nanosecond, from memory behind the caches
-  double cache;      ///< bytes of the caches of all units
+  double cache;      ///< size of the caches of all units, in bytes
   double operations; ///< operations per nanosecond, on elements
 };
 

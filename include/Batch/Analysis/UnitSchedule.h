@@ -15,11 +15,11 @@ namespace mlir::batch {
 
 /// Time that instances take, in nanoseconds.
 struct UnitSchedule {
-  double shared = 0; ///< on all units, which share out all tasks
-  double chosen = 0; ///< on all units; one unit runs small tasks by itself
-  double alone = 0;  ///< on one unit
-  double set = 0;    ///< a set of instances, on all units
-  int64_t steps = 0; ///< of the program, and those that one unit runs
+  double shared = 0;    ///< on all units, which divide all tasks among them
+  double chosen = 0;    ///< on all units; one unit runs small tasks by itself
+  double onOneUnit = 0; ///< on one unit
+  double set = 0;       ///< for a set of instances, on all units
+  int64_t steps = 0;    ///< steps of the program, and steps that one unit runs
   int64_t stepsOnOneUnit = 0;
 };
 
@@ -30,9 +30,9 @@ struct UnitSchedule {
 /// program faster. This saves barriers, but the work is not shared (Zhang et
 /// al., "Cocktailer: Analyzing and Optimizing Dynamic Control Flow in Deep
 /// Learning", OSDI 2023, algorithm 1). A tuning file can decide for kernels.
-/// Loops have their static number of rounds, and steps their static number of
-/// tasks, or else `unknownRounds`. All branches of a conditional are equally
-/// frequent. A set has `instances` instances.
+/// Assumes that loops run their static number of rounds, and steps their static
+/// number of tasks, or else `unknownRounds`. Also assumes that all branches of
+/// a conditional are equally frequent. A set has `instances` instances.
 UnitSchedule scheduleUnits(uprog::ProgramOp program, const UnitCosts &costs,
                            const Tuning &tuning, int64_t instances,
                            double unknownRounds);

@@ -17,23 +17,23 @@ namespace mlir::batch {
 
 /// All tensors that can be the same operand of a kernel, ADT field or result,
 /// found by union-find over calls, matches, branches and loops. They are stored
-/// as rows of one table, or in sources.
+/// as rows of one table, or are rows of sources.
 struct ValueClass {
-  /// The kernel results that are members: kernel and result number.
+  /// Kernel results that are members, as pairs of kernel and result number.
   SmallVector<std::pair<KernelOp, unsigned>> producers;
-  /// The parameters of which a row is a member, by number and row type.
+  /// Parameters of which a row is a member, by number and row type.
   SmallVector<std::pair<int64_t, RankedTensorType>> parameterRows;
-  /// True if an input tensor is a member: an argument of the entry, or a field
-  /// of an input ADT.
+  /// True if an input tensor is a member, which is an argument of the entry or
+  /// a field of an input ADT.
   bool hasInputs = false;
-  /// Type of a row; null if no member is a kernel result, a row of a parameter
-  /// or an input.
+  /// Type of a row, or null if no member is a kernel result, a row of a
+  /// parameter or an input.
   RankedTensorType row;
   /// Readable name: the name of an ADT field, if one is a member.
   StringRef name;
 };
 
-/// The value classes of a program whose tensor code is outlined.
+/// Value classes of a program whose tensor code is outlined.
 class ValueClasses {
 public:
   ValueClasses(const InstanceProgram &program, const Sharedness &sharedness,
@@ -53,7 +53,7 @@ public:
 private:
   bool isParameter(unsigned node) const;
   void mergeNodes(ArrayRef<KernelOp> kernels);
-  /// Returns the class of a node; creates it if there is none yet.
+  /// Returns the class of a node, and creates it if necessary.
   ValueClass &ensureClass(unsigned node);
   void addProducers(ArrayRef<KernelOp> kernels);
   void addParameterRow(unsigned node, int64_t parameter, RankedTensorType type);
@@ -65,8 +65,8 @@ private:
   const Sharedness &sharedness;
   const ValueFlow &flow;
   SymbolTableCollection symbols;
-  /// Union-find over the nodes of `flow`, then the operands and results of
-  /// kernels.
+  /// Applies union-find to the nodes of `flow`, then to the operands and
+  /// results of kernels.
   llvm::IntEqClasses merged;
   DenseMap<std::pair<Operation *, unsigned>, unsigned> operandNodes,
       resultNodes;

@@ -17,7 +17,7 @@ namespace mlir::batch {
 /// of tensors.
 bool carriesTensor(Type type);
 
-/// Returns the error for an op that a ValueFlowWalker cannot follow.
+/// Returns an error message for an op that a ValueFlowWalker cannot follow.
 std::string describeUnknownFlow(Operation *op);
 
 /// Walker over the edges along which values flow through the functions of a
@@ -34,11 +34,12 @@ public:
 
   /// Calls `visit` for every edge in `function`, op by op, with the edge's op.
   /// A computed result has an edge from null before the edges from its
-  /// operands. An operand that a terminator does not forward decides control.
+  /// operands. Control flow depends on an operand that a terminator does not
+  /// forward.
   void walk(func::FuncOp function, Visitor visit);
 
   /// Returns the first op walked so far that does not specify how values flow
-  /// through it; null if there is none.
+  /// through it, or null if there is none.
   Operation *getUnknown() const { return unknown; }
 
 private:
@@ -51,7 +52,7 @@ private:
   Operation *unknown = nullptr;
 };
 
-/// The graph of tensor flow through an instance program, across calls, matches,
+/// Graph of tensor flow through an instance program, across calls, matches,
 /// branches, loops and ADT fields. A list of tensors and the tensors in it are
 /// one node each, joined by copy edges.
 ///
@@ -76,13 +77,13 @@ public:
     return fieldNodes.contains({variant, field});
   }
   ArrayRef<Node> getCopies(Node node) const { return copies[node]; }
-  /// Returns the value of a node; null for fields.
+  /// Returns the value of a node, or null for a field.
   Value getValue(Node node) const { return values[node]; }
 
   /// Returns all nodes from which one of `targets` can be reached over edges of
   /// both kinds, including the targets.
   SmallVector<bool> ancestors(ArrayRef<Node> targets) const;
-  /// Returns all nodes that reach `target` over copy edges alone, including the
+  /// Returns all nodes that reach `target` over copy edges only, including the
   /// target.
   SmallVector<Node> origins(Node target) const;
   /// Returns true if no op computes the values that reach `node` over copy
@@ -101,7 +102,7 @@ private:
   func::FuncOp entry;
   DenseMap<Value, Node> nodes;
   DenseMap<std::pair<Operation *, unsigned>, Node> fieldNodes;
-  /// The tensors that a number is computed from.
+  /// Tensors from which a number is computed.
   DenseMap<Value, SetVector<Node>> numberSources;
   SmallVector<Value> values;
   SmallVector<SmallVector<Node, 2>> copies, reverseCopies, reverseComputes;

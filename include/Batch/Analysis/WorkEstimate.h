@@ -13,7 +13,7 @@
 namespace mlir::batch {
 
 /// Counts the operations of a tensor op at each point of its iteration space:
-/// two in a product of matrices. Constants and empty tensors are free.
+/// two in a matrix product. Constants and empty tensors cost nothing.
 int64_t countOperationsPerPoint(Operation *op);
 /// Counts the operations of a tensor op at all points, for one instance.
 /// Extents that are not static count as 1.
@@ -22,18 +22,19 @@ int64_t countOperations(Operation *op);
 /// Estimated rounds of a loop whose number of rounds is not static.
 inline constexpr int64_t kUnknownRounds = 10;
 
-/// Estimates how often a region of `op` runs each time that `op` runs: for a
-/// loop, its static number of rounds or `unknownRounds`; for a conditional, all
-/// regions are equally frequent.
+/// Estimates how often a region of `op` runs each time that `op` runs. Assumes
+/// that a loop runs its static number of rounds or `unknownRounds`, and that
+/// all regions of a conditional are equally frequent.
 double countRuns(Operation *op, double unknownRounds = kUnknownRounds);
 
-/// Estimated work of one instance. A loop has its static number of rounds or
-/// 10, and all regions of a conditional run equally often. Each function of a
-/// recursion runs once per call from outside of the recursion.
+/// Estimated work of one instance. Assumes that a loop runs its static number
+/// of rounds, or 10 if it is unknown, and that all regions of a conditional are
+/// equally frequent. Counts each recursive function once per call from outside
+/// the recursion.
 struct WorkEstimate {
-  double operations = 0; ///< on elements, of tensor code
-  /// Waits for tensors from which control reads elements. Several reads of one
-  /// tensor are one wait.
+  double operations = 0; ///< operations on elements, in tensor code
+  /// Waits for tensors from which control flow reads elements. Several reads of
+  /// one tensor are one wait.
   double waits = 0;
 };
 

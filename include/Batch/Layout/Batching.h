@@ -26,25 +26,25 @@ struct Operator {
   std::vector<int32_t> results;
 };
 
-/// Straight-line code: an operator follows those that write its operands.
-/// Every variable is written at most once; those that are never written are
+/// Straight-line code: an operator follows those that write its operands. Every
+/// variable is written at most once; variables that are never written are
 /// inputs and parameters.
 struct StaticBlock {
   std::vector<Variable> variables;
   std::vector<Operator> operators;
 };
 
-/// Numbers of operators, batch after batch in the order in which they run.
+/// Numbers of operators, batch after batch, in the order in which they run.
 using OperatorBatches = std::vector<std::vector<int32_t>>;
 
 struct BatchingOptions {
   /// As in LayoutProblem.
   bool sharedReads = false;
   /// If true, a batch may be a subset of the ready operators of a kind.
-  /// Otherwise it is all of them, as in the paper.
+  /// Otherwise it contains all of them, as in the paper.
   bool subsets = true;
-  /// The limits of the search. Beyond them, states only continue greedily, and
-  /// the search returns the best layout so far.
+  /// Limits of the search. Beyond these limits, the search extends each state
+  /// only greedily and returns the best layout found so far.
   int64_t maxStates = 2000;
   int64_t maxPaths = 20000;
 };
@@ -52,7 +52,7 @@ struct BatchingOptions {
 struct Batching {
   OperatorBatches batches;
   Layout layout;
-  /// True if nothing in the search space is better.
+  /// True if nothing better exists in the search space.
   bool isBest = true;
   int64_t states = 0;
   int64_t layouts = 0;
@@ -62,24 +62,28 @@ struct Batching {
   }
 };
 
-/// Returns a description of the first error in a block; empty if there is none.
+/// Returns a description of the first error in a block, or an empty string if
+/// there is none.
 std::string checkBlock(const StaticBlock &block);
 
-/// Returns the layout problem of batches. Accesses are operands, then results.
+/// Returns the layout problem of batches. Accesses are operands, followed by
+/// results.
 LayoutProblem layoutProblem(const StaticBlock &block,
                             const OperatorBatches &batches,
                             bool sharedReads = false);
 
 /// Finds batches with the fewest launches of batches and gather copies and,
-/// among these, with the fewest bytes copied. A batch is all ready operators of
-/// a kind, or as many of them as have no variable twice in the same operand. If
-/// shared reads are free, it may also be the operators that share a variable.
+/// among these, with the fewest bytes copied. A batch contains all ready
+/// operators of a kind, or as many of them as have no variable twice in the
+/// same operand. If shared reads are free, it may also consist of the operators
+/// that share a variable.
 Batching findBatching(const StaticBlock &block,
                       const BatchingOptions &options = {});
 
-/// Returns a description of the first error in batches; empty if they are
-/// legal. In legal batches, every operator runs exactly once, after the
-/// operators that write its operands, and only with others of its kind.
+/// Returns a description of the first error in batches, or an empty string if
+/// they are legal. In legal batches, every operator runs exactly once, after
+/// the operators that write its operands, and only together with others of its
+/// kind.
 std::string verifyBatches(const StaticBlock &block,
                           const OperatorBatches &batches);
 

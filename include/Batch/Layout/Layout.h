@@ -28,8 +28,8 @@ struct Variable {
   int32_t space = 0;
 };
 
-/// A batch of operators: `accesses` are its operands and results; each lists
-/// one variable per operator, in the same order of operators.
+/// Batch of operators. `accesses` are its operands and results. Each lists one
+/// variable per operator, in the same order of operators.
 struct BatchAccesses {
   std::vector<std::vector<int32_t>> accesses;
 
@@ -42,11 +42,11 @@ struct LayoutProblem {
   std::vector<Variable> variables;
   std::vector<BatchAccesses> batches;
   /// If true, an operand that is the same variable for all operators is read in
-  /// place. Otherwise it is copied for each of them.
+  /// place. Otherwise it is copied for each operator.
   bool sharedReads = false;
 };
 
-/// An access that needs a gather copy, because its variables are not where the
+/// Access that needs a gather copy, because its variables are not where the
 /// batch needs them. The copy gathers an operand or scatters a result.
 struct AccessCopy {
   enum class Reason {
@@ -54,7 +54,7 @@ struct AccessCopy {
     repeated,
     /// Its variables are in several spaces; no layout helps.
     spaces,
-    /// It does not fit the accesses that need no copy.
+    /// The access does not fit the accesses that need no copy.
     conflict
   };
   int32_t batch;
@@ -64,42 +64,43 @@ struct AccessCopy {
 };
 
 struct Layout {
-  /// All variables, in the order of their places in memory.
+  /// All variables, in the order of their locations in memory.
   std::vector<int32_t> order;
-  /// The operators of every batch, in the order of their places in memory.
+  /// Operators of every batch, in the order of their locations in memory.
   std::vector<std::vector<int32_t>> operators;
-  /// In the order of batches and accesses.
+  /// Copies in the order of batches and accesses.
   std::vector<AccessCopy> copies;
 
   int64_t bytesCopied() const;
 };
 
 /// Returns a description of the first error in a problem: accesses of one batch
-/// with different lengths, or a variable that does not exist. Empty if there is
-/// no error.
+/// with different lengths, or a variable that does not exist. Returns an empty
+/// string if there is none.
 std::string checkProblem(const LayoutProblem &problem);
 
-/// Finds an order, if there is one, that copies only accesses that no layout
-/// helps. Exact; nearly linear in the size of all accesses.
+/// Finds an order, if one exists, that copies only accesses that no layout
+/// helps. The result is exact, and the time is nearly linear in the size of all
+/// accesses.
 std::optional<Layout> findLayoutWithoutConflicts(const LayoutProblem &problem);
 
 /// Returns the result of findLayoutWithoutConflicts() if there is one.
-/// Otherwise copies the fewest bytes, with the fewest copies among such
-/// layouts. In large problems, or in ones with many conflicts, satisfies one
-/// access after another instead, most bytes first. Accesses that do not fit the
-/// previous ones are then copied. An attempt is as fast as
-/// findLayoutWithoutConflicts(); a conflict takes a logarithmic number of
-/// attempts.
+/// Otherwise returns a layout that copies the fewest bytes and, among these,
+/// needs the fewest copies. If the problem is large or has many conflicts, adds
+/// accesses greedily instead, those with the most bytes first, and copies each
+/// access that conflicts with earlier ones. An attempt takes as long as
+/// findLayoutWithoutConflicts(). Finding a conflict takes a logarithmic number
+/// of attempts.
 Layout findLayout(const LayoutProblem &problem);
 
-/// Computes the copies that a given order of variables needs. The operators of
-/// a batch are in the order that needs the fewest bytes copied.
+/// Computes the copies that a given order of variables needs. Orders the
+/// operators of each batch so that the fewest bytes are copied.
 Layout layoutInOrder(const LayoutProblem &problem, std::vector<int32_t> order);
 
 /// Returns a description of the first error in a layout, or an empty string.
-/// Derives errors from the orders alone: a variable or an operator does not
-/// occur exactly once; an access is neither consecutive in the order of its
-/// batch nor copied; an access is copied without need.
+/// Checks only the orders. It is an error if a variable or an operator does not
+/// occur exactly once, if an access is neither consecutive in the order of its
+/// batch nor copied, or if an access is copied unnecessarily.
 std::string verifyLayout(const LayoutProblem &problem, const Layout &layout);
 
 } // namespace batchrt

@@ -23,9 +23,9 @@
 namespace batchrt {
 
 /// The leaves of the tree are the numbers; an order is read from left to right.
-/// The children of a P node may be in any order, those of a Q node in their
-/// order or its reverse. P nodes have at least two children, Q nodes at least
-/// three.
+/// The children of a P node may be in any order, and the children of a Q node
+/// in their order or its reverse. P nodes have at least two children, Q nodes
+/// at least three.
 class PQTree {
 public:
   using Node = int32_t;
@@ -35,17 +35,17 @@ public:
   /// Creates the tree of all orders of 0 ... numLeaves-1.
   explicit PQTree(int32_t numLeaves);
 
-  /// Keeps only the orders in which `set` is consecutive. Returns false, and
-  /// does not change the tree, if there is none. Visits only the nodes that the
-  /// set touches: all reductions of a tree together are linear in the sizes of
-  /// the sets, as long as they succeed. Sets `changed` to true if the orders of
-  /// the tree change, and to false otherwise.
+  /// Keeps only the orders in which `set` is consecutive. If there is none,
+  /// returns false and leaves the tree unchanged. Visits only the nodes that
+  /// the set touches, so all reductions of a tree together take time linear in
+  /// the sizes of the sets, as long as they succeed. Sets `changed` to true if
+  /// the orders of the tree change, and to false otherwise.
   bool reduce(const std::vector<int32_t> &set, bool *changed = nullptr);
 
   /// Returns one of the orders.
   std::vector<int32_t> frontier() const;
 
-  /// Returns the number of leaves. The leaf of number i is node i.
+  /// Returns the number of leaves. Leaf number i is node i.
   int32_t numLeaves() const { return leaves; }
   /// Returns a number that is larger than the number of every node.
   int32_t numNodes() const { return static_cast<int32_t>(nodes.size()); }
@@ -55,11 +55,12 @@ public:
   /// Returns the children from left to right.
   std::vector<Node> children(Node node) const;
 
-  /// Returns a description of the first error in the structure itself; empty if
-  /// there is none.
+  /// Returns a description of the first error in the structure itself, or an
+  /// empty string if there is none.
   std::string check() const;
   /// Returns a description of the first set that is not consecutive in every
-  /// order of the tree; empty if there is none. Reads only the finished tree.
+  /// order of the tree, or an empty string if there is none. Reads only the
+  /// finished tree.
   std::string verify(const std::vector<std::vector<int32_t>> &sets) const;
 
   /// Returns the number of nodes that all reductions so far have visited, which
@@ -71,16 +72,16 @@ private:
   enum class Label : uint8_t { Empty, Partial, Full };
 
   struct NodeData {
-    /// The parent. Only the root, the children of P nodes and the outermost two
+    /// Parent. Only the root, the children of P nodes and the outermost two
     /// children of a Q node store it; other nodes store `interior`.
     Node parent = none;
     /// Under a P node, the previous and the next child. Under a Q node, the two
-    /// neighbors in no particular order, so that a Q node can be reversed in
+    /// neighbors in no particular order, so a Q node can be reversed in
     /// constant time.
     Node sibling[2] = {none, none};
-    /// The outermost two children.
+    /// Outermost two children.
     Node end[2] = {none, none};
-    /// The number of children of a P node.
+    /// Number of children of a P node.
     int32_t children = 0;
     Kind kind = Kind::Free;
 
@@ -89,7 +90,7 @@ private:
     Label label = Label::Empty;
     uint8_t numPartial = 0;
     uint32_t reduction = 0;
-    /// The parent, also for interior children.
+    /// Parent, also for interior children.
     Node upper = none;
     int32_t pertinentChildren = 0, pertinentLeaves = 0, fullChildren = 0;
     Node firstFull = none, nextFull = none;
@@ -97,11 +98,11 @@ private:
   };
   static constexpr Node interior = -2;
 
-  /// A run of pertinent children of a Q node, which are next to each other.
+  /// Run of pertinent children of a Q node, which are adjacent.
   struct Run {
     bool consecutive;
-    /// The neighbors on both sides, `none` at an end of the Q node, and whether
-    /// the outermost child of the run is partial on that side.
+    /// Neighbors on both sides, or `none` at an end of the Q node, and flags
+    /// that are set if the outermost child of the run is partial on that side.
     Node beyond[2];
     bool partial[2];
   };
@@ -139,7 +140,7 @@ private:
   std::vector<Node> freeNodes;
   int32_t leaves;
   Node top = none;
-  /// Stands for a Q node of which only some interior children are pertinent.
+  /// Represents a Q node of which only some interior children are pertinent.
   /// The actual Q node cannot be found in time, and is not needed.
   Node pseudo;
   uint32_t reduction = 0;

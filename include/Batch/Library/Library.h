@@ -15,8 +15,8 @@ namespace mlir::batch {
 
 /// Parses the library, which is built into the compiler: all functions of
 /// lib/Library/*.mlir in one module. Models may declare its public functions;
-/// private ones are helpers. Functions for any size are in nested modules of
-/// their own. The dialects that the functions use must be loaded.
+/// private ones are helpers. Functions for any size are in separate nested
+/// modules. The dialects that the functions use must be loaded.
 OwningOpRef<ModuleOp> parseLibrary(MLIRContext *context);
 
 } // namespace mlir::batch

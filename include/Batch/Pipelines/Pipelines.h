@@ -26,26 +26,27 @@ StringRef getPolicyHelp();
 struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
   Option<Strategy> strategy{
       *this, "strategy",
-      llvm::cl::desc("Choose where control runs: 'linearize' (ahead, in an "
-                     "inspector; fails if the program is not structural), "
-                     "'lockstep' (block by block, for many lanes), 'mask' "
-                     "(the same, call by call), 'lazy' (ahead, but waiting "
-                     "where it needs a tensor), 'replicate' (on all units "
-                     "that run the instance), 'none' (kernels only) or 'auto' "
-                     "(the strategy that fits the program)"),
+      llvm::cl::desc(
+          "Choose where control flow runs: 'linearize' (ahead of tensor code, "
+          "in an inspector; fails if the program is not structural), "
+          "'lockstep' (block by block, on many lanes), 'mask' "
+          "(the same, call by call), 'lazy' (ahead, but waiting "
+          "where it needs a tensor), 'replicate' (on all units "
+          "that run the instance), 'none' (kernels only) or 'auto' "
+          "(the strategy that fits the program)"),
       llvm::cl::init(Strategy::Auto)};
   Option<int64_t> instances{
       *this, "instances",
-      llvm::cl::desc("Expect mini-batches of this many instances; with 1, "
-                     "strategy 'auto' chooses 'replicate' wherever control "
-                     "depends on tensors, also on GPUs and over data "
-                     "structures"),
+      llvm::cl::desc(
+          "Expect mini-batches of this many instances; with 1, "
+          "strategy 'auto' chooses 'replicate' wherever control flow depends "
+          "on tensors, even on GPUs and over data structures"),
       llvm::cl::init(64)};
   Option<InstanceLevel> level{
       *this, "level",
       llvm::cl::desc("Choose the units that run an instance of strategy "
                      "'replicate': 'block' (one unit), 'cluster' (the blocks "
-                     "of a GPU's cluster), 'device' (all units together) or "
+                     "of a GPU cluster), 'device' (all units together) or "
                      "'auto' (the level with the shortest estimated time)"),
       llvm::cl::init(InstanceLevel::Auto)};
   Option<int64_t> clusterSize{
@@ -72,21 +73,18 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
                      "file (docs/reference/formats.md); cost models make the "
                      "others"),
       llvm::cl::init("")};
-  Option<bool> coarsen{
-      *this, "coarsen",
-      llvm::cl::desc("Make kernels of blocks of tensor code instead of single "
-                     "operations"),
-      llvm::cl::init(true)};
+  Option<bool> coarsen{*this, "coarsen",
+                       llvm::cl::desc("Outline kernels from blocks of tensor "
+                                      "code instead of single operations"),
+                       llvm::cl::init(true)};
   Option<bool> hoist{
       *this, "hoist",
-      llvm::cl::desc("Compute code that a loop or recursion does not change "
-                     "before the loop or recursion"),
+      llvm::cl::desc("Hoist invariant code out of loops and recursions"),
       llvm::cl::init(true)};
-  Option<bool> phases{
-      *this, "phases",
-      llvm::cl::desc("Run kernels that read results of a recursion after all "
-                     "of it"),
-      llvm::cl::init(true)};
+  Option<bool> phases{*this, "phases",
+                      llvm::cl::desc("Run kernels that read results of a "
+                                     "recursion after the whole recursion"),
+                      llvm::cl::init(true)};
   Option<bool> ghosts{
       *this, "ghosts",
       llvm::cl::desc("Delay tasks after a branch with fewer tasks than the "
@@ -95,17 +93,15 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
   Option<bool> gpu{
       *this, "gpu",
       llvm::cl::desc("Choose strategies, levels and loop orders for a GPU, "
-                     "where control cannot wait for tensors"),
+                     "where control flow cannot wait for tensors"),
       llvm::cl::init(false)};
   Option<bool> defer{
       *this, "defer",
       llvm::cl::desc("Run kernels that no wait depends on after all waits"),
       llvm::cl::init(true)};
-  Option<bool> fork{
-      *this, "fork",
-      llvm::cl::desc("Let calls that do not depend on each other wait at the "
-                     "same time"),
-      llvm::cl::init(true)};
+  Option<bool> fork{*this, "fork",
+                    llvm::cl::desc("Let independent calls wait concurrently"),
+                    llvm::cl::init(true)};
   Option<bool> select{
       *this, "select",
       llvm::cl::desc("Compute both branches of small conditionals that depend "
@@ -125,16 +121,17 @@ struct AutobatchOptions : PassPipelineOptions<AutobatchOptions> {
       llvm::cl::init(false)};
   ListOption<std::string> specialize{
       *this, "specialize",
-      llvm::cl::desc("Make separate code for these structural tests, such as "
-                     "leaf or node(leaf,_)")};
+      llvm::cl::desc(
+          "Generate separate code for these structural tests, such as "
+          "leaf or node(leaf,_)")};
   Option<int64_t> unroll{
       *this, "unroll",
       llvm::cl::desc("Compute this many levels of a recursion per call"),
       llvm::cl::init(1)};
   Option<EqualOperators> layoutKernels{
       *this, "layout-kernels",
-      llvm::cl::desc("Batch operators inside kernels that are equal by "
-                     "'weights' or 'shapes'; 'none': leave kernels unchanged"),
+      llvm::cl::desc("Batch operators inside kernels that have equal 'weights' "
+                     "or 'shapes'; 'none': leave kernels unchanged"),
       llvm::cl::init(EqualOperators::None)};
   Option<std::string> layout{
       *this, "layout",
@@ -237,8 +234,8 @@ struct GPUPersistentOptions : PassPipelineOptions<GPUPersistentOptions> {
 };
 
 /// Builds the pipeline from a program for one instance to `uprog` over batched
-/// tensor code, which does not depend on a target. Passes have no effect on a
-/// module that is already past them, so a module may enter at any stage.
+/// tensor code, which does not depend on a target. Passes leave a module that
+/// is already past them unchanged, so a module may enter at any stage.
 void buildAutobatchPipeline(OpPassManager &pm, const AutobatchOptions &options);
 
 /// Builds the pipeline from `uprog` to the LLVM dialect, for a pool of CPU

@@ -26,7 +26,7 @@ namespace mlir::batch {
 template <class T>
 using NameList = llvm::SmallVector<std::pair<llvm::StringRef, T>>;
 
-/// Names of a type's values, for options. A specialization has
+/// Names of the values of a type, for options. A specialization has
 ///
 ///   static NameList<T> list();
 ///
@@ -95,7 +95,7 @@ public:
 
 } // namespace mlir::batch
 
-/// Makes `TYPE`, which must have OptionNames, a type of options.
+/// Makes `TYPE`, which must have OptionNames, an option type.
 #define BATCH_NAMED_OPTION(TYPE)                                               \
   template <>                                                                  \
   class llvm::cl::parser<TYPE> : public mlir::batch::NamedOptionParser<TYPE> { \

@@ -13,8 +13,8 @@
 
 namespace mlir::batch {
 
-/// Starts an error about an option, or about a file that an option names. Its
-/// location is unknown: no line of the module caused it.
+/// Starts an error about an option, or about a file that an option names. The
+/// location of the error is unknown, because no line of the module caused it.
 inline InFlightDiagnostic emitOptionError(MLIRContext *context,
                                           const Twine &message = "") {
   return emitError(UnknownLoc::get(context), message);

@@ -16,11 +16,11 @@ namespace mlir::batch {
 /// Writes the file `path`. The compiler writes all of its files with this
 /// function.
 ///
-/// A regular file, or one that does not exist, is written completely or not at
-/// all. It is written under a temporary name in its folder and renamed at the
-/// end. A symbolic link remains, and its target is replaced. Devices, pipes and
-/// the targets of links in /proc are written in place. "-" is standard output.
-/// The message of the error contains only the reason.
+/// A regular or new file is written atomically: to a temporary file in the same
+/// directory, which is then renamed. A symbolic link remains, and its target is
+/// replaced. Devices, pipes and the targets of links in /proc are written in
+/// place. "-" is standard output. The message of the error contains only the
+/// reason.
 llvm::Error writeOutputFile(llvm::StringRef path, llvm::StringRef bytes);
 
 } // namespace mlir::batch

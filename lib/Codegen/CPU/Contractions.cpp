@@ -110,10 +110,11 @@ void StageEmitter::emitPanels(const Reduction &reduction, Value tileRow,
       b.mul(ahead.tile, b.constant(reduction.depth * stepBytes)), ahead.tiles);
   Value aheadPointer = b.offset(
       packing, b.add(b.mul(ahead.panel, b.constant(panelBytes)), aheadBytes));
-  Value alone = b.less(ahead.tiles, b.constant(2));
-  aheadPointer = arith::SelectOp::create(b, alone, rightPointer, aheadPointer);
+  Value isSingle = b.less(ahead.tiles, b.constant(2));
+  aheadPointer =
+      arith::SelectOp::create(b, isSingle, rightPointer, aheadPointer);
   Value aheadStep = arith::SelectOp::create(
-      b, alone, b.constant(0), b.div(b.constant(stepBytes), ahead.tiles));
+      b, isSingle, b.constant(0), b.div(b.constant(stepBytes), ahead.tiles));
   evaluator.setTilePosition(zero, firstColumn);
   func::CallOp::create(
       b, tiles,

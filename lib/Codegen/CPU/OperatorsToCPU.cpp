@@ -93,7 +93,7 @@ static LogicalResult convertOperator(OperatorOp op, ModuleTables &tables,
           " bytes of parameters, " + Twine(sharing.taskFlops) + " FLOP and " +
           Twine(sharing.taskBytes) + " bytes per task; launches of " +
           Twine(sharing.rowSplit) +
-          " or more tasks per worker are shared by rows" +
+          " or more tasks per worker are divided by rows" +
           (sharing.stageRows
                ? ", in groups of " + std::to_string(sharing.stageRows)
                : std::string()) +

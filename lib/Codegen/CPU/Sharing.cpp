@@ -12,7 +12,7 @@ using namespace mlir::uprog;
 
 /// The bytes that a worker can keep in its second-level cache besides data that
 /// streams through.
-static constexpr int64_t kKeptBytes = int64_t(1) << 20;
+static constexpr int64_t kCachedBytes = int64_t(1) << 20;
 /// The FLOPs that a worker does while it reads a byte of parameters that are
 /// not in its cache, allowing for latency that prefetching does not hide.
 /// Measured on two cores with AVX-512: a dense layer (half a FLOP per byte and
@@ -57,11 +57,11 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
 
   // Waiting for a full register tile of rows pays only if there are columns for
   // more than one worker.
-  bool kept = sharing.weightBytes <= kKeptBytes;
+  bool areCached = sharing.weightBytes <= kCachedBytes;
   int64_t tile = llvm::divideCeil(registers.maxRows, leading);
   if (columns <= getPanelWidth(columns, plan.getLanes()))
     sharing.rowSplit = 1;
-  else if (kept)
+  else if (areCached)
     sharing.rowSplit = tile;
   else
     sharing.rowSplit = std::max<int64_t>(
@@ -73,10 +73,11 @@ Sharing uprog::chooseSharing(const StagePlan &plan,
   int64_t taskWork = sharing.taskFlops + kFlopsPerRowByte * sharing.taskBytes;
   sharing.shareTasks =
       llvm::divideCeil(kSharedFlops * waits, std::max<int64_t>(taskWork, 1));
-  // Parameters that are not kept would be read again for every group of tasks.
-  if (kept && stages > 1)
+  // Parameters that are not cached would be read again for every group of
+  // tasks.
+  if (areCached && stages > 1)
     sharing.stageRows =
-        std::max<int64_t>(tile, (kKeptBytes - sharing.weightBytes) /
+        std::max<int64_t>(tile, (kCachedBytes - sharing.weightBytes) /
                                     std::max<int64_t>(sharing.taskBytes, 1));
   return sharing;
 }

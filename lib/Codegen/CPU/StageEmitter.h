@@ -134,7 +134,8 @@ private:
   void reduceColumns(const Reduction &reduction, ArrayRef<RowPosition> rows,
                      Value firstColumn, Value column, int64_t vectors,
                      bool vector);
-  /// Returns the results of a reduction along the lanes; none after an error.
+  /// Returns the results of a reduction along the lanes, or none after an
+  /// error.
   CodeBuilder::Values reduceLanes(const Reduction &reduction,
                                   ArrayRef<Index> position);
 

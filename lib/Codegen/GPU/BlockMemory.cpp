@@ -34,12 +34,12 @@ RepeatedOperators::RepeatedOperators(ModuleOp module) {
     once.erase(kernel);
   module.walk([&](RunOp run) {
     if (run.getLevel())
-      alone.insert(run.getCalleeAttr().getAttr());
+      onOneBlock.insert(run.getCalleeAttr().getAttr());
   });
 }
 
 std::optional<StringRef> RepeatedOperators::findReason(OperatorOp op) const {
-  if (alone.contains(op.getSymNameAttr()))
+  if (onOneBlock.contains(op.getSymNameAttr()))
     return "one block runs it by itself";
   if (once.contains(op.getKernelAttr()))
     return "it runs at only one step of a plan";
@@ -109,8 +109,9 @@ void BlockMemory::place(Plans plans) {
     }
   }
   int64_t available = options.sharedMemory - controlBytes;
-  int64_t kept = parameters.place(std::max<int64_t>(available - sums - few, 0));
-  products.sums = llvm::alignTo(kept, FactorFormat::kVectorBytes);
+  int64_t residentBytes =
+      parameters.place(std::max<int64_t>(available - sums - few, 0));
+  products.sums = llvm::alignTo(residentBytes, FactorFormat::kVectorBytes);
   products.rows = products.sums + sums;
   products.rowBytes =
       std::clamp(available - products.rows, few, std::max(few, many));
@@ -126,7 +127,8 @@ LogicalResult BlockMemory::verify(ArrayRef<OperatorOp> operators,
     return getSumBytes(*a) < getSumBytes(*b);
   });
   OperatorOp op = operators[deepest - plans.begin()];
-  return op.emitError("products of this operator are too deep: sums and rows "
+  return op.emitError("the products of this operator sum over too many "
+                      "elements: sums and rows "
                       "need ")
          << getBytes() + controlBytes
          << " bytes of shared memory, but a block has " << most;

@@ -8,8 +8,8 @@
 #ifndef BATCH_CODEGEN_GPU_BLOCKMEMORY_H
 #define BATCH_CODEGEN_GPU_BLOCKMEMORY_H
 
-#include "ResidentParameters.h"
 #include "ProductEmitter.h"
+#include "ResidentParameters.h"
 
 namespace mlir::uprog {
 
@@ -24,19 +24,19 @@ public:
   std::optional<StringRef> findReason(OperatorOp op) const;
 
 private:
-  DenseSet<Attribute> once, alone;
+  DenseSet<Attribute> once, onOneBlock;
 };
 
 /// Contents of a block's shared memory for the operators of a module: the
 /// parameters that it keeps, the sums of products, and the rows that products
-/// multiply. The bytes that control takes are separate.
+/// multiply. The bytes that control flow takes are separate.
 class BlockMemory {
 public:
   using Plans = ArrayRef<std::unique_ptr<StagePlan>>;
 
   struct Options {
     /// Number of blocks that share out a stage. 0: blocks of several levels
-    /// share out stages, so that no parameters are kept.
+    /// share out stages, so that no parameters are resident.
     int64_t units;
     int64_t blockSize;    ///< threads of a block
     int64_t sharedMemory; ///< bytes that a block may use
@@ -55,7 +55,7 @@ public:
   ProductMemory products;
   int64_t controlBytes;
 
-  /// Returns all bytes except those that control takes.
+  /// Returns all bytes except those that control flow takes.
   int64_t getBytes() const { return products.rows + products.rowBytes; }
   /// Fails if this needs more shared memory than blocks have. Reports the error
   /// at the operator whose sums need most.

@@ -14,8 +14,8 @@
 
 namespace mlir::uprog {
 
-/// Returns the type of a factor in shared memory, of a round's rows or of kept
-/// parameters.
+/// Returns the type of a factor in shared memory, of a round's rows or of
+/// resident parameters.
 Type getFactorType(CodeBuilder &b, const FactorFormat &format);
 /// Converts an element, or a vector of four, to the words that are stored
 /// there.

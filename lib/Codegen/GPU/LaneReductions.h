@@ -30,7 +30,7 @@ public:
   int64_t getTileRows() const { return kWarp / lanes / tileColumns; }
   int64_t getTileColumns() const { return tileColumns; }
 
-  /// Returns the results of a reduction at an element, in all of its lanes;
+  /// Returns the results of a reduction at an element, in all of its lanes, or
   /// none after an error. This lane is number `member` of these. All lanes of a
   /// warp must run the code.
   CodeBuilder::Values reduce(CodeBuilder &b, Evaluator &evaluator,

@@ -34,7 +34,7 @@ using namespace mlir::uprog;
 static constexpr unsigned kGlobalMemory = 1;
 
 /// Returns true if the kernel only runs steps of plans. Otherwise its control
-/// keeps values in registers around stages.
+/// flow keeps values in registers around stages.
 static bool runsOnlyPlans(ModuleOp module) {
   WalkResult others = module.walk([](Operation *op) {
     auto run = dyn_cast<RunOp>(op);
@@ -178,7 +178,7 @@ struct ConvertOperatorsToGPUPass
       plans.push_back(std::make_unique<StagePlan>(staged));
     }
     if (level == Level::Cluster && !module->hasAttr(kClusterSizeAttr)) {
-      module.emitError("programs of level cluster require attribute ")
+      module.emitError("cluster-level programs require attribute ")
           << kClusterSizeAttr << "; run batch-choose-executor first";
       return signalPassFailure();
     }

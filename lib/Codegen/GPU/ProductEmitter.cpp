@@ -353,9 +353,10 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
       ArrayRef(plan.shares).slice(round.first, round.count);
   int64_t allColumns = stage.space.columns();
   int64_t elementBytes = batch::elementBytes(format.element);
-  bool allKept = true, someKept = false, aligned = true;
+  bool allResident = true, someResident = false, aligned = true;
   int64_t commonDepth = 0;
-  SmallVector<int64_t> at, depth, keptTiles, keptAt, keptTile, keptStride;
+  SmallVector<int64_t> at, depth, residentTiles, residentAt, residentTile,
+      residentStride;
   SmallVector<int64_t> globalStride;
   SmallVector<Value> globalAt, packings;
   for (const ProductPlan::Share &share : shares) {
@@ -363,15 +364,16 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
     at.push_back(share.at);
     depth.push_back(share.depth());
     commonDepth = std::gcd(commonDepth, share.depth());
-    const ResidentMatrix *kept = parameters.find(product);
-    allKept &= kept && kept->kept == kept->tiles;
-    someKept |= kept != nullptr;
-    keptTiles.push_back(kept ? kept->kept : 0);
-    keptAt.push_back(kept ? kept->offset + share.begin / format.share() *
-                                               kept->shareBytes()
-                          : 0);
-    keptTile.push_back(kept ? kept->tileBytes() : 0);
-    keptStride.push_back(kept ? kept->stride() : 0);
+    const ResidentMatrix *resident = parameters.find(product);
+    allResident &= resident && resident->residentTiles == resident->tiles;
+    someResident |= resident != nullptr;
+    residentTiles.push_back(resident ? resident->residentTiles : 0);
+    residentAt.push_back(resident
+                             ? resident->offset + share.begin / format.share() *
+                                                      resident->shareBytes()
+                             : 0);
+    residentTile.push_back(resident ? resident->tileBytes() : 0);
+    residentStride.push_back(resident ? resident->stride() : 0);
     PackedAttr packed = product.packed;
     PanelsAttr panels = packed.getPanels(); // B[n][k]: lanes read along k
     int64_t vector = FactorFormat::kVectorBytes / elementBytes;
@@ -409,14 +411,14 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
       operands.depth = pickOne(depth);
       operands.commonDepth = commonDepth;
       auto fromShared = [&] {
-        operands.kept = true;
+        operands.areResident = true;
         operands.parameters = getMemory(
-            0, m.add(m.mul(turn, pickOne(keptTile)), pickOne(keptAt)));
-        operands.stride = pickOne(keptStride);
+            0, m.add(m.mul(turn, pickOne(residentTile)), pickOne(residentAt)));
+        operands.stride = pickOne(residentStride);
         return multiplyTile(round, operands);
       };
       auto fromGlobal = [&] {
-        operands.kept = false;
+        operands.areResident = false;
         operands.whole = aligned;
         operands.stride = pickOne(globalStride);
         // Parameters may have more than 2^32 bytes.
@@ -426,14 +428,14 @@ void ProductEmitter::multiply(const ProductPlan::Round &round, const Rows &rows,
         return multiplyTile(round, operands);
       };
       CodeBuilder::Values sums;
-      if (allKept) {
+      if (allResident) {
         sums = fromShared();
-      } else if (!someKept) {
+      } else if (!someResident) {
         sums = fromGlobal();
       } else {
         SmallVector<Type> types(format.usesTensorCores() ? 4 : 1,
                                 format.element);
-        sums = b.select(m.less(turn, pickOne(keptTiles)), types, fromShared,
+        sums = b.select(m.less(turn, pickOne(residentTiles)), types, fromShared,
                         fromGlobal);
       }
       if (!evaluator.hasFailed())
@@ -495,8 +497,8 @@ void ProductEmitter::storeSums(const ProductPlan::Round &round, Value tile,
   }
   if (perSum == 1)
     return store(sums[0], element);
-  Value leads = m.less(m.rem(lane, perSum), m.constant(1));
-  b.when(leads, [&] { store(sums[0], element); });
+  Value isLeader = m.less(m.rem(lane, perSum), m.constant(1));
+  b.when(isLeader, [&] { store(sums[0], element); });
 }
 
 Value ProductEmitter::addShares(size_t number, Value tile, Value element) {
@@ -577,7 +579,7 @@ ProductEmitter::multiplyLanes(const ProductPlan::Round &round,
     Value at = m.mul(k, bytes);
     SmallVector<SmallVector<Value>> factors;
     for (Value column : columns) {
-      if (operands.kept || operands.whole) {
+      if (operands.areResident || operands.whole) {
         Value loaded =
             b.load(type, m.offset(column, at), FactorFormat::kVectorBytes);
         SmallVector<Value> &ofColumn = factors.emplace_back();
@@ -656,7 +658,7 @@ ProductEmitter::multiplyFragments(const ProductPlan::Round &round,
                                   FactorFormat::kVectorBytes);
                   };
                   Value left[] = {load(rows[0]), load(rows[1])}, right;
-                  if (operands.kept) {
+                  if (operands.areResident) {
                     right = load(m.offset(column, inVector));
                   } else {
                     SmallVector<Value> ofColumn =
@@ -686,15 +688,15 @@ Value ProductEmitter::addUp(ArrayRef<Value> partials, size_t columns) {
     Value upper = arith::TruncIOp::create(b, b.getI1Type(),
                                           m.rem(m.div(lane, distance), 2));
     size_t run = columns > 1 ? columns / 2 : sums.size() / 2;
-    SmallVector<Value> kept;
+    SmallVector<Value> halves;
     for (size_t first = 0; first < sums.size(); first += 2 * run)
       for (size_t i = first; i < first + run; ++i) {
         Value keep = m.choose(upper, sums[i + run], sums[i]);
         Value send = m.choose(upper, sums[i], sums[i + run]);
         Value other = exchange(b, send, with);
-        kept.push_back(arith::AddFOp::create(b, keep, other));
+        halves.push_back(arith::AddFOp::create(b, keep, other));
       }
-    sums = kept;
+    sums = halves;
     columns = std::max<size_t>(columns / 2, 1);
   }
   return sums[0];

@@ -9,8 +9,8 @@
 #define BATCH_CODEGEN_GPU_PRODUCTEMITTER_H
 
 #include "../Stages/Evaluator.h"
-#include "ResidentParameters.h"
 #include "ProductPlan.h"
+#include "ResidentParameters.h"
 #include "WordMath.h"
 #include "WorkShare.h"
 
@@ -43,9 +43,9 @@ public:
   using Slices = SliceShare<WordMath>;
 
   ProductEmitter(const Stage &stage, const ProductPlan &plan,
-                 const ProductMemory &memory, const ResidentParameters &parameters,
-                 ModuleTables &tables, CodeBuilder &b, Evaluator &evaluator,
-                 int64_t warps);
+                 const ProductMemory &memory,
+                 const ResidentParameters &parameters, ModuleTables &tables,
+                 CodeBuilder &b, Evaluator &evaluator, int64_t warps);
 
   /// Returns the number of tiles that a block's warps work on between two
   /// barriers.
@@ -87,9 +87,9 @@ private:
     Value lastColumn;
     int64_t rowCount = 0, columnCount = 0; ///< the requested ones
     Value depth;
-    int64_t commonDepth = 0; ///< divides all depths that are possible
-    bool kept = false;       ///< shared memory holds the parameters as factors
-    bool whole = false;      ///< they may be read in vectors
+    int64_t commonDepth = 0;  ///< divides all depths that are possible
+    bool areResident = false; ///< shared memory holds the parameters as factors
+    bool whole = false;       ///< they may be read in vectors
   };
 
   /// Factors of a row that are loaded in the same way.

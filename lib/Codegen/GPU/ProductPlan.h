@@ -86,7 +86,7 @@ struct ProductPlan {
     int64_t stride = 0;          ///< bytes from one row to the next
   };
 
-  /// Makes the plan for rows that have room for `rowBytes`; 0: for all that
+  /// Makes the plan for rows that have space for `rowBytes`; 0: for all that
   /// they need.
   ProductPlan(const StagePlan &plan, const Stage &stage,
               batch::Precision precision, int64_t rowBytes = 0);

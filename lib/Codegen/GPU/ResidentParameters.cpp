@@ -1,4 +1,4 @@
-//===- ResidentParameters.cpp - Parameters that blocks keep -------------------===//
+//===- ResidentParameters.cpp - Parameters that blocks keep ---------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -45,7 +45,8 @@ void ResidentParameters::add(const StagePlan &plan) {
       if (!reduction.packed)
         continue;
       ResidentMatrix matrix{reduction.packed, stage.space.columns(),
-                        reduction.depth, getFormat(plan, reduction, precision)};
+                            reduction.depth,
+                            getFormat(plan, reduction, precision)};
       matrix.tiles =
           llvm::divideCeil(matrix.columns, FactorFormat::kTileColumns);
       matrix.share =
@@ -57,7 +58,7 @@ void ResidentParameters::add(const StagePlan &plan) {
         known = matrices.insert(known, matrix);
       matrixOf[&reduction] = known - matrices.begin();
       if (stage.space.hasRows())
-        known->heat +=
+        known->rowsPerTask +=
             stage.space.leading() * (stage.space.domain >= 0 ? kRaggedRows : 1);
     }
 }
@@ -67,14 +68,15 @@ int64_t ResidentParameters::place(int64_t newCapacity) {
   SmallVector<ResidentMatrix *> order;
   for (ResidentMatrix &matrix : matrices)
     order.push_back(&matrix);
-  llvm::stable_sort(order, [](const ResidentMatrix *a, const ResidentMatrix *b) {
-    return a->heat > b->heat;
-  });
+  llvm::stable_sort(order,
+                    [](const ResidentMatrix *a, const ResidentMatrix *b) {
+                      return a->rowsPerTask > b->rowsPerTask;
+                    });
   for (ResidentMatrix *matrix : order) {
     int64_t bytes = matrix->tileBytes();
-    matrix->kept = std::min(matrix->share, (capacity - used) / bytes);
+    matrix->residentTiles = std::min(matrix->share, (capacity - used) / bytes);
     matrix->offset = used;
-    used += matrix->kept * bytes;
+    used += matrix->residentTiles * bytes;
     wanted += matrix->share * bytes;
   }
   return used;
@@ -84,12 +86,13 @@ static remark::RemarkOpts remarkOptions() {
   return remark::RemarkOpts::name("Parameters").category("batch");
 }
 
-void ResidentParameters::describe(const StagePlan &plan, StringRef reason) const {
+void ResidentParameters::describe(const StagePlan &plan,
+                                  StringRef reason) const {
   std::string text;
   llvm::raw_string_ostream os(text);
   bool once = false;
   for (auto [number, stage] : llvm::enumerate(plan.getStages())) {
-    int64_t kept = 0, all = 0;
+    int64_t resident = 0, all = 0;
     for (const Reduction &reduction : stage.reductions) {
       if (!reduction.packed)
         continue;
@@ -99,11 +102,11 @@ void ResidentParameters::describe(const StagePlan &plan, StringRef reason) const
         continue;
       }
       const ResidentMatrix &matrix = matrices[it->second];
-      kept += matrix.kept * matrix.tileBytes();
+      resident += matrix.residentTiles * matrix.tileBytes();
       all += matrix.share * matrix.tileBytes();
     }
     if (all)
-      os << (text.empty() ? "" : ", ") << kept << " of " << all
+      os << (text.empty() ? "" : ", ") << resident << " of " << all
          << " bytes in stage " << number;
   }
   if (once)
@@ -130,15 +133,16 @@ void ResidentParameters::describe(Location loc) const {
     remark::passed(loc, remarkOptions()) << text;
 }
 
-const ResidentMatrix *ResidentParameters::find(const Reduction &reduction) const {
+const ResidentMatrix *
+ResidentParameters::find(const Reduction &reduction) const {
   auto it = matrixOf.find(&reduction);
-  if (it == matrixOf.end() || matrices[it->second].kept == 0)
+  if (it == matrixOf.end() || matrices[it->second].residentTiles == 0)
     return nullptr;
   return &matrices[it->second];
 }
 
 void ResidentParameters::addMemory(gpu::GPUModuleOp module, CodeBuilder &b,
-                               int64_t bytes) {
+                                   int64_t bytes) {
   b.setInsertionPointToStart(module.getBody());
   LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0),
                          /*isConstant=*/false, LLVM::Linkage::External, kMemory,
@@ -165,7 +169,7 @@ bool ResidentParameters::copiesRows(const Stage &stage) const {
 }
 
 void ResidentParameters::emitCopy(CodeBuilder &b, Value from, Value to,
-                              int64_t bytes) {
+                                  int64_t bytes) {
   auto cache = bytes == FactorFormat::kVectorBytes
                    ? NVVM::LoadCacheModifierKind::CG
                    : NVVM::LoadCacheModifierKind::CA;
@@ -180,8 +184,8 @@ void ResidentParameters::emitWait(CodeBuilder &b, const Stage &stage) const {
 }
 
 void ResidentParameters::emitLoad(const ResidentMatrix &matrix, CodeBuilder &b,
-                              Value packing, Value unit, Value units,
-                              Value thread, int64_t threads) const {
+                                  Value packing, Value unit, Value units,
+                                  Value thread, int64_t threads) const {
   PanelsAttr panels = matrix.packed.getPanels();
   const FactorFormat &format = matrix.format;
   int64_t kOffset = matrix.packed.getKOffset();
@@ -197,7 +201,7 @@ void ResidentParameters::emitLoad(const ResidentMatrix &matrix, CodeBuilder &b,
 
   WordMath m(b);
   ColumnShare<WordMath> share(m, m.narrow(unit), m.narrow(units), matrix.tiles);
-  Value count = m.min(share.count, m.constant(matrix.kept));
+  Value count = m.min(share.count, m.constant(matrix.residentTiles));
   b.loop(m.constant(0), count, m.constant(1), [&](Value number) {
     Value turn = m.widen(number);
     Value tile = m.add(share.first, m.mul(number, share.across));
@@ -245,8 +249,8 @@ void ResidentParameters::emitLoad(const ResidentMatrix &matrix, CodeBuilder &b,
 }
 
 void ResidentParameters::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
-                              CodeBuilder &b, int64_t threads,
-                              Level level) const {
+                                  CodeBuilder &b, int64_t threads,
+                                  Level level) const {
   if (used == 0)
     return;
   b.setInsertionPointToEnd(module.getBody());
@@ -265,11 +269,12 @@ void ResidentParameters::emitLoad(gpu::GPUModuleOp module, ModuleTables &tables,
   SmallVector<Value> addresses;
   for (const ResidentMatrix &matrix : matrices)
     addresses.push_back(
-        matrix.kept ? b.loadPointer(packings,
-                                    tables.getPanels(matrix.packed.getPanels()))
-                    : Value());
+        matrix.residentTiles
+            ? b.loadPointer(packings,
+                            tables.getPanels(matrix.packed.getPanels()))
+            : Value());
   for (auto [matrix, address] : llvm::zip(matrices, addresses))
-    if (matrix.kept)
+    if (matrix.residentTiles)
       emitLoad(matrix, b, address, unit, units, thread, threads);
   if (async)
     NVVM::CpAsyncCommitGroupOp::create(b);

@@ -1,4 +1,4 @@
-//===- ResidentParameters.h - Parameters that blocks keep -----------*- C++ -*-===//
+//===- ResidentParameters.h - Parameters that blocks keep -------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,11 +21,11 @@ struct ResidentMatrix {
   PackedAttr packed;      ///< as its first reader reads it
   int64_t columns, depth; ///< the extents that are read
   FactorFormat format;
-  int64_t heat = 0;   ///< rows of a task that it is multiplied by
-  int64_t tiles = 0;  ///< of columns
-  int64_t share = 0;  ///< tiles that a block takes, as far as is known
-  int64_t kept = 0;   ///< number of leading tiles in shared memory
-  int64_t offset = 0; ///< of the first tile, in bytes
+  int64_t rowsPerTask = 0;   ///< rows of a task that it is multiplied by
+  int64_t tiles = 0;         ///< of columns
+  int64_t share = 0;         ///< tiles that a block takes, as far as is known
+  int64_t residentTiles = 0; ///< number of leading tiles in shared memory
+  int64_t offset = 0;        ///< of the first tile, in bytes
 
   /// Returns the bytes from one column of a tile to the next. Shared memory
   /// holds a tile share by share along k, and each share column by column.
@@ -38,10 +38,10 @@ struct ResidentMatrix {
 
 /// Parameters that every block keeps in its shared memory for a whole launch:
 /// its share of the columns of operators that run at many steps. The most used
-/// parameters come first, as far as there is room.
+/// parameters come first, as far as they fit.
 ///
 /// A block's share is certain only when a kernel is launched. Tiles of a share
-/// beyond those that are kept are read from global memory.
+/// beyond the resident ones are read from global memory.
 class ResidentParameters {
 public:
   /// The number of ragged rows that a task is assumed to have.
@@ -54,7 +54,7 @@ public:
 
   /// Adds the parameters that an operator multiplies by.
   void add(const StagePlan &plan);
-  /// Decides which of the added parameters are kept in `capacity` bytes of shared
+  /// Decides which of the added parameters reside in `capacity` bytes of shared
   /// memory. Returns the number of bytes that they take.
   int64_t place(int64_t capacity);
   /// Reports the decision in remarks, for an operator and for all. `reason`
@@ -64,7 +64,7 @@ public:
 
   /// Returns true if the stage's rows are copied to shared memory in the
   /// background. Threads wait for copies in order, so that a stage that reads
-  /// no kept parameters would wait for these, too. If any parameters are kept,
+  /// no resident parameters would wait for these, too. If any are resident,
   /// such a stage copies its rows itself.
   bool copiesRows(const Stage &stage) const;
   /// Emits the start of a copy of 4, 8 or 16 aligned bytes from global to
@@ -73,15 +73,16 @@ public:
   /// Makes a thread wait for its copies in the background: parameters that the
   /// stage reads, and rows.
   void emitWait(CodeBuilder &b, const Stage &stage) const;
-  /// Returns the parameters of a contraction, or null if none of them are kept.
+  /// Returns the parameters of a contraction, or null if none of them are
+  /// resident.
   const ResidentMatrix *find(const Reduction &reduction) const;
   /// Creates the shared memory of `bytes` bytes that a launch adds to a block.
-  /// Kept parameters come first in it.
+  /// Resident parameters come first in it.
   static void addMemory(gpu::GPUModuleOp module, CodeBuilder &b, int64_t bytes);
   /// Returns the address of byte `offset` of that memory.
   static Value getMemory(CodeBuilder &b, int64_t offset);
   /// Creates the function f(packings, unit, units) that fills that memory, if
-  /// anything is kept. All `threads` threads of a block call it first. Its
+  /// anything is resident. All `threads` threads of a block call it first. Its
   /// attribute kLevelAttr is `level`, the level of the blocks among which
   /// `unit` is one of `units`.
   void emitLoad(gpu::GPUModuleOp module, ModuleTables &tables, CodeBuilder &b,

@@ -277,11 +277,11 @@ void WarpEmitter::emitPass(ProductEmitter &products,
 
   // Compute all at once, unless a tile has more elements than a block has
   // threads.
-  bool together = products.countTiles() * tileElements <= blocks.warps * kLanes;
+  bool fitsOnce = products.countTiles() * tileElements <= blocks.warps * kLanes;
   Value tile, element;
   Place place;
   Operation *early = nullptr;
-  if (together) {
+  if (fitsOnce) {
     place = placeOf(thread, tile, element);
     evaluator.prepareRow(*stage, place.indices);
     early = arith::ConstantOp::create(b, b.getBoolAttr(false));
@@ -306,7 +306,7 @@ void WarpEmitter::emitPass(ProductEmitter &products,
                       count);
   }
   gpu::BarrierOp::create(b);
-  if (together) {
+  if (fitsOnce) {
     emitElements(place, tile, element);
     auto elements = cast<scf::IfOp>(*std::prev(b.getInsertionPoint()));
     hoistLoads(elements.getThenRegion(), early, b.addressSpace);

@@ -1,4 +1,4 @@
-//===- WarpExchange.cpp - Values of other lanes --------------------------===//
+//===- WarpExchange.cpp - Values of other lanes ---------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -295,11 +295,11 @@ private:
       warp.loads += own.loads;
       warp.shuffles += own.shuffles;
       warp.instructions += own.instructions;
-      // Of parameters that are not kept, every column is read in all of k.
-      const ResidentMatrix *kept = parameters.find(*share.product);
+      // Of parameters that are not resident, every column is read in all of k.
+      const ResidentMatrix *resident = parameters.find(*share.product);
       int64_t bytes =
           width * share.depth() * batch::elementBytes(round.format.element);
-      bool global = !kept || turn >= kept->kept;
+      bool global = !resident || turn >= resident->residentTiles;
       if (global)
         block.weightBytes += bytes;
       // A warp's load of 16 bytes per lane takes four accesses, a shuffle takes

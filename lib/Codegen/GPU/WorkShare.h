@@ -112,7 +112,7 @@ struct SliceShare {
 
   Number shift; ///< a tile is divided among 2^shift blocks
   Number own;   ///< the block's number among these
-  Number left;  ///< a block has 2^left slices of it; 0 if tiles remain whole
+  Number left;  ///< a block has 2^left slices of it, or 0 if tiles remain whole
   Number first; ///< of these slices
   Number share; ///< the block's number among those that share out the rows
   Number shares;

@@ -61,19 +61,19 @@ InstanceUnit batch::makeInstanceUnit(OpBuilder &builder, Location loc,
 }
 
 InstanceUnit batch::makeSingleUnit(OpBuilder &builder, Location loc,
-                              const InstanceUnit &unit) {
+                                   const InstanceUnit &unit) {
   ContextBuilder cb(builder, loc, unit.context);
-  InstanceUnit alone = unit;
-  alone.memory = unit.own;
-  alone.number = cb.constant(0);
-  alone.count = cb.constant(1);
-  alone.level = uprog::Level::Block;
-  return alone;
+  InstanceUnit single = unit;
+  single.memory = unit.own;
+  single.number = cb.constant(0);
+  single.count = cb.constant(1);
+  single.level = uprog::Level::Block;
+  return single;
 }
 
 InstanceUnit batch::makeClusterUnit(OpBuilder &builder, Location loc,
-                                  const InstanceUnit &unit, Value rank,
-                                  Value size) {
+                                    const InstanceUnit &unit, Value rank,
+                                    Value size) {
   ContextBuilder cb(builder, loc, unit.context);
   Value first = arith::SubIOp::create(builder, loc, unit.number, rank);
   Value state = LLVM::IntToPtrOp::create(
@@ -106,7 +106,8 @@ Value InstanceCode::isZero(Value value) {
                                cb.constant(0));
 }
 
-/// Returns whether this is the unit's first thread; null if it is the only one.
+/// Returns whether this is the unit's first thread, or null if it is the only
+/// one.
 Value InstanceCode::isLeaderThread() {
   return unit.threads.isGroup() ? isZero(unit.threads.thread) : Value();
 }
@@ -158,7 +159,7 @@ static bool isForOneUnit(Value step) {
 }
 
 void InstanceCode::trace(Value kernel, Value tasks) {
-  const bool isTogether = unit.level != uprog::Level::Block;
+  const bool isMultiUnit = unit.level != uprog::Level::Block;
   Value trace = cb.loadPointer(unit.state, kUnitTrace);
   Value isTraced =
       LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, trace,
@@ -166,7 +167,7 @@ void InstanceCode::trace(Value kernel, Value tasks) {
   scf::IfOp::create(builder, loc, isTraced, [&](OpBuilder &then, Location loc) {
     ContextBuilder inner(then, loc, unit.context);
     inner.call(RuntimeFunction::traceTasks,
-               {trace, kernel, tasks, inner.constant(isTogether)});
+               {trace, kernel, tasks, inner.constant(isMultiUnit)});
     scf::YieldOp::create(then, loc);
   });
 }
@@ -174,8 +175,8 @@ void InstanceCode::trace(Value kernel, Value tasks) {
 /// Counts the `count` tasks of a step, of which the unit begins its share.
 void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
   const UnitThreads &threads = unit.threads;
-  const bool isTogether = unit.level != uprog::Level::Block;
-  const bool isShared = isTogether && !isForOneUnit(step);
+  const bool isMultiUnit = unit.level != uprog::Level::Block;
+  const bool isShared = isMultiUnit && !isForOneUnit(step);
   auto begin = [&] {
     if (!threads.isGroup()) {
       addTo(isShared ? kUnitShares : kUnitTasks, count, Value());
@@ -185,7 +186,7 @@ void InstanceCode::beginTasks(int64_t kernel, Value count, Value step) {
       reportTasks(kernel, count, isShared);
     }
   };
-  when(isTogether && !isShared ? isZero(unit.number) : Value(), begin);
+  when(isMultiUnit && !isShared ? isZero(unit.number) : Value(), begin);
 }
 
 /// Does the same for a thread of a group. Tasks that the blocks of a cluster
@@ -486,15 +487,15 @@ void InstanceCode::clearBuffers(const InstanceTables &tables) {
   Value first = arith::AddIOp::create(builder, loc, getMemory(),
                                       cb.constant(tables.getBufferBegin()));
   Value members = cb.constant(1);
-  const bool isTogether = unit.level != uprog::Level::Block;
-  if (isTogether && tables.getCapacity() > 1)
+  const bool isMultiUnit = unit.level != uprog::Level::Block;
+  if (isMultiUnit && tables.getCapacity() > 1)
     members = arith::MaxSIOp::create(
         builder, loc, members,
         arith::MinSIOp::create(builder, loc, instances(),
                                cb.constant(tables.getCapacity())));
   clear(first, arith::MulIOp::create(builder, loc, members,
                                      cb.constant(tables.getBufferBytes())));
-  if (!isTogether || tables.getNodeBytes() == 0)
+  if (!isMultiUnit || tables.getNodeBytes() == 0)
     return;
   Value nodes = firstNode(instances());
   clear(cb.loadCell(unit.state, kUnitNodeRows),
@@ -687,7 +688,7 @@ Value InstanceCode::listRows(Value first, Type type, Value count, Value cells,
 //===----------------------------------------------------------------------===//
 
 Value InstanceCode::allocate(Operation *op, int64_t count,
-                         const InstanceTables &tables) {
+                             const InstanceTables &tables) {
   if (!unit.threads.isGroup())
     return allocateCells(builder, op, count);
   return addressOf(cb.constant(tables.getCells(op)));
@@ -770,7 +771,8 @@ void InstanceCode::result(int64_t number, Value instance, Value value,
   if (type)
     return copy(cast<RankedTensorType>(*type), value,
                 cb.loadCell(cells, instance));
-  when(isReportingThread(), [&] { cb.storeCell(cells, instance, cb.toCell(value)); });
+  when(isReportingThread(),
+       [&] { cb.storeCell(cells, instance, cb.toCell(value)); });
 }
 
 Value InstanceCode::listLength(Value list) { return cb.listLength(list); }

@@ -104,7 +104,7 @@ private:
   SmallVector<NamedAttribute> kernelLoops; ///< by kernel, for messages
 };
 
-/// A unit that runs an instance, alone or together with others.
+/// A unit that runs an instance, by itself or together with others.
 struct InstanceUnit {
   UnitThreads threads;
   Value context; ///< an !llvm.ptr to the BatchContext
@@ -132,11 +132,11 @@ InstanceUnit makeInstanceUnit(OpBuilder &builder, Location loc, Value context,
                               const UnitThreads &threads = {});
 /// Returns the same unit for code in which it runs an instance by itself.
 InstanceUnit makeSingleUnit(OpBuilder &builder, Location loc,
-                       const InstanceUnit &unit);
+                            const InstanceUnit &unit);
 /// Returns the same unit as block `rank` of the `size` blocks of a cluster,
 /// which run an instance together in the memory of the first block.
 InstanceUnit makeClusterUnit(OpBuilder &builder, Location loc,
-                           const InstanceUnit &unit, Value rank, Value size);
+                             const InstanceUnit &unit, Value rank, Value size);
 
 /// Emitter of the code of instances at the insertion point of a builder. Rows,
 /// lists and numbers of instances are i64s. All threads of a unit run the code

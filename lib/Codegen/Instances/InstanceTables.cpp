@@ -34,8 +34,9 @@ void InstanceTables::placeBuffers(ModuleOp module) {
 }
 
 void InstanceTables::findCapacity(ModuleOp module) {
-  module.walk(
-      [&](uprog::CellsOp op) { capacity = std::max<int64_t>(capacity, op.getCapacity()); });
+  module.walk([&](uprog::CellsOp op) {
+    capacity = std::max<int64_t>(capacity, op.getCapacity());
+  });
 }
 
 namespace {
@@ -198,8 +199,8 @@ void InstanceTables::save(ModuleOp module) const {
   NamedAttribute entries[] = {
       builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytes)),
       builder.getNamedAttr("tasks", builder.getI64IntegerAttr(mostTasks)),
-      builder.getNamedAttr("capacity",
-                           builder.getI64IntegerAttr(sharesInstances ? capacity : 0)),
+      builder.getNamedAttr("capacity", builder.getI64IntegerAttr(
+                                           sharesInstances ? capacity : 0)),
       builder.getNamedAttr("set_bytes", builder.getI64IntegerAttr(setBytes)),
       builder.getNamedAttr("member_bytes",
                            builder.getI64IntegerAttr(bufferBytes)),

@@ -39,7 +39,7 @@ int64_t batch::countBatchCells(KernelOp kernel, uprog::TasksOp tasks) {
 
 int64_t batch::countTaskCells(KernelOp kernel, int64_t capacity) {
   return capacity * static_cast<int64_t>(kernel.getTaskArguments().size() +
-                                     kernel.getNumResults());
+                                         kernel.getNumResults());
 }
 
 int64_t TaskStep::countCells(KernelOp kernel) {

@@ -19,8 +19,8 @@ Value allocateCells(OpBuilder &builder, Operation *op, int64_t cells);
 
 /// Returns the code of a kernel's operator, which a target has generated.
 uprog::CodeAttr getCode(ModuleOp module, StringRef kernel);
-/// Returns the op that puts a task with rows for its results into `list`; null
-/// if the step has these rows.
+/// Returns the op that puts a task with rows for its results into `list`, or
+/// null if the step has these rows.
 uprog::PutTaskOp findPutWithRows(uprog::TasksOp list);
 /// Returns the number of cells of the step that a `uprog.batch` makes of a
 /// list. Each of its results may need a list of rows.
@@ -43,11 +43,11 @@ public:
   /// Stores the next operand that is not shared: a number, the address of a row
   /// (i64), or a list (i64).
   void storeOperand(Value input);
-  /// Stores the location of result `index`, an i64; null if it is written into
-  /// an operand.
+  /// Stores the location of result `index`, an i64, or null if it is written
+  /// into an operand.
   void storeResult(unsigned index, Value row);
   /// Returns the bytes of scratch memory that the task needs, given the
-  /// operands, as an i64; null if it needs none.
+  /// operands, as an i64, or null if it needs none.
   Value getScratchBytes() const {
     return needsScratch ? scratchBytes : Value();
   }

@@ -178,16 +178,16 @@ Value LaneCode::enterBlock(Value lane, Value block) {
   auto countStep = [&] {
     Value count = add(load(steps, lane), constant(1));
     store(steps, lane, count);
-    Value goesOn = compare(CmpIPredicate::sle, count, most);
+    Value continues = compare(CmpIPredicate::sle, count, most);
     when(
-        goesOn, [] {},
+        continues, [] {},
         [&] {
           Value code =
               add(constant(int64_t(BATCH_LANE_TOO_MANY_STEPS) << 32), block);
           store(array(kLanesEnds), load(array(kLanesInstances), lane), code);
           callNextInstance(lane, /*isDone=*/false);
         });
-    return goesOn;
+    return continues;
   };
   return either(waits, countStep, [&]() -> Value {
     return arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 0);

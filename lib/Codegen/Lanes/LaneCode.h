@@ -131,7 +131,7 @@ private:
   void set(SetOp op);
   /// Copies the current row of a variable to its tops, which kernels read.
   void copyToTops(const MachineLayout::Variable &variable);
-  /// Adds an entry to a stack if it has room. Otherwise the lane's instance
+  /// Adds an entry to a stack if it has space. Otherwise the lane's instance
   /// ends with an error.
   Value pushEntry(Value depths, Value lane);
   /// Makes a lane wait for a block of a frame.

@@ -184,7 +184,8 @@ void LaneCode::push(PushOp op) {
         copyPiece(top, value, entry, piece);
       return;
     }
-    Value isBelowLimit = compare(CmpIPredicate::slt, depth, limit(kLanesStackDepth));
+    Value isBelowLimit =
+        compare(CmpIPredicate::slt, depth, limit(kLanesStackDepth));
     Value above = select(isBelowLimit, add(depth, constant(1)), depth);
     copyPiece(stackRow(entry, above, lane), value, entry, piece);
   });

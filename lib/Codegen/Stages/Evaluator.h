@@ -68,7 +68,7 @@ public:
                               ArrayRef<Index> dims, bool reduction);
   /// Returns the indices of an operand, given those of the loops.
   Indices operandIndices(AffineMap map, ArrayRef<Index> dims);
-  /// Returns the loop indices of `op`, given those of its results; null for
+  /// Returns the loop indices of `op`, given those of its results, or null for
   /// reductions.
   Indices loopIndices(linalg::LinalgOp op, ArrayRef<Index> results);
   /// Returns the results of one elementwise op on scalars or vectors.
@@ -103,7 +103,7 @@ public:
   void storeTile(Value element, Value value, Value row, Value column,
                  bool vector);
   /// Returns whether the operand that `stage` copies for inserts has to be
-  /// copied; null if it copies none.
+  /// copied, or null if it copies none.
   Value mustCopy(const Stage &stage);
   /// Computes the values that a row needs for all its columns: its address in
   /// every operand that the stage reads, and the locations of its inserts.
@@ -163,8 +163,8 @@ private:
   Value lanesWhere(const IndexCondition &condition, const Index &index);
   Value evalSegmentReduce(Operation *op, ArrayRef<Index> indices);
   Value evalScalar(Value value);
-  /// Returns the numbers at which the loops of `op` end for all of `elements`;
-  /// null for a loop without such a number.
+  /// Returns the numbers at which the loops of `op` end for all of `elements`,
+  /// or null for a loop without such a number.
   SmallVector<Value> evalLimits(const ReductionLoops &loops,
                                 linalg::LinalgOp op,
                                 ArrayRef<Indices> elements);

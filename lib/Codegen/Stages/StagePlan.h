@@ -93,7 +93,7 @@ bool isFloatContraction(linalg::LinalgOp op);
 AffineMap getOperandMap(linalg::LinalgOp op, const RowSpace &space,
                         unsigned input);
 /// Returns `map` for columns `run` * d`line` + d`column`, where d`column` is
-/// less than `run`; null if an index is then not linear in d`column`.
+/// less than `run`, or null if an index is then not linear in d`column`.
 AffineMap splitColumns(AffineMap map, unsigned column, int64_t run,
                        unsigned line);
 
@@ -151,7 +151,7 @@ struct Stage {
   mutable StageOp op;
   RowSpace space;
   bool scalar = false;
-  /// The number of leading dimensions that workers share; none if they share
+  /// The number of leading dimensions that workers share, or none if they share
   /// columns.
   std::optional<int64_t> sharedDims;
   std::vector<Reduction> reductions;

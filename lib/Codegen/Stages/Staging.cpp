@@ -38,7 +38,9 @@ LogicalResult Staging::checkArguments() {
         (shape.empty() || !ShapedType::isDynamic(shape.front()) ||
          ShapedType::isDynamicShape(shape.drop_front())))
       return op.emitError("operand ")
-             << i << " is not a tensor of rows of static shape";
+             << i
+             << " must be a tensor with a dynamic first dimension and static "
+                "other dimensions";
   }
   return success();
 }
@@ -120,15 +122,14 @@ LogicalResult Staging::computeSpace(Operation *inner) {
     }
     if (!ShapedType::isDynamic(shape.front()) ||
         ShapedType::isDynamicShape(shape.drop_front()))
-      return inner->emitOpError(
-          "has a dynamic dimension that is not the leading one");
+      return inner->emitOpError("has a dynamic dimension other than the first");
     space.shape.assign(shape.begin() + 1, shape.end());
     // An empty tensor of unknown size is only a shape; its reader determines
     // the size.
     std::optional<int64_t> domain = findDomain(result);
     if (!domain && !isa<tensor::EmptyOp>(inner))
       return inner->emitOpError("has rows that are neither one per task nor "
-                                "those of a ragged operand");
+                                "the rows of a ragged operand");
     space.domain = domain.value_or(RowSpace::kOnce);
   }
   return success();
@@ -495,17 +496,17 @@ void Staging::makeStages() {
   SmallVector<int64_t> levels;
   for (StagedNode *node : all) {
     // The stage that copies an operand is skipped where no copy is needed.
-    bool alone = isRoot(node);
+    bool isSeparate = isRoot(node);
     for (auto [i, stage] : llvm::enumerate(stages))
-      if (!alone && levels[i] == node->level && stage.space == node->space &&
-          stage.scalar == node->scalar)
+      if (!isSeparate && levels[i] == node->level &&
+          stage.space == node->space && stage.scalar == node->scalar)
         node->stage = i;
     if (node->stage < 0) {
       node->stage = stages.size();
       stages.emplace_back();
       stages.back().space = node->space;
       stages.back().scalar = node->scalar;
-      levels.push_back(alone ? -1 : node->level);
+      levels.push_back(isSeparate ? -1 : node->level);
     }
     if (node->op)
       stages[node->stage].nodes.push_back(node);
@@ -570,7 +571,7 @@ LogicalResult Staging::checkView(Operation *inner) {
        llvm::any_of(slice.getStaticStrides(),
                     [](int64_t stride) { return stride != 1; })))
     return inner->emitOpError("has offsets, sizes or strides that are not "
-                              "static, or does not take all rows");
+                              "static, or does not cover all rows");
   return success();
 }
 

@@ -377,7 +377,7 @@ LogicalResult ObjectBuilder::convertFunctions() {
   for (func::FuncOp function : hostFunctions)
     lowerConcurrent(function, layout.hasTransientTables());
   for (auto function : module.getOps<FunctionOpInterface>())
-    lowerKeptRows(function);
+    lowerKeepOps(function);
   return success();
 }
 
@@ -687,7 +687,7 @@ LogicalResult ObjectBuilder::build(const ObjectLayout::Target &target) {
   func::FuncOp entry = program.getEntry();
   if (!entry)
     return module.emitError(
-        "the module has no entry: mark the function for one instance "
+        "the module has no entry; mark the function for one instance "
         "with 'attributes {batch.entry}'");
   numberIndices(module);
   numberCounted();

@@ -76,7 +76,7 @@ static OpOperand *findInitial(BlockArgument argument, OpOperand *yielded) {
     return nullptr;
   // The condition region passes it on, and otherwise only reads it.
   Value before = loop.getBeforeArguments()[number];
-  bool isHandedOn =
+  bool isForwarded =
       loop.getConditionOp().getArgs()[argument.getArgNumber()] == before &&
       llvm::count(loop.getConditionOp().getArgs(), before) == 1 &&
       llvm::all_of(before.getUsers(), [&](Operation *user) {
@@ -84,7 +84,7 @@ static OpOperand *findInitial(BlockArgument argument, OpOperand *yielded) {
                (isa<InvokeOp, tensor::ExtractOp>(user) &&
                 user->getBlock() == before.getParentBlock());
       });
-  return isHandedOn ? &loop.getInitsMutable()[number] : nullptr;
+  return isForwarded ? &loop.getInitsMutable()[number] : nullptr;
 }
 
 /// Gives `initial` a row that only the loop uses.
@@ -150,7 +150,7 @@ void batch::placeInserts(func::FuncOp function) {
         remark::missed(invoke.getLoc(), name)
             << ("unbatched code copies argument #" + Twine(number.getInt()) +
                 " of kernel @" + kernel.getSymName() +
-                ": its row was not made by the program for this insert only")
+                ": the program did not create its row for this insert only")
                    .str();
     }
     if (llvm::any_of(placed, [](int64_t operand) { return operand >= 0; }))

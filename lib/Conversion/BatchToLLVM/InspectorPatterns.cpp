@@ -86,7 +86,7 @@ struct ConvertYield : OpConversionPattern<YieldOp> {
   }
 };
 
-/// Only changes types: lowerKeptRows() does the rest.
+/// Only changes types: lowerKeepOps() does the rest.
 struct ConvertKeep : OpConversionPattern<KeepOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -466,8 +466,8 @@ ConvertTraverse::matchAndRewrite(TraverseOp op, OpAdaptor,
   Value count = arith::SubIOp::create(rewriter, loc, end, begin);
   const Reservation &reservation = layout.getReservation(op);
   if (reservation.nodes != 0)
-    cb.reserveNodes(
-        arith::MulIOp::create(rewriter, loc, count, cb.constant(reservation.nodes)));
+    cb.reserveNodes(arith::MulIOp::create(rewriter, loc, count,
+                                          cb.constant(reservation.nodes)));
   for (auto [kernel, records] : reservation.records) {
     int64_t number = layout.getKernel(kernel.getSymNameAttr());
     Value bytes = cb.constant(records * layout.getRecordBytes(kernel));

@@ -142,7 +142,7 @@ Value batch::allocateRows(OpBuilder &builder, Location loc, Value context,
   return choice.getResult(0);
 }
 
-/// Returns the function that runs the kernel; null if there is none.
+/// Returns the function that runs the kernel, or null if there is none.
 static func::FuncOp lookupOperatorCode(InvokeOp op) {
   auto name = StringAttr::get(op.getContext(), getOperatorName(op.getKernel()));
   auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, name);

@@ -566,7 +566,7 @@ bool ObjectLayout::isBlock(KernelOp kernel) const {
   });
 }
 
-/// Describes the variables and blocks of a program that runs in lock step.
+/// Describes the variables and blocks of a program that runs in lockstep.
 json::Value ObjectLayout::describeMachine(MachineOp machine) const {
   MachineLayout layout(machine);
   json::Array variables, blocks;

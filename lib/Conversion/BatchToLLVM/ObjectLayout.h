@@ -26,16 +26,16 @@ public:
   int64_t getKernel(StringAttr name) const { return kernels.lookup(name); }
   int64_t getTable(StringAttr name) const { return tables.lookup(name); }
   int64_t getSource(StringAttr name) const { return sources.lookup(name); }
-  /// Returns the source of rows of type `row` of `parameter`; 0 if there is
+  /// Returns the source of rows of type `row` of `parameter`, or 0 if there is
   /// none.
   int64_t getSource(int64_t parameter, Type row) const;
-  /// Returns the first memo of a traversed function; -1 for others.
+  /// Returns the first memo of a traversed function, or -1 for others.
   int64_t getMemo(StringAttr function) const;
   /// Returns the room that a traversal reserves per node.
   const Reservation &getReservation(TraverseOp traverse) const {
     return reservations.find(traverse)->second;
   }
-  /// Calls `visit` for the ops that a traversal reserves room for.
+  /// Calls `visit` for the ops that a traversal reserves space for.
   void forEachReserved(function_ref<void(Operation *)> visit) const {
     for (const auto &entry : reservations)
       llvm::for_each(entry.second.ops, visit);

@@ -36,7 +36,7 @@ void lowerConcurrent(func::FuncOp function, bool keepsRows);
 /// Lowers the batch.keep ops of `function`, whose other ops are already
 /// lowered. Each call of `function` has a BatchFrame (ABI.h) that holds the
 /// rows.
-void lowerKeptRows(FunctionOpInterface function);
+void lowerKeepOps(FunctionOpInterface function);
 
 /// Links a frame on the stack whose cells from `place` on are a BatchFrame with
 /// `rows` rows, none of which is set. Returns the address of the outer frame.

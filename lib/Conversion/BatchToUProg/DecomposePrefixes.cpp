@@ -443,9 +443,10 @@ LogicalResult PrefixRewriter::rewrite(Operation *op) {
         return success();
       })
       .Default([&](Operation *) {
-        return op->emitOpError("has no batched form for a tensor of computed "
-                               "extent; write it as linalg.generic, or insert "
-                               "the tensor into one of static shape");
+        return op->emitOpError(
+            "has no batched form for a tensor with a computed extent; rewrite "
+            "it as linalg.generic, or insert the tensor into a tensor of "
+            "static shape");
       });
 }
 
@@ -490,7 +491,7 @@ LogicalResult mlir::batch::decomposePrefixes(KernelOp kernel) {
   walkAndApplyPatterns(kernel, std::move(patterns));
   Extents extents(kernel);
   if (Operation *conflict = extents.getConflict())
-    return conflict->emitOpError("combines tensors of two different computed "
+    return conflict->emitOpError("combines tensors with different computed "
                                  "extents; use the same size for both slices");
   return PrefixRewriter(kernel, extents).run();
 }

@@ -143,7 +143,7 @@ struct DecomposeBitcast : OpRewritePattern<tensor::BitcastOp> {
   LogicalResult matchAndRewrite(tensor::BitcastOp cast,
                                 PatternRewriter &rewriter) const override {
     if (isa<BatchableOpInterface>(*cast))
-      return rewriter.notifyMatchFailure(cast, "says how it is batched");
+      return rewriter.notifyMatchFailure(cast, "specifies how it is batched");
     if (!isElementType(getElementTypeOrSelf(cast.getSource())) ||
         !isElementType(getElementTypeOrSelf(cast.getType())))
       return rewriter.notifyMatchFailure(cast, "of elements of other types");

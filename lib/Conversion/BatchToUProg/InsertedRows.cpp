@@ -104,8 +104,8 @@ InsertedRows::InsertedRows(func::FuncOp function) : flow(function) {
       } else {
         remark::missed(invoke.getLoc(), name)
             << "copies " + argument +
-                   ": its row has other readers, or was not made by a kernel "
-                   "for this insert only";
+                   ": its row has other readers, or was not created by a "
+                   "kernel for this insert only";
       }
     }
   });

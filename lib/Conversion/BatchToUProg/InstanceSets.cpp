@@ -19,8 +19,8 @@ using namespace mlir::batch;
 
 namespace {
 
-/// Instances that run a piece of control: the members in a list, or all members
-/// from 0 on if there is no list.
+/// Instances that run a piece of control flow: the members in a list, or all
+/// members from 0 on if there is no list.
 struct InstanceSet {
   Value list;
   Value count;
@@ -54,7 +54,7 @@ private:
   void widenOwn(Operation *op, const InstanceSet &set);
   void adapt(Operation *op);
   void forwardValues(Location loc, const InstanceSet &set, ValueRange from,
-              ValueRange to);
+                     ValueRange to);
   Value makeList(Location loc);
   InstanceSet filter(Location loc, const InstanceSet &set, Value list,
                      function_ref<Value()> holds);
@@ -116,7 +116,8 @@ Value ProgramWidener::makeCells(Value value) {
     builder.setInsertionPointToStart(&body);
     known = uprog::CellsOp::create(
         builder, value.getLoc(),
-        uprog::CellsType::get(builder.getContext(), value.getType()), kSetCapacity);
+        uprog::CellsType::get(builder.getContext(), value.getType()),
+        kSetCapacity);
   }
   return known;
 }
@@ -239,7 +240,7 @@ void ProgramWidener::widenOwn(Operation *op, const InstanceSet &set) {
 /// Assigns the values of `from` to `to` for each instance of a set, and ends
 /// the open `uprog.each`.
 void ProgramWidener::forwardValues(Location loc, const InstanceSet &set,
-                            ValueRange from, ValueRange to) {
+                                   ValueRange from, ValueRange to) {
   if (from.empty())
     return endEach();
   beginEach(loc, set);
@@ -261,7 +262,8 @@ void ProgramWidener::forwardValues(Location loc, const InstanceSet &set,
 Value ProgramWidener::makeList(Location loc) {
   return uprog::MembersOp::create(
       builder, loc,
-      MemRefType::get({ShapedType::kDynamic}, builder.getI32Type()), kSetCapacity);
+      MemRefType::get({ShapedType::kDynamic}, builder.getI32Type()),
+      kSetCapacity);
 }
 
 /// Lists the members of a set for which a predicate holds, in `list` or, if
@@ -389,7 +391,7 @@ void ProgramWidener::convertUniform(uprog::ForOp loop, const InstanceSet &set) {
     uniform.map(from.getArgument(0), to.getArgument(0));
     convert(from, set);
     forwardValues(loc, set, from.getTerminator()->getOperands(),
-           loop.getRegionIterArgs());
+                  loop.getRegionIterArgs());
   }
   for (auto [result, argument] :
        llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs()))
@@ -429,7 +431,7 @@ void ProgramWidener::convert(uprog::ForOp loop, const InstanceSet &set) {
   InstanceSet now{list, body->getArgument(0)};
   convert(from, now);
   forwardValues(loc, now, from.getTerminator()->getOperands(),
-         loop.getRegionIterArgs());
+                loop.getRegionIterArgs());
   beginEach(loc, now);
   {
     OpBuilder::InsertionGuard inner(builder);
@@ -467,7 +469,8 @@ void ProgramWidener::convert(uprog::WhileOp loop, const InstanceSet &set) {
   Block *body = builder.createBlock(&rounds.getBody(), {}, index, loc);
   InstanceSet now{list, body->getArgument(0)};
   convert(after, now);
-  forwardValues(loc, now, after.getTerminator()->getOperands(), before.getArguments());
+  forwardValues(loc, now, after.getTerminator()->getOperands(),
+                before.getArguments());
   uprog::YieldOp::create(builder, loc, copySet(loc, now, in.list).count);
   for (auto [result, argument] :
        llvm::zip_equal(loop.getResults(), after.getArguments()))
@@ -493,7 +496,7 @@ void ProgramWidener::convert(uprog::BranchOp branch, const InstanceSet &set) {
     builder.createBlock(&way.getCaseRegions().front());
     convert(region.front(), takers);
     forwardValues(loc, takers, region.front().getTerminator()->getOperands(),
-           branch.getResults());
+                  branch.getResults());
     uprog::YieldOp::create(builder, loc, ValueRange());
   };
   for (auto [number, region] :
@@ -590,11 +593,11 @@ void batch::readByAddress(KernelOp kernel) {
       kernel.setArgAttr(i, kReadAttr, read);
 }
 
-uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp together,
+uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp program,
                                        const Twine &name) {
-  OpBuilder builder(together);
+  OpBuilder builder(program);
   // Copies that take turns would need a turn for each instance.
-  uprog::ProgramOp one = together.clone();
+  uprog::ProgramOp one = program.clone();
   builder.insert(one);
   one.walk([](uprog::RowOp row) { row.setInTurn(false); });
   one.walk([](uprog::RunOp run) { run.removeLevelAttr(); });
@@ -604,13 +607,13 @@ uprog::ProgramOp batch::makeSetProgram(uprog::ProgramOp together,
   }
   Type index = builder.getIndexType();
   OpBuilder::InsertionGuard guard(builder);
-  auto many = beginProgram(builder, together.getLoc(), name.str(),
+  auto many = beginProgram(builder, program.getLoc(), name.str(),
                            uprog::Level::Device, {index, index});
   ProgramWidener(one, many).run();
   eraseDeadCode(many);
   one.erase();
   // Tasks have their own rows.
-  auto module = together->getParentOfType<ModuleOp>();
+  auto module = program->getParentOfType<ModuleOp>();
   Builder attributes(module.getContext());
   many.walk([&](uprog::TasksOp tasks) {
     auto kernel = module.lookupSymbol<KernelOp>(tasks.getKernel());

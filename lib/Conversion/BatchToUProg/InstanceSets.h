@@ -25,13 +25,13 @@ void readByAddress(KernelOp kernel);
 
 /// Makes a program for a set of instances from `together`, the program for one,
 /// and inserts it next to that. Its arguments are the first instance and the
-/// number of instances. Each unit computes the control of all instances for
-/// itself. A branch runs each way for the instances that take it, and a loop
-/// runs for those that are still in it. A task becomes a batch of the tasks of
-/// these instances, and no instance runs code that is not its own. Existing
-/// batches, of rounds of a loop, run for one instance after another. The
-/// program contains its barriers.
-uprog::ProgramOp makeSetProgram(uprog::ProgramOp together, const Twine &name);
+/// number of instances. Each unit computes the control flow of all instances
+/// for itself. A branch runs each way for the instances that take it, and a
+/// loop runs for those that are still in it. A task becomes a batch of the
+/// tasks of these instances, and no instance runs code that is not its own.
+/// Existing batches, of rounds of a loop, run for one instance after another.
+/// The program contains its barriers.
+uprog::ProgramOp makeSetProgram(uprog::ProgramOp program, const Twine &name);
 
 } // namespace mlir::batch
 

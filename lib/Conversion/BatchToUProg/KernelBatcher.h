@@ -172,10 +172,10 @@ private:
   bool isStored(Operation *op) const;
   /// Returns the values that depend on the destination of `insert`, that code
   /// after it reads, and that are not in memory.
-  SmallVector<Value> findKept(Operation *insert) const;
-  /// Returns true if storing the values of findKept() for these inserts takes
+  SmallVector<Value> findSaved(Operation *insert) const;
+  /// Returns true if storing the values of findSaved() for these inserts takes
   /// less time than copying the row.
-  bool keepsLess(ArrayRef<Operation *> chain) const;
+  bool savesLess(ArrayRef<Operation *> chain) const;
   /// Copies `batched` to memory.
   Value store(Location loc, Type type, Value batched);
   /// Builds an insert that writes into the row of its operand.
@@ -232,7 +232,7 @@ private:
   DenseMap<Operation *, BlockArgument> placed;
   /// Values that the operator stores before an insert changes the row that
   /// they depend on.
-  DenseSet<Value> kept;
+  DenseSet<Value> saved;
   /// Repeated values by (value, number of rows).
   DenseMap<std::pair<Value, Value>, Value> repeated;
   Value tasks;

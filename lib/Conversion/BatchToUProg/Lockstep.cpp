@@ -77,8 +77,8 @@ void LockstepBuilder::reportInserts(InvokeOp invoke, KernelOp kernel) {
     else
       remark::missed(invoke.getLoc(), name)
           << block + " copies the tensor that it inserts into: the result is "
-                     "not for the variable that the tensor comes from, or that "
-                     "variable has a stack or other readers";
+                     "not stored in the variable that the tensor comes from, "
+                     "or that variable has a stack or other readers";
   }
 }
 
@@ -155,8 +155,8 @@ Value LockstepBuilder::takeLanes(Location loc, Value block) {
   Type index = builder.getIndexType();
   auto listType = MemRefType::get({ShapedType::kDynamic}, builder.getI32Type());
   auto laneList = LaneListOp::create(builder, loc, index, listType, lanes);
-  auto listed = uprog::CompactOp::create(builder, loc, index, laneList.getCount(),
-                                         laneList.getList());
+  auto listed = uprog::CompactOp::create(
+      builder, loc, index, laneList.getCount(), laneList.getList());
   {
     OpBuilder::InsertionGuard guard(builder);
     Block *body = builder.createBlock(&listed.getBody(), {}, {index}, {loc});
@@ -242,7 +242,7 @@ class LockstepPass : public batch::impl::LockstepPassBase<LockstepPass> {
       return; // already made
     for (auto machine : llvm::to_vector(getOperation().getOps<MachineOp>())) {
       if (!entry) {
-        machine.emitOpError("needs an entry: mark the function for one "
+        machine.emitOpError("requires an entry; mark the function for one "
                             "instance with 'attributes {batch.entry}'");
         return signalPassFailure();
       }

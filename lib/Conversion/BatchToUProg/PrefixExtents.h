@@ -16,7 +16,7 @@ namespace mlir::batch {
 
 /// Extent that several dimensions of tensors have in common.
 struct Extent {
-  /// Size in the kernel; null if no op specifies it.
+  /// Size in the kernel, or null if no op specifies it.
   Value size;
   /// Largest possible size; negative if it is unknown.
   int64_t bound = -1;
@@ -43,7 +43,8 @@ public:
   Extent *find(Value value, unsigned dim);
   /// Returns the extents of the loops of `op` in the same way.
   SmallVector<Extent *> findLoops(linalg::LinalgOp op);
-  /// Returns an op with two extents where one is needed; null if there is none.
+  /// Returns an op with two extents where one is needed, or null if there is
+  /// none.
   Operation *getConflict() const { return conflict; }
   /// Gives `made` the extents of `old`, which has the same rank.
   void copy(Value old, Value made);

@@ -28,14 +28,14 @@ namespace {
 /// Programs that run instances: each on a unit or a cluster, one on all units,
 /// and several on all units.
 struct InstancePrograms {
-  uprog::ProgramOp apart = {}, together = {}, set = {};
+  uprog::ProgramOp perUnit = {}, allUnits = {}, set = {};
 };
 } // namespace
 
 /// Runs the instances from `first` to before `end` on all units, one after
 /// another.
-static void runTogether(OpBuilder &builder, Location loc,
-                        uprog::ProgramOp program, Value first, Value end) {
+static void runOnAllUnits(OpBuilder &builder, Location loc,
+                          uprog::ProgramOp program, Value first, Value end) {
   auto loop = uprog::ForOp::create(builder, loc, first, end);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&loop.getBody().front());
@@ -86,33 +86,32 @@ static void makeExecutor(func::FuncOp entry, InstancePrograms programs) {
     builder.createBlock(&branch.getDefaultRegion());
   }
   Value first = arith::ConstantIndexOp::create(builder, loc, 0);
-  if (programs.apart) {
+  if (programs.perUnit) {
     Value tasks = count;
-    if (programs.together) {
+    if (programs.allUnits) {
       Value units = uprog::UnitsOp::create(builder, loc, index);
       Value rest = arith::RemUIOp::create(builder, loc, count, units);
       first = tasks = arith::SubIOp::create(builder, loc, count, rest);
     }
-    uprog::RunOp::create(builder, loc, programs.apart.getSymName(),
+    uprog::RunOp::create(builder, loc, programs.perUnit.getSymName(),
                          /*step=*/Value(), tasks, /*inputs=*/ValueRange(),
                          /*level=*/uprog::LevelAttr());
   }
-  if (programs.together)
-    runTogether(builder, loc, programs.together, first, count);
+  if (programs.allUnits)
+    runOnAllUnits(builder, loc, programs.allUnits, first, count);
   uprog::YieldOp::create(builder, loc);
 }
 
 /// Makes the program for units of a lower level from the program for all units.
-static uprog::ProgramOp cloneAtLevel(uprog::ProgramOp together, StringRef name,
-                                  uprog::Level level) {
-  uprog::ProgramOp apart = together.clone();
-  apart.setSymName(name);
-  apart.setLevel(level);
-  apart.walk([&](uprog::BarrierOp barrier) { barrier.setLevel(level); });
-  apart.walk([](uprog::RunOp run) { run.removeLevelAttr(); });
-  together->getBlock()->getOperations().insert(Block::iterator(together),
-                                               apart);
-  return apart;
+static uprog::ProgramOp cloneAtLevel(uprog::ProgramOp program, StringRef name,
+                                     uprog::Level level) {
+  uprog::ProgramOp copy = program.clone();
+  copy.setSymName(name);
+  copy.setLevel(level);
+  copy.walk([&](uprog::BarrierOp barrier) { barrier.setLevel(level); });
+  copy.walk([](uprog::RunOp run) { run.removeLevelAttr(); });
+  program->getBlock()->getOperations().insert(Block::iterator(program), copy);
+  return copy;
 }
 
 namespace {
@@ -134,10 +133,10 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     }
     std::string name = getInstanceProgramName(entry.getSymName());
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-    uprog::ProgramOp together =
-        beginProgram(builder, entry.getLoc(), name + ".together",
+    uprog::ProgramOp allUnits =
+        beginProgram(builder, entry.getLoc(), name + ".all_units",
                      uprog::Level::Device, builder.getIndexType());
-    if (failed(Replicator(entry).fillProgram(together)))
+    if (failed(Replicator(entry).fillProgram(allUnits)))
       return signalPassFailure();
     if (clusterSize < 0) {
       entry.emitError("cluster-size must be at least 0 (0: no clusters)");
@@ -152,20 +151,20 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
         failed(choices.checkKernels(getOperation())))
       return signalPassFailure();
     InstancePrograms programs;
-    programs.together = together;
-    const bool isApart = entry->hasAttr(kPerUnitAttr) &&
-                         getGivenLevel(choices) == InstanceLevel::Auto;
-    Choice choice = isApart ? Choice{InstanceLevel::Block, /*sets=*/false}
-                            : choose(programs, name, choices);
+    programs.allUnits = allUnits;
+    const bool isPerUnit = entry->hasAttr(kPerUnitAttr) &&
+                           getGivenLevel(choices) == InstanceLevel::Auto;
+    Choice choice = isPerUnit ? Choice{InstanceLevel::Block, /*sets=*/false}
+                              : choose(programs, name, choices);
     if (choice.sets)
-      programs.set = makeSetProgram(together, name + ".set");
+      programs.set = makeSetProgram(allUnits, name + ".set");
     if (choice.level == InstanceLevel::Block ||
         choice.level == InstanceLevel::Auto)
-      programs.apart = cloneAtLevel(together, name, uprog::Level::Block);
+      programs.perUnit = cloneAtLevel(allUnits, name, uprog::Level::Block);
     if (choice.level == InstanceLevel::Block ||
         choice.level == InstanceLevel::Cluster) {
-      together.erase();
-      programs.together = {};
+      allUnits.erase();
+      programs.allUnits = {};
     }
     makeExecutor(entry, programs);
   }
@@ -195,34 +194,34 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
   /// clusters, also makes their program.
   Choice choose(InstancePrograms &programs, StringRef name,
                 const Tuning &choices) {
-    uprog::ProgramOp together = programs.together;
+    uprog::ProgramOp allUnits = programs.allUnits;
     const InstanceLevel given = getGivenLevel(choices);
     if (given == InstanceLevel::Block)
       return {given, /*sets=*/false};
     uprog::ProgramOp ofCluster;
     if (given == InstanceLevel::Cluster ||
         (given == InstanceLevel::Auto && gpu && clusterSize > 0))
-      ofCluster =
-          cloneAtLevel(together, (name + ".cluster").str(), uprog::Level::Cluster);
+      ofCluster = cloneAtLevel(allUnits, (name + ".cluster").str(),
+                               uprog::Level::Cluster);
     if (given == InstanceLevel::Cluster) {
       applyUnits(ofCluster, choices);
-      programs.apart = ofCluster;
+      programs.perUnit = ofCluster;
       return {given, /*sets=*/false};
     }
     if (given == InstanceLevel::Device) {
-      applyUnits(together, choices);
+      applyUnits(allUnits, choices);
       return {given, /*sets=*/instances > 1};
     }
     EstimatedCosts costs(gpu);
     const int64_t count = std::max<int64_t>(instances, 1);
     const int64_t size = std::min<int64_t>(count, kSetCapacity);
     const UnitSchedule schedule =
-        scheduleUnits(together, costs, choices, size, rounds);
+        scheduleUnits(allUnits, costs, choices, size, rounds);
     // Time of `runs` instances or sets that `groups` groups run concurrently.
     auto getTime = [](double time, int64_t runs, int64_t groups) {
       return time * static_cast<double>(llvm::divideCeil(runs, groups));
     };
-    const double onUnits = getTime(schedule.alone, count, costs.getUnits()),
+    const double onUnits = getTime(schedule.onOneUnit, count, costs.getUnits()),
                  onAll = getTime(schedule.chosen, count, 1),
                  inSets =
                      getTime(schedule.set, llvm::divideCeil(count, size), 1);
@@ -244,29 +243,29 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     if (ofCluster && onClusters < best) {
       choice = {InstanceLevel::Cluster, /*sets=*/false};
       decision = "each cluster runs its own instances";
-      programs.apart = ofCluster;
+      programs.perUnit = ofCluster;
     } else {
       if (ofCluster)
         ofCluster.erase();
       // On a GPU, a mini-batch has one level: blocks keep parameters in their
       // shared memory, and a second level would divide these differently.
-      const bool isAlone =
-          gpu ? !sets && onUnits <= onAll : schedule.alone <= schedule.chosen;
-      if (isAlone)
+      const bool isOnOneUnit = gpu ? !sets && onUnits <= onAll
+                                   : schedule.onOneUnit <= schedule.chosen;
+      if (isOnOneUnit)
         choice.level = InstanceLevel::Block;
       else if (gpu)
         choice.level = InstanceLevel::Device;
       if (sets)
         decision = "all units run sets of instances";
-      else if (isAlone)
+      else if (isOnOneUnit)
         decision = "each unit runs its own instances";
       else if (count > 1 && !gpu)
         decision = "each unit runs its own instances, and all units run the "
                    "remaining ones together";
     }
-    report(together.getLoc(), decision, schedule, costs.getUnits(), onCluster);
+    report(allUnits.getLoc(), decision, schedule, costs.getUnits(), onCluster);
     if (count > 1)
-      emit(together.getLoc(),
+      emit(allUnits.getLoc(),
            llvm::formatv("{0} instances take about {1:F1} us with one unit "
                          "each, {2:F1} us one after another on all units, "
                          "{3:F1} us in sets of {4}",
@@ -293,7 +292,7 @@ class ReplicatePass : public batch::impl::ReplicatePassBase<ReplicatePass> {
     std::string text = llvm::formatv(
         "{0}: an instance takes about {1:F1} us on one unit, {2:F1} us on {3} "
         "that share all steps",
-        decision, schedule.alone / 1000, schedule.shared / 1000, units);
+        decision, schedule.onOneUnit / 1000, schedule.shared / 1000, units);
     if (schedule.stepsOnOneUnit > 0)
       text += llvm::formatv(", {0:F1} us if one of them runs {1} of {2} steps "
                             "by itself",

@@ -419,12 +419,12 @@ LogicalResult Replicator::convertCounted(const CountedLoop &loop) {
     return success();
   };
   SmallVector<Value> carried = loop.inits;
-  auto runsAlone = [&](Operation &op) {
+  auto runsInGroups = [&](Operation &op) {
     return !layers.isFree(&op) &&
            (order == Order::Wavefront ? layers.getLayer(&op) == 0
                                       : layers.getLayer(&op) % 2 == 0);
   };
-  bool isGrouped = llvm::any_of(loop.body.without_terminator(), runsAlone);
+  bool isGrouped = llvm::any_of(loop.body.without_terminator(), runsInGroups);
   if (!isGrouped) {
     Value upper = loop.upper;
     if (order == Order::Wavefront)

@@ -84,7 +84,7 @@ LogicalResult NodeConverter::convert(rec::MatchOp match) {
 LogicalResult NodeConverter::convert(rec::ConstructOp construct) {
   SmallVector<Value> fields =
       llvm::map_to_vector(construct->getOpOperands(), [&](OpOperand &operand) {
-        return keepValue(operand);
+        return saveValue(operand);
       });
   rest.mapping.map(construct.getResult(),
                    uprog::ConstructOp::create(rest.builder, construct.getLoc(),
@@ -95,7 +95,7 @@ LogicalResult NodeConverter::convert(rec::ConstructOp construct) {
   return success();
 }
 
-/// Returns true if only kernels and control read a value where it is made.
+/// Returns true if only kernels and control flow read a value where it is made.
 /// Other nodes and the host do not read it.
 static bool isTemporary(Value value) {
   return llvm::all_of(value.getUsers(), [](Operation *user) {
@@ -137,13 +137,13 @@ bool NodeConverter::isInBuffer(Value tensor) const {
 
 /// Returns the value of an operand for other nodes and the host, which read
 /// tensors after the node.
-Value NodeConverter::keepValue(OpOperand &operand) {
+Value NodeConverter::saveValue(OpOperand &operand) {
   Value value = rest.getValue(operand);
   Location loc = operand.getOwner()->getLoc();
   Type type = operand.get().getType();
   if (!isa<RankedTensorType>(type) || !isInBuffer(operand.get()))
     return value;
-  Value row = makeRow(loc, entry.getSymName() + ".kept", type);
+  Value row = makeRow(loc, entry.getSymName() + ".saved", type);
   uprog::CopyOp::create(rest.builder, loc, value, row, TypeAttr::get(type));
   return row;
 }
@@ -229,7 +229,7 @@ LogicalResult NodeConverter::convertNode(func::FuncOp function,
     return failure();
   SmallVector<Value> values;
   for (OpOperand &operand : body.getTerminator()->getOpOperands())
-    values.push_back(keepValue(operand));
+    values.push_back(saveValue(operand));
   uprog::RememberOp::create(
       builder, loc,
       FlatSymbolRefAttr::get(results.lookup(function).getSymNameAttr()), node,

@@ -58,7 +58,7 @@ private:
                             Value number);
   void lookUp(func::CallOp call);
   Value makeRow(Location loc, const Twine &name, Type type);
-  Value keepValue(OpOperand &operand);
+  Value saveValue(OpOperand &operand);
   bool isInBuffer(Value tensor) const;
   bool readsOtherNodes(func::FuncOp function);
   Value makeConstant(Location loc, int64_t value);

@@ -64,7 +64,8 @@ void Replicator::mapArguments(Value instance) {
   }
 }
 
-/// Returns the value in the program for an operand of control or of a kernel.
+/// Returns the value in the program for an operand of control flow or of a
+/// kernel.
 Value Replicator::getValue(OpOperand &operand) {
   Value value = operand.get();
   Location loc = operand.getOwner()->getLoc();

@@ -41,8 +41,8 @@ struct RoundGroup;
 /// Returns a name for the buffer of a kernel's result.
 std::string nameResult(OpResult result);
 
-/// Builder of the program that runs one instance of an entry: its control, with
-/// a site for each task.
+/// Builder of the program that runs one instance of an entry: its control flow,
+/// with a site for each task.
 class Replicator {
 public:
   explicit Replicator(func::FuncOp entry);

@@ -169,7 +169,7 @@ void KernelBatcher::batchPut(Operation *op, Value source, Value dest,
 // Inserts into rows of operands
 //===----------------------------------------------------------------------===//
 
-/// Returns the tensor that `op` inserts into; null if `op` is not an insert.
+/// Returns the tensor that `op` inserts into, or null if `op` is not an insert.
 static Value getDest(Operation *op) {
   if (auto insert = dyn_cast_or_null<tensor::InsertOp>(op))
     return insert.getDest();
@@ -271,9 +271,9 @@ bool KernelBatcher::isStored(Operation *op) const {
          (linalgOp && linalgOp.getNumReductionLoops() != 0);
 }
 
-SmallVector<Value> KernelBatcher::findKept(Operation *insert) const {
+SmallVector<Value> KernelBatcher::findSaved(Operation *insert) const {
   SetVector<Value> reads;
-  SmallVector<Value> kept;
+  SmallVector<Value> saved;
   reads.insert(getDest(insert));
   for (size_t i = 0; i < reads.size(); ++i) {
     bool isUsedLater = false;
@@ -285,32 +285,32 @@ SmallVector<Value> KernelBatcher::findKept(Operation *insert) const {
         reads.insert_range(user->getResults());
     });
     if (i > 0 && isUsedLater)
-      kept.push_back(reads[i]);
+      saved.push_back(reads[i]);
   }
-  return kept;
+  return saved;
 }
 
 /// Bytes that a task can copy in the time of the additional stages between
 /// inserts.
 static constexpr int64_t kStageBytes = 256;
 
-bool KernelBatcher::keepsLess(ArrayRef<Operation *> chain) const {
+bool KernelBatcher::savesLess(ArrayRef<Operation *> chain) const {
   auto type = cast<RankedTensorType>(getDest(chain.front()).getType());
-  int64_t keptBytes = 0;
+  int64_t savedBytes = 0;
   bool addsStages = false;
   for (Operation *op : chain) {
     // Readers between two inserts run in a stage between them.
     Value dest = getDest(op);
     addsStages |= getDest(dest.getDefiningOp()) && !dest.hasOneUse();
-    for (Value value : findKept(op)) {
+    for (Value value : findSaved(op)) {
       std::optional<int64_t> bytes = countBytes(value.getType());
       if (!bytes || forms.lookup(value).kind == BatchedForm::Rows)
         return false;
-      keptBytes += *bytes;
+      savedBytes += *bytes;
       addsStages = true;
     }
   }
-  return !addsStages || keptBytes + kStageBytes < getRowBytes(type);
+  return !addsStages || savedBytes + kStageBytes < getRowBytes(type);
 }
 
 void KernelBatcher::placeInserts() {
@@ -336,7 +336,7 @@ void KernelBatcher::placeInserts() {
       results.push_back(index);
   }
   // A chain that copies its row may need values of other chains: iterate.
-  auto copies = [&](unsigned index) { return !keepsLess(chains[index]); };
+  auto copies = [&](unsigned index) { return !savesLess(chains[index]); };
   for (auto it = results.begin();
        (it = llvm::find_if(results, copies)) != results.end();) {
     for (Operation *op : chains[*it]) {
@@ -386,7 +386,7 @@ Value KernelBatcher::readBefore(Operation *op, Value value) {
   for (size_t i = 0; i < work.size() && !depends; ++i) {
     depends = work[i] == placed.lookup(op);
     Operation *def = work[i].getDefiningOp();
-    if (kept.contains(work[i]) || !def)
+    if (saved.contains(work[i]) || !def)
       continue;
     // Rows of other operands and results of reductions are in memory.
     if (isStored(def)) {
@@ -405,8 +405,8 @@ Value KernelBatcher::buildInsert(Operation *op, Value source, Value dest,
                                  ArrayRef<OpFoldResult> sizes,
                                  ArrayRef<OpFoldResult> strides) {
   Location loc = op->getLoc();
-  for (Value value : findKept(op))
-    if (kept.insert(value).second) {
+  for (Value value : findSaved(op))
+    if (saved.insert(value).second) {
       Value batched = getAs(op, value, {BatchedForm::PerTask});
       values[value] = store(loc, value.getType(), batched);
     }

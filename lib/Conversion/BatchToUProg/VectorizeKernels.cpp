@@ -56,9 +56,9 @@ FailureOr<uprog::OperatorOp> KernelBatcher::buildOperator(StringRef name) {
       auto parameter =
           kernel.getArgAttrOfType<IntegerAttr>(index, kParameterAttr);
       if (!parameter)
-        return kernel.emitOpError("argument #")
-               << index << " is shared and needs '" << kParameterAttr
-               << "', the number of its parameter";
+        return kernel.emitOpError("shared argument #")
+               << index << " requires attribute '" << kParameterAttr
+               << "' with the number of its parameter";
       add(type, at, OperandKind::Shared, parameter.getInt(), -1);
     } else if (forms.lookup(argument).kind == BatchedForm::Rows) {
       add(getBatchedType(type, BatchedForm::Rows), at, OperandKind::Rows, -1,

@@ -45,10 +45,10 @@ static LogicalResult checkBatchedForm(Operation *op, Operation *made) {
     if (isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
             tensor::TensorDialect>(nested->getDialect()))
       return WalkResult::advance();
-    op->emitOpError("has a batched form with '")
+    op->emitOpError("has a batched form that contains '")
         << nested->getName()
-        << "', which cannot be lowered; build it from ops of linalg, tensor, "
-           "arith and math";
+        << "', which cannot be lowered; use only ops of linalg, tensor, arith "
+           "and math";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

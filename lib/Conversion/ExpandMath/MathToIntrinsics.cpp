@@ -41,9 +41,9 @@ struct MathToIntrinsicsPass
         return WalkResult::advance();
       StringRef name = getIntrinsic(op);
       if (name.empty()) {
-        op->emitOpError("cannot be compiled for GPUs without a CUDA or ROCm "
-                        "library; cast the operands to f32 or f64, and run "
-                        "batch-expand-math first");
+        op->emitOpError(
+            "requires a CUDA or ROCm library on GPUs; to compile without one, "
+            "cast the operands to f32 or f64 and run batch-expand-math first");
         return WalkResult::interrupt();
       }
       b.setInsertionPoint(op);

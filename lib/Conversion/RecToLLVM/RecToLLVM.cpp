@@ -364,7 +364,7 @@ struct ConvertEmpty : OpConversionPattern<rec::EmptyOp> {
 };
 
 /// Lowers an append to a call. Only the runtime can determine which lists have
-/// room after them.
+/// space after them.
 struct ConvertAppend : OpConversionPattern<rec::AppendOp> {
   using OpConversionPattern::OpConversionPattern;
 

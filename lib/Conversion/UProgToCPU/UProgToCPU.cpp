@@ -38,7 +38,7 @@ struct WorkerProgram {
   /// Number of instances side by side, for programs that have code for that.
   const llvm::StringMap<int64_t> &sideBySide;
   int64_t rowSplit, stageRows; ///< options of the pass
-  bool alone;                  ///< of block level
+  bool isBlockLevel;           ///< the program has level `block`
   InstanceProgramState instances;
   func::FuncOp function = {}; ///< takes (context, worker, workers, others)
   Value lanes = {};           ///< of the worker, if the program has lanes
@@ -75,7 +75,7 @@ public:
     return {};
   }
   Values lower(uprog::UnitsOp, uprog::UnitsOp::Adaptor) {
-    return {toIndex(program.alone ? constant(1) : program.getWorkers())};
+    return {toIndex(program.isBlockLevel ? constant(1) : program.getWorkers())};
   }
   Values lower(uprog::PlanSizeOp, uprog::PlanSizeOp::Adaptor) {
     return {toIndex(builder().loadField(ContextField::numSteps))};
@@ -190,7 +190,7 @@ void WorkerEmitter::runSideBySide(uprog::RunOp run, Value tasks,
 /// the tasks are for clusters, all workers run all tasks.
 void WorkerEmitter::runProgram(uprog::RunOp run,
                                uprog::RunOp::Adaptor operands) {
-  const bool isAlone = !program.ofClusters.contains(run.getCallee());
+  const bool isPerWorker = !program.ofClusters.contains(run.getCallee());
   OpBuilder::InsertionGuard outer(b);
   if (int64_t width = program.sideBySide.lookup(run.getCallee())) {
     Value tasks = toI64(operands.getTasks());
@@ -202,8 +202,8 @@ void WorkerEmitter::runProgram(uprog::RunOp run,
     runSideBySide(run, tasks, width);
     b.setInsertionPoint(choice.thenBlock()->getTerminator());
   }
-  Value first = isAlone ? program.getWorker() : constant(0);
-  Value step = isAlone ? program.getWorkers() : constant(1);
+  Value first = isPerWorker ? program.getWorker() : constant(0);
+  Value step = isPerWorker ? program.getWorkers() : constant(1);
   auto loop = scf::ForOp::create(b, first, toI64(operands.getTasks()), step);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
@@ -267,7 +267,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::RunOp run,
       InstanceCode(b, run, program.instances.unit)
           .trace(cb.loadCell(step, kStepKernel), count);
   };
-  if (program.alone) {
+  if (program.isBlockLevel) {
     trace(tasks);
     callRows(zero, tasks);
     return {};
@@ -351,7 +351,8 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   Type i64 = b.getI64Type();
   SmallVector<Type> types = {pointer, i64, i64};
-  for (Type type : llvm::make_filter_range(op.getArgumentTypes(), isCodeArgument))
+  for (Type type :
+       llvm::make_filter_range(op.getArgumentTypes(), isCodeArgument))
     types.push_back(isa<uprog::StepType, MemRefType>(type) ? pointer
                     : isa<uprog::RowType>(type)            ? i64
                                                            : type);
@@ -371,7 +372,7 @@ SmallVector<Value> WorkerEmitter::lower(uprog::ProgramOp op,
         makeInstanceUnit(b, b.getLoc(), program.getContext(),
                          program.getWorker(), program.getWorkers());
     program.instances.unit =
-        program.alone ? makeSingleUnit(b, b.getLoc(), unit) : unit;
+        program.isBlockLevel ? makeSingleUnit(b, b.getLoc(), unit) : unit;
   }
   inlineBody(op, program.getContext(), program.lanes,
              function.getArguments().drop_front(3));
@@ -490,10 +491,11 @@ class ConvertUProgToCPUPass
                   converter, program, patterns);
             })))
       return failure();
-    if (program.alone) // loops over numbers have no batch that ends the run
+    if (program
+            .isBlockLevel) // loops over numbers have no batch that ends the run
       program.function.walk(
           [&](scf::ForOp loop) { endLoopIfCancelled(loop, program.function); });
-    if (program.alone && hasRounds)
+    if (program.isBlockLevel && hasRounds)
       guardDivisions(program.function, program.instances.unit);
     if (machine)
       outlineCases(program);

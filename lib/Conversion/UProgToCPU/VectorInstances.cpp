@@ -582,9 +582,9 @@ func::FuncOp VectorEmitter::emit() {
       b.getFunctionType({pointer, i64, i64, i64, i64}, {}));
   b.setInsertionPointToStart(function.addEntryBlock());
   unit = makeSingleUnit(b, b.getLoc(),
-                   makeInstanceUnit(b, b.getLoc(), function.getArgument(0),
-                                    function.getArgument(1),
-                                    function.getArgument(2)));
+                        makeInstanceUnit(b, b.getLoc(), function.getArgument(0),
+                                         function.getArgument(1),
+                                         function.getArgument(2)));
   rounds = unit.rounds;
   active = arith::ConstantOp::create(
       b, DenseElementsAttr::get(VectorType::get({width}, b.getI1Type()), true));

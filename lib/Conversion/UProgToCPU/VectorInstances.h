@@ -41,7 +41,7 @@ func::FuncOp makeVectorInstances(uprog::ProgramOp program, int64_t width,
 /// short. `function` takes (context, worker, …).
 void endLoopIfCancelled(scf::ForOp loop, func::FuncOp function);
 
-/// Makes divisions divide by 1 once an instance of `unit`, which runs alone,
+/// Makes divisions divide by 1 once an instance of `unit`, a single unit,
 /// has run more rounds than it may. Its loops then end early, and the values
 /// that they leave may not be valid divisors.
 void guardDivisions(func::FuncOp function, const InstanceUnit &unit);

@@ -76,10 +76,11 @@ LogicalResult CheckGPUTargetPass::check() {
            << firstWith(&ChipFacts::clusters) << " or later";
   for (auto program : module.getOps<uprog::ProgramOp>())
     if (program.getLevel() == uprog::Level::Cluster && !facts.clusters)
-      return program.emitError("this program is of level cluster, but chip '")
+      return program.emitError("this is a cluster-level program, but chip '")
              << chip
-             << "' has no clusters; use level=device or level=block, or "
-             << firstWith(&ChipFacts::clusters) << " or later";
+             << "' has no clusters; use level=device or level=block, or a chip "
+                "from "
+             << firstWith(&ChipFacts::clusters) << " on";
   if (!facts.tensorCores && precision != batch::Precision::F32)
     return batch::emitOptionError(&getContext(), "chip '")
            << chip << "' computes products in f32 only; use precision=f32, or "

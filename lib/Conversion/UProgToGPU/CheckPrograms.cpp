@@ -69,10 +69,10 @@ LogicalResult uprog::checkKernelProgram(ProgramOp program,
   // Programs of other levels find the memory of their instance in a task.
   if (batch::runsInstances(program) && !batch::isRunByPrograms(program) &&
       program.getLevel() != Level::Device)
-    return program.emitError("this program of level ")
+    return program.emitError("this ")
            << stringifyLevel(program.getLevel())
-           << " runs single instances; run it with uprog.run from a program of "
-              "level device";
+           << "-level program runs single instances; run it with uprog.run "
+              "from a device-level program";
   constexpr StringLiteral error = "cannot be lowered to a persistent kernel";
   return batch::checkProgram(
       program, error, [&](Operation *op) -> LogicalResult {
@@ -94,7 +94,7 @@ LogicalResult uprog::checkFillLevels(gpu::GPUModuleOp device,
     if (level && symbolizeLevel(level) == Level::Cluster && !usesClusters)
       return function.emitError(
           "this function divides parameters among the blocks of a cluster, "
-          "but no program is of level cluster");
+          "but there is no cluster-level program");
   }
   return success();
 }

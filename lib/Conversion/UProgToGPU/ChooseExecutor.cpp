@@ -99,28 +99,29 @@ struct ChooseExecutorPass
     if (lockstep != programs.end()) {
       if (given.value_or(Level::Block) != Level::Block) {
         lockstep->emitError("this program runs lanes, which blocks do not "
-                            "share; use executor=block or auto, not ")
-            << stringifyLevel(*given);
+                            "share; expected executor=block or executor=auto, "
+                            "got '")
+            << stringifyLevel(*given) << "'";
         return signalPassFailure();
       }
       group = Level::Block;
       why = "each block runs its own lanes" + describeSteps();
     } else if (single != programs.end()) {
       if (given.value_or(Level::Device) != Level::Device) {
-        single->emitError("this program runs single instances, on all "
-                          "blocks; use executor=device or auto, not ")
-            << stringifyLevel(*given);
+        single->emitError("this program runs single instances on all blocks; "
+                          "expected executor=device or executor=auto, got '")
+            << stringifyLevel(*given) << "'";
         return signalPassFailure();
       }
       group = Level::Device;
       why = "all blocks run single instances";
     } else if (given && below && *given <= *below) {
       (*llvm::max_element(programs, isBelow))
-              .emitError("another program of this module is of level ")
+              .emitError("this module has another ")
           << stringifyLevel(*below)
-          << ", so this one must be of a higher level; use executor=device or "
-             "auto, not "
-          << stringifyLevel(*given);
+          << "-level program, so this one must have a higher level; expected "
+             "executor=device or executor=auto, got '"
+          << stringifyLevel(*given) << "'";
       return signalPassFailure();
     } else if (!given && failed(choose(group, clusterBlocks, why))) {
       return signalPassFailure();
@@ -140,7 +141,7 @@ struct ChooseExecutorPass
         if (barrier.getLevel() == all)
           barrier.setLevel(group);
       });
-      // A unit of the program has no smaller units that could run it alone.
+      // A unit of the program has no smaller units that could run it.
       program.walk([&](RunOp run) {
         if (run.getLevel() && *run.getLevel() >= group)
           run.removeLevelAttr();
@@ -229,8 +230,8 @@ int64_t ChooseExecutorPass::estimateStep(Level level, int64_t units,
     for (const Stage &stage : plan->getStages()) {
       int64_t rows = stage.space.leading();
       if (stage.space.hasRows())
-        rows *=
-            tasks * (stage.space.domain >= 0 ? ResidentParameters::kRaggedRows : 1);
+        rows *= tasks *
+                (stage.space.domain >= 0 ? ResidentParameters::kRaggedRows : 1);
       StageWork work(*plan, stage, memory.parameters, memory.products, launch,
                      std::min(rows, kMostRows));
       // Scale the estimate for kMostRows rows to more rows.

@@ -61,20 +61,20 @@ func.func private @device_barrier(%control: !llvm.ptr<1>, %blocks: i32, %step: i
   %one = arith.constant 1 : i32
   %first = arith.constant 0 : index
   %thread = gpu.thread_id x
-  %leads = arith.cmpi eq, %thread, %first : index
+  %is_leader = arith.cmpi eq, %thread, %first : index
   %id = gpu.block_id x
   %block = arith.index_cast %id : index to i64
   %counts = llvm.getelementptr %control[<blockArrivals>] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
   %own = llvm.getelementptr %counts[%block] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, !llvm.array<<blockBytes> x i8>
   %zero = arith.constant 0 : i32
-  %before = scf.if %leads -> i32 {
+  %before = scf.if %is_leader -> i32 {
     %count = llvm.load %own atomic syncscope("<device>") monotonic {alignment = 4 : i64} : !llvm.ptr<1> -> i32
     scf.yield %count : i32
   } else {
     scf.yield %zero : i32
   }
   gpu.barrier
-  scf.if %leads {
+  scf.if %is_leader {
     STAY
     llvm.fence syncscope("<device>") release
     %arrived = llvm.atomicrmw add %control, %one syncscope("<device>") monotonic {alignment = 4 : i64} : !llvm.ptr<1>, i32

@@ -453,10 +453,10 @@ SmallVector<Value> KernelEmitter::lower(uprog::CompactOp compact,
     b.setInsertionPoint(first.thenBlock()->getTerminator());
     auto loop = scf::ForOp::create(b, constant(0), upper, constant(kWarp),
                                    ValueRange{constant(0)});
-    auto tells = scf::IfOp::create(
+    auto ifFirst = scf::IfOp::create(
         b, compare(arith::CmpIPredicate::eq, self, constant(0)),
         /*withElseRegion=*/false);
-    b.setInsertionPoint(tells.thenBlock()->getTerminator());
+    b.setInsertionPoint(ifFirst.thenBlock()->getTerminator());
     LLVM::StoreOp::create(b, loop.getResult(0), cell);
     b.setInsertionPointToStart(loop.getBody());
     Value number = arith::AddIOp::create(b, loop.getInductionVar(), self);
@@ -663,20 +663,20 @@ void KernelEmitter::lowerInstances(uprog::ProgramOp program) {
   InstanceUnit unit =
       makeInstanceUnit(b, b.getLoc(), kernel.context, group.unit, group.units,
                        getThreads(kernel));
-  InstanceUnit alone = makeSingleUnit(b, b.getLoc(), unit), ofCluster;
+  InstanceUnit own = makeSingleUnit(b, b.getLoc(), unit), ofCluster;
   if (kernel.shape.clusterSize > 0) {
     const BlockGroup &cluster = kernel.groups.at(Level::Cluster);
-    ofCluster = makeClusterUnit(b, b.getLoc(), unit, cluster.unit, cluster.units);
+    ofCluster =
+        makeClusterUnit(b, b.getLoc(), unit, cluster.unit, cluster.units);
   }
   int64_t sharedBytes = loadParameters();
-  for (const InstanceUnit &buffers : {unit, alone})
+  for (const InstanceUnit &buffers : {unit, own})
     InstanceCode(b, program, buffers).clearBuffers(instances.tables);
   emitBarrier(program);
   instances.unit = unit;
-  instances.getUnitOfTask = [alone, ofCluster,
-                             &kernel = kernel](Operation *op) {
+  instances.getUnitOfTask = [own, ofCluster, &kernel = kernel](Operation *op) {
     std::optional<Level> level = kernel.findTaskLevel(op);
-    return !level ? nullptr : *level == Level::Block ? &alone : &ofCluster;
+    return !level ? nullptr : *level == Level::Block ? &own : &ofCluster;
   };
   inlineBody(program, /*plan=*/Value(), /*lanes=*/Value());
   InstanceCode(b, program, unit).storeCounts();
@@ -729,7 +729,7 @@ class ConvertUProgToGPUPass
     auto clusterSize =
         module->getAttrOfType<IntegerAttr>(uprog::kClusterSizeAttr);
     if (usesClusters && !clusterSize) {
-      module.emitError("programs of level cluster require attribute ")
+      module.emitError("cluster-level programs require attribute ")
           << uprog::kClusterSizeAttr << "; run batch-choose-executor first";
       return signalPassFailure();
     }

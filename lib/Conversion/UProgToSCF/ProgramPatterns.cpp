@@ -32,7 +32,9 @@ Value OpEmitter::loadLanes(Value context, Value unit) {
   return LLVM::IntToPtrOp::create(b, context.getType(), cell);
 }
 
-bool batch::isCodeArgument(Type type) { return !isa<PlanType, LanesType>(type); }
+bool batch::isCodeArgument(Type type) {
+  return !isa<PlanType, LanesType>(type);
+}
 
 void OpEmitter::inlineBody(uprog::ProgramOp program, Value plan, Value lanes,
                            ValueRange others) {
@@ -338,8 +340,8 @@ static LogicalResult checkArguments(uprog::ProgramOp program) {
     if (isCodeArgument(type))
       return program.emitError("argument #")
              << i << " of this program has type " << type
-             << ", which the host cannot pass; only a program that others run "
-                "can have it";
+             << ", which the host cannot pass; only programs that other "
+                "programs run can have it";
   return success();
 }
 
@@ -348,8 +350,9 @@ batch::checkProgram(uprog::ProgramOp program, StringRef error,
                     function_ref<LogicalResult(Operation *)> checkOp) {
   auto check = [&](Operation *op) -> LogicalResult {
     if (isa<StartLanesOp>(op) && !findEntry(op))
-      return op->emitOpError("requires the entry from which its machine was "
-                             "made; keep that function and its 'batch.entry'");
+      return op->emitOpError(
+          "requires the entry from which its machine was created; keep that "
+          "function and its 'batch.entry'");
     if (isa_and_nonnull<uprog::UProgDialect, arith::ArithDialect,
                         math::MathDialect>(op->getDialect()) ||
         isa<StartLanesOp, BlockKeysOp, NextBlockOp, LaneListOp, EnterBlockOp,

@@ -19,8 +19,8 @@ namespace mlir::batch {
 
 using namespace mlir;
 
-/// Moves the regions of control to those of an scf op, with the types that the
-/// converter specifies.
+/// Moves the regions of control flow to those of an scf op, with the types that
+/// the converter specifies.
 static LogicalResult moveRegions(MutableArrayRef<Region> from,
                                  MutableArrayRef<Region> to,
                                  const TypeConverter &converter,
@@ -111,7 +111,7 @@ struct EndLowering : OpConversionPattern<From> {
   matchAndRewrite(From op, typename From::Adaptor operands,
                   ConversionPatternRewriter &rewriter) const override {
     if (!isa<scf::ForOp, scf::IndexSwitchOp, scf::WhileOp>(op->getParentOp()))
-      return rewriter.notifyMatchFailure(op, "it does not end control");
+      return rewriter.notifyMatchFailure(op, "it does not end control flow");
     rewriter.replaceOpWithNewOp<To>(op, TypeRange(), operands.getOperands());
     return success();
   }

@@ -85,7 +85,7 @@ LogicalResult KernelOp::verify() {
       if (tensor.isDynamicDim(dim))
         return emitOpError("argument #")
                << index
-               << " may have a dynamic extent in its first dimension only, got "
+               << " may have a dynamic extent only in its first dimension, got "
                << type;
   }
   for (auto [index, type] : llvm::enumerate(getResultTypes())) {
@@ -120,7 +120,8 @@ LogicalResult KernelOp::verifyRegions() {
   if (!yield)
     return emitOpError("must end in batch.yield");
   if (yield.getOperandTypes() != TypeRange(getResultTypes()))
-    return yield.emitOpError("operand types differ from the kernel's results");
+    return yield.emitOpError(
+        "operand types differ from the result types of the kernel");
   return success();
 }
 
@@ -216,10 +217,11 @@ LogicalResult InvokeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(kernel))
     return failure();
   if (getInputs().getTypes() != TypeRange(kernel->getArgumentTypes()))
-    return emitOpError("operand types differ from the arguments of kernel ")
+    return emitOpError(
+               "operand types differ from the argument types of kernel ")
            << getKernelAttr();
   if (getResultTypes() != TypeRange(kernel->getResultTypes()))
-    return emitOpError("result types differ from the results of kernel ")
+    return emitOpError("result types differ from the result types of kernel ")
            << getKernelAttr();
   return success();
 }
@@ -322,8 +324,8 @@ LogicalResult TableOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!owner)
     return emitOpError("refers to unknown batch.table ") << getNextToAttr();
   if (owner.getNextTo() || owner == *this)
-    return emitOpError("cannot be next to ")
-           << getNextToAttr() << ", which is itself next to a table";
+    return emitOpError("'next_to' cannot refer to ")
+           << getNextToAttr() << ", which has 'next_to' itself";
   if (owner.getGroup() != getGroup())
     return emitOpError("is in group ")
            << getGroup() << ", but is next to " << getNextToAttr()
@@ -508,7 +510,7 @@ LogicalResult LookupOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("node must have the type of the last argument of ")
            << getFunctionAttr() << ", got " << getNode().getType();
   if (TypeRange(function.getResultTypes()) != getResultTypes())
-    return emitOpError("result types differ from those of ")
+    return emitOpError("result types differ from the result types of ")
            << getFunctionAttr();
   return success();
 }

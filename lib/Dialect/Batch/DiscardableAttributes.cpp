@@ -84,18 +84,19 @@ static const KnownAttribute kOperationAttributes[] = {
     {kMemoizedAttr, isUnitOfFunction, "a unit attribute of a function"},
     {kConcurrentAttr, isUnitOfMap, "a unit attribute of a rec.map"},
     {kTableAttr, isDictionaryOfVariant,
-     "a dictionary from fields of a variant to tables"},
+     "a dictionary that maps fields of a variant to tables"},
     {kSourceAttr, isDictionaryOfVariant,
-     "a dictionary from fields of a variant to sources"},
+     "a dictionary that maps fields of a variant to sources"},
     {kLaunchAttr, isDictionaryOfFunction, "a dictionary on a function"},
     {kEmulatedAttr, isBytesOfFunction, "an integer on a function"},
     {kAddedBytesAttr, isBytesOfDevice, "an integer on a gpu.module"},
-    {kPolicyAttr, isPolicyOfModule, "a #batch.policy on a module"},
-    {kStrategyAttr, isStrategyOfEntry, "a #batch.strategy on the entry"},
+    {kPolicyAttr, isPolicyOfModule, "a #batch.policy attribute on a module"},
+    {kStrategyAttr, isStrategyOfEntry,
+     "a #batch.strategy attribute on the entry"},
     {kNotBatchedAttr, isStringOfEntry, "a string on the entry"},
     {kPerUnitAttr, isUnitOfReplicated,
-     "a unit attribute of an entry of strategy 'replicate'"},
-    {kOrderAttr, isOrderOfLoop, "a #batch.order on a loop"},
+     "a unit attribute of an entry with strategy 'replicate'"},
+    {kOrderAttr, isOrderOfLoop, "a #batch.order attribute on a loop"},
     {kSizesAttr, isOfModule, "an attribute of a module"},
     {kCopiedBytesAttr, isBytesOfKernel, "an integer on a kernel"},
 };
@@ -161,8 +162,8 @@ LogicalResult BatchDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   }
   if (attr.getName() == kReadAttr) {
     if (!onKernel || !isa<ReadAttr>(value))
-      return error()
-             << "'batch.read' must be a #batch.read on a kernel argument";
+      return error() << "'batch.read' must be a #batch.read attribute on a "
+                        "kernel argument";
     return success();
   }
   if (attr.getName() == kSourceAttr) {

@@ -52,16 +52,16 @@ LogicalResult MachineOp::verifyRegions() {
     if (!isa<VariableOp, BlockOp>(op))
       return op.emitOpError("must be in a batch.block");
   if (getOps<BlockOp>().empty())
-    return emitOpError("needs a batch.block to start at");
+    return emitOpError("requires a batch.block to start at");
   llvm::SmallSet<int64_t, 8> arguments, results;
   for (VariableOp variable : getOps<VariableOp>()) {
     std::optional<int64_t> argument = variable.getArgumentNumber();
     if (argument && !arguments.insert(*argument).second)
-      return variable.emitOpError("is a second variable for argument #")
+      return variable.emitOpError("duplicates the variable of argument #")
              << *argument;
     std::optional<int64_t> result = variable.getResultNumber();
     if (result && !results.insert(*result).second)
-      return variable.emitOpError("is a second variable for result #")
+      return variable.emitOpError("duplicates the variable of result #")
              << *result;
   }
   for (int64_t i = 0, e = results.size(); i < e; ++i)
@@ -136,8 +136,8 @@ static LogicalResult verifyVariable(Operation *op, FlatSymbolRefAttr name,
     return op->emitOpError("refers to unknown batch.variable ") << name;
   if (value && value.getType() != variable.getType())
     return op->emitOpError("variable ")
-           << name << " is of type " << variable.getType() << ", got "
-           << value.getType();
+           << name << " has type " << variable.getType()
+           << ", but the value has type " << value.getType();
   if (needsStack && !variable.getStack())
     return op->emitOpError("variable ") << name << " has no stack";
   return success();

@@ -101,9 +101,10 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
   if (row.empty())
     return emitError() << "has a layout, but its rows are single elements";
   if (map.getNumDims() != row.size() + 1 || map.getNumSymbols() != 0)
-    return emitError() << "needs a layout of " << row.size() + 1
-                       << " dimensions, the slot and those of a row, got "
-                       << map.getNumDims();
+    return emitError()
+           << "requires a layout with " << row.size() + 1
+           << " dimensions, the slot and the dimensions of a row, got "
+           << map.getNumDims();
   auto dimensions = parse(row, map);
   if (!dimensions)
     return emitError() << "has an unsupported layout; dimensions must be sums "
@@ -143,7 +144,7 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
   }
   const Term &first = dimensions->front().front();
   if (first.extent != kUnbounded)
-    return emitError() << "has a layout in which slots do not come first: "
+    return emitError() << "has a layout in which slots do not come first, but "
                           "their number is only known at run time; split the "
                           "slots and reorder their second dimension";
   if (digits[0].size() > 2 ||
@@ -151,9 +152,9 @@ LogicalResult TableLayout::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "has a layout that splits slots more than once, or "
                           "by a number that is not a power of two";
   const Term &last = dimensions->back().back();
-  bool alone = dimensions->back().size() == 1 && last.modulus == 1;
+  bool isUnsplit = dimensions->back().size() == 1 && last.modulus == 1;
   if (last.dim != row.size() || last.divisor != 1 ||
-      (!alone && last.extent * elementBytes % kAlignment != 0))
+      (!isUnsplit && last.extent * elementBytes % kAlignment != 0))
     return emitError() << "has a layout whose innermost dimension does not "
                           "hold a multiple of "
                        << kAlignment
@@ -379,9 +380,8 @@ FailureOr<AffineMap> Primitives::getMap(MLIRContext *context) const {
       if (term.modulus > 1)
         digit = digit % term.modulus;
       if (factor < 0)
-        return emitError()
-               << "slots must come first in a fused dimension: their "
-                  "number is only known at run time";
+        return emitError() << "slots must come first in a fused dimension, "
+                              "because their number is only known at run time";
       sum = digit * factor + sum;
       factor = term.extent == kUnbounded ? -1 : factor * term.extent;
     }

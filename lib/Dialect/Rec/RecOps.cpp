@@ -180,7 +180,7 @@ LogicalResult
 ConstructOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
   VariantOp variant = lookupVariant(*this, getVariant(), symbolTables);
   if (!variant)
-    return emitOpError("builds unknown variant ") << getVariant();
+    return emitOpError("refers to unknown rec.variant ") << getVariant();
   return verifyFieldValues(variant, getFields().getTypes(),
                            [&] { return emitOpError(); });
 }
@@ -279,7 +279,7 @@ LogicalResult MatchOp::verify() {
   llvm::SmallPtrSet<Attribute, 8> seen;
   for (Attribute name : getCases())
     if (!seen.insert(name).second)
-      return emitOpError("has two cases for variant ") << name;
+      return emitOpError("has duplicate case ") << name;
   return success();
 }
 
@@ -480,8 +480,8 @@ static LogicalResult verifyBodyArguments(Operation *op, Region &body,
     expected.push_back(element ? element : list);
   }
   if (TypeRange(expected) != TypeRange(body.getArgumentTypes()))
-    return op->emitOpError("body has arguments of types (")
-           << body.getArgumentTypes() << ") but needs (" << expected << ")";
+    return op->emitOpError("body has argument types (")
+           << body.getArgumentTypes() << "), expected (" << expected << ")";
   return success();
 }
 
@@ -579,7 +579,7 @@ ElementsOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
   if (!fitsField(ListType::get(type), getList().getType()))
     return emitOpError("has a result of type ")
            << getList().getType() << ", but the elements of ADT "
-           << adt.getName() << " are of type " << type;
+           << adt.getName() << " have type " << type;
   return success();
 }
 
@@ -602,7 +602,7 @@ LogicalResult ElementOp::verify() {
   Type element = getSequenceElementType(getList().getType());
   if (element != getType())
     return emitOpError("has a result of type ")
-           << getType() << ", but the elements are of type " << element;
+           << getType() << ", but the elements have type " << element;
   return success();
 }
 

@@ -311,8 +311,8 @@ LogicalResult ReduceOp::verifyRegions() {
   if (!effects || llvm::any_of(*effects, [](const auto &effect) {
         return !isa<MemoryEffects::Read>(effect.getEffect());
       }))
-    return emitOpError("body must have no effects except reads: several "
-                       "threads may run it for the same number");
+    return emitOpError("body must have no effects except reads, because "
+                       "several threads may run it for the same number");
   return success();
 }
 
@@ -349,7 +349,7 @@ LogicalResult CompactOp::verifyRegions() {
                : WalkResult::advance();
   });
   if (writes.wasInterrupted())
-    return emitOpError("body must not write memory of the unit");
+    return emitOpError("body must not write to the unit's memory");
   if (!condition || condition.getValues().size() > 1 ||
       !llvm::all_of(condition.getValues().getTypes(), llvm::IsaPred<IndexType>))
     return emitOpError("body must end in a uprog.condition with at most one "
@@ -389,15 +389,16 @@ LogicalResult EachOp::verifyRegions() {
     return failure();
   if (body.back().getNumOperands() != 0)
     return emitOpError("body must not yield values");
-  Operation *together = nullptr;
+  Operation *collective = nullptr;
   getBody().walk([&](Operation *inner) {
     if (isa<CompactOp, ReduceOp, EachOp, SiteOp, TasksOp, BatchOp, CopyOp,
             CellsOp, MembersOp>(inner))
-      together = inner;
+      collective = inner;
   });
-  if (together)
-    return together->emitOpError("is not allowed in 'uprog.each': all threads "
-                                 "of a unit must run it together");
+  if (collective)
+    return collective->emitOpError(
+        "is not allowed in 'uprog.each', because all threads of a unit must "
+        "run it together");
   return success();
 }
 
@@ -468,7 +469,7 @@ LogicalResult BranchOp::verify() {
   llvm::sort(sorted);
   auto *duplicate = std::adjacent_find(sorted.begin(), sorted.end());
   if (duplicate != sorted.end())
-    return emitOpError("has two cases for the number ") << *duplicate;
+    return emitOpError("has duplicate case ") << *duplicate;
   return success();
 }
 
@@ -497,11 +498,12 @@ LogicalResult RefOp::verifySymbolUses(SymbolTableCollection &symbols) {
            << getCalleeAttr();
   auto caller = (*this)->getParentOfType<ProgramOp>();
   if (caller && program.getLevel() > caller.getLevel())
-    return emitOpError("is in a program of level ")
-           << stringifyLevel(caller.getLevel()) << ", but refers to "
-           << getCalleeAttr() << " of level "
-           << stringifyLevel(program.getLevel())
-           << ": not all units of that level would run it";
+    return emitOpError("is in a ")
+           << stringifyLevel(caller.getLevel())
+           << "-level program, but refers to "
+           << stringifyLevel(program.getLevel()) << "-level program "
+           << getCalleeAttr() << ", which not all units of the "
+           << stringifyLevel(program.getLevel()) << " would run";
   return success();
 }
 
@@ -513,10 +515,10 @@ LogicalResult BarrierOp::verify() {
   auto program = (*this)->getParentOfType<ProgramOp>();
   if (program && getLevel() > program.getLevel())
     return emitOpError("has level ")
-           << stringifyLevel(getLevel()) << ", but is in a program of level "
+           << stringifyLevel(getLevel()) << ", but is in a "
            << stringifyLevel(program.getLevel())
-           << ", which not all units of the " << stringifyLevel(getLevel())
-           << " run together; use level " << stringifyLevel(program.getLevel())
-           << " or below";
+           << "-level program, which not all units of the "
+           << stringifyLevel(getLevel()) << " run together; use level "
+           << stringifyLevel(program.getLevel()) << " or below";
   return success();
 }

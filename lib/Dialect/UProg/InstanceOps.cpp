@@ -37,12 +37,12 @@ void RowOp::getEffects(
 LogicalResult RowOp::verify() {
   if (getInTurn() && !getAvoided().empty())
     return emitOpError("cannot combine 'in_turn' with 'avoiding'");
-  // Only memory that is common to all units has room for several members.
+  // Only memory that is common to all units has space for several members.
   auto program = (*this)->getParentOfType<ProgramOp>();
   if (getMember() && program && program.getLevel() != Level::Device)
-    return emitOpError("has a member of a set, but its program is of level ")
+    return emitOpError("has a member of a set, but is in a ")
            << stringifyLevel(program.getLevel())
-           << "; only units of level device run sets";
+           << "-level program; only device-level programs run sets";
   return success();
 }
 
@@ -52,9 +52,10 @@ LogicalResult RowOp::verifySymbolUses(SymbolTableCollection &) {
   if (!buffer)
     return emitOpError("refers to unknown uprog.buffer ") << getBufferAttr();
   if (getAvoided().size() >= buffer.getCopies())
-    return emitOpError("must avoid fewer rows than ")
-           << getBufferAttr() << " has copies, got " << getAvoided().size()
-           << " rows and " << buffer.getCopies() << " copies";
+    return emitOpError("avoids ")
+           << getAvoided().size() << " of the " << buffer.getCopies()
+           << " copies of " << getBufferAttr()
+           << "; at least one copy must remain";
   return success();
 }
 
@@ -188,8 +189,8 @@ LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
                  << " does not have 'batch.row_list'";
       }
       if (inPlace.value_or(own) != own)
-        return put.emitOpError("must write the same results in place as other "
-                               "tasks of the list");
+        return put.emitOpError("must write the same results in place as the "
+                               "other tasks of the list");
       inPlace = own;
       if (ofTasks && (failed(verifyOutputs(put, *kernel, put.getOutputs())) ||
                       failed(verifyInPlace(put, put.getInputs(),
@@ -203,14 +204,15 @@ LogicalResult TasksOp::verifySymbolUses(SymbolTableCollection &) {
       if (failed(verifyOutputs(batch, *kernel, batch.getOutputs())))
         return failure();
     } else if (!batch.getOutputs().empty()) {
-      return batch.emitOpError("has rows for results, but its tasks have rows "
-                               "of their own");
+      return batch.emitOpError(
+          "has rows for results, but its tasks specify their own rows");
     }
   }
   return success();
 }
 
-/// Checks that the list comes from a uprog.tasks directly, not through control.
+/// Checks that the list comes from a uprog.tasks directly, not through control
+/// flow.
 static LogicalResult verifyTasks(Operation *op, Value tasks) {
   if (tasks.getDefiningOp<TasksOp>())
     return success();

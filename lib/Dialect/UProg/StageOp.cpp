@@ -66,8 +66,8 @@ LogicalResult InsertOp::verify() {
       getStrides().size() != shape.size() ||
       llvm::count_if(getOffsets(), ShapedType::isDynamic) !=
           static_cast<int64_t>(getPositions().size()))
-    return emitOpError("needs an offset, a size and a stride for each "
-                       "dimension of a row");
+    return emitOpError(
+        "requires an offset, a size and a stride for each dimension of a row");
   for (auto [extent, offset, size, stride] :
        llvm::zip(shape, getOffsets(), getSizes(), getStrides())) {
     int64_t first = ShapedType::isDynamic(offset) ? 0 : offset;
@@ -121,7 +121,7 @@ LogicalResult StageOp::verifyRegions() {
            << op.getSymNameAttr() << " has rows of domain " << rows.getDomain();
   if (std::optional<uint64_t> dims = getSharedDims();
       dims && *dims > getShape().size())
-    return emitOpError("has shared_dims ")
+    return emitOpError("has 'shared_dims' ")
            << *dims << ", but its shape has " << getShape().size()
            << " dimensions";
   if (failed(verifyReads(*this, op)))

@@ -27,7 +27,7 @@ static LogicalResult verifyPlace(EmitError emitError, AffineMap layout,
   if (layout && layout.getNumSymbols() != 0)
     return emitError() << "a layout must have no symbols";
   if (blockBytes < 0)
-    return emitError() << "block_bytes must be at least 0";
+    return emitError() << "'block_bytes' must be at least 0";
   return success();
 }
 
@@ -55,9 +55,8 @@ LogicalResult ResultAttr::verify(EmitError emitError, int64_t siblings,
            << "position must be at least 0 and less than siblings, got "
            << position << " and " << siblings;
   if (rows && (siblings > 1 || layout || blockBytes != 0))
-    return emitError()
-           << "'rows' cannot be combined with siblings, a layout or "
-              "block_bytes";
+    return emitError() << "'rows' cannot be combined with 'siblings', 'layout' "
+                          "or 'block_bytes'";
   return verifyPlace(emitError, layout, blockBytes);
 }
 
@@ -71,7 +70,8 @@ static LogicalResult verifyBarriers(EmitError emitError,
   int64_t last = 0;
   for (int64_t stage : barriers) {
     if (stage <= last)
-      return emitError() << "barriers must ascend and be at least 1";
+      return emitError()
+             << "'barriers' must be in ascending order and at least 1";
     last = stage;
   }
   return success();
@@ -85,8 +85,8 @@ LogicalResult WorkersAttr::verify(EmitError emitError,
   if (fixedScratch < 0 || taskScratch < 0 || mostScratch < 0)
     return emitError() << "scratch memory must be at least 0 bytes";
   if (rowSplit < 1 || shareTasks < 1 || stageRows < 0)
-    return emitError() << "row_split and share_tasks must be at least 1, and "
-                          "stage_rows at least 0";
+    return emitError() << "'row_split' and 'share_tasks' must be at least 1, "
+                          "and 'stage_rows' at least 0";
   return verifyBarriers(emitError, barriers);
 }
 
@@ -114,11 +114,13 @@ LogicalResult CodeAttr::verify(EmitError emitError, int64_t stages,
 LogicalResult StagingAttr::verify(EmitError emitError, StageTarget,
                                   int64_t vectorBits, int64_t lanes) {
   if (vectorBits < 128 || !llvm::isPowerOf2_64(vectorBits))
-    return emitError() << "vector_bits must be a power of two of at least 128";
+    return emitError()
+           << "'vector_bits' must be a power of two of at least 128";
   if (lanes < 1 || !llvm::isPowerOf2_64(lanes) || lanes * 32 > vectorBits)
-    return emitError() << "lanes must be a power of two, and each must have at "
-                          "least 32 of the "
-                       << vectorBits << " bits";
+    return emitError()
+           << "'lanes' must be a power of two, and each must have at "
+              "least 32 of the "
+           << vectorBits << " bits";
   return success();
 }
 
@@ -138,19 +140,19 @@ LogicalResult PanelsAttr::verify(EmitError emitError,
   if (parameters.empty())
     return emitError() << "panels need at least one parameter";
   if (n < 1 || k < 1 || width < 1)
-    return emitError() << "n, k and width must be at least 1";
+    return emitError() << "'n', 'k' and 'width' must be at least 1";
   if (parameters.size() > 1 && !transposed)
     return emitError() << "several parameters are stacked along n, so they "
                           "must be transposed";
   if (extents.empty() && order.empty())
     return success();
   if (parameters.size() > 1 || transposed)
-    return emitError()
-           << "extents and order cannot be combined with several parameters "
-              "or 'transposed'";
+    return emitError() << "'extents' and 'order' cannot be combined with "
+                          "several parameters "
+                          "or 'transposed'";
   if (order.size() != extents.size() || !isPermutationVector(order))
-    return emitError() << "order must be a permutation of the dimensions of "
-                          "extents";
+    return emitError()
+           << "'order' must be a permutation of the dimensions of 'extents'";
   // Each dimension belongs as a whole to n, to k or to the groups.
   int64_t inner = 1;
   bool hasN = n == 1, hasK = n * k == 1;
@@ -162,8 +164,8 @@ LogicalResult PanelsAttr::verify(EmitError emitError,
     hasK |= hasN && inner == n * k;
   }
   if (!hasK)
-    return emitError() << "the last extents in order must make up n, and those "
-                          "before them k";
+    return emitError() << "the product of the last extents in 'order' must be "
+                          "'n', and the product of the extents before them 'k'";
   return success();
 }
 
@@ -180,7 +182,8 @@ static LogicalResult verifyBreaks(EmitError emitError,
   int64_t last = 0;
   for (int64_t position : breaks) {
     if (position <= last)
-      return emitError() << "breaks must ascend and be at least 1";
+      return emitError()
+             << "'breaks' must be in ascending order and at least 1";
     last = position;
   }
   return success();
@@ -191,10 +194,10 @@ LogicalResult PackedAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
                                  PanelsAttr panels, int64_t nOffset,
                                  int64_t kOffset, bool) {
   if (left > 1)
-    return emitError() << "left must be 0 or 1, an input of the contraction";
+    return emitError() << "'left' must be 0 or 1, an input of the contraction";
   if (nOffset < 0 || nOffset >= panels.getN() || kOffset < 0 ||
       kOffset >= panels.getK())
-    return emitError() << "n_offset and k_offset must be within the panels";
+    return emitError() << "'n_offset' and 'k_offset' must be within the panels";
   return verifyBreaks(emitError, breaks);
 }
 
@@ -203,7 +206,7 @@ LogicalResult InPlaceAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
                                   unsigned left, int64_t leftStride,
                                   int64_t rightStride) {
   if (left > 1)
-    return emitError() << "left must be 0 or 1, an input of the contraction";
+    return emitError() << "'left' must be 0 or 1, an input of the contraction";
   if (leftStride < 1 || rightStride < 1)
     return emitError() << "strides must be at least 1";
   return verifyBreaks(emitError, breaks);
@@ -213,7 +216,7 @@ LogicalResult CopiedAttr::verify(EmitError emitError, ArrayRef<int64_t> breaks,
                                  ArrayRef<int64_t> groups, unsigned left, bool,
                                  bool) {
   if (left > 1)
-    return emitError() << "left must be 0 or 1, an input of the contraction";
+    return emitError() << "'left' must be 0 or 1, an input of the contraction";
   return verifyBreaks(emitError, breaks);
 }
 
@@ -221,11 +224,12 @@ LogicalResult GatheredAttr::verify(EmitError emitError, unsigned left,
                                    PanelsAttr panels, int64_t leftStride,
                                    int64_t run, bool) {
   if (left > 1)
-    return emitError() << "left must be 0 or 1, an input of the contraction";
+    return emitError() << "'left' must be 0 or 1, an input of the contraction";
   if (panels.getWidth() != 1)
-    return emitError() << "panels must have width 1: each row of A is a panel";
+    return emitError()
+           << "panels must have 'width' 1, because each row of A is a panel";
   if (leftStride < 1 || run < 1)
-    return emitError() << "left_stride and run must be at least 1";
+    return emitError() << "'left_stride' and 'run' must be at least 1";
   return success();
 }
 
@@ -296,9 +300,8 @@ LogicalResult UProgDialect::verifyOperationAttribute(Operation *op,
   if (name == kCodeAttr)
     return isa<CodeAttr>(value) && isa<FunctionOpInterface>(op)
                ? success()
-               : op->emitOpError(
-                     "'uprog.code' must be a #uprog.code on a function "
-                     "or an operator");
+               : op->emitOpError("'uprog.code' must be a #uprog.code attribute "
+                                 "on a function or a uprog.operator");
   if (name == kLevelAttr) {
     auto level = dyn_cast<StringAttr>(value);
     return level && symbolizeLevel(level) && isa<FunctionOpInterface>(op)
@@ -311,31 +314,31 @@ LogicalResult UProgDialect::verifyOperationAttribute(Operation *op,
     return size && size.getType().isInteger(64) && isa<ModuleOp>(op) &&
                    size.getInt() >= 1 && size.getInt() <= kMostClusterBlocks
                ? success()
-               : op->emitOpError("'uprog.cluster_size' must be a number of "
-                                 "blocks on a module, an i64 from 1 to ")
+               : op->emitOpError("'uprog.cluster_size' must be an i64 on a "
+                                 "module, from 1 to ")
                      << kMostClusterBlocks;
   }
   if (name == kStagingAttr)
     return isa<StagingAttr>(value) && isa<OperatorOp>(op)
                ? success()
-               : op->emitOpError(
-                     "'uprog.staging' must be a #uprog.staging on an "
-                     "operator");
+               : op->emitOpError("'uprog.staging' must be a #uprog.staging "
+                                 "attribute on a uprog.operator");
   if (name == kPackingsAttr) {
     auto list = dyn_cast<ArrayAttr>(value);
     return list && isa<ModuleOp>(op) &&
                    llvm::all_of(list, llvm::IsaPred<PanelsAttr, PaddedAttr>)
                ? success()
-               : op->emitOpError("'uprog.packings' must be a list of "
-                                 "#uprog.panels and #uprog.padded on a module");
+               : op->emitOpError(
+                     "'uprog.packings' must be an array of #uprog.panels and "
+                     "#uprog.padded attributes on a module");
   }
   if (name == kIndicesAttr) {
     auto list = dyn_cast<ArrayAttr>(value);
     return list && isa<ModuleOp>(op) &&
                    llvm::all_of(list, llvm::IsaPred<StringAttr>)
                ? success()
-               : op->emitOpError("'uprog.indices' must be a list of strings on "
-                                 "a module");
+               : op->emitOpError(
+                     "'uprog.indices' must be an array of strings on a module");
   }
   if (name == kInstancesAttr) {
     auto facts = dyn_cast<DictionaryAttr>(value);

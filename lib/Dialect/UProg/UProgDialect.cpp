@@ -63,7 +63,8 @@ LogicalResult UProgDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   if (!isa<OperatorOp>(op) || !isa<OperandAttr>(attr.getValue()))
     return op->emitOpError("argument #")
            << argIndex << ": '" << name
-           << "' must be a #uprog.operand on an argument of an operator";
+           << "' must be a #uprog.operand attribute on an argument of a "
+              "uprog.operator";
   return success();
 }
 
@@ -77,8 +78,8 @@ LogicalResult UProgDialect::verifyRegionResultAttribute(Operation *op, unsigned,
            << "' is not supported on results; use '" << kResultAttr
            << "' for results of an operator";
   if (!isa<OperatorOp>(op) || !isa<ResultAttr>(attr.getValue()))
-    return op->emitOpError("result #")
-           << resultIndex << ": '" << name
-           << "' must be a #uprog.result on a result of an operator";
+    return op->emitOpError("result #") << resultIndex << ": '" << name
+                                       << "' must be a #uprog.result attribute "
+                                          "on a result of a uprog.operator";
   return success();
 }

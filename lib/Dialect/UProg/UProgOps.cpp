@@ -138,7 +138,7 @@ static LogicalResult verifyYield(FunctionOp op) {
   if (!yield)
     return op.emitOpError("must end in uprog.yield");
   if (yield.getOperandTypes() != TypeRange(op.getResultTypes()))
-    return yield.emitOpError("operand types differ from the results of ")
+    return yield.emitOpError("operand types differ from the result types of ")
            << op.getSymNameAttr();
   return success();
 }
@@ -406,10 +406,10 @@ static LogicalResult verifyProgramRun(RunOp run, ProgramOp program) {
            << " to be a task number of type index, followed by the operands";
   auto caller = run->getParentOfType<ProgramOp>();
   if (caller && program.getLevel() >= caller.getLevel())
-    return run.emitOpError("is in a program of level ")
-           << stringifyLevel(caller.getLevel()) << ", but runs "
-           << run.getCalleeAttr() << " of level "
-           << stringifyLevel(program.getLevel())
+    return run.emitOpError("is in a ")
+           << stringifyLevel(caller.getLevel()) << "-level program, but runs "
+           << stringifyLevel(program.getLevel()) << "-level program "
+           << run.getCalleeAttr()
            << "; tasks require a program of a lower level";
   return success();
 }
@@ -429,9 +429,10 @@ LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
                        "operands");
   auto program = (*this)->getParentOfType<ProgramOp>();
   if (program && getLevel() && *getLevel() >= program.getLevel())
-    return emitOpError("runs on one unit of level ")
-           << stringifyLevel(*getLevel()) << " in a program of level "
+    return emitOpError("runs on one ")
+           << stringifyLevel(*getLevel()) << " in a "
            << stringifyLevel(program.getLevel())
-           << "; the unit must be of a lower level";
+           << "-level program; expected a level below "
+           << stringifyLevel(program.getLevel());
   return success();
 }

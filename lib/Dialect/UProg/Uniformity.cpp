@@ -64,12 +64,13 @@ Value Uniformity::findCause(ValueRange values) const {
 /// Finds the arguments that differ no matter what runs the program.
 void Uniformity::begin(ProgramOp program) {
   // The host starts each unit of a lower level on a plan of its own.
-  bool apart = level > program.getLevel() &&
-               llvm::all_of(callers.lookup(program), [&](Operation *caller) {
-                 return program->isAncestor(caller);
-               });
+  bool hasOwnPlan =
+      level > program.getLevel() &&
+      llvm::all_of(callers.lookup(program), [&](Operation *caller) {
+        return program->isAncestor(caller);
+      });
   for (BlockArgument argument : program.getArguments())
-    if (apart ||
+    if (hasOwnPlan ||
         (level > Level::Block && isa<batch::LanesType>(argument.getType())))
       join(argument, argument);
 }
@@ -80,17 +81,17 @@ void Uniformity::visitCall(ValueRange arguments, ValueRange operands) {
     join(argument, findCause(operand));
 }
 
-/// Returns the cause of a value that control decides by, or null if all are
-/// uniform. Control decides by the operands of the op and of the terminators of
-/// its regions that it does not forward.
+/// Returns the cause of a value that control flow decides by, or null if all
+/// are uniform. Control flow decides by the operands of the op and of the
+/// terminators of its regions that it does not forward.
 Value Uniformity::findControlCause(RegionBranchOpInterface control) const {
-  RegionBranchSuccessorMapping handedOn;
-  control.getSuccessorOperandInputMapping(handedOn);
+  RegionBranchSuccessorMapping forwarded;
+  control.getSuccessorOperandInputMapping(forwarded);
   for (RegionBranchPoint point : control.getAllRegionBranchPoints()) {
     Operation *op = point.isParent() ? control.getOperation()
                                      : point.getTerminatorPredecessorOrNull();
     for (OpOperand &operand : op->getOpOperands())
-      if (!handedOn.contains(&operand))
+      if (!forwarded.contains(&operand))
         if (Value cause = findCause(operand.get()))
           return cause;
   }
@@ -156,7 +157,7 @@ void Uniformity::visit(Operation *op) {
 // Control
 //===----------------------------------------------------------------------===//
 
-/// Returns the innermost non-uniform control around an op, in its program.
+/// Returns the innermost non-uniform control flow around an op, in its program.
 std::optional<Divergence> Uniformity::findOwnDivergence(Operation *op) const {
   while ((op = op->getParentOp()) && !isa<ProgramOp>(op)) {
     if (isa<ReduceOp, CompactOp, EachOp>(op))
@@ -221,8 +222,8 @@ static LogicalResult verifyReached(Operation *op, Level level,
   if (!found)
     return success();
   InFlightDiagnostic error =
-      op->emitOpError("is under control that is not known to be uniform on all "
-                      "units of the ")
+      op->emitOpError(
+          "is in control flow that may be non-uniform across the units of the ")
       << stringifyLevel(level) << ": " << otherwise;
   for (Operation *caller : found->callers)
     error.attachNote(caller->getLoc()) << "its program is run from here";

@@ -58,14 +58,14 @@ public:
 
 } // namespace
 
-/// A function with more loops of control than this is optimized in pieces. The
-/// time of LLVM's unrolling and strength reduction grows faster than linearly
-/// with the number of loops in a function: they forget and expand the sums of
-/// the values that all loops count.
+/// A function with more loops of control flow than this is optimized in pieces.
+/// The time of LLVM's unrolling and strength reduction grows faster than
+/// linearly with the number of loops in a function: they forget and expand the
+/// sums of the values that all loops count.
 static constexpr int kMostLoops = 32;
 
 /// Returns true if a function has too many outermost loops that call functions,
-/// as loops of control do.
+/// as loops of control flow do.
 static bool hasManyLoops(llvm::Function &function) {
   if (function.isDeclaration())
     return false;
@@ -109,7 +109,7 @@ void mlir::batch::optimizeModule(llvm::Module &module,
 }
 
 namespace {
-/// Moves each outermost loop of a function with many loops of control to a
+/// Moves each outermost loop of a function with many loops of control flow to a
 /// function of its own.
 class ExtractLoopsPass : public llvm::PassInfoMixin<ExtractLoopsPass> {
 public:
@@ -212,7 +212,7 @@ private:
     store.setOperand(0, toBits(store.getValueOperand()));
   }
 
-  /// Returns the bits of an instruction's result; null if it cannot compute
+  /// Returns the bits of an instruction's result, or null if it cannot compute
   /// bits.
   llvm::Value *makeBits(llvm::Instruction &old) {
     if (!isNumber(old))

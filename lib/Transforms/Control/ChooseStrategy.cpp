@@ -67,7 +67,7 @@ static SmallVector<std::string> listDecisions(Value scalar) {
   return decisions;
 }
 
-/// Reports every element of a computed tensor that control reads: what it
+/// Reports every element of a computed tensor that control flow reads: what it
 /// decides, and what waits for it.
 static void explainControl(const InstanceProgram &program, Strategy strategy) {
   if (strategy == Strategy::None)
@@ -81,7 +81,7 @@ static void explainControl(const InstanceProgram &program, Strategy strategy) {
   StructuralControl control(program, sharedness);
   for (tensor::ExtractOp read : control.getWaits()) {
     SmallVector<std::string> decisions = listDecisions(read.getResult());
-    std::string what = decisions.empty() ? "control reads this element"
+    std::string what = decisions.empty() ? "control flow reads this element"
                                          : "this element decides " +
                                                llvm::join(decisions, ", and ");
     remark::analysis(read.getLoc(),
@@ -115,7 +115,7 @@ struct ChooseStrategyPass
       entry.emitError("the entry has strategy '")
           << stringifyStrategy(chosen) << "', but strategy '"
           << stringifyStrategy(strategy)
-          << "' is requested; leave out the option or the attribute";
+          << "' is requested; omit the option or the attribute";
       return signalPassFailure();
     }
     if (chosen == Strategy::Auto) {
@@ -164,7 +164,7 @@ private:
     }
     if (!ahead) {
       remark::passed(entry.getLoc(), name)
-          << "strategy 'linearize': control reads nothing but the inputs";
+          << "strategy 'linearize': control flow reads only the inputs";
       return;
     }
     if (chosen == Strategy::None)
@@ -174,7 +174,7 @@ private:
     if (chosen == Strategy::Replicate) {
       why +=
           instances > kFewInstances
-              ? ", and every unit computes control for all instances"
+              ? ", and every unit runs the control flow of all instances"
               : llvm::formatv(", and a mini-batch has {0} instance", instances)
                     .str();
     } else if (strategies.isLegal(Strategy::Lazy) &&

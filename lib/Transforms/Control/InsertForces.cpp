@@ -83,7 +83,7 @@ void InsertForcesPass::runOnOperation() {
     force.setNumberAttr(builder.getI64IntegerAttr(count++));
     remark::passed(read.getLoc(),
                    remark::RemarkOpts::name("Wait").category("batch"))
-        << "control waits here for a row of " +
+        << "control flow waits here for a row of " +
                std::to_string(type.getNumElements() *
                               elementBytes(type.getElementType())) +
                " bytes";

@@ -45,7 +45,8 @@ static bool mayFollow(Operation *wait, Operation *user, Block *scope) {
          mayFollow(wait, user, &region->front());
 }
 
-/// Returns true if control may wait at `op`, or in a function that it calls.
+/// Returns true if control flow may wait at `op`, or in a function that it
+/// calls.
 static bool isWait(Operation *op, const InspectorWaits &mayWait) {
   return (isForked(op) || isa<AwaitOp, func::CallOp>(op)) && mayWait(op);
 }

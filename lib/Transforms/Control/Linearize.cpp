@@ -118,7 +118,7 @@ LogicalResult Linearizer::makeInspector(func::FuncOp function) {
         inspector.setResultAttr(i, kNameAttr, name);
   } else if (program.isRecursive(function) && !traversed.contains(function) &&
              (rec::takesNode(function) || !mayWait(function, program))) {
-    // All other calls differ in the tensors that control has waited for.
+    // All other calls differ in the tensors that control flow has waited for.
     inspector->setAttr(kMemoizedAttr, builder.getUnitAttr());
   }
   symbols.insert(inspector);
@@ -176,9 +176,10 @@ LogicalResult Linearizer::convertExtent(tensor::DimOp dim, OpBuilder &builder) {
     extent =
         rec::LengthOp::create(builder, loc, builder.getIndexType(), source);
   } else {
-    return dim.emitOpError("reads an extent that control cannot read; it can "
-                           "only read the first extent of a ragged tensor, or "
-                           "of a parameter whose other extents are static");
+    return dim.emitOpError(
+        "reads an extent that control flow cannot read; it can "
+        "only read the first extent of a ragged tensor, or "
+        "of a parameter whose other extents are static");
   }
   mapping.map(dim.getResult(), extent);
   return success();
@@ -218,7 +219,7 @@ void Linearizer::convertRowView(tensor::ExtractSliceOp slice,
                   .getResult());
 }
 
-/// Converts a read by control of a tensor that exists before the run.
+/// Converts a read by control flow of a tensor that exists before the run.
 LogicalResult Linearizer::convertRead(tensor::ExtractOp extract,
                                       OpBuilder &builder) {
   Location loc = extract.getLoc();
@@ -238,16 +239,17 @@ LogicalResult Linearizer::convertRead(tensor::ExtractOp extract,
     return failure();
   }
   if (!row || !isa<HandleType>(operands.front().getType()))
-    return extract.emitOpError("reads an element that control cannot read; "
-                               "run batch-outline-kernels before "
-                               "batch-linearize");
+    return extract.emitOpError(
+        "reads an element that control flow cannot read; "
+        "run batch-outline-kernels before "
+        "batch-linearize");
   auto read =
       batch::ExtractOp::create(builder, loc, operands.front(), indices, row);
   mapping.map(extract.getResult(), read.getResult());
   return success();
 }
 
-/// Converts a read by control of a tensor that a kernel computes.
+/// Converts a read by control flow of a tensor that a kernel computes.
 LogicalResult Linearizer::convertWait(tensor::ExtractOp extract, ForceOp force,
                                       OpBuilder &builder) {
   SmallVector<Value> operands, indices;
@@ -363,10 +365,10 @@ LogicalResult Linearizer::convertOp(Operation *op, OpBuilder &builder) {
       return failure();
   for (Type type : op->getResultTypes())
     state.addTypes(convertType(type));
-  bool handsOn = op->getNumRegions() != 0 ||
-                 isa<rec::RecDialect, scf::SCFDialect>(op->getDialect()) ||
-                 isa<GhostOp, ResolveOp>(op);
-  if (!handsOn && llvm::any_of(op->getResultTypes(), [](Type type) {
+  bool isControl = op->getNumRegions() != 0 ||
+                   isa<rec::RecDialect, scf::SCFDialect>(op->getDialect()) ||
+                   isa<GhostOp, ResolveOp>(op);
+  if (!isControl && llvm::any_of(op->getResultTypes(), [](Type type) {
         return isa<RankedTensorType>(type);
       }))
     return op->emitOpError("computes a tensor outside of kernels; run "
@@ -388,7 +390,7 @@ LogicalResult Linearizer::run() {
   const Strategy strategy = given ? given.getValue() : Strategy::Linearize;
   if (strategy != Strategy::Linearize && strategy != Strategy::Lazy)
     return success();
-  // A machine already runs control in lock step.
+  // A machine already runs control flow in lockstep.
   if (!module.getOps<MachineOp>().empty())
     return success();
   Strategies strategies(program);
@@ -422,12 +424,12 @@ LogicalResult Linearizer::run() {
     func::FuncOp first = component.functions.front();
     remark::passed(first.getLoc(),
                    remark::RemarkOpts::name("Linearize").category("batch"))
-        << (traverse ? "recursion is bottom-up: the inspector runs one loop "
+        << (traverse ? "recursion is bottom-up, so the inspector runs one loop "
                        "over the nodes, children first"
             : component.onePass
-                ? "recursion waits for tensors: the inspector recurses"
-                : "recursion is not bottom-up over all nodes: the "
-                  "inspector recurses and memoizes its calls");
+                ? "recursion waits for tensors, so the inspector recurses"
+                : "recursion is not bottom-up over all nodes, so the inspector "
+                  "recurses and memoizes its calls");
   }
   for (func::FuncOp function : program.getFunctions())
     if (failed(makeInspector(function)))

@@ -82,9 +82,9 @@ static Value getRepeated(Value value) {
 
 namespace {
 
-/// Determines which values an instance's control waits for: values that depend
-/// on a call, on a value that a loop carries, or on a tensor that the function
-/// receives for an instance. All other values are known earlier.
+/// Determines which values an instance's control flow waits for: values that
+/// depend on a call, on a value that a loop carries, or on a tensor that the
+/// function receives for an instance. All other values are known earlier.
 class Waits {
 public:
   explicit Waits(const Sharedness &sharedness) : sharedness(sharedness) {}

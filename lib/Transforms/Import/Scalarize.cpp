@@ -69,8 +69,8 @@ static std::optional<ElementPlace> findPlace(Value value) {
   return ElementPlace{slice.getSource(), slice.getMixedOffsets()};
 }
 
-/// Returns true for a tensor whose elements control reads without a wait: an
-/// argument of the entry, an argument that is an input at all calls, or a
+/// Returns true for a tensor whose elements control flow reads without a wait:
+/// an argument of the entry, an argument that is an input at all calls, or a
 /// field.
 static bool isInput(Value value, InputTensors &inputs) {
   auto argument = dyn_cast<BlockArgument>(value);
@@ -393,18 +393,18 @@ CarriedTensors::scalarize(ArrayRef<tensor::ExtractOp> reads) {
 
 /// Returns true if an iteration passes one of its carried values on unchanged.
 static bool carriesUnchanged(LoopLikeOpInterface loop) {
-  auto handsOn = [](ValueRange given, ValueRange next) {
+  auto passesAny = [](ValueRange given, ValueRange next) {
     return llvm::any_of(llvm::zip(given, next), [](auto pair) {
       return std::get<0>(pair) == std::get<1>(pair);
     });
   };
   if (auto forOp = dyn_cast<scf::ForOp>(*loop))
-    return handsOn(forOp.getRegionIterArgs(), forOp.getYieldedValues());
+    return passesAny(forOp.getRegionIterArgs(), forOp.getYieldedValues());
   if (auto whileOp = dyn_cast<scf::WhileOp>(*loop))
-    return handsOn(whileOp.getBeforeArguments(),
-                   whileOp.getConditionOp().getArgs()) &&
-           handsOn(whileOp.getAfterArguments(),
-                   whileOp.getYieldOp().getOperands());
+    return passesAny(whileOp.getBeforeArguments(),
+                     whileOp.getConditionOp().getArgs()) &&
+           passesAny(whileOp.getAfterArguments(),
+                     whileOp.getYieldOp().getOperands());
   return false;
 }
 

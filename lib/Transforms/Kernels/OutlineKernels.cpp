@@ -44,7 +44,7 @@ enum class Role {
 };
 
 /// Key of the ops of one block that become one kernel. They have the same role,
-/// and no call or other control is between them.
+/// and no call or other control flow is between them.
 using GroupKey = std::pair<Role, unsigned>;
 
 class Outliner {
@@ -101,8 +101,8 @@ private:
   DenseSet<Value> dependsOnControl;
   std::optional<TensorCode> code;
   const bool hoist, coarsen;
-  /// True if control runs with the kernels. Then ops that depend on a number
-  /// that a loop carries cannot be hoisted, and loops have orders.
+  /// True if control flow runs with the kernels. Then ops that depend on a
+  /// number that a loop carries cannot be hoisted, and loops have orders.
   const bool replicates;
   /// State of the current block.
   bool hasCell = false;
@@ -194,13 +194,13 @@ void Outliner::findRecursion() {
   SmallVector<bool> reachesTensorOp = flow.ancestors(readByTensorOps);
   llvm::erase_if(recursive,
                  [&](ValueFlow::Node node) { return !reachesTensorOp[node]; });
-  // A value that control reads may decide whether the recursion continues.
+  // A value that control flow reads may decide whether the recursion continues.
   recursive.append(readByControl);
   feedsRecursion = flow.ancestors(recursive);
 }
 
-/// Returns the number of control ops between the start of the block and `op`,
-/// but at least `marked`. Requires this number for the ops before `op`.
+/// Returns the number of control-flow ops between the start of the block and
+/// `op`, but at least `marked`. Requires this number for the ops before `op`.
 unsigned Outliner::levelOf(Operation *op, unsigned marked) const {
   unsigned level = marked;
   Block *block = op->getBlock();
@@ -213,7 +213,7 @@ unsigned Outliner::levelOf(Operation *op, unsigned marked) const {
         llvm::any_of(def->getResultTypes(),
                      [](Type type) { return !type.isIntOrIndexOrFloat(); }) &&
         !isa<tensor::ExtractSliceOp, InvokeOp>(def);
-    // A number that control extracts from a tensor counts as control.
+    // A number that control flow extracts from a tensor counts as control flow.
     if (auto extract = dyn_cast<tensor::ExtractOp>(def);
         extract && !isTensorOp(def))
       control = extract.getTensor().getDefiningOp() &&
@@ -228,7 +228,7 @@ unsigned Outliner::levelOf(Operation *op, unsigned marked) const {
   return level;
 }
 
-/// Marks the results of `op` that depend on control.
+/// Marks the results of `op` that depend on control flow.
 void Outliner::followControl(Operation *op) {
   bool view = isa<tensor::ExtractSliceOp>(op);
   bool follows =
@@ -243,19 +243,19 @@ void Outliner::followControl(Operation *op) {
   auto loop = dyn_cast<LoopLikeOpInterface>(op);
   if (!loop)
     return;
-  auto isHandedOn = [&](BlockArgument argument) {
+  auto isForwarded = [&](BlockArgument argument) {
     return isa<scf::WhileOp>(op) ||
            llvm::is_contained(loop.getRegionIterArgs(), argument);
   };
   for (Region &region : op->getRegions())
     for (BlockArgument argument : region.getArguments())
       if (carriesTensor(argument.getType()) ||
-          (replicates && isHandedOn(argument)))
+          (replicates && isForwarded(argument)))
         dependsOnControl.insert(argument);
 }
 
-/// Returns the role of a tensor op. Marks its results if they depend on
-/// control.
+/// Returns the role of a tensor op. Marks its results if they depend on control
+/// flow.
 Role Outliner::roleOf(Operation *op) {
   bool shared = true, depends = false;
   auto isOwnArgument = [&](Value value) {
@@ -292,7 +292,8 @@ Role Outliner::roleOf(Operation *op) {
 
 void Outliner::classify(Block *block) {
   levels.clear();
-  // A `rec.phase` is a point of control that everything after it depends on.
+  // A `rec.phase` is a point of control flow that everything after it depends
+  // on.
   unsigned highest = 0, marked = 0;
   for (Operation &op : *block) {
     unsigned level = levelOf(&op, marked);
@@ -311,7 +312,7 @@ void Outliner::classify(Block *block) {
 
 /// Adjusts roles by cost. Ops with role input or output but without a reduction
 /// are not worth a kernel. Input ops are computed again where they are used,
-/// output ops together with the cell. A value that control reads cannot be
+/// output ops together with the cell. A value that control flow reads cannot be
 /// copied, so it gets a kernel.
 void Outliner::adjustRoles(Block *block) {
   DenseSet<unsigned> inputLevels, outputLevels;
@@ -406,7 +407,8 @@ unsigned Outliner::findLatest(ArrayRef<Operation *> ops) const {
 }
 
 /// Moves a group of cells into a later kernel of cells if nothing reads the
-/// group before that kernel. Control between them does not depend on either.
+/// group before that kernel. Control flow between them does not depend on
+/// either.
 void Outliner::sinkGroups(Block *block) {
   if (!block->getOps<rec::PhaseOp>().empty())
     return;
@@ -474,7 +476,7 @@ void Outliner::copyDynamic(Block *block) {
 
 /// Sorts ops so that values come before their uses. Moves the ops that an op
 /// reads in front of it, and moves nothing else. An invocation thus stays at
-/// the place of its first op, before control that waits there.
+/// the place of its first op, before control flow that waits there.
 static void pullOperands(Block *block) {
   DenseSet<Operation *> entered, placed;
   for (Operation &root : *block) {
@@ -512,7 +514,8 @@ LogicalResult Outliner::outlineBlock(Block *block) {
     auto it = groups.find(&op);
     if (it == groups.end() || it->second.first == Role::Copied)
       continue;
-    // All shared code of a block is one kernel, despite control in between.
+    // All shared code of a block is one kernel, despite control flow in
+    // between.
     GroupKey key = it->second;
     if (key.first == Role::Shared && coarsen)
       key.second = 0;

@@ -77,7 +77,7 @@ static bool isComputed(Value tensor) {
 }
 
 /// Returns true for a slice of a ragged tensor, whose rows are a list, at a
-/// position that is known to control.
+/// position that is known to control flow.
 static bool picksElement(tensor::ExtractSliceOp slice,
                          const Sharedness &sharedness,
                          const StructuralControl &control) {

@@ -53,10 +53,10 @@ private:
   ValueFlow flow;
   ValueClasses classes;
   OpBuilder builder;
-  /// For each class, true if control waits and only functions in progress hold
-  /// its rows.
+  /// For each class, true if control flow waits and only functions in progress
+  /// hold its rows.
   SmallVector<bool> isTransient;
-  /// The table of each class; null for a class without computed members.
+  /// The table of each class, or null for a class without computed members.
   SmallVector<FlatSymbolRefAttr> tables;
 };
 
@@ -218,7 +218,8 @@ LogicalResult SlotAssigner::checkLayout(TableOp table) {
         (valueClass.hasInputs || !valueClass.parameterRows.empty()))
       return table.emitError("table '")
              << table.getSymName()
-             << "' needs row-major rows: operands that read them also read "
+             << "' requires row-major rows, because operands that read them "
+                "also read "
                 "rows of "
              << (valueClass.hasInputs ? "inputs" : "parameters")
              << ", which are row-major; split only its slots";

@@ -130,7 +130,7 @@ void DuplicateFunctionsPass::runOnOperation() {
         << ("@" + function.getSymName() +
             " is called with more sets of parameters than max-copies=" +
             Twine(maxCopies) +
-            ": it is not duplicated, and parameters are read task by task")
+            ", so it is not duplicated, and parameters are read task by task")
                .str();
   SymbolTable symbols(getOperation());
   for (auto &[function, known] : contexts) {

@@ -26,8 +26,8 @@ using namespace mlir;
 using namespace mlir::batch;
 
 /// Returns true if `op` may run where it did not run before: it is tensor code
-/// without control, and it does not read at computed positions, which may be
-/// out of range.
+/// without control flow, and it does not read at computed positions, which may
+/// be out of range.
 static bool mayRunEarlier(Operation *op) {
   if (!isa_and_present<arith::ArithDialect, linalg::LinalgDialect,
                        math::MathDialect, tensor::TensorDialect>(

@@ -32,11 +32,11 @@ using namespace mlir::batch;
 /// branch is not taken. Returns an empty string if it may run.
 static StringRef findObstacle(Operation *op) {
   if (isa<scf::IfOp>(op))
-    return "contains a conditional that remains control";
+    return "contains a conditional that remains control flow";
   if (!isa<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
            tensor::TensorDialect>(op->getDialect()) &&
       !isa<BatchableOpInterface>(op))
-    return "contains calls or other control";
+    return "contains calls or other control flow";
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
       linalgOp && linalgOp.getNumReductionLoops() > 0)
     return "contains a reduction or contraction";
@@ -60,8 +60,8 @@ static StringRef findObstacle(Operation *op) {
 }
 
 /// Returns true if tensor code of the function computes `value`, so that
-/// control that depends on it splits that code. Values from calls, matches and
-/// loops are available.
+/// control flow that depends on it splits that code. Values from calls, matches
+/// and loops are available.
 static bool isComputed(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
@@ -135,7 +135,8 @@ class IfToSelectPass : public batch::impl::IfToSelectPassBase<IfToSelectPass> {
     if (!reason.empty()) {
       remark::missed(branch.getLoc(),
                      remark::RemarkOpts::name("IfToSelect").category("batch"))
-          << "conditional remains control, with a sub-batch for each branch: " +
+          << "conditional remains control flow, with a sub-batch for each "
+             "branch: " +
                  reason;
       return;
     }

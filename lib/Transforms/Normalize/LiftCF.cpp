@@ -38,7 +38,7 @@ public:
 
   FailureOr<Operation *> createUnreachableTerminator(Location loc, OpBuilder &,
                                                      Region &) override {
-    return emitError(loc, "control enters a loop that has no exit");
+    return emitError(loc, "control flow enters a loop that has no exit");
   }
 
   Type typeWithoutZero; ///< of a value that would need a zero
@@ -85,7 +85,7 @@ class LiftCFPass : public batch::impl::LiftCFPassBase<LiftCFPass> {
       return function.emitError("a value of type ")
              << type
              << " is not defined on every path to a branch, and its type has "
-                "no zero to use instead; write this control as 'scf'";
+                "no zero to use instead; write this control flow as 'scf'";
     return success();
   }
 };

@@ -193,7 +193,7 @@ LogicalResult Linker::instantiate(ModuleOp group, func::FuncOp function,
       return declaration.emitOpError("requires the model to define a function; "
                                      "write 'func.func private @")
              << hook.getSymName() << spell(hook.getFunctionType())
-             << " { ... }', with more arguments if needed";
+             << " { ... }', optionally with additional arguments";
     if (failed(passOn(hook, definition)))
       return failure();
   }
@@ -208,8 +208,9 @@ LogicalResult Linker::passOn(func::FuncOp hook, func::FuncOp definition) {
   if (inputs.take_front(own) != hook.getArgumentTypes() ||
       definition.getResultTypes() != hook.getResultTypes())
     return definition.emitOpError(
-               "is called by the library and must have type ")
-           << hook.getFunctionType() << ", with more arguments if needed";
+               "is called by the library, so its type must be ")
+           << hook.getFunctionType()
+           << ", optionally with additional arguments";
   ArrayRef<Type> extra = inputs.drop_front(own);
   llvm::SetVector<func::FuncOp> functions;
   SmallVector<func::CallOp> calls;

@@ -66,9 +66,10 @@ public:
     for (const Entry &other : it->second)
       if (other.value != first.value)
         return op->emitError("dimension ")
-               << dimension << " is " << first.factor << " x size '"
+               << dimension << " matches both " << first.factor << " x size '"
                << first.name << "' and " << other.factor << " x size '"
-               << other.name << "'; write another number for one of the sizes";
+               << other.name
+               << "'; choose a different value for one of the sizes";
     return first.value;
   }
 
@@ -213,8 +214,8 @@ static LogicalResult checkWritten(ModuleOp module, const Sizes &sizes) {
                << it->first << "' and '" << other->first << "' are "
                << it->second.written << " and " << other->second.written
                << " in types, and one is 1 to 8 times the other, so it is "
-                  "ambiguous which one a dimension follows; write another "
-                  "number for one, such as {"
+                  "ambiguous which one a dimension follows; choose a different "
+                  "value for one, such as {"
                << other->first << " = [1009 : index, " << other->second.written
                << " : index]}";
     }

@@ -61,10 +61,9 @@ LogicalResult CaseSplitter::checkUnshared(func::CallOp call, Value child) {
       module, cast<rec::AdtType>(child.getType()).getName(), symbols);
   if (adt.isUnshared())
     return success();
-  InFlightDiagnostic error =
-      call.emitError("this call cannot be inlined: it takes a child that may "
-                     "be shared, which would be computed again for each "
-                     "parent");
+  InFlightDiagnostic error = call.emitError(
+      "this call cannot be inlined: its argument is a child that may be shared "
+      "and would be recomputed for each parent");
   if (adt.getKind())
     error.attachNote(adt.getLoc()) << "the ADT is declared as a DAG";
   else

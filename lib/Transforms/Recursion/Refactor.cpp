@@ -97,9 +97,8 @@ void Refactorer::findMarks(const InstanceProgram &program) {
 /// Checks that a cut is in a single place of structured code.
 LogicalResult Refactorer::checkPlace(Cut &cut) {
   if (!cut.function.getBody().hasOneBlock())
-    return cut.mark->emitError("this op is marked in a function with several "
-                               "blocks, which cannot be cut; use structured "
-                               "control");
+    return cut.mark->emitError("cannot cut a function with several blocks at "
+                               "this marked op; use structured control flow");
   for (const Cut &other : cuts)
     if (&other != &cut &&
         getAncestorIn(other.block, cut.block->getParentOp())) {
@@ -132,10 +131,10 @@ LogicalResult Refactorer::divide(Cut &cut, const InstanceProgram &program,
     recursive |= inner && !isTail;
     if (isTail) {
       if (inner) {
-        InFlightDiagnostic error = inner.emitError(
-            "this call depends on an op marked 'rec.backedge'; only ops after "
-            "all recursive calls of a block can move to the callers: mark a "
-            "later op");
+        InFlightDiagnostic error =
+            inner.emitError("this call depends on an op marked 'rec.backedge'; "
+                            "only ops after all recursive calls of a block can "
+                            "move to the callers, so mark a later op");
         error.attachNote(cut.mark->getLoc()) << "the mark is here";
         return error;
       }

@@ -24,9 +24,9 @@ class UnrollPass : public batch::impl::UnrollPassBase<UnrollPass> {
 
   void runOnOperation() override {
     if (factor < 1) {
-      getOperation().emitError("cannot unroll recursion by factor=")
+      getOperation().emitError("invalid value '")
           << factor.getValue()
-          << "; expected at least 1, which leaves it unchanged";
+          << "' for factor; expected at least 1 (1: no unrolling)";
       return signalPassFailure();
     }
     if (factor == 1)

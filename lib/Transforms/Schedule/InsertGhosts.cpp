@@ -76,7 +76,7 @@ class InsertGhostsPass
 
 } // namespace
 
-/// Returns true for control that runs one of its regions, which yields its
+/// Returns true for control flow that runs one of its regions, which yields its
 /// results.
 static bool isBranch(Operation *op) {
   return isa<rec::MatchOp, scf::IfOp, scf::IndexSwitchOp>(op);
@@ -282,8 +282,8 @@ void GhostInserter::run(Operation *branches) {
         first + std::distance(padded.begin(), padded.find(key))));
   remark::passed(made->getLoc(),
                  remark::RemarkOpts::name("Ghosts").category("batch"))
-      << "branches run different numbers of tasks: later tasks are scheduled "
-         "as after the longest branch, so that they run together";
+      << "branches run different numbers of tasks, so later tasks are "
+         "scheduled as if they followed the longest branch and run together";
 }
 
 void InsertGhostsPass::runOnOperation() {

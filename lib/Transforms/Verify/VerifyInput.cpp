@@ -59,8 +59,9 @@ static LogicalResult verifyType(Location loc, Type type) {
 static WalkResult verifyOperation(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (StringRef remedy = getRemedy(dialect); !remedy.empty())
-    return op->emitError("'") << op->getName() << "' is of dialect '" << dialect
-                              << "', which is not supported; " << remedy;
+    return op->emitError("'")
+           << op->getName() << "' belongs to unsupported dialect '" << dialect
+           << "'; " << remedy;
   for (Type type : op->getResultTypes())
     if (failed(verifyType(op->getLoc(), type)))
       return WalkResult::interrupt();
@@ -81,7 +82,7 @@ class VerifyInputPass
     Operation *object = SymbolTable(module).lookup(BATCH_OBJECT_SYMBOL);
     const bool isLowered = object && !isa<func::FuncOp>(object);
     if (!isLowered && !lookupEntry(module)) {
-      module.emitError("the module has no entry: mark the function for one "
+      module.emitError("the module has no entry; mark the function for one "
                        "instance with 'attributes {batch.entry}'");
       return signalPassFailure();
     }

@@ -23,20 +23,20 @@ using namespace mlir::batch;
 
 static LogicalResult verifyControl(Operation *op) {
   // Result types of other scf ops cannot be converted.
-  bool handsOnScalars = llvm::none_of(op->getResultTypes(), [](Type type) {
+  bool returnsScalars = llvm::none_of(op->getResultTypes(), [](Type type) {
     return isa<TensorType>(type) || isa<rec::RecDialect>(type.getDialect());
   });
   if (isa<rec::RecDialect>(op->getDialect()) ||
       isa<scf::IfOp, scf::IndexSwitchOp, scf::ForOp, scf::WhileOp>(op) ||
-      (isa<scf::SCFDialect>(op->getDialect()) && handsOnScalars))
+      (isa<scf::SCFDialect>(op->getDialect()) && returnsScalars))
     return success();
-  return op->emitOpError("is not supported as control; use 'scf.if', "
+  return op->emitOpError("is not supported as control flow; use 'scf.if', "
                          "'scf.index_switch', 'scf.for' or 'scf.while'");
 }
 
-/// Checks that control can read an extent. Control can read the lengths of an
-/// instance's ragged tensors, which belong to its data structure, and the
-/// number of rows of a parameter, once it is bound.
+/// Checks that control flow can read an extent. Control flow can read the
+/// lengths of an instance's ragged tensors, which belong to its data structure,
+/// and the number of rows of a parameter, once it is bound.
 static LogicalResult verifyExtent(tensor::DimOp dim,
                                   const Sharedness &sharedness) {
   auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
@@ -48,13 +48,14 @@ static LogicalResult verifyExtent(tensor::DimOp dim,
                      : *number == 0 && rec::isRaggedTensor(type)))
       return success();
   }
-  return dim.emitOpError("reads an extent that control cannot read; it can "
-                         "only read the first extent of a ragged tensor, or of "
-                         "a parameter whose other extents are static");
+  return dim.emitOpError(
+      "reads an extent that control flow cannot read; it can "
+      "only read the first extent of a ragged tensor, or of "
+      "a parameter whose other extents are static");
 }
 
-/// Checks that `op`, which is neither control nor a call, computes no tensor
-/// itself.
+/// Checks that `op`, which is neither control flow nor a call, computes no
+/// tensor itself.
 static LogicalResult
 verifyComputation(Operation *op, const Sharedness &sharedness, bool hasDepths) {
   bool makesTensor =
@@ -83,7 +84,8 @@ verifyComputation(Operation *op, const Sharedness &sharedness, bool hasDepths) {
                   "of static rows of parameters can be read there";
       })
       .Default([&](Operation *) -> LogicalResult {
-        // A value that control leaves undefined is a cast without operands.
+        // A value that control flow leaves undefined is a cast without
+        // operands.
         bool isUndefined =
             isa<UnrealizedConversionCastOp>(op) && op->getNumOperands() == 0;
         if (!makesTensor || isUndefined ||

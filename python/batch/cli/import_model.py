@@ -55,7 +55,7 @@ def _options(arguments):
 
 # --- reading -----------------------------------------------------------------------------
 
-def _beside(compiler):
+def _batch_opt_of(compiler):
     """Returns the path of batch-opt, which reads bytecode, or None."""
     path = os.path.join(os.path.dirname(compiler), "batch-opt")
     return path if os.access(path, os.X_OK) else shutil.which("batch-opt")
@@ -63,7 +63,7 @@ def _beside(compiler):
 
 def _text_of_bytecode(data, file):
     try:
-        tool = _beside(compiler())
+        tool = _batch_opt_of(compiler())
     except CompileError:
         tool = shutil.which("batch-opt")
     if not tool:

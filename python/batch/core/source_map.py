@@ -98,15 +98,15 @@ class TextSourceMap:
 class translated_errors:
     """Translates the locations in the messages of exceptions to source lines."""
 
-    def __init__(self, places):
-        self._places = places
+    def __init__(self, source_map):
+        self._source_map = source_map
 
     def __enter__(self):
         pass
 
     def __exit__(self, kind, error, _):
         if error is not None:
-            self._places.explain(error)
+            self._source_map.explain(error)
 
 
 def describe_lines(lines):

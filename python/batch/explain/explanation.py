@@ -112,15 +112,15 @@ class Explanation:
     utilization: float | None
     hints: list[str]
 
-    def __init__(self, compiled: Iterable[dict[str, Any]], ran: dict[str, Any], places: Any,
-                 what: str) -> None:
-        self._places, self._what = places, what
+    def __init__(self, compiled: Iterable[dict[str, Any]], ran: dict[str, Any],
+                 source_map: Any, what: str) -> None:
+        self._source_map, self._what = source_map, what
         self.remarks = []
         for remark in compiled:
-            remark = dict(remark, text=places.translate(remark["text"]))
+            remark = dict(remark, text=source_map.translate(remark["text"]))
             if "file" in remark:
                 named = f"{remark['file']}:{remark['line']}"
-                lines = places.lines_in(named)
+                lines = source_map.lines_in(named)
                 if lines:
                     remark["file"], remark["line"] = lines[-1]
                 else:  # not a source line
@@ -132,12 +132,12 @@ class Explanation:
         for name in ("strategy", "instances", "workers", "flushes", "waits"):
             setattr(self, name, ran[name])
         self._unit = ran["unit"]
-        self._text = places.translate(ran["text"])
-        self.hints = [places.translate(hint) for hint in ran["hints"]]
+        self._text = source_map.translate(ran["text"])
+        self.hints = [source_map.translate(hint) for hint in ran["hints"]]
         self.blocks = []
         for block in ran["blocks"]:
             block = dict(block, sizes={size: number for size, number in block["sizes"]},
-                         lines=places.lines_in(block.pop("places")),
+                         lines=source_map.lines_in(block.pop("places")),
                          mean=block["tasks"] / block["batches"],
                          share=block["time_us"] / ran["time_us"] if ran["time_us"] else 0.0)
             self.blocks.append(cast(Block, block))
@@ -262,7 +262,7 @@ class Explanation:
                     numpy.unique(self.batches["flush"])[:-1]]
             for number, end in enumerate(ends):
                 ax.axvline(end + 0.5, color="black", linewidth=0.8, linestyle=":",
-                           label=None if number else "control waits")
+                           label=None if number else "control flow waits")
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
         ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False,
@@ -302,9 +302,9 @@ class Explanation:
 
 @explains
 def explain_run(function: Function, instances: int, values: list[Any], nodes: Any = None,
-                places: Any = None, what: str | None = None) -> Explanation:
+                source_map: Any = None, what: str | None = None) -> Explanation:
     """Explains a Function of Model.bind() for the arguments of Function.run()."""
     remarks, text = function.model.decisions()
     ran = function.traced(instances, values, nodes)
-    return Explanation(remarks, ran, places or TextSourceMap(text),
+    return Explanation(remarks, ran, source_map or TextSourceMap(text),
                        what or repr(os.path.basename(text)))

@@ -75,7 +75,7 @@ def draw_tasks(ax, tasks, group, label, sizes, colours):
     if waits:
         ax.scatter([along[t] for t in waits], [up[t] for t in waits], s=2.6 * size,
                    facecolors="none", edgecolors="black", linewidths=1, zorder=2,
-                   label="control waits for it")
+                   label="control flow waits for it")
     batches = sorted(set(mine["batch"]))
     for number, batch in enumerate(batches):
         members = [t for t, b in enumerate(mine["batch"]) if b == batch]

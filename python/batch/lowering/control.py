@@ -40,7 +40,7 @@ def _while(lowering, equation, values):
     condition = open_jaxpr(parameters["cond_jaxpr"])[0]
     ends = [e for e in condition.eqns if condition.outvars[0] in e.outvars]
     if ends:
-        lowering.place = lowering.places.add(ends)
+        lowering.place = lowering.source_map.add(ends)
     lowering.emit("scf.condition(%s) %s : %s", lowering.scalar(goes_on, "i1"),
               ", ".join(before), ", ".join(types))
     lowering.place = place

@@ -85,7 +85,7 @@ def lower_jaxpr(closed, shared, recursion=None):
                         (lowering.PARAMETER_TYPES, (kind for _, kind in constants)),
                         (lowering.PARAMETERS, (f"{name}: {kind}" for name, kind in constants))):
         text = _join(text, mark, list(parts))
-    return text, [value for _, value in lowering.shared], lowering.places
+    return text, [value for _, value in lowering.shared], lowering.source_map
 
 
 def _join(text, mark, parts):

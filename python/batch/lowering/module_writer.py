@@ -56,7 +56,7 @@ class ModuleWriter:
         self.depth = 2
         self.shared = []  # (name, value) of the constants that code refers to
         self.extents = {}  # symbol → Extent, of ragged arguments
-        self.places = SourceMap(source_line)
+        self.source_map = SourceMap(source_line)
         self.place = 0  # location of emitted operations, 0 for none
         self.types = {}  # name → type, of values that are not tensors
         self.opened = {}  # name → fields, of values with a known variant
@@ -167,7 +167,7 @@ class ModuleWriter:
             """Emits the pending equations that `results` depend on, by default all."""
             now = straight if results is None else live_equations(straight, results)[0]
             if now:
-                self.place = self.places.add(now)
+                self.place = self.source_map.add(now)
                 self.segment(now[:], jaxpr, environment)
                 left = {id(equation) for equation in now}
                 straight[:] = [e for e in straight if id(e) not in left]
@@ -179,7 +179,7 @@ class ModuleWriter:
                 continue
             # Calls precede equations that they do not need, which then form one segment.
             flush(equation.invars if name in STRUCTURE else None)
-            self.place = self.places.add([equation])
+            self.place = self.source_map.add([equation])
             values = [self.read(environment, atom) for atom in equation.invars]
             results = self.control(equation, values)
             environment.update(zip(equation.outvars, results))

@@ -106,8 +106,8 @@ def _locked(path):
         yield
 
 
-def _shrink(folder, kept):
-    """Removes the least recently used models, except `kept`, until the cache fits its limit.
+def _shrink(folder, cached):
+    """Removes the least recently used models, except `cached`, until the cache fits its limit.
 
     Also removes files that killed processes left behind.
     """
@@ -122,17 +122,17 @@ def _shrink(folder, kept):
             elif (kind != ".lock" or base + ".so" not in names) and \
                     time.time() - state.st_mtime > _LEFTOVER:
                 os.remove(os.path.join(folder, name))
-    room = _most_bytes() - sum(size for _, size, _ in entries)
+    free = _most_bytes() - sum(size for _, size, _ in entries)
     for _, size, name in sorted(entries):
-        if room >= 0:
+        if free >= 0:
             break
-        if name == os.path.basename(kept):
+        if name == os.path.basename(cached):
             continue
         with contextlib.suppress(OSError):
             os.remove(os.path.join(folder, name))
         with contextlib.suppress(OSError):
             os.remove(os.path.join(folder, name[:-3] + ".lock"))
-        room += size
+        free += size
 
 
 class _Progress:
@@ -241,39 +241,39 @@ def compile(source: str | bytes | os.PathLike[str], *, sizes: Mapping[str, int] 
             with open(file, "rb") as opened:
                 key.update(opened.read())
     folder = _folder()
-    kept = os.path.join(folder, key.hexdigest() + ".so")
+    cached = os.path.join(folder, key.hexdigest() + ".so")
     for _ in range(10):
         with contextlib.suppress(FileNotFoundError):  # another process cleared the cache
-            model = _take(kept, path, arguments, text, what, progress)
+            model = _take(cached, path, arguments, text, what, progress)
             model.decisions = functools.lru_cache(functools.partial(
                 _decisions, path, arguments, text, what, progress))
             return model
-    raise CompileError(f"{folder} is removed repeatedly; set $XDG_CACHE_HOME to another folder")
+    raise CompileError(f"{folder} is removed repeatedly; set $XDG_CACHE_HOME to another directory")
 
 
-def _take(kept, path, arguments, text, what, progress):
+def _take(cached, path, arguments, text, what, progress):
     """Returns a model from the cache; compiles it if it is missing or damaged."""
-    folder = os.path.dirname(kept)
+    folder = os.path.dirname(cached)
     os.makedirs(folder, exist_ok=True)
     while True:
-        if os.path.exists(kept):
+        if os.path.exists(cached):
             with contextlib.suppress(PermissionError):
-                os.utime(kept)  # marks the entry as recently used
+                os.utime(cached)  # marks the entry as recently used
             try:
-                return Model(kept)
+                return Model(cached)
             except Error:
                 with contextlib.suppress(FileNotFoundError):
-                    os.remove(kept)
-        with _locked(kept[:-3] + ".lock"):
-            if os.path.exists(kept):
+                    os.remove(cached)
+        with _locked(cached[:-3] + ".lock"):
+            if os.path.exists(cached):
                 continue
-            partial = kept[:-3] + ".partial"  # the lock admits one writer
+            partial = cached[:-3] + ".partial"  # the lock admits one writer
             try:
                 _run([path, "-", "-o", partial, *arguments], text, what, progress)
                 model = Model(partial)
-                os.replace(partial, kept)
+                os.replace(partial, cached)
             finally:
                 with contextlib.suppress(FileNotFoundError):
                     os.remove(partial)
-        _shrink(folder, kept)
+        _shrink(folder, cached)
         return model

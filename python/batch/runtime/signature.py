@@ -111,7 +111,7 @@ def _attributes(text, start, end):
     return found
 
 
-def is_kept(name):
+def is_preserved(name):
     """Returns whether an attribute of a function, an argument or a result is preserved.
 
     Batch attributes have a meaning here. Attributes of front ends, such as "jax.result_info",
@@ -161,12 +161,12 @@ class Value:
             self.type = text.text[self.start:depth].partition(":")[2].strip()
 
     def write(self):
-        kept = written({name: part for name, part in self.attributes.items()
-                        if is_kept(name)})
+        preserved = written({name: part for name, part in self.attributes.items()
+                        if is_preserved(name)})
         if self._dictionary:
-            self._text.change(self.end, self._dictionary[1], kept and " " + kept)
-        elif kept:
-            self._text.change(self.end, self.end, " " + kept)
+            self._text.change(self.end, self._dictionary[1], preserved and " " + preserved)
+        elif preserved:
+            self._text.change(self.end, self.end, " " + preserved)
 
 
 class Function:
@@ -225,15 +225,15 @@ class Function:
     def write(self):
         for value in self.arguments + self.results:
             value.write()
-        if self._bare and any(map(is_kept, self.results[0].attributes)):
+        if self._bare and any(map(is_preserved, self.results[0].attributes)):
             start, end = self.results[0].start, self.results[0].end
             self._text.change(start, start, "(")
             self._text.change(end, end, ")")
-        kept = written({name: part for name, part in self.attributes.items()
-                        if is_kept(name)})
-        kept = kept and " attributes " + kept
+        preserved = written({name: part for name, part in self.attributes.items()
+                        if is_preserved(name)})
+        preserved = preserved and " attributes " + preserved
         self._text.change(self._end, self._dictionary[1] if self._dictionary else self._end,
-                          kept)
+                          preserved)
 
 
 def parse_functions(text):
@@ -264,10 +264,10 @@ def parse_functions(text):
             if token != "{":
                 raise text.error(first, "expected '{' after 'attributes'")
             end = text.close(first)
-            kept = written({name: part
+            preserved = written({name: part
                             for name, part in _attributes(text, first, end).items()
-                            if is_kept(name)})
-            text.change(at, end, "attributes " + kept if kept else "")
+                            if is_preserved(name)})
+            text.change(at, end, "attributes " + preserved if preserved else "")
     return found
 
 

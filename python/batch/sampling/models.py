@@ -8,13 +8,13 @@ from jax.flatten_util import ravel_pytree
 from batch.core.lru_cache import LruCache
 from batch.tracing.trace_keys import Trace
 
-KEPT = 8  # maximum number of samplers that are cached between calls
+MOST_SAMPLERS = 8  # maximum number of samplers that are cached between calls
 
 
 # --- the target ---------------------------------------------------------------
 
 # JAX programs, keyed by their computation for any data. Keys of samplers include their data.
-_programs = LruCache(3 * KEPT)
+_programs = LruCache(3 * MOST_SAMPLERS)
 
 
 def run(trace, *arguments, mapped=False):

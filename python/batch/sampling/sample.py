@@ -16,7 +16,7 @@ import numpy
 from batch.core.lru_cache import LruCache
 from batch.core.types import PyTree
 from batch.runtime.compiler import compile
-from batch.sampling.models import KEPT, Density, Model, run
+from batch.sampling.models import MOST_SAMPLERS, Density, Model, run
 from batch.sampling.program import DEEPEST, ROWS, program
 from batch.sampling.results import STATS, Bar, Samples
 from batch.sampling.schedule import schedule
@@ -29,7 +29,7 @@ _LARGE, _LANES = 1 << 20, 16
 _CHUNK = 1 << 22  # number of coordinates that are converted to draws at once
 
 
-_samplers = LruCache(KEPT)
+_samplers = LruCache(MOST_SAMPLERS)
 
 
 class Sampler:

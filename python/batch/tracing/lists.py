@@ -20,9 +20,9 @@ from batch.tracing.values import (
     is_value,
     kinds_in,
     root_frame,
+    traversal,
     unknown_field,
     value_of,
-    walk,
 )
 
 
@@ -177,7 +177,7 @@ def _close(body):
     return closure
 
 
-@walk("map")
+@traversal("map")
 def map_lists(function, values):
     dims = list(map(dim_of, values))
     body, closure, operands, kinds = _walk("map", function, (), values)
@@ -195,7 +195,7 @@ def map_lists(function, values):
          for kind, tracer in leaves])
 
 
-@walk("fold")
+@traversal("fold")
 def fold_lists(function, init, values):
     list(map(dim_of, values))
     body, closure, operands, kinds = _walk("fold", function, init, values)

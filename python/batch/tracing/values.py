@@ -17,13 +17,13 @@ from batch.tracing.locations import user_location
 from batch.tracing.primitives import length_p, open_p
 from batch.tracing.questions import Question, check_question_count
 
-_walks = {}
+_traversals = {}
 
 
-def walk(name):
+def traversal(name):
     """Registers the decorated function, which a method of ListValue calls."""
     def register(function):
-        _walks[name] = function
+        _traversals[name] = function
         return function
     return register
 
@@ -109,8 +109,7 @@ class ListValue:
         The elements are numbers or tensors. Raises TypeError for a list of data.
         """
         if isinstance(element_of(self._kind), Data):
-            raise TypeError(f"{describe_type(self._kind)} has no array because its elements are "
-                            "data; use list.map(f) for an array of the results of f")
+            raise TypeError(f"{describe_type(self._kind)} has no array because its elements are values of a data type; use list.map(f) for an array of the results of f")
         return self.map(lambda element: element)
 
     def __jax_array__(self) -> jax.Array:
@@ -124,7 +123,7 @@ class ListValue:
         function: called with an element of this list and an element or row of each of `others`.
         others: lists, or arrays with as many rows. Raises TypeError for anything else.
         """
-        return _walks["map"](function, (self, *others))
+        return _traversals["map"](function, (self, *others))
 
     def fold(self, function: Callable[..., PyTree], init: PyTree, *others: Any) -> PyTree:
         """Returns the last carry of `carry = function(carry, element)`.
@@ -136,7 +135,7 @@ class ListValue:
         init: the first carry, a tree of arrays, values of data types and lists.
         others: lists, or arrays with as many rows. Raises TypeError for anything else.
         """
-        return _walks["fold"](function, init, (self, *others))
+        return _traversals["fold"](function, init, (self, *others))
 
     def sum(self, function: Callable[..., PyTree] | None = None, *others: Any) -> PyTree:
         """Returns the sum of the results of `function` for each element.

@@ -27,7 +27,7 @@ class Call:
         self.compiled, self.axes, self.size = compiled, axes, size
         self.tree, self.out_axes = tree, out_axes
         self.has_keys = any(is_key(v.aval) for v in compiled.closed.jaxpr.invars)
-        self.places = None
+        self.result_axes = None
         # Native call without Python code in between. None: before the first call. False: not
         # available, for example because JAX options require checks.
         self.quick = False if any(call_options()) else None
@@ -39,7 +39,7 @@ class Call:
             except TypeError:
                 pass  # an array has been deleted; the path below raises JAX's error
             except Exception as error:
-                self.compiled.places.explain(error)
+                self.compiled.source_map.explain(error)
                 raise
         leaves = self.words_of(leaves)
         outputs = self.compiled.run(leaves, self.axes, self.size)
@@ -54,7 +54,7 @@ class Call:
 
         The native call reads and returns dense arrays as they are.
         """
-        if self.has_keys or any(place[0] != 0 or place[2] for place in self.places):
+        if self.has_keys or any(axis != 0 or has_key for axis, _, has_key in self.result_axes):
             return False
         return self.compiled.quick(leaves, self.axes, self.size, outputs)
 
@@ -89,10 +89,10 @@ class Call:
 
     def finish(self, outputs):
         """Converts outputs to results with the axes that out_axes specifies."""
-        if self.places is None:
-            self.places = self._places(outputs)
+        if self.result_axes is None:
+            self.result_axes = self._result_axes(outputs)
         placed, put = [], None
-        for array, (axis, is_weak, has_key) in zip(outputs, self.places):
+        for array, (axis, is_weak, has_key) in zip(outputs, self.result_axes):
             if axis is UNMAPPED:
                 array = array[0]
                 if isinstance(array, numpy.ndarray):
@@ -108,13 +108,13 @@ class Call:
             placed.append(key_of(array) if has_key else array)
         return self.tree.unflatten(placed)
 
-    def _places(self, outputs):
+    def _result_axes(self, outputs):
         """Returns (axis of the instances, is_weak, is_key) for each result.
 
         Axes are non-negative, or UNMAPPED. Raises ValueError if out_axes does not fit.
         """
         axes = spread_axes(self.out_axes, self.tree.unflatten(outputs), "out_axes")
-        places = []
+        found = []
         for axis, depends, aval, array in zip(axes, self.compiled.depends,
                                               self.compiled.results, outputs):
             if isinstance(array, Nodes) and axis != 0:
@@ -134,5 +134,5 @@ class Call:
                     raise ValueError(f"out_axes={axis} is out of range for a result of rank "
                                      f"{rank}; expected {-rank} to {rank - 1}")
                 axis %= rank
-            places.append((axis, *form_of(aval)))
-        return places
+            found.append((axis, *form_of(aval)))
+        return found

@@ -83,7 +83,7 @@ class Compiled:
         self._lock = threading.RLock()
         self._model = None
         self._only = None  # the bound model, if there is only one way to bind it
-        self._places = None  # positions of results in the model's outputs, if some are data
+        self._positions = None  # positions of results in the model's outputs, if some are data
 
     @property
     def model(self):
@@ -92,12 +92,12 @@ class Compiled:
         with self._lock:
             if self._model is None:
                 with without_mesh(), own_options():
-                    self.text, constants, self.places = lower_jaxpr(
+                    self.text, constants, self.source_map = lower_jaxpr(
                         self.closed, self.shared, self.recursion)
                 self._constants = {f"p{i}": value for i, value in enumerate(constants)}
                 self._changing = [value for value in constants
                                   if isinstance(value, Bound)]
-                with translated_errors(self.places):
+                with translated_errors(self.source_map):
                     self._model = compile(self.text, strategy=self._strategy())
             return self._model
 
@@ -175,7 +175,7 @@ class Compiled:
         keep: whether the same parameter arrays may be passed again.
         """
         function = self.bind(leaves, keep)
-        with translated_errors(self.places):
+        with translated_errors(self.source_map):
             given = self._given(leaves, axes, size)
             try:
                 outputs = function.run(size, *given, bits=True)
@@ -192,16 +192,16 @@ class Compiled:
         """
         if not checks_results():
             return
-        places, arrays = [], []
+        owners, arrays = [], []
         for number, output in enumerate(outputs):
             for array in output._fields.values() if isinstance(output, Nodes) else [output]:
-                places.append((number, getattr(array, "offsets", None)))
+                owners.append((number, getattr(array, "offsets", None)))
                 arrays.append(getattr(array, "values", array))
         found = find_unwanted(arrays)
         if not found:
             return
         name, position, row = found
-        number, offsets = places[position]
+        number, offsets = owners[position]
         if offsets is not None:
             row = int(numpy.searchsorted(offsets, row, "right")) - 1
         instance = row if numbers is None else numbers[row]
@@ -239,9 +239,9 @@ class Compiled:
         name: the function's name in the explanation.
         """
         function = self.bind(leaves)
-        with translated_errors(self.places):
+        with translated_errors(self.source_map):
             return explain_run(function, size, *self._given(leaves, axes, size),
-                                    places=self.places, what=name)
+                                    source_map=self.source_map, what=name)
 
     def _given(self, leaves, axes, size, as_they_are=True):
         """Returns the arguments as arrays, and the nodes of data structures or None."""
@@ -317,14 +317,14 @@ class Compiled:
 
     def _with_data(self, outputs, size):
         """Does the same as from_runtime() for results that may have data types."""
-        if self._places is None:
+        if self._positions is None:
             numbers = {field.name: i for i, field in enumerate(self.model.outputs)}
-            self._places = [
+            self._positions = [
                 fields_in(kind.adt, numbers) if kind else numbers.get(f"r{i}")
                 for i, kind in enumerate(self.recursion.results)]
         results = []
         for (aval, has_none), kind, place in zip(self._words, self.recursion.results,
-                                                 self._places):
+                                                 self._positions):
             if kind:
                 results.append(nodes_of(kind.adt, place, outputs))
                 continue

@@ -27,7 +27,7 @@ class Function(Defined, Generic[P, R]):
     def __init__(self, function: Callable[P, R], scope: Scope) -> None:
         super().__init__(function, scope)
         # Functions for one instance; the key marks the data arguments.
-        self.alone: dict[tuple[bool, ...], Mapped[Any]] = {}
+        self.single_instance: dict[tuple[bool, ...], Mapped[Any]] = {}
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
         if current_program() is None:
@@ -75,9 +75,9 @@ def call_one(function: Function[..., Any], arguments: tuple[Any, ...],
                         "@batch.function; call it in a function that is passed to batch.vmap")
     data, names = data_of(function)
     is_data = tuple(name in data for name, _ in itertools.zip_longest(names, bound.args))
-    mapped = function.alone.get(is_data)
+    mapped = function.single_instance.get(is_data)
     if mapped is None:
-        mapped = function.alone[is_data] = Mapped(
+        mapped = function.single_instance[is_data] = Mapped(
             function, tuple(0 if is_one else None for is_one in is_data), 0, 1,
             {"lanes": 0, "threads": None, "strategy": "auto"})
     results = mapped(*[[value] if is_one else value

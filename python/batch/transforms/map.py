@@ -303,7 +303,7 @@ def map(f: Callable[..., Any], xs: Any, lanes: int = 64, *, ordered: bool = True
     if (is_iterator or not ordered) and not has_data:
         if strategy not in ("auto", "lockstep"):
             raise ValueError(f"strategy {strategy!r} does not support iterators or ordered=False, "
-                             "which run in lock step; use 'lockstep' or 'auto'")
+                             "which run in lockstep; use 'lockstep' or 'auto'")
         strategy = "lockstep"
     try:
         mapped = _mapped(f, lanes, threads, strategy, stack_depth)

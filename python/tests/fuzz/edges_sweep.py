@@ -264,12 +264,12 @@ def _difference(a, b, arguments, tolerance):
 
 def differences(functions, arguments):
     """Compiles functions together. Returns {name: error or None}."""
-    def together(*given):
+    def combined(*given):
         return {name: g(*given) for name, (g, _) in functions.items()}
 
     with jax.enable_x64(True):
-        wanted = jax.jit(jax.vmap(together))(*arguments)
-        found = batch.vmap(together)(*arguments)
+        wanted = jax.jit(jax.vmap(combined))(*arguments)
+        found = batch.vmap(combined)(*arguments)
     errors = {}
     for name, (_, rounded) in functions.items():
         a, b = numpy.asarray(found[name]), numpy.asarray(wanted[name])

@@ -78,7 +78,7 @@ def _consumed():
 
 
 def objects(rng):
-    """Returns an object that is no valid argument of any function."""
+    """Returns an object that is not a valid argument of any function."""
     cell = []
     cell.append(cell)
     table = {}

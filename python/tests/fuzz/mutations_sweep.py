@@ -1,13 +1,13 @@
 """Calls functions of the package with wrong arguments.
 
 The sweep changes valid calls at one to three places (mutations.py). It runs them plainly, in
-several threads, in forked processes, and next to runs that are interrupted or cancelled. A
-call must return or raise an ordinary exception. It may not end the process, run forever, or
-raise SystemError or an exception that nobody can catch. Valid calls must return the same bits
-after it.
+several threads, in forked processes, and next to runs that are interrupted or cancelled. A call
+must return or raise an ordinary exception. It may not end the process, run forever, or raise
+SystemError or an exception that callers cannot catch. Valid calls must return the same bits after
+it.
 
-The same seed and number make the same call: --first=NUMBER --calls=1 repeats one.
---calls=10000 is the whole sweep.
+The same seed and number make the same call: --first=NUMBER --calls=1 repeats one. --calls=10000 is
+the whole sweep.
 """
 
 import contextlib
@@ -132,7 +132,7 @@ class Programs:
         self.mapped_tree = batch.vmap(tree)
         self.in_jit = jax.jit(batch.vmap(lambda v: lax.cond(
             v.sum() > 0, jnp.sin, jnp.cos, v)))
-        self.lost = []  # exceptions that nobody can catch
+        self.lost = []  # exceptions that callers cannot catch
         self.wanted = None
 
     def valid(self):
@@ -211,14 +211,14 @@ class Programs:
         of_jax = "map" in name or "jit" in name or "sample" in name or \
             any("JAX" in text or "key" in text for text in texts)
         mode = rng.choices(
-            ["plain", "threads", "fork", "fork in a run", "interrupt", "beside"],
+            ["plain", "threads", "fork", "fork in a run", "interrupt", "concurrent"],
             [70, 6, 6 * (not of_jax), 3 * (not of_jax), 8, 4])[0]
         return (lambda: function(*arguments, **named)), \
             f"{name}, {mode}: {'; '.join(texts)}", mode, rng
 
 
 def _is_ordinary(error):
-    # The latter are errors of the package. A message that is no text is in freed memory.
+    # The latter are errors of the package. A message that is not a text is in freed memory.
     return isinstance(error, Exception) and not isinstance(
         error, (SystemError, AssertionError, NameError, UnicodeDecodeError)) and \
         "PLEASE submit a bug report" not in str(error)
@@ -322,7 +322,7 @@ def _run_interrupted(call, rng):
     return outcome
 
 
-def _run_beside(call, forks):
+def _run_concurrently(call, forks):
     """Runs a call while another thread runs an endless one."""
     cancellation = batch.Cancellation()
     ends = []
@@ -345,8 +345,8 @@ def _make(seed, number):
     """Returns the description of a call, and a function that runs it."""
     call, text, mode, rng = programs.make(seed, number)
     run = {"plain": _run_plainly, "threads": _run_in_threads, "fork": _run_forked,
-           "fork in a run": lambda call: _run_beside(call, True),
-           "beside": lambda call: _run_beside(call, False),
+           "fork in a run": lambda call: _run_concurrently(call, True),
+           "concurrent": lambda call: _run_concurrently(call, False),
            "interrupt": lambda call: _run_interrupted(call, rng)}[mode]
 
     def run_call():
@@ -365,7 +365,7 @@ def _after(number):
 
 
 def _keep(report):
-    """Stores an exception that nobody can catch. Interrupts are ignored."""
+    """Stores an exception that callers cannot catch. Interrupts are ignored."""
     kind, value, trace = report.exc_type, report.exc_value, report.exc_traceback
     if kind is not KeyboardInterrupt:
         programs.lost.append("".join(traceback.format_exception(kind, value, trace)))

@@ -34,13 +34,13 @@ def program_of(number, seed):
 
 def differences(programs, seed):
     """Compiles programs together. Returns an error, or None, for each program."""
-    def together(*state):
+    def combined(*state):
         return [program(*state) for program, _ in programs]
 
     arguments = nests.arguments(seed)
     with jax.enable_x64(True):
-        found = batch.vmap(together)(*arguments)
-        wanted = jax.jit(jax.vmap(together))(*arguments)
+        found = batch.vmap(combined)(*arguments)
+        wanted = jax.jit(jax.vmap(combined))(*arguments)
         return [comparison.difference(a, b, TOLERANCE) for a, b in zip(found, wanted)]
 
 

@@ -49,7 +49,7 @@ WANTED = {"E": (None, 4), "b": (4,), "s": (3,)}
 
 
 class Refused(Exception):
-    """The file is no file of these parameters."""
+    """The file is not a file of these parameters."""
 
 
 def _pairs(items):

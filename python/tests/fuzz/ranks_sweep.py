@@ -40,7 +40,7 @@ def case_of(number, seed, primitive=None):
     return ranks.make(names[number % len(names)], seed * 1000003 + number)
 
 
-def _together(cases):
+def _combined(cases):
     """Returns one function of the arguments of all cases, and these arguments."""
     counts = [len(case.arguments) for case in cases]
 
@@ -53,7 +53,7 @@ def _together(cases):
 
 def differences(cases):
     """Compiles cases together. Returns errors by the place of a case."""
-    function, arguments = _together(cases)
+    function, arguments = _combined(cases)
     found = batch.vmap(function)(*arguments)
     wanted = [ranks.reference(case)(*case.arguments) for case in cases]
     texts = {i: comparison.difference(a, b, 2e-5)

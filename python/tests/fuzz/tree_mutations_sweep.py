@@ -1,12 +1,12 @@
 """Calls functions of data types with changed values.
 
-The sweep changes one node of a valid value of objects, tuples and views: a cycle, a wrong
-variant, a missing field, a wrong type, a view that raises or changes the list that is being
-walked, many children, a deep tree, shared lists. The call must return the right result, or
-raise an exception that names the changed place. Processes have limits of time and memory.
+The sweep changes one node of a valid value of objects, tuples and views. Changes are a cycle, a
+wrong variant, a missing field, a wrong type, many children, a deep tree, and shared lists. Views
+raise, or change the list that is being walked. The call must return the right result, or raise an
+exception that names the changed place. Processes have limits of time and memory.
 
-The same seed and number make the same tree: --first=NUMBER --trees=1 repeats one.
---trees=10000 is the whole sweep.
+The same seed and number make the same tree: --first=NUMBER --trees=1 repeats one. --trees=10000 is
+the whole sweep.
 """
 
 import gc

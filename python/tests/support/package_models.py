@@ -1,7 +1,6 @@
 """Models for tests of the Python package: a loop, a parser of sentences, an encoder of trees."""
 
 import json
-import os
 
 import batchtest
 import numpy
@@ -41,10 +40,10 @@ module {
   }
 }
 """
-PARSER = os.path.join(batchtest.MODELS, "stackrnn.mlir")
+PARSER = batchtest.model("stackrnn")
 PARSER_SIZES = {"H": 16, "ACTIONS": 5}
 WORDS = 200
-ENCODER = os.path.join(batchtest.MODELS, "treelstm_nary.mlir")
+ENCODER = batchtest.model("treelstm_nary")
 ENCODER_SIZES = {"H": 16}
 
 _rng = numpy.random.default_rng(5)

@@ -1,4 +1,4 @@
-"""Recursive models in Python: those of examples/models, and models without MLIR.
+"""Recursive models in Python: those of examples/mlir and test/models, and others.
 
 Each function builds a Model for a size H.
 """

@@ -22,10 +22,10 @@
 // bits 32-54: the task's depth + 1, 0 for a row of a source; bit 55: 1 if a
 // ghost has raised that depth, which then counts even if the task has run; bits
 // 56-63: the position of the result among the task's results in the same table,
-// or 128 + source number for a row of a source.
+// or 128 + the source number for a row of a source.
 //
-// Rows. The storage of a tensor with shape [d0, ..., dn] is its elements in
-// row-major order, the last dimension padded to a multiple of 64 bytes.
+// Rows. A tensor with shape [d0, ..., dn] is stored as its elements in
+// row-major order, with the last dimension padded to a multiple of 64 bytes.
 // The contents of padding are undefined. Tables, sources and arenas are arrays
 // of such rows. The descriptor may specify a layout for a table. The elements
 // of its rows are then stored in another order, also in results of unbatched
@@ -40,7 +40,7 @@
 
 #include <stdint.h>
 
-#define BATCH_ABI_VERSION 23
+#define BATCH_ABI_VERSION 24
 /// The symbol that an object exports, a BatchObject.
 #define BATCH_OBJECT_SYMBOL "batch_object"
 /// The bytes before the rows of a parameter, which begin with its first extent.
@@ -69,8 +69,8 @@ typedef enum BatchError {
   BATCH_ERROR_CANCELLED = 7, ///< a, b unused
 } BatchError;
 
-/// Runs branch `number` of several that may wait at the same time. `frame`
-/// stores the values that they read and has room for their results.
+/// Runs branch `number` of several branches that may wait at the same time.
+/// `frame` stores the values that they read and has space for their results.
 typedef void (*BatchBranch)(BatchContext *, int64_t *frame, int64_t number);
 
 typedef struct BatchRuntimeFunctions {
@@ -86,7 +86,7 @@ typedef struct BatchFrame {
   int64_t count;
 } BatchFrame;
 
-/// Tasks of one kernel in the order they were recorded. A record is
+/// Tasks of one kernel in the order in which they were recorded. A record has
 /// `recordCells` cells: (depth << 32 | task number), then the operands that are
 /// not shared, in the kernel's argument order. Operands that always have the
 /// same cell share it; the descriptor specifies the cell of each operand.
@@ -121,7 +121,7 @@ typedef struct BatchOperand {
 /// one of the two for each result of a kernel. If results[r] is null, the
 /// result is written into the row of the operand that the descriptor specifies
 /// (`inPlace`), and only a part of that row changes. Steps without a barrier
-/// between them run at the same time; each has its own scratch memory.
+/// between them may run concurrently; each has its own scratch memory.
 typedef struct BatchStep {
   int64_t kernel;
   int64_t count;
@@ -160,21 +160,21 @@ typedef enum BatchLaneEnd {
 typedef struct BatchLanes {
   int64_t lanes;
   int64_t numInstances;
-  int64_t *nextInstance; ///< the first that no lane has taken; atomic
-  int64_t stackDepth;    ///< entries that a stack has room for
+  int64_t *nextInstance; ///< the first instance that no lane has taken; atomic
+  int64_t stackDepth;    ///< capacity of a stack, in entries
   int64_t maxSteps;      ///< blocks that an instance may run
   int64_t choice;        ///< picks the next block: a BatchBlockChoice
   int64_t patience;      ///< steps after which a waiting block is run first
   int64_t maskFrom;      ///< blocks with at least this many lanes run masked
   int64_t now;           ///< steps run so far
-  int64_t longestWait;   ///< the most steps from a lane's arrival at a block up
-                         ///< to and including the one that ran it
-  int64_t frame;         ///< with frames: number of blocks in the frames below
-                         ///< the current one; else 0
+  int64_t longestWait;   ///< maximum number of steps from a lane's arrival at a
+                         ///< block up to and including the one that ran it
+  int64_t frame;         ///< number of blocks in the frames below the current
+                         ///< one; 0 without frames
   int64_t count;         ///< lanes that run the current block
-  int64_t masked;        ///< 1: it runs on all lanes, others' results are lost
+  int64_t masked;        ///< 1: it runs on all lanes; others' results are lost
   int64_t *instances;    ///< by lane; -1: none
-  int64_t *blocks;       ///< by lane: the one it waits for, counted from the
+  int64_t *blocks;       ///< by lane: the block it waits for, counted from the
                          ///< first frame; -1: none
   int64_t *laneSteps;    ///< by lane: blocks that its instance has run
   int32_t *active;       ///< lanes that run the current block, in order
@@ -182,10 +182,11 @@ typedef struct BatchLanes {
   int64_t *returnDepths; ///< by lane
   BatchVariable *variables;
   BatchStep *steps;       ///< by block; operand rows are `active`
-  BatchStep *maskedSteps; ///< the same; operand rows are all lanes
+  BatchStep *maskedSteps; ///< like `steps`; operand rows are all lanes
   const int64_t *costs;   ///< by block: cost of running it on a lane
   int64_t *waiting;       ///< by frame and block: lanes that wait for it
-  int64_t *since;         ///< likewise: step at which the first of them arrived
+  int64_t *since;         ///< likewise: step at which the first of these lanes
+                          ///< arrived
   int64_t *runs;          ///< by block: number of times that it ran
   int64_t *laneRuns;      ///< by block: total number of lanes that ran it
   int64_t *ends;          ///< by instance: a BatchLaneEnd and its block, or 0
@@ -194,33 +195,35 @@ typedef struct BatchLanes {
                           ///< free; the block that runs next, -1 if it is free
   int64_t lastSlot;       ///< of the table; its size is a power of two
   int64_t unknownStates;  ///< steps in states that the table lacks
-  void *trace;            ///< on the host, if lanes are traced; else null
-  const int64_t *ready;   ///< on the host, of a stream: instances that wait for
-                          ///< a lane, atomic; null: `nextInstance` counts them
+  void *trace;            ///< on the host, if lanes are traced, or null
+  const int64_t *ready;   ///< for streams on the host: number of instances that
+                          ///< wait for a lane, atomic; null: `nextInstance`
+                          ///< counts them
 } BatchLanes;
 
 /// The rule that picks the next block among those that lanes wait for.
 typedef enum BatchBlockChoice {
   BATCH_CHOICE_PROGRAM = 0, ///< the first one in program order
   BATCH_CHOICE_MOST = 1,    ///< the one with the most lanes
-  BATCH_CHOICE_WORK = 2,    ///< the one that has cost least so far
-  BATCH_CHOICE_LEARNED = 3, ///< the one in a learned table, else as WORK
+  BATCH_CHOICE_WORK = 2,    ///< the one with the lowest total cost so far
+  BATCH_CHOICE_LEARNED = 3, ///< the one in a learned table, or else as for WORK
 } BatchBlockChoice;
 
 /// One unit of a program that runs single instances. Each unit reads and writes
 /// only its own BatchUnit.
 typedef struct BatchUnit {
-  char *own;    ///< buffers of the instances that the unit runs by itself; on
-                ///< a device also the steps of all its tasks
+  char *own;    ///< buffers of the instances that the unit runs by itself, and
+                ///< on a device the steps of all its tasks
   char *common; ///< buffers of the instances that all units run together, up
-                ///< to the descriptor's `capacity` at once; if that is more than
-                ///< one, `setBytes` bytes precede it
+                ///< to the descriptor's `capacity` at once; if that is more
+                ///< than one, `setBytes` bytes precede it
   int64_t numInstances;
-  int64_t maxRounds; ///< the most rounds that an instance may take
-  int64_t *ends;     ///< by instance: 0 for success; else the loop, 1-based in
-                     ///< the descriptor, in which it took too many rounds
+  int64_t maxRounds; ///< maximum number of rounds of an instance
+  int64_t *ends;     ///< by instance: 0 for success, or the 1-based number in
+                     ///< the descriptor of the loop that took too many rounds
   int64_t tasks;     ///< tasks that the unit counts as its own
-  int64_t shares;    ///< tasks of which it ran a share; the first unit's count
+  int64_t shares;    ///< tasks of which it ran a share; only the first unit's
+                     ///< count is used
   int64_t batches;   ///< steps of `tasks`
   int64_t sharedBatches; ///< steps of `shares`
   int64_t barriers;      ///< barriers that it counts for all units
@@ -228,7 +231,7 @@ typedef struct BatchUnit {
   char *nodeRows;       ///< of all units: the descriptor's `nodeBytes` for each
                         ///< node of the input
   int64_t *nodeResults; ///< of the unit: `nodeCells` for each node of the input
-  void *trace; ///< on the host, of a unit whose tasks are traced; else null
+  void *trace; ///< on the host, if the unit's tasks are traced, or null
 } BatchUnit;
 
 struct BatchContext {
@@ -271,23 +274,25 @@ typedef struct BatchInstancesLaunch {
 /// The progress of a block of a persistent kernel. Its first thread writes
 /// this, and the host reads it while the kernel runs.
 typedef struct BatchBlockControl {
-  uint32_t arrivals; ///< at barriers of all blocks; bit 31: the block has left
+  uint32_t arrivals; ///< at barriers of all blocks; bit 31: the block has
+                     ///< exited
   uint32_t ended;    ///< 1: all its threads have reached the end of the kernel
-  int64_t progress;  ///< 0: no step has begun; else, in the high and low half:
-                     ///< plan (from 1) and step of the last step; for lanes,
-                     ///< the steps so far and the program's block; for single
-                     ///< instances, the tasks so far and the kernel
+  int64_t progress;  ///< 0: no step has begun; else, in the high and low
+                     ///< halves: plan (from 1) and number of the last step; for
+                     ///< lanes, the steps so far and the program's block; for
+                     ///< single instances, the tasks so far and the kernel
 } BatchBlockControl;
 
-/// The barrier of a persistent kernel's blocks, and the progress of each. All
-/// bytes are 0 when the kernel starts.
+/// The barrier among a persistent kernel's blocks, and the progress of each
+/// block. All bytes are 0 when the kernel starts.
 typedef struct BatchDeviceControl {
   uint32_t arrivals; ///< of all blocks at all barriers, modulo 2^32
   uint32_t padding0[31];
-  uint32_t timedOut; ///< 1: a block has waited too long, and all have left
-  uint32_t step;     ///< of that block: its step of the plan
-  uint32_t barrier;  ///< of that block: the number of its barrier, from 1
-  uint32_t block;    ///< of that block: its number
+  uint32_t timedOut; ///< 1: a block has waited too long, and all blocks have
+                     ///< exited
+  uint32_t step;     ///< step of the plan that this block was at
+  uint32_t barrier;  ///< barrier at which this block waited, from 1
+  uint32_t block;    ///< number of this block
   BatchIndexError indexError;
   uint32_t padding1[24];
   BatchBlockControl ofBlocks[1]; ///< one for each block
@@ -304,10 +309,11 @@ typedef struct BatchObject {
   void (*execute)(BatchContext *, int64_t worker, int64_t workers);
   /// Runs one instance directly, one task at a time.
   void (*unbatched)(BatchContext *, int64_t instance);
-  /// Code for a device that runs all steps instead: a CUDA binary or PTX.
+  /// Device code that runs all steps instead of `execute`: a CUDA binary or
+  /// PTX.
   const char *deviceCode;
   uint64_t deviceCodeSize;
-  /// The same for the emulator: runs one of its threads (EmulatorABI.h).
+  /// The same for the emulator: runs one GPU thread (EmulatorABI.h).
   void (*emulate)(struct BatchEmulatorThread *, void *const *arguments);
 } BatchObject;
 

@@ -15,9 +15,9 @@
 
 namespace batchrt {
 
-/// A request that runs end early: those that are in progress, and those that
-/// begin before reset(). Compiled code checks it between batches, and where an
-/// inspector loops or calls.
+/// A request to end runs early: runs that are in progress, and runs that begin
+/// before reset(). Compiled code checks it between batches, and in inspectors
+/// at loops and calls.
 class Cancellation {
 public:
   /// Any thread and any signal handler may call this at any time.

@@ -31,21 +31,22 @@ struct Type {
   Kind kind = Index;
   DType dtype = DType::I64;   ///< of scalars and of a tensor's elements
   int adt = -1;               ///< Adt: position in Descriptor::adts
-  std::vector<Type> elements; ///< List: the one element type
+  std::vector<Type> elements; ///< List: its element type
   std::vector<int64_t> shape; ///< Tensor
   int table = -1;             ///< Tensor: table of the results of tasks, or -1
   int source = -1;            ///< Tensor: the source of input rows, or -1
 
   const Type &element() const { return elements.front(); }
   bool isScalar() const { return kind <= Float; }
-  /// Returns true if a value of the type is an ADT value or contains some.
+  /// Returns true if a value of the type is or contains an ADT value.
   bool holdsNodes() const;
 };
 
 struct Field {
   std::string name;
   Type type;
-  int rows = -1; ///< of a result: the result with its number of rows, or -1
+  int rows = -1; ///< of a result: the result that stores its number of rows, or
+                 ///< -1
 };
 
 struct Variant {
@@ -58,7 +59,8 @@ struct Variant {
 struct AdtInfo {
   std::string name;
   std::string kind; ///< sequence, tree, dag, or empty: not declared
-  /// The most children of its own ADT that a node has, or -1: not declared.
+  /// The maximum number of children of its own ADT that a node has; -1: not
+  /// declared.
   int64_t arity = -1;
   std::vector<Variant> variants;
 
@@ -79,7 +81,7 @@ struct PackingInfo {
   bool panels = false;      ///< else rows
   int64_t n = 0, k = 0, width = 0;
   bool transposed = false;
-  /// For panels of a parameter with other dimensions than n and k: its extents,
+  /// For panels of a parameter with dimensions other than n and k: its extents,
   /// and its dimensions in the order groups, k, n.
   std::vector<int64_t> extents;
   std::vector<int> order;
@@ -103,7 +105,7 @@ struct TableInfo {
   int group = 0;
   int64_t block = 1, slotBytes = 0; ///< block: a power of two
   int64_t ownBytes = 0;             ///< of a slot, without gaps between slots
-  int nextTo = -1;                  ///< -1: memory of its own
+  int nextTo = -1;                  ///< -1: it has its own memory
   int64_t offset = 0;
   bool transient = false; ///< only frames and records hold its rows
   /// The positions of elements in a row that is not in row-major order.
@@ -140,7 +142,7 @@ struct RaggedScratch {
 struct WorkerScratch {
   int64_t fixed = 0, perTask = 0, most = 0;
 
-  /// Returns the bytes that a worker needs for `tasks` tasks.
+  /// Returns the number of bytes that a worker needs for `tasks` tasks.
   int64_t bytes(int64_t tasks) const {
     return std::min(fixed + tasks * perTask, most);
   }
@@ -155,9 +157,9 @@ struct KernelInfo {
   bool deferred = false; ///< no wait depends on it
   std::vector<OperandInfo> operands;
   std::vector<ResultInfo> results;
-  /// Bytes of results that have no table, which are those of blocks of a
-  /// lockstep program, and the operands in whose rows the results may be
-  /// stored, -1: none.
+  /// For results that have no table, which are those of blocks of a lockstep
+  /// program: their sizes in bytes, and the operands in whose rows they may be
+  /// stored (-1: none).
   std::vector<int64_t> resultBytes;
   std::vector<int> resultRoots;
   int64_t copiedBytes = 0; ///< per task, for inserts that are never in place
@@ -195,9 +197,9 @@ struct BlockInfo {
   std::vector<int> inPlace;
 };
 
-/// A program whose control runs in lock step.
+/// A program whose control flow runs in lockstep.
 struct LockstepInfo {
-  bool frames = false; ///< callers wait until a call ends for all its lanes
+  bool frames = false; ///< callers wait until a call finishes on all its lanes
   std::vector<VariableInfo> variables;
   std::vector<BlockInfo> blocks;
 };
@@ -205,11 +207,12 @@ struct LockstepInfo {
 /// A program that runs single instances.
 struct ReplicateInfo {
   int64_t bytes = 0;              ///< needed by units for one instance
-  int64_t tasks = 1;              ///< the most tasks of a step
-  int64_t capacity = 1;               ///< instances that units can run together; 0:
+  int64_t tasks = 1;              ///< maximum number of tasks of a step
+  int64_t capacity = 1;           ///< instances that units can run together; 0:
                                   ///< each unit runs instances by itself
-  int64_t memberBytes = 0;        ///< for each of these except the first
-  int64_t setBytes = 0;           ///< for several instances, before `common`
+  int64_t memberBytes = 0;        ///< for each instance except the first
+  int64_t setBytes = 0;           ///< for several instances, in front of
+                                  ///< `common`
   std::vector<std::string> loops; ///< unbounded ones, for messages
   /// The loop around each kernel, by the kernel's name, for messages.
   std::map<std::string, std::string> kernelLoops;
@@ -217,15 +220,15 @@ struct ReplicateInfo {
   int64_t nodeCells = 0;  ///< of the results of each node of an instance
   int64_t nodeValues = 0; ///< new nodes for each node of the input
 
-  /// Return the bytes that all units need to run `instances` instances
-  /// together: those before BatchUnit::common, and those from there on.
+  /// Return the number of bytes that all units need to run `instances`
+  /// instances together: in front of BatchUnit::common, and from there on.
   int64_t bytesBefore(int64_t instances) const {
     return instances > 1 && capacity > 1 ? setBytes : 0;
   }
   int64_t commonBytes(int64_t instances) const {
-    return bytes +
-           (std::clamp<int64_t>(capacity, 1, std::max<int64_t>(instances, 1)) - 1) *
-               memberBytes;
+    const int64_t members =
+        std::clamp<int64_t>(capacity, 1, std::max<int64_t>(instances, 1));
+    return bytes + (members - 1) * memberBytes;
   }
 };
 
@@ -253,7 +256,8 @@ struct Descriptor {
   Policy policy = Policy::Depth;          ///< default of the object
   StateMachine stateMachine;              ///< of Policy::StateMachine
   bool hasInspect = false, hasExecute = false, hasUnbatched = false;
-  /// Where and why the compiler could not make batched code; empty if it could.
+  /// Reason and location if the compiler could not generate batched code; else
+  /// empty.
   std::string notBatched;
 
   /// Returns the variant with this number, or null.

@@ -66,7 +66,7 @@ BATCH_KEY(table)
 BATCH_KEY(source)
 
 // `adts`.
-BATCH_KEY(kind) // of an operand too
+BATCH_KEY(kind) // also of an operand
 BATCH_KEY(arity)
 BATCH_KEY(variants)
 BATCH_KEY(number)
@@ -97,7 +97,7 @@ BATCH_KEY(offset)
 BATCH_KEY(digits)
 BATCH_KEY(run)
 
-// `kernels`. Kinds of operands are `rows` and the following (BatchOperand).
+// `kernels`. Kinds of operands are `rows` and those below (BatchOperand).
 BATCH_KEY(gather)
 BATCH_KEY(scalar)
 BATCH_KEY(phase)

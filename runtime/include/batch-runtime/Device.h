@@ -26,7 +26,7 @@ struct Watchdog;
 /// Handles that have a meaning only for their device.
 using DeviceKernel = uint64_t;
 using DeviceEvent = uint64_t;
-/// Work of one stream runs in order. Stream 0 is the device's own.
+/// A stream runs its work in order. Stream 0 is the device's own stream.
 using DeviceStream = uint64_t;
 
 /// The resources of a chip.
@@ -81,8 +81,8 @@ public:
   /// that tracks writes treats the memory as unwritten.
   virtual void discard(uint64_t /*address*/, size_t /*bytes*/) {}
   /// Declares that kernels access only these regions of the memory until it is
-  /// discarded. Each region begins at a multiple of 4. A device that sees all
-  /// accesses reports others as errors.
+  /// discarded. Each region begins at a multiple of 4. A device that checks all
+  /// accesses reports any others as errors.
   virtual void divide(uint64_t /*address*/,
                       const std::vector<DeviceRegion> & /*regions*/) {}
   /// Allocates host memory that is copied without blocking the caller.
@@ -99,15 +99,15 @@ public:
   virtual DeviceStream createStream() = 0;
   virtual void releaseStream(DeviceStream stream) noexcept = 0;
 
-  /// Loads code; equal code is loaded once. The handle lives as long as the
+  /// Loads code; equal code is loaded once. The handle is valid as long as the
   /// device.
   virtual DeviceKernel load(const DeviceCode &code) = 0;
-  /// Returns the number of blocks of the shape that the whole device runs at
-  /// the same time; 0 if a block does not fit. `shape.blocks` is not read.
+  /// Returns the number of blocks of the shape that the whole device can run at
+  /// the same time, or 0 if a block does not fit. Ignores `shape.blocks`.
   virtual int64_t residentBlocks(DeviceKernel kernel,
                                  const LaunchShape &shape) = 0;
-  /// Returns the most blocks of the shape in a cluster; 1 if the device has no
-  /// clusters.
+  /// Returns the maximum number of blocks of the shape in a cluster, or 1 if
+  /// the device has no clusters.
   virtual int64_t maxClusterSize(DeviceKernel kernel,
                                  const LaunchShape &shape) = 0;
   virtual void launch(DeviceKernel kernel, const LaunchShape &shape,
@@ -118,28 +118,28 @@ public:
   virtual bool isDone(DeviceStream stream = 0) = 0;
   virtual void synchronize(DeviceStream stream = 0) = 0;
   /// Waits until all work of the stream is done. Raises an Error if the kernel
-  /// has begun and then makes no progress for longer than the watchdog allows;
-  /// the device is then unusable until the process ends.
+  /// makes no progress for longer than the watchdog allows, counted from its
+  /// start; the device is then unusable until the process ends.
   void wait(const Watchdog &watchdog, DeviceStream stream = 0);
 
   virtual DeviceEvent createEvent() = 0;
   virtual void releaseEvent(DeviceEvent event) noexcept = 0;
   virtual void record(DeviceEvent event, DeviceStream stream = 0) = 0;
   virtual bool hasHappened(DeviceEvent event) = 0;
-  /// Returns the time between two events that have happened.
+  /// Returns the time between two events that have occurred.
   virtual double microseconds(DeviceEvent begin, DeviceEvent end) = 0;
 
 protected:
-  /// Allocate memory; return 0 or null if there is too little.
+  /// Allocate memory; return 0 or null if there is not enough.
   virtual uint64_t tryAllocate(size_t bytes) = 0;
   virtual char *tryAllocateStaging(size_t bytes) = 0;
-  /// Returns the bytes that are free, for messages.
+  /// Returns the number of free bytes, for messages.
   virtual size_t freeMemory() = 0;
   /// Reads device memory while a kernel runs. Returns false if that is not
   /// possible.
   virtual bool peek(void *to, uint64_t from, size_t bytes) = 0;
-  /// Notes that the kernel never ends: nothing may wait for the device from now
-  /// on.
+  /// Records that the kernel never finishes, so nothing may wait for the device
+  /// from now on.
   virtual void abandon() noexcept = 0;
 
   DeviceInfo facts;
@@ -152,10 +152,10 @@ std::unique_ptr<Device> openCudaDevice(int ordinal = 0);
 struct AccessCounts; // Emulator.h
 
 struct EmulatorOptions {
-  /// Blocks that run at the same time; 0: 4, or two clusters.
+  /// Blocks that run at the same time; 0: four blocks or two clusters.
   int64_t blocks = 0;
   uint64_t seed = 0;              ///< of the order in which threads run
-  AccessCounts *counts = nullptr; ///< the launches add to these; may be null
+  AccessCounts *counts = nullptr; ///< launches add to these; may be null
 };
 
 /// Opens a GPU emulated on the host, which finds races, deadlocks and accesses

@@ -43,8 +43,8 @@ private:
   size_t top = 0;
 };
 
-/// One range of device memory, allocated from its start, and staging memory for
-/// the beginning of the range, at the same offsets.
+/// A range of device memory that is allocated from its start, and staging
+/// memory for the beginning of the range, at the same offsets.
 class DeviceArena {
 public:
   struct Counts {
@@ -58,11 +58,11 @@ public:
   DeviceArena(const DeviceArena &) = delete;
   DeviceArena &operator=(const DeviceArena &) = delete;
 
-  /// Starts over, with room for `bytes` and staging memory for the first
-  /// `staged` of them. If the arena has to grow, its contents are lost; no work
-  /// that uses it may be in progress.
+  /// Starts over, with a capacity of `bytes` bytes and staging memory for the
+  /// first `staged` of them. If the arena has to grow, its contents are lost.
+  /// No work that uses it may be in progress.
   void reset(size_t bytes, size_t staged);
-  /// Allocates `bytes` and returns their offset, a multiple of 256.
+  /// Allocates `bytes` bytes and returns their offset, a multiple of 256.
   size_t allocate(size_t bytes);
   /// Declares that kernels access only these regions.
   void divide(const std::vector<DeviceRegion> &regions) {

@@ -23,7 +23,7 @@
 
 namespace batchrt {
 
-/// The bytes that the threads of launches access, added up.
+/// Total number of bytes that the threads of launches access.
 struct AccessCounts {
   /// The range of a block's shared memory in which writes are counted.
   int64_t begin = 0, end = 0;
@@ -41,10 +41,11 @@ struct EmulatedLaunch {
   int64_t clusterBlocks = 1;
   int64_t sharedBytes = 0; ///< of a block
   uint64_t seed = 0;       ///< of the order in which threads run
-  /// The mean number of plain accesses until another thread runs; 0: no limit.
+  /// Mean number of plain accesses until another thread runs; 0: no limit.
   int64_t accessPeriod = 256;
   AccessCounts *counts = nullptr; ///< the launch adds to these; may be null
-  /// The most switches between threads. A kernel that needs more is an error.
+  /// Maximum number of switches between threads. A kernel that needs more
+  /// raises an error.
   int64_t maxSwitches = 1'000'000'000;
 };
 
@@ -69,19 +70,19 @@ public:
   Emulator(const Emulator &) = delete;
   Emulator &operator=(const Emulator &) = delete;
 
-  /// Declares a region of global memory, which counts as unwritten. Its address
-  /// is a multiple of 4; regions do not overlap.
+  /// Declares a region of global memory, which is initially unwritten. Its
+  /// address is a multiple of 4; regions do not overlap.
   void addRegion(void *base, size_t bytes, std::string name,
                  RegionUse use = RegionUse::ReadWrite);
   void removeRegion(void *base);
-  /// Notes that the host has written these bytes, which are in one region.
+  /// Records that the host has written these bytes, which are in one region.
   void markWritten(const void *address, size_t bytes);
   /// Checks bytes that the host is about to read: throws an Error if some were
   /// not written.
   void checkWritten(const void *address, size_t bytes) const;
 
-  /// Runs a kernel to its end. Throws an Error that reports what is wrong, the
-  /// location and the thread. Writes of the kernel remain.
+  /// Runs a kernel to completion. If a check fails, throws an Error with the
+  /// cause, the location and the thread. The kernel's writes remain.
   void launch(const EmulatedLaunch &launch);
 
   const EmulatorCounters &counters() const;

@@ -24,7 +24,8 @@ typedef enum BatchMemorySpace {
   BATCH_SPACE_GENERIC = 0,       ///< any of the following
   BATCH_SPACE_GLOBAL = 1,        ///< a registered region
   BATCH_SPACE_SHARED = 3,        ///< the shared memory of the thread's block
-  BATCH_SPACE_SHARED_CLUSTER = 7 ///< that of any block of its cluster
+  BATCH_SPACE_SHARED_CLUSTER = 7 ///< the shared memory of any block of its
+                                 ///< cluster
 } BatchMemorySpace;
 
 /// The orderings of an atomic operation or a fence, as bits.
@@ -56,7 +57,7 @@ typedef enum BatchAtomicUpdate {
   BATCH_ATOMIC_FADD = 10
 } BatchAtomicUpdate;
 
-/// The lane whose value `shuffle` returns to a lane.
+/// Source lane of a shuffle, for each lane.
 typedef enum BatchShuffleMode {
   BATCH_SHUFFLE_XOR = 0,  ///< lane ^ offset
   BATCH_SHUFFLE_UP = 1,   ///< lane - offset

@@ -15,7 +15,7 @@
 namespace batchrt {
 
 /// An error in the user's input: files, values, parameters, objects. The
-/// message reports the location of the error and what to do.
+/// message gives the location of the error and explains how to fix it.
 class Error : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;

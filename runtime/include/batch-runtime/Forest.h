@@ -30,9 +30,9 @@ inline int64_t listLength(int64_t cell) {
   return static_cast<int64_t>(static_cast<uint64_t>(cell) >> 32);
 }
 inline int64_t listFirst(int64_t cell) { return cell & BATCH_LIST_FIRST; }
-/// Bit of a list's cell: set if the list is in a region of the pool with room
-/// for more entries. The entry before its first is (room << 32) | entries in
-/// use.
+/// Bit of a list's cell: set if the list is in a region of the pool with space
+/// for more entries. The entry before its first is (capacity << 32) | entries
+/// in use.
 constexpr int64_t listGrows = int64_t(1) << 31;
 /// Returns the handle of a row of a source.
 inline int64_t sourceHandle(int source, int64_t row) {
@@ -68,13 +68,13 @@ struct Forest {
   std::vector<int64_t> lines;            ///< line of each instance in its file
   std::vector<TensorCell> tensors;
 
-  /// Return the bytes of the input alone, and all reserved bytes.
+  /// Return the size in bytes of the input alone, and of all reserved memory.
   size_t inputBytes() const;
   size_t bytes() const;
 };
 
-/// Map from words to numbers: lines of a vocabulary file, or in the order of
-/// first appearance.
+/// Map from words to numbers: line numbers of a vocabulary file, or numbers in
+/// the order of first appearance.
 class Vocabulary {
 public:
   /// Numbers words in the order of their first appearance.
@@ -82,8 +82,8 @@ public:
   /// Reads a file in which word i is line i; lines end at '\n' only.
   static Vocabulary open(const std::string &path);
 
-  /// Returns the number of a word; empty if a fixed vocabulary contains neither
-  /// the word nor "<unk>".
+  /// Returns the number of a word, or std::nullopt if a fixed vocabulary
+  /// contains neither the word nor "<unk>".
   std::optional<int64_t> number(const std::string &word);
   const std::string &path() const { return file; }
   int64_t size() const { return static_cast<int64_t>(numbers.size()); }
@@ -94,8 +94,8 @@ private:
   std::string file; ///< empty: numbered by first appearance
 };
 
-/// The rows of tensors that input values refer to by {"tensor": "NAME"}. Each
-/// source of that kind has a pool.
+/// Rows of the tensors that input values refer to by {"tensor": "NAME"}. Each
+/// source of input tensors has a pool.
 class InputTensors {
 public:
   explicit InputTensors(const Descriptor &descriptor)
@@ -107,11 +107,11 @@ public:
   /// leading dimension.
   std::pair<int64_t, int64_t> rows(const Type &type, const std::string &name,
                                    bool list);
-  /// Appends rows of zeros, including padding. The caller sets their elements.
-  /// Their addresses change when more rows are added.
+  /// Appends rows of zeros, including their padding. The caller sets the
+  /// elements. Their addresses change when more rows are added.
   char *addRows(const Type &type, int64_t count);
   char *addRow(const Type &type) { return addRows(type, 1); }
-  /// Appends a row with the given elements; returns its number.
+  /// Appends a row with the given elements and returns its number.
   int64_t addRow(const Type &type, const char *dense);
 
   /// Drops all rows except the first `counts[s]` of each source s. Handles of
@@ -124,7 +124,7 @@ public:
 
   const char *base(int source) const { return pools[source].data.data(); }
   int64_t count(int source) const { return pools[source].rows; }
-  /// Returns the bytes of all rows.
+  /// Returns the size in bytes of all rows.
   size_t bytes() const;
 
 private:

@@ -17,9 +17,9 @@
 namespace batchrt {
 
 /// Results that must outlive a plan if other plans of the run follow: handles
-/// of results that are needed after it, or until the end of the run.
-struct KeptRows {
-  std::vector<int64_t> kept, pinned;
+/// of results that are needed after the plan, or until the end of the run.
+struct LiveOutRows {
+  std::vector<int64_t> liveOut, pinned;
 };
 
 /// The rows of a pool that earlier plans of a run wrote. A row is free once
@@ -28,15 +28,15 @@ struct KeptRows {
 class HeldRows {
 public:
   /// An epoch after all others: the row is needed after this plan.
-  static constexpr int32_t kept = INT32_MAX - 1;
+  static constexpr int32_t liveOut = INT32_MAX - 1;
   /// An epoch after all others: the row is needed until the end of the run.
   static constexpr int32_t pinned = INT32_MAX;
 
   void clear() { ranges.clear(); }
   /// Begins a plan, when the pool has `rows` rows: no row has a reader yet.
   void begin(int64_t rows);
-  /// Notes that a task reads a row in `epoch`, or that the row is kept or
-  /// pinned. Has no effect on rows that are not held.
+  /// Records that a task reads a row in `epoch`, or that the row is live or
+  /// pinned after the plan. Has no effect on rows that are not held.
   void read(int64_t row, int32_t epoch) {
     if (row < static_cast<int64_t>(lastReads.size()))
       lastReads[row] = std::max(lastReads[row], epoch);

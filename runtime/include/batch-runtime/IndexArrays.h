@@ -29,13 +29,13 @@ public:
 
   /// Begins a plan of `numParts` parts.
   void begin(int64_t numParts);
-  /// Counts the rows of a part's ragged operands. Parts may be counted at the
-  /// same time.
+  /// Counts the rows of a part's ragged operands. Parts may be counted
+  /// concurrently.
   void countRaggedRows(const TaskOrder &order, int64_t part);
   /// Lays out all arrays in memory.
   void layOut(const TaskOrder &order);
   /// Writes the entries of a part's tasks, after all tasks have slots. Parts
-  /// may be filled in at the same time.
+  /// may be filled in concurrently.
   void fill(const TaskOrder &order, const Tables &tables, int64_t part);
 
   /// Writes one operand of a kernel for each of its steps. `to` is the operand
@@ -52,9 +52,9 @@ public:
 
 private:
   class PartWriter;
-  /// The beginning of a part's rows of a ragged operand in a step: in the
-  /// operand's array, and in the step of all parts. At first, `begin` is the
-  /// number of these rows.
+  /// Where a part's rows of a ragged operand in a step begin: in the operand's
+  /// array, and in the step of all parts. At first, `begin` is the number of
+  /// these rows.
   struct RaggedRows {
     int64_t begin, inStep;
   };

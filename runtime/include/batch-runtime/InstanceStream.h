@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A run with instances that are not known when it begins. It has positions, each
+// A run whose instances arrive while it is in progress. It has positions, each
 // with memory for the arguments and the results of an instance:
 //
 //   free -> acquire() -> submit() -> a lane runs it -> take() -> release()
@@ -32,22 +32,22 @@ class InstanceStream {
 public:
   explicit InstanceStream(int64_t capacity);
 
-  // For the thread that submits instances and takes results.
+  // Functions for the thread that submits instances and takes results.
 
-  /// Returns a position whose arguments may be written; -1 if none is free.
+  /// Returns a position whose arguments may be written, or -1 if none is free.
   int64_t acquire();
   void submit(int64_t position);
-  /// Waits for an instance that has ended, and returns its position, whose results
-  /// may be read. Returns kClosed if the run ends first, and kWoken after
-  /// wake(). Throws Cancelled once `cancellation`, which may be null, is
+  /// Waits for an instance that has finished and returns its position, whose
+  /// results may be read. Returns kClosed if the run ends first, and kWoken
+  /// after wake(). Throws Cancelled once `cancellation`, which may be null, is
   /// requested; the stream stays usable.
   int64_t take(const Cancellation *cancellation);
   static constexpr int64_t kClosed = -1, kWoken = -2;
-  /// Returns the number of instances that take() would return at once.
+  /// Returns the number of instances that take() would return without waiting.
   int64_t ended();
   void release(int64_t position);
 
-  // For lanes, on any worker.
+  // Functions for lanes, on any worker.
 
   /// Returns the number of instances that wait for a lane, as compiled code
   /// reads it.
@@ -55,10 +55,11 @@ public:
     return reinterpret_cast<const int64_t *>(&waiting);
   }
 
-  /// Notes that the results of position `ended` are written, unless it is negative.
-  /// Returns a position with an instance that has not run, or -1.
+  /// Records that the results of position `ended` are written, unless it is
+  /// negative. Returns a position with an instance that has not run, or -1.
   int64_t exchange(int64_t ended);
-  /// Waits until exchange() can return a position. Returns false if the run ends.
+  /// Waits until exchange() can return a position. Returns false if the run
+  /// ends.
   bool waitForMore();
 
   // Any thread may call these.
@@ -74,7 +75,9 @@ private:
   public:
     explicit Queue(int64_t capacity) : positions(capacity) {}
     int64_t size() const { return count; }
-    void push(int64_t position) { positions[(first + count++) % positions.size()] = position; }
+    void push(int64_t position) {
+      positions[(first + count++) % positions.size()] = position;
+    }
     int64_t pop() {
       --count;
       const int64_t position = positions[first];

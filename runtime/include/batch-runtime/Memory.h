@@ -26,13 +26,13 @@ public:
   Buffer &operator=(Buffer &&other) noexcept;
   ~Buffer() { release(); }
 
-  /// Makes room for `bytes`; the contents are lost if the buffer grows. `what`
+  /// Reserves `bytes` bytes; the contents are lost if the buffer grows. `what`
   /// names the purpose in the out-of-memory message.
   char *reserve(size_t bytes, const char *what);
-  /// As reserve(), for memory of which little may be written: takes only
-  /// address space, and a page once something is written to it.
+  /// Like reserve(), for memory that may stay mostly unwritten: takes only
+  /// address space at first, and a page once something is written to it.
   char *reserveAddresses(size_t bytes, const char *what);
-  /// As reserve(), but keeps the first `used` bytes.
+  /// Like reserve(), but keeps the first `used` bytes.
   char *grow(size_t bytes, size_t used, const char *what);
   void release();
 
@@ -58,8 +58,8 @@ public:
   /// Returns `bytes` bytes at the start of the next chunk that is large enough.
   /// The rest of that chunk serves the following requests.
   char *grow(BatchContext &context, size_t bytes);
-  /// Frees all memory taken since the arena's top was `mark`, except `count`
-  /// rows (addresses): rows younger than the mark move right after it.
+  /// Frees all memory allocated since the arena's top was `mark`, except
+  /// `count` rows (addresses). Rows allocated after the mark move to it.
   void keep(BatchContext &context, char *mark, int64_t *rows,
             const int64_t *bytes, size_t count);
   size_t capacity() const;
@@ -77,7 +77,7 @@ private:
 };
 
 /// The stack of a fiber: reserved address space with a guard page below. Only
-/// touched pages take memory.
+/// touched pages use memory.
 class FiberStack {
 public:
   explicit FiberStack(size_t bytes);
@@ -91,7 +91,7 @@ public:
   /// Returns true if the stack was made for `size` bytes.
   bool isFor(size_t size) const { return size == wanted; }
   /// Returns the lowest address that compiled code may reach: runtime functions
-  /// that it calls need some room below.
+  /// that it calls need some space below.
   int64_t limit() const {
     return reinterpret_cast<int64_t>(bottom() + reserved);
   }
@@ -103,8 +103,8 @@ private:
   size_t guard = 0, bytes = 0;
 };
 
-/// A stack that is borrowed for the lifetime of this object: one that others
-/// have returned, or a new one. Sessions that do not run hold no stacks.
+/// A stack that is borrowed for the lifetime of this object: one that was
+/// returned before, or a new one. Sessions that are not running hold no stacks.
 class BorrowedStack {
 public:
   explicit BorrowedStack(size_t bytes);
@@ -131,7 +131,7 @@ public:
   /// Runs `body(argument)` on the stack. Returns true if the body returned,
   /// false if it was left by leave() or suspend(). The body must not throw.
   bool run(void (*body)(void *), void *argument);
-  /// Resumes a suspended body. Returns as run() does.
+  /// Resumes a suspended body. Returns the same values as run().
   bool resume();
   /// Leaves the running body until resume().
   void suspend();
@@ -160,11 +160,11 @@ public:
   void clear();
   bool find(int64_t function, const int64_t *key, int64_t keySize,
             int64_t *results, int64_t resultCount) const;
-  /// Notes that a call begins. Returns false if it has begun before. find()
-  /// does not find the call until store() adds its results.
+  /// Records that a call begins. Returns false if it began before. find() does
+  /// not find the call until store() adds its results.
   bool begin(int64_t function, const int64_t *key, int64_t keySize,
              int64_t resultCount);
-  /// Lets all calls that have begun begin again, since some will not end.
+  /// Allows all calls that began to begin again, because some will not finish.
   void forgetBegun() { ++attempt; }
   void store(int64_t function, const int64_t *key, int64_t keySize,
              const int64_t *results, int64_t resultCount);
@@ -180,7 +180,7 @@ private:
     uint64_t epoch; ///< entries of another epoch are empty
     int64_t function, keySize, cells;
     bool hasResults;
-    uint64_t attempt; ///< the attempt in which the call has begun
+    uint64_t attempt; ///< the attempt in which the call began
   };
   Entry &add(int64_t function, const int64_t *key, int64_t keySize,
              int64_t resultCount);

@@ -16,8 +16,8 @@
 
 namespace batchrt {
 
-/// A shared object that batch-compile made, opened and checked: ABI version,
-/// descriptor, CPU features.
+/// An open shared object that batch-compile created. Its ABI version,
+/// descriptor and CPU features have been checked.
 class CompiledObject {
 public:
   static CompiledObject open(const std::string &path);
@@ -36,7 +36,7 @@ private:
   std::shared_ptr<const Descriptor> parsed;
 };
 
-/// Returns the `features` (LLVM's names) that this host lacks.
+/// Returns the `features` (LLVM names) that this host lacks.
 std::vector<std::string>
 missingCpuFeatures(const std::vector<std::string> &features);
 

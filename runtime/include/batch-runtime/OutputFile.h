@@ -15,10 +15,9 @@ namespace batchrt {
 
 /// Writes the file `path`. The runtime writes every file with this function.
 ///
-/// A regular file, or one that does not exist, is written completely or not at
-/// all: under a temporary name in its folder, which is renamed at the end. A
-/// symbolic link stays, and its target is replaced. Devices, pipes and targets
-/// of links in /proc are written in place.
+/// A regular or new file is written atomically: to a temporary file in the same
+/// directory, which is then renamed. A symbolic link stays, and its target is
+/// replaced. Devices, pipes and targets of links in /proc are written in place.
 void writeFile(
     const std::string &path,
     const std::function<void(const std::function<void(const void *, size_t)> &)>

@@ -33,7 +33,7 @@ struct Output {
 
 /// Location of rows of an output in a session.
 struct RowSource {
-  const Type *type; ///< of a tensor or a number; null: zeros
+  const Type *type; ///< of a tensor or a scalar; null: zeros
   int64_t cell;
   int64_t rows; ///< 1; for a tensor with one more dimension, any number
 };
@@ -48,8 +48,9 @@ void copyRows(const Session &session, const std::vector<RowSource> &sources,
 /// another result counts. An ADT result is one ragged output for each name of a
 /// tensor or scalar field. Its rows are in post-order: depth-first from the
 /// root, fields in declared order, a shared node at its first visit. If two
-/// results have fields with the same name, the outputs are RESULT.FIELD; if the
-/// variants of a result disagree on a field's type, VARIANT.FIELD.
+/// results have fields with the same name, the outputs are named RESULT.FIELD.
+/// If the variants of a result disagree on a field's type, they are named
+/// VARIANT.FIELD.
 class OutputCollector {
 public:
   explicit OutputCollector(const Descriptor &descriptor);
@@ -59,7 +60,7 @@ public:
   void clear();
   /// Appends the results of one instance of the session's mini-batch.
   void collect(const Session &session, int64_t instance);
-  /// As collect(), but only records the locations of the rows, without data.
+  /// Like collect(), but only records the locations of the rows, without data.
   void find(const Session &session, int64_t instance);
   /// Returns the rows of an output found since clear(). They are valid until
   /// the session's next run.
@@ -67,8 +68,8 @@ public:
     return sources[output];
   }
   const std::vector<Output> &outputs() const { return list; }
-  /// Returns the result of the entry that makes up an output; -1 for fields of
-  /// ADT values.
+  /// Returns the entry's result that an output stores, or -1 for fields of ADT
+  /// values.
   int resultOf(size_t output) const;
   /// Writes all outputs to a file. On failure, no partial file is left.
   void write(const std::string &path) const;
@@ -85,7 +86,7 @@ private:
   const Descriptor &descriptor;
   std::vector<Output> list;
   std::vector<std::vector<RowSource>> sources; ///< by output
-  /// The output of each result that is not an ADT value, else -1.
+  /// By result: its output, or -1 for an ADT value.
   std::vector<int> plain;
   /// [result][variant number][field] -> output or -1
   std::vector<std::vector<std::vector<int>>> fields;
@@ -101,8 +102,8 @@ private:
 };
 
 /// Returns the outputs of one instance as a JSON object. It maps names to the
-/// elements of the instance's row, or for a ragged output to an array of such
-/// rows.
+/// elements of the instance's row, or to an array of rows if the output is
+/// ragged.
 std::string toJson(const std::vector<Output> &outputs, int64_t instance);
 
 /// The result of a comparison.

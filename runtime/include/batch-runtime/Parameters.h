@@ -38,7 +38,7 @@ struct ParameterOptions {
 struct ParameterValue {
   std::vector<int64_t> shape;
   const char *data = nullptr;
-  std::vector<char> owned; ///< empty if `data` is other memory
+  std::vector<char> owned; ///< empty if `data` points to other memory
 };
 
 /// The parameters in the packings that kernels read. The file is not needed
@@ -58,12 +58,12 @@ public:
   const char *packing(size_t index) const {
     return buffers[index].data() + prefix(index);
   }
-  /// Returns the number of bytes before a packing that belong to it.
+  /// Returns the number of bytes in front of a packing that belong to it.
   size_t prefix(size_t packing) const { return layouts[packing].prefix; }
   int64_t rows(size_t packing) const { return layouts[packing].rows; }
   int64_t rowBytes(size_t packing) const { return layouts[packing].rowBytes; }
   size_t bytes(size_t packing) const { return layouts[packing].bytes; }
-  /// Returns the bytes of all packings.
+  /// Returns the size in bytes of all packings.
   size_t bytes() const;
 
 private:

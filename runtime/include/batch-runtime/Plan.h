@@ -18,18 +18,18 @@ namespace batchrt {
 
 /// Options of Plan::build().
 struct PlanOptions {
-  /// Makes a separate plan of each part. The plans share no rows, so that they
-  /// may run at the same time.
-  bool apart = false;
-  /// Rows that later plans of the run or its results need; null if no plan
-  /// follows.
-  const KeptRows *later = nullptr;
+  /// Makes a separate plan for each part. The plans share no rows, so they can
+  /// run concurrently.
+  bool separatePlans = false;
+  /// Rows that later plans of the run or its results need; null if this is the
+  /// last plan.
+  const LiveOutRows *later = nullptr;
 };
 
 /// Turns the tasks that have been recorded since the last plan of a run into
-/// the steps that an executor runs. It has layers, each of which depends only
-/// on earlier ones: the order of tasks, the rows that they write, the rows that
-/// they read, and the steps. All memory is kept for the next plan.
+/// the steps that an executor runs. It has four layers, each of which depends
+/// only on earlier ones: the order of tasks, the rows that they write, the rows
+/// that they read, and the steps. The next plan reuses all memory.
 class Plan {
 public:
   /// See TaskOrder.
@@ -45,18 +45,18 @@ public:
 
   const TaskOrder &order() const { return taskOrder; }
   const DepthScheduler &schedule() const { return taskOrder.schedule(); }
-  /// Returns one plan for all parts, or one for each part.
+  /// Returns one plan for all parts, or one plan for each part.
   const std::vector<BatchPlan> &plans() const { return planSteps.plans(); }
   /// Returns the graph of the plan's tasks, whose types are the kernels.
-  /// `contexts` are those of build(), unchanged since. Tasks of earlier plans
-  /// are left out.
+  /// `contexts` are the arguments of build(), unchanged since then. The graph
+  /// excludes tasks of earlier plans.
   TaskGraph taskGraph(const std::vector<BatchContext *> &contexts) const;
   PlanSteps &steps() { return planSteps; }
   const PlanSteps &steps() const { return planSteps; }
 
   /// Adds the memory that the steps refer to, except tables.
   void addRegions(std::vector<ImageRegion> &regions) const;
-  /// Returns the bytes reserved for everything except intermediates.
+  /// Returns the number of bytes reserved for everything except intermediates.
   size_t bytes() const;
 
 private:

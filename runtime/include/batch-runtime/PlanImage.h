@@ -5,18 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A persistent kernel reads the same structs as the CPU's executor, BatchStep
-// and BatchOperand, but with addresses of device memory. The image is all
-// device memory of a run, laid out so that one copy brings it in and one copy
-// brings the results back:
+// A persistent kernel reads the same structs as the CPU executor, BatchStep and
+// BatchOperand, but with addresses of device memory. The image is all device
+// memory of a run, laid out so that one copy transfers the input and one copy
+// returns the results:
 //
 //   plans, steps, operands, results | copied-in regions | control words |
 //   copied-out regions | device-only regions
 //   |<------------------- in -------------------------->|
 //                                   |<------- out ------------->|
 //
-// A gap follows each region, so that a device that checks accesses detects
-// those beyond the end.
+// A gap follows each region, so a device that checks accesses detects those
+// beyond the end of a region.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,7 +64,7 @@ struct ImageLayout {
   std::vector<DeviceRegion> deviceRegions; ///< except Resident and empty ones
 };
 
-/// Lays out the image. `layout` may be an old one: its memory is reused.
+/// Lays out the image. `layout` may be an old one, whose memory is reused.
 void layOutImage(const ImageInput &input, ImageLayout &layout);
 
 /// Writes everything that is copied in to `staging`, for an image at the

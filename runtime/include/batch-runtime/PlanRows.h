@@ -22,12 +22,12 @@ namespace batchrt {
 /// The rows that the tasks of a plan write: the second of its layers. The
 /// results of a step are adjacent. Short rows are numbered in the order of the
 /// steps and used once. Long rows are reused as soon as all their readers have
-/// run. The tasks of a step are sorted by the last epoch that reads them, so
-/// that the free rows of a step are always its first ones. Each step takes the
+/// run. The tasks of a step are sorted by the last epoch that reads their rows,
+/// so the free rows of a step are always its first ones. Each step takes the
 /// shortest free range that is long enough. A plan never frees rows of the
 /// model's results, or rows that a later plan of the run may read. Such rows of
-/// transient tables are held for later plans, which find out when they are
-/// free. Plans that run at the same time share no rows.
+/// transient tables are held for later plans, which determine when they are
+/// free. Plans that run concurrently share no rows.
 ///
 /// A kernel may insert a slice into an operand. If all tasks of a step are the
 /// only and last readers of rows that tasks of this plan have written, they
@@ -40,17 +40,16 @@ public:
   /// step. If no plan of the run follows, `later` is null, and the first part's
   /// context has the results.
   void take(TaskOrder &order, Tables &tables, int64_t numInstances,
-            WorkerPool &workers, const KeptRows *later);
-  /// Writes the slots of a part's tasks. Parts may be filled in at the same
-  /// time.
+            WorkerPool &workers, const LiveOutRows *later);
+  /// Writes the slots of a part's tasks. Parts may be filled in concurrently.
   void fillSlots(const TaskOrder &order, Tables &tables, int64_t part) const;
 
-  /// Returns the first slot of a step in the tables of a group; -1 if its tasks
-  /// write into the rows of operands.
+  /// Returns the first slot of a step in the tables of a group, or -1 if its
+  /// tasks write into the rows of operands.
   int64_t firstSlot(int group, int64_t step) const {
     return stepOffsets[group][step];
   }
-  /// Returns the bytes of all arrays.
+  /// Returns the size in bytes of all arrays.
   size_t bytes() const;
 
 private:
@@ -68,7 +67,7 @@ private:
     Buffer lastReads; ///< by group and task
     /// By group and task, if some kernel inserts: the number of reads of the
     /// rows in their last epoch; for a task that writes into the rows of
-    /// another task, the task that took the rows, else less than 0.
+    /// another task, the task that took the rows, otherwise a negative number.
     std::vector<int32_t> readers, roots;
     int64_t begin = 0, numTasks = 0;
     std::vector<int32_t> counts, sorted;
@@ -77,8 +76,8 @@ private:
     bool contains(int64_t task) const {
       return task >= begin && task < begin + numTasks;
     }
-    /// Returns the last epoch that reads a task's rows in a group; -1 if none
-    /// does.
+    /// Returns the last epoch that reads a task's rows in a group, or -1 if
+    /// none does.
     int32_t &at(int group, int64_t task) const {
       return lastReads.as<int32_t>()[place(group, task)];
     }
@@ -89,7 +88,7 @@ private:
 
   void numberEpochs(const TaskOrder &order);
   void findLastReads(TaskOrder &order, Tables &tables, int64_t numInstances,
-                     WorkerPool &workers, const KeptRows *later);
+                     WorkerPool &workers, const LiveOutRows *later);
   void findReads(const TaskOrder &order, Tables &tables, int64_t part);
   void keepResults(const TaskOrder &order, Tables &tables,
                    int64_t numInstances);

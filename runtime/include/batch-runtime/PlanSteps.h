@@ -24,24 +24,24 @@ class PlanSteps {
 public:
   explicit PlanSteps(const Descriptor &descriptor);
 
-  /// Makes the steps from the other layers.
+  /// Creates the steps from the other layers.
   void build(const TaskOrder &order, const PlanRows &rows,
              const IndexArrays &arrays, const Tables &tables);
 
-  /// Returns one plan for all parts, or one for each part.
+  /// Returns one plan for all parts, or one plan for each part.
   const std::vector<BatchPlan> &plans() const { return planList; }
   /// Returns all steps, plan after plan.
   std::vector<BatchStep> &steps() { return stepList; }
 
-  /// Consecutive steps that all workers share, or that one worker runs.
+  /// Consecutive steps that all workers share or that one worker runs.
   struct Range {
     int64_t begin, end;
     bool shared;
   };
-  /// Cuts the single plan into ranges of steps. Workers share steps that run at
-  /// the same time if these have enough tasks: `shareTasks`, or if that is 0,
-  /// the number that their kernels specify. No barrier follows the last step of
-  /// a range.
+  /// Cuts the single plan into ranges of steps. Workers share concurrent steps
+  /// if these have enough tasks: at least `shareTasks`, or if that is 0, the
+  /// number that their kernels specify. No barrier follows the last step of a
+  /// range.
   void shareSteps(int64_t workers, int64_t shareTasks);
   const std::vector<Range> &ranges() const { return rangeList; }
 
@@ -53,10 +53,10 @@ public:
   /// Returns the scratch memory that each worker needs to run the steps, in
   /// bytes.
   size_t workerScratch() const { return usedWorkerBytes; }
-  /// Return the bytes of all arrays, and of intermediates.
+  /// Return the size in bytes of all arrays, and of intermediates.
   size_t bytes() const;
   size_t scratchBytes() const { return scratch.capacity(); }
-  /// Returns the bytes that the steps copy for inserts.
+  /// Returns the number of bytes that the steps copy for inserts.
   int64_t copiedBytes() const { return usedCopiedBytes; }
 
 private:

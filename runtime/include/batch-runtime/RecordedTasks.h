@@ -15,8 +15,8 @@
 
 namespace batchrt {
 
-/// The records of inspectors as a task graph, whose types are the kernels.
-/// Keeps its memory for the next mini-batch.
+/// The records of inspectors as a task graph, whose types are the kernels. The
+/// next mini-batch reuses its memory.
 class RecordedTasks {
 public:
   explicit RecordedTasks(const Descriptor &descriptor);
@@ -29,15 +29,16 @@ public:
 
   /// Turns a schedule into one of the depth policy: writes depths into the
   /// records just read. Each batch has its own depth, except that consecutive
-  /// batches that do not read each other share one.
+  /// batches that do not read each other's results share a depth.
   void writeDepths(const Schedule &schedule);
 
-  /// Writes depths into the records just read, computed from the tasks that
-  /// they read: one more than the greatest depth of those of the same phase.
+  /// Computes depths and writes them into the records just read. A task's depth
+  /// is one more than the greatest depth of the tasks of its phase that it
+  /// reads.
   void writeDepths();
 
   /// Calls `body(handle, table)` for the tensors that a task of a kernel reads:
-  /// results of tasks and rows of sources. `table` is the table of results, or
+  /// results of tasks and rows of sources. `table` is the table of a result, or
   /// -1. `lists` is the context's list pool.
   template <class Body>
   static void forEachRead(const KernelInfo &kernel, const int64_t *record,
@@ -59,7 +60,7 @@ private:
   std::vector<int64_t> begins;          ///< of the parts, as recorded
   std::vector<int64_t> firstTasks;      ///< of the parts, in the graph
   TaskGraph graph;
-  std::vector<int32_t> batchOf; ///< by task; its batch, or its depth
+  std::vector<int32_t> batchOf; ///< by task: its batch or its depth
   std::vector<int32_t> depths;  ///< by batch
 };
 

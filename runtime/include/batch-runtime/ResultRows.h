@@ -28,8 +28,8 @@ inline int64_t noValue(const Type &type) {
 /// next mini-batch.
 class ResultRows {
 public:
-  /// Calls `body(handle, table)` for every tensor, several times for a tensor
-  /// in several places.
+  /// Calls `body(handle, table)` for every tensor. A tensor that occurs in
+  /// several places is visited once per place.
   template <class Body>
   void forEach(const Descriptor &descriptor, const BatchContext &context,
                int64_t numInstances, const Body &body) {

@@ -14,30 +14,30 @@
 
 namespace batchrt {
 
-/// Allocates ranges of rows, which are freed from some epoch on. An epoch is
-/// the steps between two barriers of the units: none of its steps writes rows
-/// that another one reads.
+/// Allocates ranges of rows, which are freed from some epoch on. An epoch
+/// consists of the steps between two barriers of the units. None of its steps
+/// writes rows that another one reads.
 class RowAllocator {
 public:
   /// Forgets all rows.
   void reset();
-  /// Restarts the epochs, with rows after those so far, so that earlier and
-  /// later steps may run at the same time.
+  /// Restarts the epochs. New rows follow all existing ones, so earlier and
+  /// later steps can run concurrently.
   void startPlan();
-  /// Restarts the epochs after all steps so far have run: all released rows are
-  /// free.
+  /// Restarts the epochs after all steps so far have run, so all released rows
+  /// are free.
   void continueRun();
   /// Enters an epoch. Epochs are entered in order, from 0.
   void enter(int64_t epoch);
-  /// Takes `count` consecutive rows, in the shortest free range that is long
-  /// enough or else at the end. Returns the first.
+  /// Allocates `count` consecutive rows, in the shortest free range that is
+  /// long enough or else at the end. Returns the first row.
   int64_t take(int64_t count);
   /// Frees rows begin ... begin+count-1 from `epoch` on, which has not been
   /// entered.
   void release(int64_t begin, int64_t count, int64_t epoch);
   /// Returns the number of rows that are needed.
   int64_t rows() const { return end; }
-  /// Returns the bytes of all arrays.
+  /// Returns the size in bytes of all arrays.
   size_t bytes() const;
 
 private:

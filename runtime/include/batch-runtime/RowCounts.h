@@ -20,13 +20,13 @@ public:
   void end(const RunView &run) override;
 
   /// Return the number of rows that the operands of steps read, and the number
-  /// of ranges of adjacent ones.
+  /// of ranges of adjacent rows.
   int64_t gatheredRows() const { return rows; }
   int64_t gatheredRuns() const { return runs; }
-  /// Returns the fewest bytes of result rows in any layout that keeps the
-  /// schedule: the rows that a step writes, and earlier rows that this step, a
-  /// later step, control or an output reads. This is the maximum over all
-  /// steps. Valid after end().
+  /// Returns the minimum number of bytes for result rows in any layout that
+  /// keeps the schedule. It is the maximum over all steps of the rows that the
+  /// step writes and the earlier rows that this step, a later step, control
+  /// flow or an output reads. Valid after end().
   int64_t liveResults() const { return most; }
 
 private:

@@ -18,11 +18,11 @@
 namespace batchrt {
 
 /// Explanation of a traced run: how many instances ran each part of the model
-/// together. A *block* is a kernel, or a block of a program in lock step.
+/// together. A *block* is a kernel, or a block of a lockstep program.
 class RunExplanation {
 public:
-  /// `steps` and `counters` are those of Session::executeTraced(). `tasks` are
-  /// those of its plans; tasks of the first instances are kept.
+  /// `steps` and `counters` are from Session::executeTraced(), and `tasks` from
+  /// its plans. Keeps the tasks of the first instances.
   RunExplanation(const Descriptor &descriptor, int64_t instances,
                  int64_t workers, const std::vector<StepTime> &steps,
                  const RunCounters &counters,
@@ -34,9 +34,12 @@ public:
     std::string places; ///< "model.mlir:7, 9-12", or ""
     int64_t batches = 0;
     int64_t tasks = 0;    ///< in these batches
-    int64_t capacity = 0;     ///< the most tasks that these batches could have
-    bool fitsCapacity = false; ///< no batch has more tasks than `StepTime::capacity`
-    double time = 0;      ///< microseconds of workers, with control after it
+    int64_t capacity = 0; ///< maximum number of tasks that these batches could
+                          ///< have
+    bool fitsCapacity =
+        false;       ///< no batch has more tasks than `StepTime::capacity`
+    double time = 0; ///< microseconds of workers, including control flow after
+                     ///< it
     std::map<int64_t, int64_t> sizes; ///< number of batches by tasks
   };
 

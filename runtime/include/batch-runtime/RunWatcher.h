@@ -15,8 +15,8 @@
 
 namespace batchrt {
 
-/// A tensor that control has read: its handle, and the table of results of its
-/// type.
+/// A tensor that control flow has read: its handle, and the table of results of
+/// its type.
 struct ReadTensor {
   int64_t handle;
   int table;
@@ -26,22 +26,23 @@ struct ReadTensor {
 struct RunView {
   const Descriptor &descriptor;
   /// One context per part. The first has the steps of the plan, and the results
-  /// of instances that have ended.
+  /// of finished instances.
   const std::vector<BatchContext *> &contexts;
   const Tables &tables;
   int64_t numInstances;
   int64_t flush = 0;     ///< from 0; a flush may have two plans
   bool deferred = false; ///< the plan has the tasks that no wait depends on
-  /// Tensors that control has read since the last plan, if it waits for them.
+  /// Tensors that control flow has read since the last plan, if it waits for
+  /// them.
   std::vector<ReadTensor> reads;
 };
 
-/// Observer of the plans of runs: one plan for a mini-batch, or if control
-/// waits for tensors, one or two for each flush.
+/// Observer of the plans of runs: one plan for each mini-batch, or if control
+/// flow waits for tensors, one or two plans for each flush.
 class RunWatcher {
 public:
   virtual ~RunWatcher() = default;
-  /// Called when a run begins. A run that read out of range may begin again.
+  /// Called when a run begins. A run with an out-of-range read may begin again.
   virtual void begin() = 0;
   /// Called when a plan is ready to run. Tasks of earlier plans have run.
   virtual void look(const RunView &run, const Plan &plan) = 0;

@@ -49,21 +49,22 @@ enum class OptionNames { Tools, C, Python };
 std::string optionName(OptionNames names, const std::string &option,
                        const std::string &value = "");
 
-/// Options of objects whose control runs in lock step; `maxSteps` and
+/// Options of objects whose control flow runs in lockstep; `maxSteps` and
 /// `partialResults` apply to all objects.
 struct LockstepOptions {
   int64_t lanes = 0;       ///< 0: one for each instance of a mini-batch
   int64_t stackDepth = 64; ///< of recursions
-  /// The most blocks that an instance may run; for inspectors and unbatched
-  /// code, the most rounds of loops and calls of recursions.
+  /// The maximum number of blocks that an instance may run; for inspectors and
+  /// unbatched code, the maximum number of rounds of loops and recursive calls.
   int64_t maxSteps = INT64_MAX;
   /// Keeps the results of successful instances if others fail.
   bool partialResults = false;
   OptionNames names = OptionNames::Tools; ///< in messages
-  /// Rule that picks the next block. The default is MOST on a device, for the
-  /// fewest steps, else WORK.
+  /// Rule that picks the next block. The default is MOST on a device, which
+  /// needs the fewest steps, else WORK.
   std::optional<BatchBlockChoice> choice;
-  int64_t patience = 1024; ///< the most steps that a lane waits for its turn
+  int64_t patience = 1024; ///< maximum number of steps that a lane waits for
+                           ///< its turn
   /// If at least this share of the lanes wait for a block, it runs on all lanes
   /// and the results of the others are dropped; above 1: never.
   double maskFrom = 2;
@@ -75,7 +76,7 @@ struct SessionOptions {
   int threads = 1;
   size_t stackSize = size_t(256) << 20;
   /// Each worker that inspects gets at least this many nodes and elements of
-  /// list arguments: with fewer, waking it does not pay off.
+  /// list arguments. With fewer, waking it does not pay off.
   int64_t nodesPerWorker = 256;
   /// A task's rows of at least this many bytes are reused after their last
   /// read. Finding the last reads costs about as much as scheduling.
@@ -83,13 +84,14 @@ struct SessionOptions {
   /// All workers share batches of at least this many tasks, and one worker runs
   /// smaller ones; 0: each kernel specifies its own number.
   int64_t shareTasks = 0;
-  /// Computes depths from the operands in records, once per plan, instead of
-  /// from the handles in the inspector, as a system without a compiler has to.
+  /// Computes depths once per plan from the operands in records, as a system
+  /// without a compiler has to, instead of in the inspector from handles.
   bool depthsOfRecords = false;
 
-  // Options of objects whose control waits for tensors.
-  /// The most branches of an instance that may wait at the same time. The next
-  /// branch of a fork begins when another one of the fork ends.
+  // Options of objects whose control flow waits for tensors.
+  /// The maximum number of branches of an instance that may wait at the same
+  /// time. The next branch of a fork begins when another branch of the fork
+  /// ends.
   int64_t maxFibers = 256;
   /// The stack size of each branch, in bytes.
   size_t branchStackSize = size_t(256) << 10;
@@ -99,10 +101,10 @@ struct SessionOptions {
   // Options of objects for a device.
   int deviceNumber = 0;
   /// The stream of all runs, as a number: a CUstream of the GPU's primary
-  /// context, which CUDA's runtime library also uses; 0: the session's own
+  /// context, which the CUDA runtime library also uses; 0: the session's own
   /// stream.
   uint64_t stream = 0;
-  int64_t blocks = 0; ///< the most in a launch; 0: all that run together
+  int64_t blocks = 0; ///< maximum number in a launch; 0: all that run together
   /// Seconds that a kernel may run without progress; 0: forever. The default is
   /// 10 on a GPU, and 0 in the emulator, which detects hangs by itself.
   std::optional<double> watchdog;
@@ -110,41 +112,44 @@ struct SessionOptions {
 };
 
 /// The time of one step, or of a worker's share of a step if each worker runs
-/// control, in microseconds since the execution began.
+/// control flow, in microseconds since the execution began.
 struct StepTime {
   int64_t kernel; ///< for lanes: the block; -1: a barrier
   int64_t count;  ///< tasks, or lanes
   double begin, end;
-  int64_t flush = 0; ///< of the run, if control waits for tensors
+  int64_t flush = 0; ///< of the run, if control flow waits for tensors
   int64_t worker = 0;
-  int64_t run = 0;   ///< number of earlier runs of the kernel by the worker
+  int64_t run = 0;   ///< number of earlier runs of the kernel by this worker
   int64_t depth = 0; ///< in its plan
-  /// The most instances that could have a task in the step: all of the
-  /// mini-batch, those that run together, or the worker's lanes.
+  /// The maximum number of instances that can have a task in the step: all
+  /// instances of the mini-batch, those that run together, or the worker's
+  /// lanes.
   int64_t capacity = 0;
-  /// True if all workers have a share of the step, and a StepTime each.
-  bool together = false;
+  /// True if each worker has a share of the step and its own StepTime.
+  bool isShared = false;
 };
 
-/// Counts of a run in lock step.
+/// Counts of a lockstep run.
 struct LockstepCounters {
   struct Block {
-    int64_t runs = 0;     ///< number of times that it ran
-    int64_t laneRuns = 0; ///< lanes that ran it, in total
-    int64_t laneCapacity = 0; ///< lanes that existed then, in total
+    int64_t runs = 0;         ///< number of runs of the block
+    int64_t laneRuns = 0;     ///< number of lanes in these runs, in total
+    int64_t laneCapacity = 0; ///< number of existing lanes in these runs, in
+                              ///< total
   };
   int64_t lanes = 0;
   int64_t steps = 0;       ///< blocks run
-  int64_t longestWait = 0; ///< the most steps that a lane waited for its block
-  int64_t laneRuns = 0;    ///< lanes that ran them, in total
+  int64_t longestWait = 0; ///< maximum number of steps that a lane waited for
+                           ///< its block
+  int64_t laneRuns = 0;    ///< number of lanes that ran them, in total
   int64_t stackBytes = 0, topBytes = 0; ///< moved from and to stacks; to tops
   int64_t copiedBytes = 0;              ///< by inserts
-  /// Steps in states that the learned table lacks.
+  /// Number of steps in states that the learned table lacks.
   int64_t unknownStates = 0;
   std::vector<Block> blocks;
 };
 
-/// Microseconds of the three parts of a run.
+/// Times of the three phases of a run, in microseconds.
 struct RunTimes {
   double inspect = 0, schedule = 0, execute = 0;
 };
@@ -159,10 +164,10 @@ struct RunCounters {
   int64_t nodes = 0;      ///< input nodes
   int64_t inspectors = 0; ///< workers that inspected
   int64_t plans = 0;      ///< one for each group of units, in each flush
-  /// Number of times that recorded tasks ran so that control could continue, or
-  /// after it had ended.
+  /// Number of times that recorded tasks ran so that control flow could
+  /// continue, or after it had ended.
   int64_t flushes = 0;
-  int64_t waits = 0;      ///< of instances, for a task that had not run
+  int64_t waits = 0;      ///< of instances, for tasks that had not run
   int64_t fibersMost = 0; ///< instances and branches in progress together
   int64_t tasks = 0;
   int64_t batches = 0;  ///< steps of the schedule
@@ -170,10 +175,10 @@ struct RunCounters {
   int64_t launches = 0; ///< of steps, or of a device's kernel
   int64_t barriers = 0;
   int64_t copies = 0;      ///< to and from a device
-  int64_t gatherBytes = 0; ///< copied by separate gathers: always 0 so far
+  int64_t gatherBytes = 0; ///< copied by separate gathers; currently always 0
   int64_t slots = 0;       ///< rows of result tables
-  /// Bytes copied by tasks that insert into a copy of their operand; in lock
-  /// step, masked blocks are not included.
+  /// Bytes copied by tasks that insert into a copy of their operand; in
+  /// lockstep, masked blocks are not included.
   int64_t copiedBytes = 0;
   /// Batches in states that the policy's state machine lacks.
   int64_t unknownStates = 0;
@@ -182,16 +187,16 @@ struct RunCounters {
 /// The progress of a run.
 struct RunProgress {
   int64_t instances = 0;
-  /// Instances that have results. If control runs ahead, in an inspector, all
-  /// get them at the same time.
+  /// Number of instances that have results. If control flow runs ahead in an
+  /// inspector, all instances get their results at the same time.
   int64_t ended = 0;
-  int64_t flushes = 0; ///< if control waits for tensors
+  int64_t flushes = 0; ///< if control flow waits for tensors
 };
 
-/// Bytes that a session holds: the most that any mini-batch so far needed.
+/// Memory of a session, in bytes: the most that any mini-batch so far needed.
 struct MemoryUse {
   size_t results = 0;  ///< result tables
-  size_t records = 0;  ///< memory of the inspector: tasks, remembered calls
+  size_t records = 0;  ///< memory of the inspector: tasks, memoized calls
   size_t schedule = 0; ///< steps, slots, operand index arrays
   size_t scratch = 0;  ///< intermediates of kernels, tensors of unbatched code
   size_t device = 0;   ///< memory of a device: parameters, and data of a run
@@ -200,8 +205,8 @@ struct MemoryUse {
   size_t total() const { return results + records + schedule + scratch; }
 };
 
-/// Runs one mini-batch at a time. A session is not thread-safe, but any number
-/// of sessions may share one object and one set of bound parameters: a run
+/// Runs one mini-batch at a time. A session is not thread-safe. Any number of
+/// sessions may share one object and one set of bound parameters, because a run
 /// writes only to its session and its forest.
 class Session {
 public:
@@ -209,25 +214,25 @@ public:
           const InputTensors &tensors, const SessionOptions &options);
   ~Session();
 
-  /// Makes `forest` the mini-batch of the following calls, which grow it. The
-  /// input tensors that it refers to must exist.
+  /// Makes `forest` the mini-batch of the following calls, which may enlarge
+  /// it. The input tensors that it refers to must exist.
   void load(Forest &forest);
 
-  /// Sets the policy of the next runs; the default is the object's policy. The
-  /// types of the state machine, which only Policy::StateMachine uses, are the
-  /// object's kernels.
+  /// Sets the policy of the next runs; the default is the object's policy. Only
+  /// Policy::StateMachine uses the state machine, whose types are the object's
+  /// kernels.
   void setPolicy(Policy policy, StateMachine stateMachine = {});
-  /// Sets the state machine that picks the next block in lock step. Its types
+  /// Sets the state machine that picks the next block in lockstep. Its types
   /// are the object's blocks.
   void setBlockPolicy(StateMachine stateMachine);
   /// Passes the plans of the next runs to a watcher when they are scheduled;
-  /// null: stops that. Programs in lock step have no plans.
+  /// null: passes them to none. Lockstep programs have no plans.
   void watch(RunWatcher *watcher);
 
-  /// Sets the cancellation of the next runs; null: none. Once it is
-  /// requested, a run in progress or a new one raises Cancelled soon: after the
-  /// batch that is being computed. The results of the run are lost, and the
-  /// next call must be load(). A run on a device only ends before its kernel
+  /// Sets the cancellation of the next runs; null: none. Once cancellation is
+  /// requested, a run in progress or a new one raises Cancelled after the batch
+  /// that is being computed. The results of the run are lost, and the next call
+  /// must be load(). A run on a device can be cancelled only before its kernel
   /// starts.
   void setCancellation(const Cancellation *cancellation);
 
@@ -239,52 +244,56 @@ public:
   /// Runs the loaded mini-batch, batched.
   void run();
   /// The three phases of a batched run. Each call may be repeated, and the
-  /// calls after it must then be repeated, too. If control waits for tensors
-  /// (`descriptor().waits`), the phases alternate and these calls are errors.
+  /// calls after it must then also be repeated. If control flow waits for
+  /// tensors (`descriptor().waits`), the phases alternate and these calls are
+  /// errors.
   void inspect();
   void schedule();
   void execute(ResultCopies copies = ResultCopies::WithRun);
-  /// Prepares a stream of instances. The forest has one instance for each position,
-  /// with only tensors and numbers; cells of tensors are then addresses.
+  /// Prepares a stream of instances. The forest has one instance for each
+  /// position, with only tensors and scalars. Cells of tensors are then
+  /// addresses.
   void openStream(Forest &forest, InstanceStream &stream);
-  /// Runs the instances of the stream until it is closed. Meanwhile the caller
-  /// of the stream, in another thread, writes arguments and reads results of
-  /// the positions that it holds.
+  /// Runs the instances of the stream until it is closed. Meanwhile the user of
+  /// the stream, in another thread, writes arguments and reads results of the
+  /// positions that it holds.
   void runStream();
   /// Returns true if an index of some instance was out of range. Any thread may
   /// call this.
   bool hasBadIndex() const;
-  /// Returns the text of that error, once the run has ended.
+  /// Returns the text of this error, once the run has ended.
   std::string describeBadIndex();
-  /// Returns the reason why the instance of a position has no results; empty if it
-  /// has results. Must be called before the position gets another instance.
+  /// Returns the reason why the instance at a position has no results, or an
+  /// empty string if it has results. Must be called before the position gets
+  /// another instance.
   std::string takeFailure(int64_t position);
   /// Copies the results of the last batched run to host memory, if they are not
   /// there yet.
   void collect() const;
-  /// As execute(), step by step, or as run() if control waits for tensors.
-  /// Returns the times, worker after worker. Unsupported on devices.
+  /// Like execute(), but step by step, or like run() if control flow waits for
+  /// tensors. Returns the times, worker after worker. Unsupported on devices.
   std::vector<StepTime> executeTraced();
-  /// As run(), traced. Returns an explanation of how many instances ran each
-  /// block together.
+  /// Like run(), but traced. Returns an explanation of how many instances ran
+  /// each block together.
   RunExplanation explain();
-  /// As execute() or run(). Returns the microseconds that a worker spends in
-  /// kernels, without the time between steps and waits for others: the mean
-  /// over the workers that run any. On a device, returns the time of its
-  /// kernel, and copies no results.
+  /// Like execute() or run(). Returns the time that a worker spends in kernels,
+  /// in microseconds, without the time between steps and waits for others. This
+  /// is the mean over the workers that run kernels. On a device, returns the
+  /// time of its kernel, and copies no results.
   double executeTimed();
 
-  /// Runs one instance of the mini-batch directly. Its results live until the
-  /// next call. With `partialResults`, failure() has the reason if it has none.
+  /// Runs one instance of the mini-batch directly. Its results are valid until
+  /// the next call. With `partialResults`, failure() returns the reason if it
+  /// has no results.
   void runUnbatched(int64_t instance);
 
   /// Returns the address of a tensor of the last run: batched and collected, or
   /// unbatched.
   const char *tensor(const Type &type, int64_t cell) const;
   const BatchContext &context() const;
-  /// Returns the plan of the tasks scheduled last; null if control runs in lock
-  /// step. If control waits for tensors, there are several plans and this is an
-  /// error.
+  /// Returns the plan of the tasks scheduled last, or null if control flow runs
+  /// in lockstep. If control flow waits for tensors, there are several plans
+  /// and this call is an error.
   const Plan *plan() const;
   const Forest &forest() const;
   const Descriptor &descriptor() const { return object.descriptor(); }
@@ -292,18 +301,19 @@ public:
   /// Returns the progress of the current run, or of the last one. Any thread
   /// may call this.
   RunProgress progress() const;
-  /// Returns the counts of the last run by kernel; empty in lock step.
+  /// Returns the counts of the last run by kernel; empty in lockstep.
   const std::vector<KernelCounts> &kernelCounts() const;
-  /// Returns the times of the last run() if control waits for tensors.
+  /// Returns the times of the last run() if control flow waits for tensors.
   RunTimes times() const;
-  /// Returns the counts of the last run in lock step.
+  /// Returns the counts of the last lockstep run.
   LockstepCounters lockstepCounters() const;
   /// Returns the blocks that the first worker ran in the last run, in order.
   std::vector<int32_t> blockPath() const;
-  /// Returns the cost of running each block on a lane; empty for plans of
-  /// tasks.
+  /// Returns the cost of running each block on a lane, or an empty list for
+  /// plans of tasks.
   std::vector<int64_t> blockCosts() const;
-  /// Returns the reason why an instance has no results; empty if it has some.
+  /// Returns the reason why an instance has no results, or an empty string if
+  /// it has results.
   std::string failure(int64_t instance) const;
   MemoryUse memory() const;
 

@@ -18,7 +18,7 @@ namespace batchrt {
 /// Map from the tasks of one part to their slots in the tables of one group.
 /// The place of a task is its number minus the first number of the part. A run
 /// of one plan uses one page for all places. A run of several plans uses short
-/// pages in a hash table, so that memory depends on the pages in use and not on
+/// pages in a hash table, so memory use depends on the pages in use and not on
 /// the largest place.
 class SlotMap {
 public:
@@ -43,8 +43,8 @@ public:
     writtenSlots[place & mask] = slot;
   }
 
-  /// Begins a plan. `removesPages`: pages that the previous plan has neither
-  /// written nor kept are no longer needed.
+  /// Begins a plan. If `removesPages` is true, pages that the previous plan has
+  /// neither written nor kept are no longer needed.
   void beginPlan(bool removesPages);
   /// Keeps the page of a place, if there is one, until the end of the next
   /// plan. Returns slot(place).
@@ -61,7 +61,7 @@ public:
   /// Appends the numbers of all pages: places divided by pagePlaces.
   void listPages(std::vector<int64_t> &numbers) const;
   size_t bytes() const;
-  /// Returns the largest number of entries that a search for a page reads.
+  /// Returns the maximum number of entries that a search for a page reads.
   int64_t longestSearch() const;
 
 private:
@@ -70,8 +70,8 @@ private:
     int64_t lastUse; ///< the last plan that wrote or kept it
     int32_t *slots;
   };
-  /// Scatters numbers. Otherwise runs of kept pages and of new pages would
-  /// begin in the same entries, and each search would visit all of them.
+  /// Scatters numbers. Without this, sequences of kept pages and of new pages
+  /// would begin in the same entries, and each search would visit all of them.
   static size_t hash(int64_t number) {
     return static_cast<uint64_t>(number) * 0x9e3779b97f4a7c15 >> 32;
   }
@@ -95,7 +95,8 @@ private:
   int64_t shift, mask; ///< from a place to its page, and within the page
   /// The hash table: a power of two of entries, half of them free.
   std::vector<Page> entries{{-1, 0, nullptr}}, before;
-  int64_t pageCount = 0, pagesKept = 0; ///< current, and after the last removal
+  int64_t pageCount = 0,
+          pagesAfterRemoval = 0; ///< current, and after the last removal
   int64_t plan = 0;
   int64_t written = -1; ///< the page written last
   int32_t *writtenSlots = nullptr;

@@ -23,7 +23,7 @@
 namespace batchrt {
 
 /// The result tables of a run, and the rows of each task in them. All plans of
-/// a run use the same tables: rows keep their contents when a later plan
+/// a run use the same tables. Rows keep their contents when a later plan
 /// enlarges the tables.
 class Tables {
 public:
@@ -31,8 +31,8 @@ public:
   /// together, are reused after their last read.
   Tables(const Descriptor &descriptor, int64_t reusedRowBytes);
 
-  /// Begins a run with tasks in `numParts` parts: no task has a row. All memory
-  /// is kept.
+  /// Begins a run with tasks in `numParts` parts. No task has a row. Keeps all
+  /// memory.
   void clear(int64_t numParts);
   int64_t numParts() const { return partCount; }
 
@@ -40,7 +40,7 @@ public:
   int64_t endTask(int64_t part) const { return parts[part].end; }
   /// Returns the end of the free numbers that begin at endTask().
   int64_t limitTask(int64_t part) const { return parts[part].limit; }
-  /// Makes room for the slots of a part's tasks up to `end`.
+  /// Reserves space for the slots of a part's tasks up to `end`.
   void addTasks(int64_t part, int64_t end);
   /// Chooses the number of a part's next task once all plans have run. When
   /// half of the range of free numbers is used, continues in the largest range
@@ -50,8 +50,8 @@ public:
   void setNumbers(int64_t part, int64_t task, int64_t limit);
   /// Adds a task to a part, with the rows of another part's task.
   void shareRows(int64_t task, int64_t part);
-  /// Returns the first slots of the tasks of a part in the tables of a group;
-  /// task t has the place t - firstTaskOf(part, numParts()).
+  /// Returns the first slots of the tasks of a part in the tables of a group.
+  /// Task t has the place t - firstTaskOf(part, numParts()).
   SlotMap &slotsOf(int64_t part, int group) { return parts[part].slots[group]; }
   const SlotMap &slotsOf(int64_t part, int group) const {
     return parts[part].slots[group];
@@ -75,14 +75,14 @@ public:
   void pin(int64_t handle);
   /// Begins a plan of the run, after all earlier plans have run.
   void beginPlan();
-  /// Allocates separate rows from now on: the steps that follow run at the same
-  /// time as those so far.
+  /// Allocates separate rows from now on, because the steps that follow may run
+  /// at the same time as those so far.
   void startSeparateRows();
   /// Frees the rows of earlier plans that are not kept, from their last read in
   /// this plan on.
   void releaseHeld();
   /// Appends `count` rows to a group whose rows are used once. Returns the
-  /// first.
+  /// first row.
   int64_t appendRows(int group, int64_t count) {
     const int64_t block = groupBlocks[group], first = groupRows[group];
     groupRows[group] += (count + block - 1) & -block; // blocks: powers of two
@@ -110,7 +110,7 @@ public:
     return data(table) +
            descriptor.tables[table].slotOffset(slot(handle, table));
   }
-  /// Returns slot 0 of a table; null if its memory has no rows.
+  /// Returns slot 0 of a table, or null if its memory has no rows.
   char *data(int table) const {
     char *rows = memory[memoryOf[table]].data();
     return rows ? rows + descriptor.tables[table].offset : nullptr;
@@ -121,7 +121,8 @@ public:
                   std::vector<ImageRegion> &regions) const;
   /// Returns the number of slots of all tables together.
   int64_t slots() const { return totalSlots; }
-  /// Return the bytes reserved for rows, and for slots and lists of free rows.
+  /// Return the number of bytes reserved for rows, and for slots and free
+  /// lists.
   size_t rowBytes() const;
   size_t slotBytes() const;
 
@@ -146,7 +147,7 @@ private:
   std::vector<Pool> pools;
   std::vector<int> poolOf;   ///< by group; -1: its rows are used once
   std::vector<char> isHeld;  ///< by group
-  bool hasHeld = false;      ///< true if `isHeld` is true for some group
+  bool hasHeld = false;      ///< true if `isHeld` is true for any group
   std::vector<int> memoryOf; ///< by table: the table that owns its memory
   std::vector<int64_t> groupRows;
   std::vector<int64_t> groupBlocks; ///< steps begin at a multiple of this

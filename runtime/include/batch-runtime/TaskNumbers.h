@@ -37,7 +37,7 @@ inline int64_t partOf(int64_t task, int64_t parts) {
   return task >> taskBits(parts);
 }
 
-/// Returns the number of a handle's task; -1 for a row of a source.
+/// Returns the number of a handle's task, or -1 for a row of a source.
 inline int64_t taskOf(int64_t handle) {
   return handle < 0 ? -1 : static_cast<int64_t>(static_cast<uint32_t>(handle));
 }

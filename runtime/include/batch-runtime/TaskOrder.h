@@ -21,8 +21,8 @@ namespace batchrt {
 class Tables;
 
 /// The order in which the tasks of a plan run: the first of its layers
-/// (Plan.h). Tasks come in parts, which workers sort. All memory is kept for
-/// the next plan.
+/// (Plan.h). Tasks are in parts, which workers sort. The next plan reuses all
+/// memory.
 class TaskOrder {
 public:
   /// The tasks of consecutive instances, which read only each other and tasks
@@ -38,20 +38,22 @@ public:
     int64_t numTasks() const { return end - begin; }
   };
 
-  /// With `depthsOfRecords`, Policy::Depth computes the depths of tasks itself.
+  /// If `depthsOfRecords` is true, Policy::Depth computes the depths of tasks
+  /// itself.
   TaskOrder(const Descriptor &descriptor, bool depthsOfRecords);
 
   /// Sets the policy of the next plans. The types of a state machine are the
   /// kernels, in their order. Policy::Depth keeps phases separate; other
-  /// policies mix phases as the tasks allow.
+  /// policies mix phases as far as dependences allow.
   void setPolicy(Policy policy, StateMachine stateMachine);
 
   /// Begins a plan of the tasks in the queues of these contexts, one per part.
   /// Tables have rows for the tasks of earlier plans.
   void begin(const std::vector<BatchContext *> &contexts, const Tables &tables);
-  /// Sorts the tasks of a part. Parts may be sorted at the same time.
+  /// Sorts the tasks of a part. Parts may be sorted concurrently.
   void sort(int64_t part);
-  /// Joins all parts in one plan, or with `separate` makes a plan of each.
+  /// Joins all parts in one plan, or creates a plan for each part if `separate`
+  /// is true.
   void join(bool separate);
 
   int64_t numParts() const { return partCount; }
@@ -69,19 +71,19 @@ public:
   using Places = std::vector<DepthScheduler::Place>;
   const Places &places(int64_t part) const { return scheduler.places(part); }
 
-  /// Returns true if the steps have the same depth and phase: their tasks then
-  /// do not read each other's results.
+  /// Returns true if the steps have the same depth and phase, so their tasks do
+  /// not read each other's results.
   bool isIndependent(const DepthStep &a, const DepthStep &b) const;
   /// Calls `body(position, record)` for the tasks of step number `step` in
-  /// order. Positions are those in the whole schedule. A constant task has a
-  /// record in each part.
+  /// order. Positions refer to the whole schedule. A constant task has a record
+  /// in each part.
   template <class Body>
   void forEachTask(int64_t step, const Body &body) const;
 
   int64_t numTasks() const { return taskCount; }
   /// Returns the number of batches in states that the state machine lacks.
   int64_t unknownStates() const { return policies.unknownStates(); }
-  /// Returns the bytes of all arrays.
+  /// Returns the size in bytes of all arrays.
   size_t bytes() const;
 
 private:

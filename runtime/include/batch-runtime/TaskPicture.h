@@ -26,7 +26,7 @@ public:
     int64_t batch; ///< in the order of all plans
     int64_t depth, flush;
     bool deferred;
-    bool isRead;                ///< true if control reads its results
+    bool isRead;                ///< true if control flow reads its results
     std::vector<int64_t> reads; ///< places in tasks()
   };
 
@@ -36,9 +36,9 @@ public:
 
   /// Returns the tasks, plan after plan. Constant tasks are included once.
   const std::vector<Task> &tasks() const { return all; }
-  /// Writes a graph for Graphviz: one node per task, one colour per batch. If
-  /// control waits for tensors, each flush is a cluster, and tasks whose
-  /// results control reads have a double border.
+  /// Writes a graph for Graphviz: one node per task, one color per batch. If
+  /// control flow waits for tensors, each flush is a cluster, and tasks whose
+  /// results control flow reads have a double border.
   void write(const std::string &path, const Descriptor &descriptor) const;
 
 private:

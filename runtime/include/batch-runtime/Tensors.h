@@ -32,18 +32,18 @@ const char *typeName(DType type);
 /// Error for unknown names.
 DType parseTypeName(const std::string &name);
 
-/// Reads element `index` of an array as a double (integers above 2^53 lose
-/// digits) or as an integer.
+/// Read element `index` of an array as a double (integers above 2^53 are
+/// rounded) or as an integer.
 double loadDouble(DType type, const char *data, int64_t index);
 int64_t loadInteger(DType type, const char *data, int64_t index);
 
 /// Writes element `index` of an array; floating-point values are rounded to the
 /// nearest, ties to even. Returns false and writes nothing if the value does
-/// not fit: a finite number would become infinite, or an integer is out of
-/// range.
+/// not fit, because a finite number would become infinite or an integer is out
+/// of range.
 bool storeFloat(DType type, double value, char *data, int64_t index);
 bool storeInteger(DType type, int64_t value, char *data, int64_t index);
-/// Returns the least and the largest number of an integer type.
+/// Returns the smallest and largest values of an integer type.
 std::pair<int64_t, int64_t> integerRange(DType type);
 
 /// Copies `count` elements and converts them: between floating-point types, and
@@ -63,7 +63,7 @@ inline int64_t elementCount(const std::vector<int64_t> &shape) {
 /// The storage of a tensor according to ABI.h: the last dimension of the shape
 /// is padded to a multiple of 64 bytes.
 struct RowLayout {
-  int64_t lines = 1;     ///< product of all dimensions but the last
+  int64_t lines = 1;     ///< product of all dimensions except the last
   int64_t lineBytes = 0; ///< bytes of the last dimension without padding
   int64_t lineStride = 0;
 
@@ -86,8 +86,8 @@ struct RowLayout {
 
 /// The layout of a row in another order. The offset of an element is the sum
 /// over all digits of ((its index in dimension `dim` / divisor) % modulus) *
-/// bytes; a modulus of 0 means none. Runs of `run` elements of the last
-/// dimension are adjacent.
+/// bytes; with modulus 0, no modulus is applied. Runs of `run` elements of the
+/// last dimension are adjacent.
 struct ElementLayout {
   struct Digit {
     int64_t dim, divisor, modulus, bytes;
@@ -125,7 +125,7 @@ private:
   std::map<std::string, TensorView> entries;
 };
 
-/// One tensor to be written.
+/// A tensor to write.
 struct NamedTensor {
   std::string name;
   DType type;
@@ -136,7 +136,7 @@ struct NamedTensor {
 void writeTensorFile(const std::string &path,
                      const std::vector<NamedTensor> &tensors);
 
-/// Returns the whole text of a file.
+/// Returns the full text of a file.
 std::string readTextFile(const std::string &path);
 
 } // namespace batchrt

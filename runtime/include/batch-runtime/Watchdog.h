@@ -20,18 +20,19 @@
 
 namespace batchrt {
 
-/// The limits for a kernel that might not end. Without control words they limit
-/// the whole run.
+/// The limits for a kernel that might not finish. Without control words, they
+/// limit the whole run.
 struct Watchdog {
   /// The default for GPUs, in seconds.
   static constexpr double defaultSeconds = 10;
 
   double seconds = 0;   ///< limit without progress; 0: wait forever
-  double margin = 2;    ///< extra seconds for the kernel to detect it itself
+  double margin = 2;    ///< extra seconds for the kernel to detect the hang
+                        ///< itself
   uint64_t control = 0; ///< device address of the kernel's control words
   int64_t blocks = 0;
-  /// The control words belong to the run once this event has happened. Without
-  /// it, they always do.
+  /// The control words belong to the run once this event has occurred. Without
+  /// an event, they always do.
   std::optional<DeviceEvent> begin;
   std::string executor; ///< for messages, like `describe`; may be empty
   /// Describes a block's BatchBlockControl::progress: "step 3 (kernel 'cell',
@@ -66,8 +67,8 @@ size_t controlBytes(int64_t blocks);
 /// Returns the words of each block in a copy of the control words.
 std::vector<BatchBlockControl> readBlocks(const char *control, int64_t blocks);
 
-/// Raises an Error if the kernel's own watchdog has ended it; `control` is a
-/// copy of its control words.
+/// Raises an Error if the kernel's own watchdog ended it; `control` is a copy
+/// of its control words.
 void checkControl(const char *control, const Watchdog &watchdog);
 
 /// Returns the last progress of a block of a group. `groups` groups share the
@@ -75,8 +76,9 @@ void checkControl(const char *control, const Watchdog &watchdog);
 int64_t lastProgress(const std::vector<BatchPlan> &plans, int64_t groups,
                      int64_t group);
 /// Raises an Error unless every block has reported its end, after the progress
-/// that `progress` returns. A low half of `anyLow` is not compared. For devices
-/// that test code: a host cannot watch a kernel that does not report.
+/// that `progress` returns. A low half of `anyLow` is not compared. Used on
+/// devices that test code, because a host cannot watch a kernel that does not
+/// report.
 void checkEnded(const char *control, int64_t blocks,
                 const std::function<int64_t(int64_t block)> &progress);
 inline constexpr int64_t anyLow = UINT32_MAX;

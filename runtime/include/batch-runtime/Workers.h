@@ -19,7 +19,7 @@
 
 namespace batchrt {
 
-/// A word whose changes threads wait for: they spin for a while, then sleep.
+/// A word whose changes threads wait for. They spin for a while, then sleep.
 class WaitWord {
 public:
   uint32_t load() const { return word.load(std::memory_order_acquire); }
@@ -27,7 +27,7 @@ public:
   void waitWhile(uint32_t old, int spins);
   /// Changes the word and wakes sleeping threads.
   void advance();
-  /// Restores the initial word. No thread may wait.
+  /// Restores the initial word. No thread may be waiting.
   void reset();
 
 private:
@@ -59,33 +59,34 @@ public:
   /// Calls `job(argument, worker)` once on every worker and waits for all. A
   /// job that is not shared runs on worker 0 only, and barriers do nothing.
   void run(void (*job)(void *, int), void *argument, bool shared = true);
-  /// As run(). Returns the microseconds that a worker spent in the job without
-  /// waiting at barriers: the mean over the workers that run it.
+  /// Like run(). Returns the time that a worker spent in the job, in
+  /// microseconds, without waits at barriers. This is the mean over the workers
+  /// that run it.
   double runTimed(void (*job)(void *, int), void *argument, bool shared = true);
   /// Calls `body(part)` for the parts 0 ... parts-1 and waits for all: worker w
-  /// takes w, w + size(), .... If parts throw, the first part's exception is
-  /// rethrown. A single part runs on the calling thread.
+  /// runs parts w, w + size(), .... If several parts throw, the exception of
+  /// the first one is rethrown. A single part runs on the calling thread.
   template <class Body>
   void forEachPart(int64_t parts, const Body &body);
   /// Waits at a barrier of all workers; writes before it are visible to all
   /// after it. May only be called in a job, and by every worker equally often,
   /// unless one leaves. Returns false if all workers have to leave.
   bool barrier(int worker) {
-    if (alone)
+    if (isSerial)
       return !mayLeave();
     if (worker == 0)
       ++barrierCount;
     if (count == 1)
       return !mayLeave();
-    return timed ? waitTimed(worker) : waitForAll(goesOn);
+    return timed ? waitTimed(worker) : waitForAll(continues);
   }
-  /// Returns the number of barriers since the pool was made.
+  /// Returns the number of barriers since the pool was created.
   int64_t barriers() const { return barrierCount; }
 
 private:
-  /// Numbers that a worker adds to those of the others when it waits for all:
-  /// 1 for its arrival, and 1 in the high half at the end of its job.
-  static constexpr int goesOn = 1, ends = 1 + (1 << 16);
+  /// Values that a worker adds to `arrived` when it waits for all workers: 1
+  /// for its arrival, plus 1 in the high half at the end of its job.
+  static constexpr int continues = 1, ends = 1 + (1 << 16);
   static constexpr int mostWorkers = 1 << 14;
 
   void startThreads();
@@ -99,7 +100,7 @@ private:
 
   const int count;
   int spins;
-  // The barrier: arrivals and generation are on separate cache lines, so that
+  // The barrier. Arrivals and generation are on separate cache lines so that
   // arrivals do not disturb waiting threads. The generation is not reset
   // between runs.
   alignas(64) std::atomic<int> arrived{0};
@@ -113,7 +114,7 @@ private:
   void *argument = nullptr;
   bool stop = false;
   bool timed = false;
-  bool alone = false; ///< true if only worker 0 runs the job
+  bool isSerial = false; ///< true if only worker 0 runs the job
   const Cancellation *cancellation = nullptr;
   std::atomic<bool> hasLeft{false};
   /// Microseconds of one worker, without waits, on a separate cache line.

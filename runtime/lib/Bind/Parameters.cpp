@@ -87,7 +87,7 @@ private:
         std::sqrt(3.0 / static_cast<double>(std::max<int64_t>(fanIn, 1)));
     uint64_t key = randomKey(*seed, parameter.name);
     loaded.owned.resize(count * byteSize(parameter.dtype));
-    // Integers have the range of those in random inputs.
+    // Integers have the same range as in random inputs.
     const int64_t integers = parameter.dtype == DType::I1 ? 2 : 10;
     for (int64_t i = 0; i < count; ++i)
       if (isFloat(parameter.dtype))
@@ -154,7 +154,7 @@ struct ElementOrder {
 };
 
 /// Returns the order of the elements of `columns` columns, or of all columns if
-/// the packing has an order of its own.
+/// the packing has its own order.
 ElementOrder findElements(const PackingInfo &packing, int64_t columns) {
   std::vector<int64_t> extents{packing.k, columns};
   std::vector<int> order{0, 1};
@@ -189,8 +189,8 @@ ElementOrder findElements(const PackingInfo &packing, int64_t columns) {
 }
 
 /// Packs columns `begin` to `end` of B into panels of `width`:
-/// P[p][k][j] = B[k][p * width + j], one group after the other. `data` has only
-/// these columns.
+/// P[p][k][j] = B[k][p * width + j], group after group. `data` has only these
+/// columns.
 template <class T>
 void packPanels(const PackingInfo &packing, int64_t begin, int64_t end,
                 const char *data, char *target) {
@@ -219,7 +219,8 @@ void packColumns(const PackingInfo &packing, const Descriptor &descriptor,
   int64_t columns = 0;
   auto pack = [&](int parameter) {
     const ParameterInfo &info = descriptor.parameters[parameter];
-    // Stacked parameters have static shapes; others need not.
+    // Stacked parameters have static shapes; other parameters may have dynamic
+    // ones.
     int64_t begin = columns;
     columns += packing.stacked.empty() ? packing.n : info.shape[0];
     if (parameter != p)

@@ -34,10 +34,10 @@ template <class... Parts>
   throw Invalid(concat(parts...));
 }
 
-/// Keeps the message of an error for this thread; returns the status.
+/// Stores the message of an error for this thread and returns the status.
 BatchStatus setLastError(BatchStatus status, const char *message) noexcept;
 
-/// Runs the body of a function of the C API.
+/// Runs the body of a C API function.
 template <class Body>
 BatchStatus guarded(const Body &body) noexcept {
   try {
@@ -63,7 +63,7 @@ inline const Type &innermost(const Type &type) {
 }
 
 BatchElementType elementType(DType type);
-/// Raises Invalid for a number that is no type.
+/// Raises Invalid for a number that is not a type.
 DType elementType(BatchElementType type);
 
 /// A model, with its fields as the C API describes them.
@@ -75,7 +75,7 @@ public:
 
   const CompiledObject object;
   std::vector<BatchField> parameters, arguments, outputs;
-  /// By output: the number of its result; -1 if it is ragged.
+  /// By output: the number of its result, or -1 if it is ragged.
   std::vector<int> dense;
   std::vector<std::vector<BatchField>> variants; ///< by number
 
@@ -119,15 +119,15 @@ struct BatchSession {
   batchrt::InputTensors tensors;
   batchrt::Forest forest;
   batchrt::Session session;
-  /// True if instances may have failed in a run that ends well.
+  /// True if instances may have failed in a successful run.
   const bool keepsPartial;
   bool hasResults = false;
-  /// Places of the rows of all outputs, once a ragged one is requested. Kept
-  /// for its memory.
+  /// Locations of the rows of all outputs, once a ragged output is requested.
+  /// Kept so that its memory is reused.
   std::unique_ptr<batchrt::OutputCollector> found;
-  bool hasFound = false;   ///< `found` is of the last run
-  std::string failure;     ///< the last text of batchSessionFailure()
-  std::string explanation; ///< of batchSessionExplain()
+  bool hasFound = false;   ///< true if `found` belongs to the last run
+  std::string failure;     ///< last text returned by batchSessionFailure()
+  std::string explanation; ///< last text returned by batchSessionExplain()
   std::atomic<bool> isBusy{false};
 };
 

@@ -63,7 +63,8 @@ public:
   ValueReader(InputReading &inputs, const Type &type, const BatchValues &values,
               int64_t count, std::string what);
 
-  /// Returns the cell of a value. For a tensor, `place` is the cell's place.
+  /// Returns the cell of a value. For a tensor, `place` is the location of the
+  /// cell.
   int64_t cell(int64_t number, const NodeUse &use, const TensorCell &place) {
     if (lists == 0)
       return element(address(number), use, place);
@@ -73,7 +74,7 @@ public:
   /// Sets the cells of all values of an argument.
   void cells(int64_t column, std::vector<int64_t> &result);
 
-  /// Writes a tensor into the row that its cell points to, or a number into its
+  /// Writes a tensor into the row that its cell points to, or a scalar into its
   /// cell.
   void write(int64_t number, int64_t &cell) const;
 
@@ -129,7 +130,7 @@ ValueReader::ValueReader(InputReading &inputs, const Type &type,
     raiseInvalid(this->what, " has elements of type ", typeName(dtype),
                  ", but the model expects ",
                  inner.kind == Type::Index ? "an integer type"
-                 : isCell                  ? "numbers of nodes of type i64"
+                 : isCell                  ? "node numbers of type i64"
                                            : typeName(inner.dtype));
   if (lists > 0 && values.offsets)
     checkOffsets(count);
@@ -221,9 +222,8 @@ int64_t ValueReader::node(int64_t number, const NodeUse &use) {
   const AdtInfo &adt = inputs.descriptor.adts[inner.adt];
   if (inputs.isChild[number] && adt.isUnshared())
     raiseInvalid("node ", number,
-                 " is a child of two nodes, but the model "
-                 "declares ",
-                 adt.name, " a ", adt.kind);
+                 " is a child of two nodes, but the model declares ", adt.name,
+                 " as 'kind ", adt.kind, "'");
   inputs.isChild[number] = 1;
   return number;
 }
@@ -400,7 +400,7 @@ void InputReading::readFields(int number, const std::vector<int64_t> &nodes) {
       countArity(variant, node);
 }
 
-/// Returns the number of values of ADT `adt` that a cell of the type holds.
+/// Returns the number of values of ADT `adt` that a cell of the type contains.
 int64_t InputReading::countParts(const Type &type, int64_t cell,
                                  int adt) const {
   if (type.kind != Type::List)
@@ -431,8 +431,8 @@ void InputReading::readArgument(size_t number) {
   reader.cells(static_cast<int64_t>(number), forest.arguments[number]);
 }
 
-/// Checks that each node belongs to an argument: others would be computed for
-/// nothing.
+/// Checks that each node belongs to an argument, because others would be
+/// computed for nothing.
 void InputReading::checkUses() const {
   for (int64_t n = 0; n < forest.numNodes; ++n)
     if (!isChild[n] && !isRoot[n])
@@ -448,8 +448,8 @@ void batchrt::readInputs(const Descriptor &descriptor,
 
 void batchrt::writeArguments(const Descriptor &descriptor,
                              const BatchInputs &inputs,
-                             const std::vector<int64_t> &positions, Forest &forest,
-                             InputTensors &tensors) {
+                             const std::vector<int64_t> &positions,
+                             Forest &forest, InputTensors &tensors) {
   InputReading reading(descriptor, inputs, forest, tensors);
   for (size_t a = 0; a < descriptor.arguments.size(); ++a) {
     const Field &argument = descriptor.arguments[a];

@@ -16,7 +16,7 @@ using namespace batchrt;
 static thread_local std::string lastError;
 
 BatchStatus batchrt::setLastError(BatchStatus status,
-                               const char *message) noexcept {
+                                  const char *message) noexcept {
   try {
     lastError = message;
   } catch (const std::bad_alloc &) {
@@ -37,7 +37,7 @@ int32_t batchAbiVersion(void) { return BATCH_ABI_VERSION; }
 BatchElementType batchrt::elementType(DType type) {
   return static_cast<BatchElementType>(type);
 }
-// The numbers of the C enum are guaranteed, those of DType are not.
+// The numbers of the C enum are guaranteed; the numbers of DType are not.
 static_assert(static_cast<int>(DType::I1) == BATCH_TYPE_I1 &&
               static_cast<int>(DType::I64) == BATCH_TYPE_I64 &&
               static_cast<int>(DType::U8) == BATCH_TYPE_U8 &&

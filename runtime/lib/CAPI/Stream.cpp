@@ -39,7 +39,7 @@ struct BatchStream {
 
 private:
   void fillPositions();
-  /// Ends the run, and waits for its end.
+  /// Ends the run and waits for its end.
   void stop();
   /// Raises the reason why the run has ended. A run never ends by itself.
   [[noreturn]] void raiseEnd();
@@ -52,8 +52,8 @@ private:
   InstanceStream stream;
   std::vector<int64_t> numbers; ///< by position
   int64_t inside = 0;           ///< instances in the stream
-  int64_t count = 0;            ///< instances that have been in it
-  /// Failure of an instance that ended after those of the last take.
+  int64_t count = 0;            ///< instances that have entered it
+  /// Failure of an instance that ended after the instances of the last take.
   std::string failure;
   std::string end; ///< why the run has ended
   Cancellation cancellation;
@@ -62,8 +62,8 @@ private:
 };
 
 BatchStream::BatchStream(BatchSession *owner, int64_t capacity)
-    : use(std::in_place, owner), session(*owner), capacity(capacity), stream(capacity),
-      numbers(capacity) {
+    : use(std::in_place, owner), session(*owner), capacity(capacity),
+      stream(capacity), numbers(capacity) {
   const Model &model = *session.model;
   for (const Field &argument : model.descriptor().arguments)
     if (argument.type.kind == Type::List || argument.type.kind == Type::Adt)
@@ -123,7 +123,7 @@ BatchStream::~BatchStream() {
 void BatchStream::raiseEnd() {
   if (end.empty()) {
     stop();
-    end = "the run has ended";
+    end = "the run has finished";
     try {
       if (error)
         std::rethrow_exception(error);
@@ -147,8 +147,8 @@ void BatchStream::put(const BatchInputs &inputs) {
     raiseEnd();
   const int64_t more = inputs.instances;
   if (more < 0 || more > available())
-    raiseInvalid("the stream has room for ", available(), " instances, not for ",
-                 more);
+    raiseInvalid("the stream has space for ", available(),
+                 " instances, not for ", more);
   if (more == 0)
     return;
   if (inputs.nodes || (!inputs.arguments && !session.model->arguments.empty()))
@@ -228,15 +228,15 @@ BatchStatus batchStreamOpen(BatchSession *session, int64_t capacity,
                             BatchStream **stream) {
   return guarded([&] {
     if (!session || !stream || capacity < 1 || capacity > INT32_MAX)
-      raiseInvalid("a stream requires a session, at least one position and an "
-                   "output pointer");
+      raiseInvalid("a stream requires a session, a capacity of at least 1 and "
+                   "an output pointer");
     *stream = new BatchStream(session, capacity);
   });
 }
 
 void batchStreamFree(BatchStream *stream) {
   // In a forked process, no thread runs the stream. It is leaked, and its state
-  // stays as it was.
+  // is left unchanged.
   static std::atomic<BatchStream *> lost;
   if (stream && !stream->isOfThisProcess())
     lost = stream;
@@ -244,7 +244,9 @@ void batchStreamFree(BatchStream *stream) {
     delete stream;
 }
 
-int64_t batchStreamAvailable(const BatchStream *stream) { return stream->available(); }
+int64_t batchStreamAvailable(const BatchStream *stream) {
+  return stream->available();
+}
 
 int64_t batchStreamEnded(BatchStream *stream) {
   return stream->isOfThisProcess() ? stream->ended() : 0;
@@ -270,7 +272,7 @@ BatchStatus batchStreamTake(BatchStream *stream, int64_t most,
                             const BatchCancellation *cancellation) {
   return guarded([&] {
     if (!stream || !outputs || !numbers || !count || most < 1)
-      raiseInvalid("results require a stream, output pointers and room for at "
+      raiseInvalid("results require a stream, output pointers and space for at "
                    "least one result");
     stream->checkProcess();
     *count = stream->take(most, outputs, numbers,

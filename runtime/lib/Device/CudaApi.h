@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Declared here because the CUDA toolkit need not be installed when the runtime
-// is built. Names and values are those of the driver's documented interface.
+// is built. Names and values are from the driver's documented interface.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,7 +58,7 @@ enum CUresult : int {
   CUDA_ERROR_UNKNOWN = 999,
 };
 
-// Names and layouts are the driver's.
+// Names and layouts are from the driver.
 // NOLINTBEGIN(readability-identifier-naming,bugprone-tagged-union-member-count)
 enum CUdevice_attribute : int {
   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,

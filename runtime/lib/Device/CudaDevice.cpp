@@ -89,9 +89,11 @@ private:
   CUstream ownStream = nullptr, peekStream = nullptr;
   char *peekMemory = nullptr;
   std::atomic<bool> lost{false};
-  std::mutex mutex;                        ///< for all below, and peekStream
+  std::mutex mutex;                        ///< for all members below, and
+                                           ///< peekStream
   std::map<std::string, CUmodule> modules; ///< by their code
-  /// Kernels with dynamic shared memory, and the bytes that they may use.
+  /// Kernels with dynamic shared memory, and the number of bytes that they may
+  /// use.
   std::map<CUfunction, int64_t> shared;
 };
 } // namespace
@@ -112,8 +114,8 @@ CudaDevice::CudaDevice(int ordinal) {
   readFacts();
   if (!attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH))
     raise(facts.name, " (", facts.chip,
-          ") cannot run all blocks of a kernel at the same time; use a newer "
-          "GPU, --device=cpu or --device=emulator");
+          ") does not support cooperative launches; use a newer GPU, or "
+          "--device=cpu or --device=emulator");
   driver.check(driver.primaryCtxRetain(&context, device), "opening the GPU");
   try {
     enter();
@@ -121,16 +123,16 @@ CudaDevice::CudaDevice(int ordinal) {
                  "creating a stream");
     driver.check(driver.streamCreate(&peekStream, CU_STREAM_NON_BLOCKING),
                  "creating a stream");
-    // Allocated now, since later allocations would wait for kernels.
+    // Allocated now because later allocations would wait for kernels.
     peekMemory = allocateStaging(peekBytes, "control words");
   } catch (...) {
-    driver.primaryCtxRelease(device); // destroys the streams, too
+    driver.primaryCtxRelease(device); // also destroys the streams
     throw;
   }
 }
 
 CudaDevice::~CudaDevice() {
-  // All of these would wait for a kernel that never ends.
+  // All of these would wait for a kernel that never finishes.
   if (lost || driver.ctxSetCurrent(context) != CUDA_SUCCESS)
     return;
   for (auto &entry : modules)
@@ -165,7 +167,7 @@ void CudaDevice::readFacts() {
       attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   facts.maxThreadsPerBlock =
       attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-  // Drivers that are older than clusters do not know the attribute.
+  // Drivers that predate clusters do not support the attribute.
   int clusters = 0;
   facts.hasClusters =
       driver.deviceGetAttribute(&clusters, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH,
@@ -283,7 +285,7 @@ static bool isPtx(const std::string &code) {
 }
 
 CUmodule CudaDevice::loadModule(const DeviceCode &code) {
-  // A string ends in a zero, which the driver needs after PTX.
+  // A string ends with a NUL character, which the driver needs after PTX.
   std::string key(static_cast<const char *>(code.data), code.size);
   auto known = modules.find(key);
   if (known != modules.end())
@@ -306,10 +308,10 @@ CUmodule CudaDevice::loadModule(const DeviceCode &code) {
   case CUDA_SUCCESS:
     break;
   case CUDA_ERROR_NO_BINARY_FOR_GPU:
-    raise("the model was compiled to ", kind,
-          code.chip.empty() ? " for another GPU" : madeFor, ", which ",
-          facts.name, " (", facts.chip,
-          ") cannot run; compile it again with --chip=", facts.chip);
+    raise(facts.name, " (", facts.chip,
+          ") cannot run the model, which was compiled to ", kind,
+          code.chip.empty() ? " for another GPU" : madeFor,
+          "; recompile it with --chip=", facts.chip);
   case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
     raise("the NVIDIA driver is too old for the model's PTX: it supports CUDA ",
           driver.version(), " (", driver.describe(result),
@@ -327,7 +329,7 @@ CUmodule CudaDevice::loadModule(const DeviceCode &code) {
     raise("the NVIDIA driver for CUDA ", driver.version(),
           " rejected the model's ", kind, madeFor, " (",
           driver.describe(result), ")", log.empty() ? "" : ":\n" + log,
-          "\ninstall a newer driver, or compile the model again with --chip=",
+          "\ninstall a newer driver, or recompile the model with --chip=",
           facts.chip);
   default:
     driver.fail(result, concat("loading the model's ", kind,
@@ -348,13 +350,13 @@ DeviceKernel CudaDevice::load(const DeviceCode &code) {
                                              code.kernel.c_str());
   if (result == CUDA_ERROR_NOT_FOUND)
     raise("the model's GPU code has no kernel '", code.kernel,
-          "'; compile the model again");
+          "'; recompile the model");
   driver.check(result, "looking up the kernel");
   return number(function);
 }
 
-/// Reserves the shared memory of blocks, which may use more than 48 KiB only on
-/// request.
+/// Requests the shared memory of blocks, which may not use more than 48 KiB by
+/// default.
 void CudaDevice::reserveShared(CUfunction function, const LaunchShape &shape) {
   std::lock_guard<std::mutex> lock(mutex);
   int64_t &reserved = shared[function];
@@ -368,7 +370,7 @@ void CudaDevice::reserveShared(CUfunction function, const LaunchShape &shape) {
     raise("the kernel needs ", fixed + shape.sharedBytes,
           " bytes of shared memory per block, but ", facts.name, " has ",
           facts.maxSharedPerBlock,
-          "; compile the model again with --chip=", facts.chip);
+          "; recompile the model with --chip=", facts.chip);
   driver.check(driver.funcSetAttribute(
                    function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                    static_cast<int>(shape.sharedBytes)),
@@ -429,12 +431,12 @@ int64_t CudaDevice::maxClusterSize(DeviceKernel kernel,
   enter();
   CUfunction function = functionOf(kernel);
   reserveShared(function, shape);
-  // A cluster may have more than 8 blocks only on request.
+  // By default, a cluster has at most 8 blocks.
   driver.check(
       driver.funcSetAttribute(
           function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
       "allowing large clusters");
-  // A kernel that was compiled for clusters has whole clusters in any grid.
+  // In any grid, a kernel that was compiled for clusters has whole clusters.
   CUlaunchConfig config = configFor(shape, shape.clusterSize);
   int size = 1;
   driver.check(driver.maxPotentialClusterSize(&size, function, &config),
@@ -449,7 +451,7 @@ void CudaDevice::launch(DeviceKernel kernel, const LaunchShape &shape,
   CUfunction function = functionOf(kernel);
   if (shape.clusterSize > 1 && !facts.hasClusters)
     raise(facts.name, " (", facts.chip,
-          ") does not support clusters of blocks; compile the model again with "
+          ") does not support clusters of blocks; recompile the model with "
           "--executor=device, or --level=device if it runs single instances");
   reserveShared(function, shape);
   CUlaunchConfig config = configFor(shape, shape.blocks);
@@ -471,20 +473,20 @@ void CudaDevice::launch(DeviceKernel kernel, const LaunchShape &shape,
   case CUDA_SUCCESS:
     return;
   case CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE:
-    raise(facts.name, " cannot run ", blocks, " at the same time (",
-          driver.describe(result), "), at most ", residentBlocks(kernel, shape),
-          "; choose fewer blocks, since other processes may share the GPU");
+    raise(facts.name, " can run at most ", residentBlocks(kernel, shape),
+          " of ", blocks, " at the same time (", driver.describe(result),
+          "), or fewer if other processes use it; choose fewer blocks");
   case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
     raise(facts.name, " has too few registers for ", blocks, " (",
           driver.describe(result),
-          "); compile the model again with --chip=", facts.chip);
+          "); recompile the model with --chip=", facts.chip);
   case CUDA_ERROR_INVALID_CLUSTER_SIZE:
     raise(facts.name, " cannot run ", blocks, " in clusters of ",
           shape.clusterSize, " (", driver.describe(result),
-          "); the size of clusters must divide the number of blocks and be at "
+          "); the cluster size must divide the number of blocks and be at "
           "most ",
           maxClusterSize(kernel, shape),
-          "; compile the model again with --executor=device");
+          "; recompile the model with --executor=device");
   default:
     driver.fail(result, concat("launching ", blocks));
   }

@@ -16,7 +16,7 @@ namespace batchrt {
 namespace cuda {
 
 /// The driver library and its functions, all of which exist. The library is
-/// never unloaded: it has threads of its own.
+/// never unloaded because it has its own threads.
 class CudaDriver {
 public:
   /// Loads and initializes the driver.
@@ -37,7 +37,7 @@ public:
 
   /// Returns a text such as "CUDA_ERROR_UNKNOWN: unknown error".
   std::string describe(CUresult result) const;
-  /// Returns the version of CUDA that the driver is for: "12.4".
+  /// Returns the CUDA version that the driver supports: "12.4".
   std::string version() const;
 
 private:

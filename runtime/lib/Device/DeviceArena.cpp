@@ -19,7 +19,8 @@ DeviceArena::~DeviceArena() {
     device.releaseStaging(stagingBase);
 }
 
-/// Returns the size to grow to: half as much again, so that growing is rare.
+/// Returns the size to grow to: at least 1.5 times the current size, so that
+/// growing is rare.
 static size_t grown(size_t size, size_t wanted) {
   return (std::max(wanted, size + size / 2) + 255) / 256 * 256;
 }
@@ -53,8 +54,8 @@ void DeviceArena::reset(size_t bytes, size_t staged) {
 size_t DeviceArena::allocate(size_t bytes) {
   size_t offset = (top + 255) / 256 * 256;
   if (offset > limit || bytes > limit - offset)
-    raise("an arena for ", what, " was reset for ", limit, " bytes, but ",
-          offset + bytes, " are requested");
+    raise("the arena for ", what, " has ", limit, " bytes, but ",
+          offset + bytes, " are needed");
   top = offset + bytes;
   return offset;
 }

@@ -18,8 +18,8 @@
 using namespace batchrt;
 
 namespace {
-/// The emulator as a device. Calls return when their work is done: threads use
-/// the device in turn. All streams are the same.
+/// The emulator as a device. Calls return when their work is done, so threads
+/// use the device in turn. All streams are the same.
 class EmulatedDevice : public Device {
 public:
   explicit EmulatedDevice(const EmulatorOptions &given) : options(given) {
@@ -134,7 +134,8 @@ protected:
     return address;
   }
   char *tryAllocateStaging(size_t bytes) override {
-    // Room to align by hand: the kernel's rows are aligned to 256 bytes.
+    // Larger than necessary, to align manually: the kernel's rows are aligned
+    // to 256 bytes.
     Buffer buffer;
     char *base = buffer.reserve(bytes + 256, "the emulator's memory");
     char *address = reinterpret_cast<char *>(
@@ -166,7 +167,7 @@ private:
   }
 
   EmulatorOptions options;
-  std::mutex mutex; ///< for all below
+  std::mutex mutex; ///< for all members below
   Emulator emulator;
   std::map<uint64_t, Allocation> memory;
   std::vector<DeviceCode> kernels;

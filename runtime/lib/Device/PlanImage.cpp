@@ -55,7 +55,8 @@ void batchrt::layOutImage(const ImageInput &input, ImageLayout &layout) {
 }
 
 namespace {
-/// Finds the region that contains an address; the last ones are tried first.
+/// Finds the region that contains an address. Tries the most recent regions
+/// first.
 class Regions {
 public:
   Regions(const ImageInput &input, const ImageLayout &layout, uint64_t device) {
@@ -77,8 +78,8 @@ public:
   }
 
   /// Returns the device address of `bytes` bytes at a host address, or 0 if
-  /// they are not all in one region. With `copiedIn`, the region must be of
-  /// this kind.
+  /// they are not all in one region. If `copiedIn` is true, the region must be
+  /// of this kind.
   uint64_t find(const void *address, size_t bytes, bool copiedIn = false) {
     uint64_t host = reinterpret_cast<uint64_t>(address);
     if (!last.has(host) && !lookUp(host))
@@ -88,8 +89,9 @@ public:
     return host + last.distance;
   }
 
-  /// Finds many rows. Returns false if one is in no region. Rows of a table and
-  /// of a source mix unpredictably, so the code does not branch on them.
+  /// Finds many rows. Returns false if a row is not in any region. Rows of a
+  /// table and of a source mix unpredictably, so the code does not branch on
+  /// them.
   bool findRows(const void *const *rows, int64_t count, uint64_t *out) {
     for (int64_t done = 0;;) {
       done += findInLast(rows + done, count - done, out + done);
@@ -170,7 +172,7 @@ private:
   void writeOperand(const BatchStep &step, const BatchOperand &from,
                     const OperandInfo &info);
   /// Returns the device address of `bytes` bytes, which messages call `what`.
-  /// Null stays null.
+  /// Returns null for null.
   uint64_t translate(const void *address, size_t bytes, const char *what,
                      bool copiedIn = false);
   uint64_t translateScratch(const char *scratch);
@@ -214,7 +216,7 @@ void ImageWriter::writeStep(const BatchStep &from, BatchStep &to) {
   for (size_t o = 0; o < kernel->operands.size(); ++o)
     writeOperand(from, from.operands[o], kernel->operands[o]);
   for (size_t r = 0; r < kernel->results.size(); ++r)
-    // A null result is in the row of an operand.
+    // The null address denotes a result in the row of an operand.
     *result++ = from.results[r]
                     ? translate(from.results[r], 0, "a table of results")
                     : 0;
@@ -231,7 +233,7 @@ void ImageWriter::writeOperand(const BatchStep &step, const BatchOperand &from,
         from.offsets, (step.count + 1) * sizeof(int32_t), "offsets", true));
   }
   if (entries == 0)
-    return; // nothing is read, the addresses may be past the end
+    return; // nothing is read, so the addresses may be past the end
   to.base = pointer<const char>(translate(from.base, 0, "rows"));
   size_t bytes =
       entries * (info.kind == OperandInfo::Gather ? sizeof(int32_t)

@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Blocks write their progress to the control words: each at every step that it
+// Each block writes its progress to the control words: at every step that it
 // begins, and at every barrier of all blocks that it reaches. A block that
-// waits too long at such a barrier reports this, and all blocks leave the
-// kernel. No other wait in a kernel can check a clock: threads of a block and
-// blocks of a cluster wait in hardware. In these cases, the host gives up once
-// no word has changed for too long.
+// waits too long at such a barrier reports this, and all blocks exit the
+// kernel. Other waits in a kernel cannot check a clock, because threads of a
+// block and blocks of a cluster wait in hardware. In these cases, the host
+// gives up if no word changes for too long.
 //
 //===----------------------------------------------------------------------===//
 
@@ -88,16 +88,16 @@ public:
       most = std::max(most, block.arrivals);
     return most;
   }
-  /// Returns true if a block has begun, and this or another one has not ended.
+  /// Returns true if some block has begun and some block has not finished.
   bool isUnderWay() const;
   bool operator!=(const Sight &other) const;
 
   using Predicate = std::function<bool(const BatchBlockControl &)>;
   /// Returns "block 3" or "blocks 3, 7-9" for the blocks for which `holds` is
-  /// true; empty if there are none.
+  /// true, or an empty string if there are none.
   std::string list(const Predicate &holds) const;
-  /// Returns "block 3 is in step 2 (…); blocks 5-6 are in step 4 (…)" for
-  /// these.
+  /// Returns "block 3 is in step 2 (…); blocks 5-6 are in step 4 (…)" for these
+  /// blocks.
   std::string listPlaces(const Predicate &holds) const;
 
 private:
@@ -221,7 +221,7 @@ void batchrt::checkControl(const char *control, const Watchdog &watchdog) {
   std::string step = watchdog.describe
                          ? watchdog.describe(makeProgress(1, record.step))
                          : concat("step ", record.step);
-  // The block that gave up has itself arrived, and is counted.
+  // The block that gave up has itself arrived, so it is counted.
   const uint32_t wanted = sight.arrivals(record.block);
   auto isBehind = [&](const BatchBlockControl &block) {
     return (block.arrivals & ~hasLeft) < wanted;
@@ -261,11 +261,11 @@ void batchrt::checkEnded(
     bool fits = highOf(found) == highOf(wanted) &&
                 (lowOf(wanted) == anyLow || lowOf(found) == lowOf(wanted));
     if (!words[b].ended || !fits)
-      raise("the kernel does not record its progress, so a watchdog cannot "
-            "detect that it hangs: block ",
-            b, " has ", words[b].ended ? "" : "not ", "ended, in step ",
-            write(found), ", expected ", write(wanted),
-            "; this is a bug in the compiler");
+      raise("the kernel does not record its progress, so the watchdog "
+            "cannot detect a hang: block ",
+            b, " has ", words[b].ended ? "" : "not ", "ended and is at step ",
+            write(found), ", expected the end of step ", write(wanted),
+            "; this is a compiler bug");
   }
 }
 
@@ -298,8 +298,8 @@ void Device::wait(const Watchdog &watchdog, DeviceStream stream) {
     if (secondsSince(looked) < limit / 4)
       continue;
 
-    // A run may take any time to begin, behind other work of its stream and of
-    // the GPU, and any time while one of its words changes.
+    // A run may wait for any time behind other work of its stream and of the
+    // GPU, and may take any time while its words change.
     looked = Clock::now();
     bool waits = watchdog.begin && !hasHappened(*watchdog.begin);
     if (!waits && watchdog.control &&
@@ -314,7 +314,7 @@ void Device::wait(const Watchdog &watchdog, DeviceStream stream) {
       continue;
     abandon();
     raise(describeExecutor(watchdog), "the kernel on ", facts.name,
-          " did not end, and made no progress for ", limit, " s",
+          " has not finished and has made no progress for ", limit, " s",
           last ? describeStandstill(*last) : "", remedy);
   }
 }

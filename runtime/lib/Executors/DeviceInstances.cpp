@@ -32,7 +32,7 @@ public:
   double runTimed() override;
   std::vector<StepTime> runTraced() override {
     raise("tracing is not supported on devices, which run a whole mini-batch "
-          "in one launch; leave out --trace, or use --device=cpu");
+          "in one launch; omit --trace or use --device=cpu");
   }
   RunCounters counters() const override;
   void addMemory(MemoryUse &use) const override;
@@ -50,7 +50,7 @@ private:
 };
 } // namespace
 
-/// Names the kernel whose task a block has begun last, and its loop.
+/// Describes the kernel of the task that a block began last, and its loop.
 std::string DeviceInstances::describe(int64_t progress) const {
   const std::vector<KernelInfo> &kernels = descriptor().kernels;
   const size_t kernel = lowOf(progress);

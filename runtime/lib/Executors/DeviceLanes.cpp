@@ -15,8 +15,8 @@
 using namespace batchrt;
 
 namespace {
-/// Runs a lockstep program with one launch of its persistent kernel; each block
-/// has lanes of its own.
+/// Runs a lockstep program with one launch of its persistent kernel. Each block
+/// has its own lanes.
 class DeviceLanes : public LaneExecutor {
 public:
   DeviceLanes(MiniBatch &batch, const BoundParameters &parameters)
@@ -50,7 +50,7 @@ void DeviceLanes::run(ResultCopies copies) {
     checkStageRows(descriptor(), kernel, image.mostLanes());
   LaunchShape shape = runs->shape();
   shape.blocks = image.units();
-  // The control words precede the image, so that one copy is enough.
+  // The control words precede the image so that one copy is enough.
   std::vector<DeviceRegion> parts;
   RegionLayout front(parts, 256);
   front.add(controlBytes(shape.blocks), "control words");
@@ -66,7 +66,7 @@ void DeviceLanes::run(ResultCopies copies) {
   runs->copyIn(imageAt + image.inEnd());
 
   Watchdog watchdog = runs->makeWatchdog(/*control=*/0, shape.blocks);
-  watchdog.executor += ", in lock step";
+  watchdog.executor += ", in lockstep";
   watchdog.describe = [&](int64_t progress) {
     return describeLanes(*descriptor().lockstep, progress);
   };

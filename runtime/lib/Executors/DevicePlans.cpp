@@ -16,7 +16,7 @@ using namespace batchrt;
 
 namespace {
 /// Runs all plans of a mini-batch with one launch of the persistent kernel,
-/// between one copy in and one copy out.
+/// after one copy to the device and before one copy to the host.
 class DevicePlans : public PlanExecutor {
 public:
   DevicePlans(MiniBatch &batch, const BoundParameters &parameters)
@@ -31,7 +31,7 @@ public:
 private:
   void copyResults() override;
   int64_t groups() override;
-  bool isTogether() const { return descriptor().launch->executor == "device"; }
+  bool sharesPlan() const { return descriptor().launch->executor == "device"; }
   void findOutputTables();
   void listRegions();
   void countLaunches();
@@ -57,10 +57,11 @@ void DevicePlans::inspect() {
 
 int64_t DevicePlans::groups() {
   const LaunchShape &shape = runs->shape();
-  return isTogether() ? 1 : shape.blocks / shape.clusterSize;
+  return sharesPlan() ? 1 : shape.blocks / shape.clusterSize;
 }
 
-/// Finds the tables of the tensors that results hold, in nodes and lists too.
+/// Finds the tables of the tensors in results, including those in nodes and
+/// lists.
 void DevicePlans::findOutputTables() {
   outputTables.assign(descriptor().tables.size(), false);
   std::vector<bool> seen(descriptor().adts.size(), false);
@@ -156,7 +157,7 @@ double DevicePlans::runTimed() {
 
 std::vector<StepTime> DevicePlans::runTraced() {
   raise("tracing is not supported on devices, which run all steps in one "
-        "launch; leave out --trace, or use --device=cpu");
+        "launch; omit --trace or use --device=cpu");
 }
 
 void DevicePlans::addMemory(MemoryUse &use) const {

@@ -17,7 +17,7 @@ using namespace batchrt;
 
 namespace {
 /// Programs that sessions have open. A live program keeps its object alive, and
-/// its sessions keep the parameters alive: no address in a key is reused.
+/// its sessions keep the parameters alive, so no address in a key is reused.
 struct OpenPrograms {
   using Key = std::tuple<const BatchObject *, const BoundParameters *, int,
                          int64_t, uint64_t>;
@@ -148,7 +148,7 @@ DeviceRuns::~DeviceRuns() {
     device.releaseStream(ownStream);
 }
 
-/// Chooses as many blocks as the device runs at the same time, in whole
+/// Chooses as many blocks as the device can run at the same time, in whole
 /// clusters.
 void DeviceRuns::chooseShape(int64_t mostBlocks) {
   const LaunchInfo &launch = program->launchInfo();
@@ -161,7 +161,7 @@ void DeviceRuns::chooseShape(int64_t mostBlocks) {
   if (shape.clusterSize > most)
     raise("the object has clusters of ", shape.clusterSize, " blocks, but ",
           device.info().name, " supports at most ", most,
-          "; compile the model again with a smaller --cluster-size, with "
+          "; recompile the model with a smaller --cluster-size, with "
           "--executor=device, or with --level=device if it runs single "
           "instances");
   int64_t resident = device.residentBlocks(program->kernel(), shape);
@@ -172,9 +172,11 @@ void DeviceRuns::chooseShape(int64_t mostBlocks) {
           shape.clusterSize, ", the number of blocks in a cluster");
   shape.blocks = resident / shape.clusterSize * shape.clusterSize;
   if (shape.blocks == 0)
-    raise("no block of the kernel fits on ", device.info().name, ": it needs ",
-          shape.blockSize, " threads and ", shape.sharedBytes,
-          " bytes of shared memory, in clusters of ", shape.clusterSize);
+    raise("the kernel does not fit on ", device.info().name,
+          ": each block needs ", shape.blockSize, " threads and ",
+          shape.sharedBytes, " bytes of shared memory, and a cluster has ",
+          shape.clusterSize,
+          " blocks; recompile the model with a smaller --shared-memory");
 }
 
 Watchdog DeviceRuns::makeWatchdog(size_t control, int64_t blocks) const {

@@ -37,10 +37,10 @@ private:
 };
 
 /// The kernel of an object on a device, and its parameters there. Sessions with
-/// the same object, parameters and device share one.
+/// the same object, parameters and device share a program.
 class DeviceProgram {
 public:
-  /// Returns the program that another session has open, or a new one.
+  /// Returns the program that another session has opened, or a new one.
   static std::shared_ptr<DeviceProgram> open(const CompiledObject &object,
                                              const BoundParameters &parameters,
                                              const SessionOptions &options);
@@ -49,8 +49,7 @@ public:
 
   Device &device() { return *where; }
   DeviceKernel kernel() const { return code; }
-  /// Returns the device address of the list that holds the addresses of packed
-  /// parameters.
+  /// Returns the device address of the list of addresses of packed parameters.
   uint64_t packings() const { return packingsAddress; }
   const std::vector<ImageRegion> &packingRegions() const { return regions; }
   const LaunchInfo &launchInfo() const { return *object.descriptor().launch; }

@@ -24,13 +24,13 @@ void batchrt::addTrace(std::vector<StepTime> &times, const UnitTrace &trace,
 }
 
 namespace {
-/// Control of an object: plans of tasks, lanes in lock step, or single
+/// Control flow of an object: plans of tasks, lanes in lockstep, or single
 /// instances.
 enum class Control { Plans, Lanes, Instances };
 
 struct Kind {
   Control control;
-  bool device; ///< a kernel on a device; else the host's workers
+  bool device; ///< true: a kernel on a device; false: the host's workers
   std::unique_ptr<Executor> (*make)(MiniBatch &, const BoundParameters &);
 };
 } // namespace
@@ -61,16 +61,17 @@ batchrt::makeExecutor(MiniBatch &batch, const BoundParameters &parameters) {
 }
 
 void Executor::prepareStream(InstanceStream &) {
-  raise("streams of instances are supported only in lock step on the host; "
+  raise("streams of instances are only supported in lockstep on the host; "
         "compile the model with --strategy=lockstep");
 }
 
 void Executor::setPolicy(Policy, StateMachine) {
-  raise("cannot set a policy: control of this object runs with the kernels");
+  raise("cannot set a policy: the control flow of this object runs with the "
+        "kernels");
 }
 
 void Executor::setBlockPolicy(StateMachine) {
-  raise("cannot set a block choice: this object runs plans of tasks");
+  raise("cannot set a block policy: this object runs plans of tasks");
 }
 
 const std::vector<KernelCounts> &Executor::kernelCounts() const {

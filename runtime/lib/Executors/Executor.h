@@ -12,11 +12,12 @@
 
 namespace batchrt {
 
-/// Runs the loaded mini-batch: plans of tasks, lanes in lock step, or single
+/// Runs the loaded mini-batch: plans of tasks, lanes in lockstep, or single
 /// instances, on the workers of the host or on a device. The functions are
-/// called in the order listed here. Each may be repeated, and then those after
-/// it must be repeated, too. Where control waits for tensors, run(), runTimed()
-/// and runTraced() do all the work; inspect() and prepare() are not called.
+/// called in the order listed here. A function may be repeated, and then those
+/// after it must also be repeated. If control flow waits for tensors, run(),
+/// runTimed() and runTraced() do all the work; inspect() and prepare() are not
+/// called.
 class Executor {
 public:
   explicit Executor(MiniBatch &batch) : batch(batch) {}
@@ -30,7 +31,7 @@ public:
   virtual void prepare() = 0;
   /// Runs the whole mini-batch.
   virtual void run(ResultCopies copies) = 0;
-  /// Copies results to host memory, if they are not there.
+  /// Copies results to host memory if they are not there yet.
   void collect() {
     if (uncollected)
       copyResults();
@@ -46,20 +47,21 @@ public:
   /// Returns failure() of an instance of a stream, and clears it.
   virtual std::string takeFailure(int64_t /*position*/) { return ""; }
 
-  /// Runs as run() does. Returns the microseconds that a worker spends in
-  /// kernels.
+  /// Like run(), but returns the time that a worker spends in kernels, in
+  /// microseconds.
   virtual double runTimed() = 0;
-  /// Runs as run() does, step by step. Returns the times.
+  /// Like run(), but runs step by step and returns the times.
   virtual std::vector<StepTime> runTraced() = 0;
   /// Returns the address of a tensor of the last run in host memory.
   virtual const char *tensor(const Type &type, int64_t cell) const = 0;
-  /// Returns why an instance has no results, or an empty string if it has some.
+  /// Returns the reason why an instance has no results, or an empty string if
+  /// it has results.
   virtual std::string failure(int64_t /*instance*/) const { return ""; }
   /// Returns the counts of the last run, except nodes.
   virtual RunCounters counters() const = 0;
   /// Returns counts by kernel; only for plans of tasks.
   virtual const std::vector<KernelCounts> &kernelCounts() const;
-  /// Returns the times of the last run, if control waited for tensors.
+  /// Returns the times of the last run if control flow waited for tensors.
   virtual RunTimes times() const { return {}; }
   virtual void addMemory(MemoryUse &use) const = 0;
 
@@ -81,7 +83,7 @@ protected:
   bool uncollected = false; ///< results are only on a device
 };
 
-/// Makes the executor for the object of a mini-batch. It opens a device only
+/// Creates the executor for the object of a mini-batch. It opens a device only
 /// when there is something to run.
 std::unique_ptr<Executor> makeExecutor(MiniBatch &batch,
                                        const BoundParameters &parameters);

@@ -11,7 +11,7 @@
 
 using namespace batchrt;
 
-/// Returns the bytes of a row of a tensor; 0 for a number or a list.
+/// Returns the size in bytes of a row of a tensor, or 0 for a scalar or a list.
 static size_t rowBytesOf(const Type &type) {
   return type.kind == Type::Tensor
              ? RowLayout(type.shape, type.dtype).rowBytes()
@@ -30,7 +30,8 @@ void InstanceColumns::placeArguments(RegionLayout &layout, int64_t capacity) {
   resultList = layout.add(results.size() * 8, "addresses of results");
   for (Column &argument : arguments) {
     argument.cells = layout.add(capacity * 8, "arguments");
-    argument.rows = layout.add(capacity * argument.rowBytes, "rows of arguments");
+    argument.rows =
+        layout.add(capacity * argument.rowBytes, "rows of arguments");
   }
 }
 

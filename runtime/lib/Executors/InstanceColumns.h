@@ -14,8 +14,8 @@
 
 namespace batchrt {
 
-/// Addresses of places in an image: here() where the host writes them, there()
-/// where units see them.
+/// Addresses of places in an image: here() is the address that the host writes
+/// to, there() the address that units see.
 struct ImagePlaces {
   char *staging;
   uint64_t address;
@@ -31,15 +31,15 @@ struct ImagePlaces {
 };
 
 /// Places of the arguments and results of all instances on a device: a cell for
-/// each, and a row for each tensor.
+/// each, plus a row for each tensor.
 class InstanceColumns {
 public:
-  /// Makes no columns: on the host, the context points to arguments and
+  /// Creates no columns: on the host, the context points to arguments and
   /// results.
   InstanceColumns() = default;
   explicit InstanceColumns(const Descriptor &descriptor);
 
-  // Parts of the image, each of which has room for `room` instances.
+  // Parts of the image, each with space for `capacity` instances.
   void placeArguments(RegionLayout &layout, int64_t capacity);
   void placeResultCells(RegionLayout &layout, int64_t capacity);
   void placeResultRows(RegionLayout &layout, int64_t capacity);

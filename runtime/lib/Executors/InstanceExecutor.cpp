@@ -15,7 +15,8 @@ using namespace batchrt;
 void InstanceExecutor::prepareInstances() {
   batch.enter(MiniBatch::Cells::Addresses);
   batch.reset();
-  // Each input node determines the places of the nodes that are made of it.
+  // Each input node determines the places of the nodes that are created from
+  // it.
   const int64_t nodes = batch.forest().numNodes * (1 + info.nodeValues);
   batch.growNodes(nodes);
   batch.context().numNodes = nodes;
@@ -56,7 +57,7 @@ void InstanceExecutor::checkEnds() const {
 
 void InstanceExecutor::addCounts(RunCounters &counters, const BatchUnit &unit,
                                  bool isFirst) {
-  // All units run shares of the same tasks, which count once.
+  // All units run shares of the same tasks, so count them once.
   counters.tasks += unit.tasks + (isFirst ? unit.shares : 0);
   counters.batches += unit.batches + (isFirst ? unit.sharedBatches : 0);
   counters.barriers += unit.barriers;

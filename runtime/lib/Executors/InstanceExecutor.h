@@ -12,9 +12,9 @@
 
 namespace batchrt {
 
-/// Common base of executors of single instances. These read arguments and write
-/// results as unbatched code does: numbers in cells, tensors at the addresses
-/// in cells.
+/// Common base of executors of single instances. They read arguments and write
+/// results in the same way as unbatched code: scalars in cells, tensors at the
+/// addresses in cells.
 class InstanceExecutor : public Executor {
 public:
   explicit InstanceExecutor(MiniBatch &batch)
@@ -27,8 +27,8 @@ public:
   void addMemory(MemoryUse &use) const override;
 
 protected:
-  /// Prepares a run: makes rows for results that are tensors, and room for the
-  /// nodes that a run makes.
+  /// Prepares a run: reserves rows for results that are tensors, and space for
+  /// the nodes that a run creates.
   void prepareInstances();
   /// Raises an error if an instance has no results, unless partial results are
   /// wanted.

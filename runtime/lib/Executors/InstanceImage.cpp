@@ -15,12 +15,11 @@
 using namespace batchrt;
 
 namespace {
-/// State of a block, far from memory that others write.
+/// State of a block, far from memory that other blocks write.
 struct alignas(128) BlockUnit : BatchUnit {};
 } // namespace
 
-/// Returns the source of an input tensor that is an element of a list or a
-/// field.
+/// Returns the source of an input tensor that is a list element or a field.
 static const BatchSource &sourceOf(const MiniBatch &batch,
                                    const TensorCell &cell) {
   return batch.sources()[(cell.handle >> 56) & 127];
@@ -96,7 +95,7 @@ void InstanceImage::writeTensors(const MiniBatch &batch,
   }
 }
 
-/// Variant of a node that the run has not made.
+/// Variant of a node that the run has not created.
 static constexpr uint8_t noVariant = 255;
 
 void InstanceImage::writeNodes(const MiniBatch &batch,
@@ -120,8 +119,8 @@ void InstanceImage::writeNodes(const MiniBatch &batch,
   context.cells = places.there<int64_t *>(columnList);
 }
 
-/// Writes the sources with device addresses: control reads rows of parameters
-/// on the device.
+/// Writes the sources with device addresses, because control flow reads rows of
+/// parameters on the device.
 void InstanceImage::writeSources(const MiniBatch &batch,
                                  const std::vector<ImageRegion> &parameters,
                                  BatchSource *sources) const {
@@ -196,7 +195,7 @@ static int64_t toHost(int64_t address,
   raise("the tensor of a node has the invalid address ", place);
 }
 
-/// Copies the nodes that the run has made to the forest.
+/// Copies the nodes that the run has created to the forest.
 void InstanceImage::readNodes(const MiniBatch &batch,
                               const std::vector<ImageRegion> &parameters,
                               char *staging, uint64_t address) const {

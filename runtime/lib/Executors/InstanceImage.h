@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Device memory of the units of a program of single instances: one piece, in
-// the order in which it is copied. Results that are tensors, and rows of nodes,
-// are not copied in:
+// Device memory of the units of a program of single instances. It is one piece,
+// in the order in which it is copied. Results that are tensors, and rows of
+// nodes, are not copied in:
 //
 //   |<--------------------- in ---------------------->|
 //                      |<------------- out ------------------------->|
@@ -46,18 +46,18 @@ public:
   size_t control() const { return controlAt; }
 
   /// Writes everything that is copied in. `parameters` are on the device, and
-  /// `packings` is the address of their list there.
+  /// `packings` is the device address of their list.
   void write(const MiniBatch &batch, const std::vector<ImageRegion> &parameters,
              uint64_t packings, char *staging, uint64_t address) const;
 
-  // After the run.
+  // Functions for use after the run.
   BatchUnit unit(int64_t number, const char *staging) const;
-  /// Returns how instances ended.
+  /// Returns the outcome of each instance.
   const int64_t *ends(const char *staging) const {
     return reinterpret_cast<const int64_t *>(staging + endsAt);
   }
-  /// Copies the results of instances that ended well, and the nodes that they
-  /// consist of, to the mini-batch. Tensors of nodes stay in `staging`.
+  /// Copies the results of successful instances, including their nodes, to the
+  /// mini-batch. Tensors of nodes stay in `staging`.
   void readResults(const MiniBatch &batch,
                    const std::vector<ImageRegion> &parameters, char *staging,
                    uint64_t address) const;
@@ -79,7 +79,7 @@ private:
   std::vector<DeviceRegion> parts;
   int64_t units = 0, numInstances = 0;
   int64_t nodes = 0;    ///< of the input
-  int64_t allNodes = 0; ///< with those that the run makes
+  int64_t allNodes = 0; ///< including those that the run creates
   size_t contextAt = 0, unitList = 0, lists = 0, rowsOfCells = 0, sourcesAt = 0;
   size_t instanceNodesAt = 0, columnList = 0, variantsAt = 0, cellsAt = 0;
   size_t nodeRowsAt = 0;

@@ -46,8 +46,8 @@ RunCounters LaneExecutor::counters() const {
 }
 
 std::vector<StepTime> LaneExecutor::runTraced() {
-  raise("tracing is not supported on devices; leave out --trace, or use "
-        "--device=cpu");
+  raise(
+      "tracing is not supported on devices; omit --trace or use --device=cpu");
 }
 
 void LaneExecutor::setBlockPolicy(StateMachine stateMachine) {
@@ -55,7 +55,7 @@ void LaneExecutor::setBlockPolicy(StateMachine stateMachine) {
   for (const BlockInfo &block : descriptor().lockstep->blocks)
     blocks.push_back(block.name);
   if (stateMachine.states() && stateMachine.encoding() != Encoding::Max)
-    raise("a block choice requires a table with encoding 'max', found '",
+    raise("a block policy requires a table with encoding 'max', found '",
           name(stateMachine.encoding()), "'; learn one from this program");
   if (std::string wrong = stateMachine.renumber(blocks); !wrong.empty())
     raise(wrong);

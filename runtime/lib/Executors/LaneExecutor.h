@@ -13,8 +13,9 @@
 
 namespace batchrt {
 
-/// Common base of executors of lanes. Lanes read arguments and write results as
-/// unbatched code does: scalars in cells, tensors at the addresses in cells.
+/// Common base of executors of lanes. Lanes read arguments and write results in
+/// the same way as unbatched code: scalars in cells, tensors at the addresses
+/// in cells.
 class LaneExecutor : public Executor {
 public:
   explicit LaneExecutor(MiniBatch &batch)
@@ -26,7 +27,9 @@ public:
   std::string failure(int64_t instance) const override {
     return lanes.describeEnd(instance);
   }
-  std::string takeFailure(int64_t position) override { return lanes.takeEnd(position); }
+  std::string takeFailure(int64_t position) override {
+    return lanes.takeEnd(position);
+  }
   RunCounters counters() const override;
   void addMemory(MemoryUse &use) const override {
     use.scratch += lanes.bytes();

@@ -34,8 +34,8 @@ LaneMemory::LaneMemory(const Lockstep &lockstep, bool onDevice)
         resultBytes, std::accumulate(kernel.resultBytes.begin(),
                                      kernel.resultBytes.end(), int64_t(0)));
   }
-  // Frames: the entry's, one for each call, one in which an instance with too
-  // many calls ends, and one more, which is read ahead.
+  // There is a frame for the entry, one for each call, one in which an instance
+  // with too many calls ends, and one more that is read ahead.
   const int64_t frames = info.frames ? lockstep.getOptions().stackDepth + 3 : 1;
   frameCells = info.blocks.size() * frames;
 }
@@ -46,9 +46,10 @@ bool LaneMemory::layOut(int64_t newInstances, int64_t units) {
   // A block without lanes is not launched.
   if (onDevice)
     units = std::max<int64_t>(std::min(units, lanes), 1);
-  // A device gets memory of the exact size: all of it is copied. On the host,
-  // lanes stay in place while their number stays the same.
-  const bool fits = onDevice ? newInstances == capacity : newInstances <= capacity;
+  // A device gets memory of the exact size, because all of it is copied. On the
+  // host, lanes stay in place while their number stays the same.
+  const bool fits =
+      onDevice ? newInstances == capacity : newInstances <= capacity;
   numInstances = newInstances;
   if (fits && lanes == numLanes && units == this->units() &&
       stateCells == lockstep.stateTable().size())
@@ -81,8 +82,8 @@ void LaneMemory::place() {
   if (onDevice)
     forUnits(&LaneMemory::placeHead);
   placeResults(layout);
-  // The host's caches also fetch neighbouring cache lines: workers that write
-  // to these slow each other down, although each has its own.
+  // The host's caches also fetch neighboring cache lines. Workers that write to
+  // neighboring lines slow each other down, although each has its own lines.
   if (onDevice)
     forUnits(&LaneMemory::placeLanes);
   else
@@ -166,8 +167,8 @@ void LaneMemory::write(char *staging, uint64_t address) const {
       entry.tops = places.there<char>(rows.tops);
       entry.stack = variable.stack ? places.there<char>(rows.stack) : nullptr;
       entry.depths = places.there<int64_t>(rows.depths);
-      // Masked blocks read tops of lanes that never wrote them. On a device,
-      // units write these zeros themselves.
+      // Masked blocks read tops of stacks that their lanes never wrote. On a
+      // device, units write these zeros themselves.
       if (!onDevice)
         std::memset(places.here<char>(rows.tops), 0,
                     unit.lanes * variable.rowBytes);
@@ -176,7 +177,7 @@ void LaneMemory::write(char *staging, uint64_t address) const {
   }
 }
 
-/// Writes one step for each block; later only its number of tasks changes.
+/// Writes one step for each block. Later, only its number of tasks changes.
 void LaneMemory::writeSteps(const Unit &unit, const ImagePlaces &places) const {
   const size_t blocks = info.blocks.size();
   std::fill_n(places.here<BatchStep>(unit.steps), 2 * blocks, BatchStep());

@@ -35,13 +35,13 @@ namespace batchrt {
 class Lockstep;
 
 /// Describes the memory, which the caller owns. It is written to `staging`, and
-/// units see it at `address`: on the host these are the same.
+/// units see it at `address`. On the host, the two are the same.
 class LaneMemory {
 public:
   LaneMemory(const Lockstep &lockstep, bool onDevice);
 
-  /// Lays out the memory for `units` units; on a device, for at most that many.
-  /// Returns false if nothing has moved.
+  /// Lays out the memory for `units` units, or on a device for at most that
+  /// many. Returns false if nothing has moved.
   bool layOut(int64_t numInstances, int64_t units);
   size_t bytes() const { return size; }
   int64_t units() const { return static_cast<int64_t>(unitList.size()); }
@@ -57,9 +57,9 @@ public:
     return reinterpret_cast<BatchLanes **>(staging + lists);
   }
   /// Returns the lanes of a unit with pointers to its counts in `staging`.
-  /// Other pointers are those that the unit sees.
+  /// Other pointers are as the unit sees them.
   BatchLanes counts(int64_t unit, char *staging) const;
-  /// Returns how instances ended.
+  /// Returns the outcome of each instance.
   const int64_t *ends(const char *staging) const {
     return reinterpret_cast<const int64_t *>(staging + endsAt);
   }
@@ -67,7 +67,7 @@ public:
     return reinterpret_cast<int64_t *>(staging + endsAt);
   }
 
-  // Only on a device.
+  // Functions for devices only.
 
   /// [0, inEnd) is copied in, [outBegin, outEnd) is copied out.
   size_t inEnd() const { return endOfIn; }
@@ -81,7 +81,7 @@ public:
   /// is the address of the list of packed parameters.
   void write(const BatchContext &host, uint64_t packings, char *staging,
              uint64_t address) const;
-  /// Copies the results of instances that ended well to `host`.
+  /// Copies the results of successful instances to `host`.
   void readResults(const BatchContext &host, const char *staging) const;
 
 private:
@@ -111,12 +111,12 @@ private:
   const Descriptor &descriptor;
   const LockstepInfo &info;
   const bool onDevice;
-  // Counts are sums over the kernels of all blocks; bytes are the most of one
-  // kernel for a lane.
+  // Counts are sums over the kernels of all blocks; bytes are maxima over
+  // kernels, for one lane.
   size_t operands = 0, results = 0, scratchBytes = 0, resultBytes = 0;
   size_t frameCells = 0; ///< blocks of all frames
   int64_t numInstances = 0, numLanes = 0;
-  int64_t capacity = -1; ///< for instances
+  int64_t capacity = -1; ///< maximum number of instances
   size_t stateCells = 0;
   std::vector<Unit> unitList;
   std::vector<DeviceRegion> parts;
@@ -124,7 +124,7 @@ private:
   size_t contextAt = 0, lists = 0;
   size_t allLanes = 0, counter = 0, endsAt = 0;
   size_t costs = 0;  ///< of blocks
-  size_t states = 0; ///< the table of a learned choice
+  size_t states = 0; ///< the table of a learned policy
   size_t endOfIn = 0, beginOfOut = 0, endOfOut = 0, size = 0;
 };
 

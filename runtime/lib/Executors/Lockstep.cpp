@@ -29,7 +29,7 @@ void Lockstep::applyOptions(BatchLanes &lanes, bool onDevice) const {
 
 std::vector<int64_t> batchrt::costsOfBlocks(const Descriptor &descriptor) {
   std::vector<int64_t> costs;
-  // The more a kernel costs, the fewer of its tasks are worth a barrier of
+  // The more a task of a kernel costs, the fewer tasks are worth a barrier of
   // workers.
   constexpr int64_t barrierCost = 1 << 16;
   for (const BlockInfo &block : descriptor.lockstep->blocks)
@@ -147,8 +147,8 @@ void Lockstep::followStream(const int64_t *ready) {
   }
 }
 
-/// Returns the bytes that a lane copies for inserts in a block that is not
-/// masked.
+/// Returns the number of bytes that a lane copies for inserts in a block that
+/// is not masked.
 int64_t Lockstep::copiedBytes(const BlockInfo &block) const {
   if (block.kernel < 0)
     return 0;

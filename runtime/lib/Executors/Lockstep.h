@@ -17,40 +17,41 @@ namespace batchrt {
 /// of workers.
 std::vector<int64_t> costsOfBlocks(const Descriptor &descriptor);
 
-/// The lanes of the workers of a lockstep program. Each worker has its own,
-/// which take instances from a common counter.
+/// The lanes of the workers of a lockstep program. Each worker has its own
+/// lanes, which take instances from a common counter.
 class Lockstep {
 public:
   Lockstep(const Descriptor &descriptor, const LockstepOptions &options);
 
   /// Prepares a run of `numInstances` instances on `workers` workers; 0 for a
-  /// run on a device, which has memory of its own.
+  /// run on a device, which has its own memory.
   void prepare(int64_t numInstances, int64_t workers);
   /// Makes a state machine choose the blocks, numbered as in the program.
   void setPolicy(const StateMachine &stateMachine);
   const Descriptor &getDescriptor() const { return descriptor; }
   const LockstepOptions &getOptions() const { return options; }
-  /// Sets the options of lanes, whose number has been set.
+  /// Sets the options of lanes. Their number must already be set.
   void applyOptions(BatchLanes &lanes, bool onDevice) const;
   const std::vector<int64_t> &blockCosts() const { return costs; }
-  /// Returns the table that a learned choice reads: cells of slots
+  /// Returns the table that a learned policy reads: cells of slots
   /// (BlockPolicy.h).
   const std::vector<int64_t> &stateTable() const { return states; }
   /// Returns the lanes of each worker, for the context.
   BatchLanes **lanes() const { return memory.lanes(buffer.data()); }
-  /// Returns rows for result `r` of the entry, a tensor with `rowBytes`.
+  /// Returns memory for the rows of result `r` of the entry, a tensor of
+  /// `rowBytes` bytes per row.
   char *resultRows(size_t r, int64_t rowBytes);
-  /// Returns the most bytes of `workerScratch` that a worker needs.
+  /// Returns the maximum number of `workerScratch` bytes that a worker needs.
   int64_t workerScratch() const;
 
   int64_t instances() const { return numInstances; }
-  /// Sets the outcome of a run, which `staging` holds until the next run.
+  /// Sets the outcome of a run, which stays in `staging` until the next run.
   void setOutcome(const LaneMemory &memory, char *staging);
-  /// Describes how an instance ended; empty if it ended well.
+  /// Describes the failure of an instance; empty if it succeeded.
   std::string describeEnd(int64_t instance) const;
-  /// Returns the same, and marks the instance as one that ended well.
+  /// Returns the same text and marks the instance as successful.
   std::string takeEnd(int64_t instance);
-  /// Empties the lanes of the host, so that they take instances from a stream.
+  /// Empties the lanes of the host so that they take instances from a stream.
   /// `ready` counts the instances that wait for a lane.
   void followStream(const int64_t *ready);
   /// Returns the counts of the last run.
@@ -61,7 +62,7 @@ public:
   void setTraced(bool traced) { isTraced = traced; }
   /// Returns the steps that the lanes of each worker have run.
   const std::vector<UnitTrace> &traces() const { return traceList; }
-  /// Returns the trace of a worker; null if it is not traced.
+  /// Returns the trace of a worker, or null if it is not traced.
   void *traceOf(int64_t unit) const {
     return traceList.empty() ? nullptr : &traceList[unit];
   }

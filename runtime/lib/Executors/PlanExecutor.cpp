@@ -75,8 +75,8 @@ void PlanExecutor::endRun() {
 
 void PlanExecutor::makePlan(bool last) {
   PlanOptions options;
-  options.apart = inspector.hasSeparatePlans();
-  options.later = last ? nullptr : &inspector.keepRows(tables.anyHeld());
+  options.separatePlans = inspector.hasSeparatePlans();
+  options.later = last ? nullptr : &inspector.findLiveOutRows(tables.anyHeld());
   runPlan.build(inspector.contexts(), batch.numInstances(), tables,
                 inspector.planners(), options);
   counted.inspectors = inspector.numInspectors();

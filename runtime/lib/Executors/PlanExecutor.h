@@ -38,10 +38,10 @@ public:
 protected:
   /// Returns the number of groups of units that run separate plans.
   virtual int64_t groups() { return 1; }
-  /// Plans the tasks that were recorded since the last plan of the run. With
-  /// `last`, no plan follows.
+  /// Plans the tasks that were recorded since the last plan of the run. If
+  /// `last` is true, no further plan follows.
   virtual void makePlan(bool last);
-  /// Resets the counts, and announces a run to the watcher.
+  /// Resets the counts and announces a run to the watcher.
   void beginRun();
   /// Shows the plan to the watcher.
   void showPlan(bool deferred = false);

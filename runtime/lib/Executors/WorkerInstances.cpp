@@ -17,7 +17,7 @@ using namespace batchrt;
 
 namespace {
 
-/// State of a worker, far from memory that others write.
+/// State of a worker, far from memory that other workers write.
 struct alignas(128) UnitState : BatchUnit {};
 
 /// Runs a program of single instances.
@@ -35,14 +35,14 @@ public:
   void run(ResultCopies) override {
     WorkerJob job(batch, batch.context());
     // A single instance needs no other worker.
-    const bool isAlone = info.capacity == 0 && batch.numInstances() == 1;
-    if (isAlone)
+    const bool isSingle = info.capacity == 0 && batch.numInstances() == 1;
+    if (isSingle)
       job.workers = 1;
-    job.run(/*shared=*/!isAlone);
+    job.run(/*shared=*/!isSingle);
     checkEnds();
   }
   double runTimed() override {
-    // Kernels alternate with control: all of it counts.
+    // Kernels alternate with control flow, so the time of both counts.
     prepare();
     WorkerJob job(batch, batch.context());
     return job.runTimed();
@@ -122,14 +122,14 @@ std::vector<StepTime> WorkerInstances::runTraced() {
     for (size_t i = 0; i < traces[u].size(); ++i) {
       StepTime &time = times[first + i];
       time.worker = static_cast<int64_t>(u);
-      time.together = traces[u][i].together;
+      time.isShared = traces[u][i].allUnits;
       // Instances run one by one, or in sets, the last of which may be smaller.
       const int64_t left = batch.numInstances() - traces[u][i].ended;
-      time.capacity = time.together ? std::min(info.capacity, left) : 1;
-      // After a barrier within a kernel, its tasks continue.
+      time.capacity = time.isShared ? std::min(info.capacity, left) : 1;
+      // The tasks of a kernel continue after a barrier within it.
       int64_t &run = runs[time.kernel];
-      const bool goesOn = time.kernel >= 0 && time.count == 0;
-      time.run = goesOn ? run - 1 : run++;
+      const bool continues = time.kernel >= 0 && time.count == 0;
+      time.run = continues ? run - 1 : run++;
     }
   }
   return times;

@@ -13,8 +13,8 @@
 using namespace batchrt;
 
 namespace {
-/// Job of a worker whose lanes run while a stream has instances. Then the
-/// worker waits for more.
+/// Job of a worker for a stream. Its lanes run while the stream has instances;
+/// then the worker waits for more.
 struct StreamJob {
   MiniBatch &batch;
   void (*execute)(BatchContext *, int64_t, int64_t);
@@ -60,7 +60,7 @@ public:
   }
 
   double runTimed() override {
-    // Blocks alternate with bookkeeping: all of it counts.
+    // Blocks alternate with bookkeeping, so the time of both counts.
     prepare();
     WorkerJob job(batch, batch.context());
     return job.runTimed();

@@ -52,8 +52,8 @@ void WorkerPlans::makePlan(bool last) {
   counted.launches = counted.batches;
 }
 
-/// Calls `body` when a plan is ready to run: once or, where control waits for
-/// tensors, for each flush.
+/// Calls `body` when a plan is ready to run: once, or for each flush if control
+/// flow waits for tensors.
 template <class Body>
 void WorkerPlans::forEachPlan(const Body &body) {
   counted.barriers = 0;
@@ -144,7 +144,7 @@ double WorkerPlans::runTimed() {
   };
   double sum = 0;
   forEachPlan([&] {
-    // Time that steps without tasks take is not spent in kernels.
+    // The time of steps without tasks is not spent in kernels.
     BatchContext &context = batch.context();
     BatchStep *steps = context.steps;
     std::vector<BatchStep> empty(steps, steps + context.numSteps);

@@ -142,10 +142,10 @@ void ValueBuilder::reportCycle(int64_t node) const {
 void ValueBuilder::reportShared(int64_t node) const {
   const AdtInfo &adt = descriptor.adts[nodes[node].variant->adt];
   raise("node ", nodes[node].inScope,
-        " is a child of two nodes, but the model declares ADT ", adt.name,
-        " a ", adt.kind,
-        " (numbered from 0 in \"nodes\"); declare it 'kind dag', or copy the "
-        "node");
+        " (numbered from 0 in \"nodes\") is a child of two nodes, but the "
+        "model declares ADT ",
+        adt.name, " as 'kind ", adt.kind,
+        "'; declare it 'kind dag', or copy the node");
 }
 
 /// Visits nodes depth-first from the root, and emits each after its children.

@@ -16,17 +16,17 @@ namespace batchrt {
 
 /// Takes the values of one instance in any order, as they are in its text, with
 /// forward and backward references. Places them in a forest, children before
-/// parents, in post-order from the root. Drops nodes that no root reaches.
-/// Nothing here recurses over user data.
+/// parents, in post-order from the root. Drops nodes that cannot be reached
+/// from a root. No function recurses over user data.
 class ValueBuilder {
 public:
   explicit ValueBuilder(const Descriptor &descriptor)
       : descriptor(descriptor) {}
 
   /// Adds a node. Raw cells are as in ABI.h, but refer to raw nodes, raw list
-  /// entries, and handles of input tensors. `cells` has one for each field.
-  /// Raises an error without a location if the node has more children than its
-  /// ADT allows.
+  /// entries, and handles of input tensors. `cells` has one cell for each
+  /// field. Raises an error without a location if the node has more children
+  /// than its ADT allows.
   int64_t addNode(const Variant &variant, const int64_t *cells);
   /// Adds a node whose cells are filled in later. Then links() must be called.
   int64_t addUnlinked(const Variant &variant, const int64_t *cells);
@@ -48,7 +48,7 @@ public:
 
   /// Sets argument `argument` of the next instance of the forest.
   void place(Forest &forest, int argument, const Type &type, int64_t cell);
-  /// Ends the instance: places its nodes, and drops everything raw.
+  /// Finishes the instance: places its nodes and drops all raw data.
   void finishInstance(Forest &forest, int64_t line);
   void reset();
 
@@ -77,7 +77,8 @@ private:
   void collectNodes(const Type &type, int64_t cell,
                     std::vector<int64_t> &out) const;
   void checkArity(const Node &node) const;
-  /// Returns the number of values of ADT `adt` that a cell of the type holds.
+  /// Returns the number of values of ADT `adt` that a cell of the type
+  /// contains.
   int64_t countParts(const Type &type, int64_t cell, int adt) const;
   [[noreturn]] void reportCycle(int64_t node) const;
   [[noreturn]] void reportShared(int64_t node) const;

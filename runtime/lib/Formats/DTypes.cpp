@@ -68,8 +68,8 @@ double bfloatToDouble(uint16_t bits) {
   return value;
 }
 
-/// Returns the nearest number with `bits` bits after the leading one, and no
-/// bit below that of 2^`least`. Ties round to even.
+/// Returns the nearest number with `bits` bits after the leading bit, and no
+/// bits below 2^`least`. Ties round to even.
 double roundTo(double value, int bits, int least) {
   if (value == 0 || !std::isfinite(value))
     return value;

@@ -18,7 +18,7 @@
 using namespace batchrt;
 
 namespace {
-/// Adds instances one by one, to mini-batches of the wanted size.
+/// Adds instances one by one to mini-batches of the requested size.
 class Filler {
 public:
   Filler(Inputs &inputs, const Descriptor &descriptor,
@@ -82,7 +82,7 @@ static void readLines(const Descriptor &descriptor, const std::string &path,
   }
 }
 
-/// Makes random inputs from the text "SEED,COUNT".
+/// Creates random inputs from the text "SEED,COUNT".
 static void makeRandom(const Descriptor &descriptor, const std::string &text,
                        ValueBuilder &builder, InputTensors &tensors,
                        Filler &filler) {

@@ -25,7 +25,7 @@ using namespace batchrt;
 using nlohmann::json;
 
 namespace {
-/// Iterator that records how far the parser has read.
+/// Iterator that records the parser's position.
 struct CountingIterator {
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -117,12 +117,13 @@ private:
     };
     Kind kind;
     const Type *type;   ///< of the value
-    size_t base;        ///< where its cells begin on the stack of values
-    int64_t column = 0; ///< where it begins
+    size_t base;        ///< position of its first cell on the stack of values
+    int64_t column = 0; ///< position where it begins
     const Variant *variant = nullptr;
-    int64_t scope = -1;    ///< Shared, Nodes: where references are looked up
-    int64_t pending = -1;  ///< Arguments: which; Shared: 0 root, 1 nodes;
-                           ///< Reference: its scope
+    int64_t scope = -1;    ///< Shared, Nodes: scope in which references are
+                           ///< looked up
+    int64_t pending = -1;  ///< Arguments: the number of the argument; Shared: 0
+                           ///< root, 1 nodes; Reference: its scope
     int64_t root = -1;     ///< Shared
     bool hasNodes = false; ///< Shared
     int64_t result = -1;   ///< Reference, Tensor
@@ -188,7 +189,7 @@ private:
   ValueBuilder &builder;
   InputTensors &tensors;
   Vocabulary &words;
-  std::vector<int64_t> given; ///< 1 where an argument has its value
+  std::vector<int64_t> given; ///< 1 for an argument that has its value
   std::vector<int64_t> results;
   std::vector<Frame> frames;
   std::vector<int64_t> values;
@@ -219,7 +220,7 @@ std::string InstanceParser::valueName(const Type &type) {
 }
 
 /// Describes the argument or field that is or contains the current value, and
-/// its place in lists: "argument 'xs'[2]".
+/// the value's position in lists: "argument 'xs'[2]".
 std::string InstanceParser::subject() const {
   size_t first = frames.size();
   std::string text;
@@ -262,7 +263,7 @@ void InstanceParser::inTensor(Body body) {
   }
 }
 
-/// Handles a number or a boolean that is a tensor or belongs to one.
+/// Handles a number or a boolean that is a tensor or part of a tensor.
 template <class... Value>
 void InstanceParser::addElement(const Type &type, Value... value) {
   bool inArray = frames.back().kind == Frame::Elements;
@@ -300,7 +301,8 @@ static std::string describeFields(const Variant &variant) {
                 count == 1 ? " field" : " fields");
 }
 
-/// Returns the type of the value that begins now. Raises an error if none may.
+/// Returns the type of the value that begins here. Raises an error if no value
+/// is allowed.
 const Type &InstanceParser::expected(const char *found) {
   Frame &frame = frames.back();
   switch (frame.kind) {
@@ -351,7 +353,8 @@ void InstanceParser::push(int64_t cell) {
   }
 }
 
-/// Handles an integer. If it is too large, its bits are an unsigned number's.
+/// Handles an integer. If it is too large, its bits represent an unsigned
+/// integer.
 void InstanceParser::integer(int64_t value, bool tooLarge) {
   Frame &frame = frames.back();
   auto large = static_cast<uint64_t>(value);
@@ -681,7 +684,7 @@ std::vector<int64_t> InstanceParser::parse(const char *begin, const char *end) {
   text = reached = previous = tokenStart = begin;
   textEnd = end;
   results.assign(descriptor.arguments.size(), 0);
-  // The parser takes a NUL for the end of the text.
+  // The parser treats a NUL character as the end of the text.
   if (const void *nul = std::memchr(begin, 0, end - begin))
     raise(where, static_cast<const char *>(nul) - begin + 1,
           ": malformed JSON: a NUL byte");
@@ -694,7 +697,7 @@ std::vector<int64_t> InstanceParser::parse(const char *begin, const char *end) {
   if (keyed && descriptor.arguments.size() == 1) {
     const Field &argument = descriptor.arguments[0];
     TopKeys top;
-    // {"tensor": "NAME"} may be the bare value of the one argument, too.
+    // {"tensor": "NAME"} may also be the bare value of the one argument.
     if (argument.type.kind == Type::Adt)
       top.known = {"nodes", "root"};
     else if (argument.name != "tensor")

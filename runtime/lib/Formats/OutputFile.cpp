@@ -22,13 +22,13 @@
 using namespace batchrt;
 
 namespace {
-/// The name of a temporary file, for signal handlers while it exists.
+/// The name of a temporary file. Signal handlers use it while the file exists.
 struct PartialFile {
   std::atomic<bool> taken{false}, exists{false};
   char name[PATH_MAX];
 };
-/// Threads rarely write at the same time. A file without a place here is left
-/// behind only if a signal ends the program.
+/// Threads rarely write files at the same time. A file without an entry here
+/// remains only if a signal ends the program.
 PartialFile partialFiles[8];
 
 class OutputFile {
@@ -56,7 +56,7 @@ private:
   }
 
   const std::string &path;
-  std::string target;    ///< that the temporary file replaces
+  std::string target;    ///< file that the temporary file replaces
   std::string temporary; ///< empty: written in place
   PartialFile *partial = nullptr;
   std::string buffer;
@@ -70,8 +70,8 @@ void batchrt::removePartialFiles() {
       ::unlink(file.name);
 }
 
-/// Returns the target of a symbolic link; empty for other files, and for links
-/// of /proc, whose text is not always a path.
+/// Returns the target of a symbolic link, or an empty string for other files
+/// and for links in /proc, whose text is not always a path.
 static std::string readLink(const std::string &name) {
   char text[PATH_MAX];
   ssize_t length = ::readlink(name.c_str(), text, sizeof(text));
@@ -100,7 +100,7 @@ void OutputFile::open() {
   struct stat state;
   bool exists = ::stat(target.c_str(), &state) == 0;
   bool isRegular = exists && S_ISREG(state.st_mode);
-  // A link that remains is one of /proc.
+  // A remaining link is in /proc.
   bool isLink = ::lstat(target.c_str(), &state) == 0 && S_ISLNK(state.st_mode);
   if ((exists && !isRegular) || isLink) {
     fd = ::open(target.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
@@ -111,7 +111,7 @@ void OutputFile::open() {
   create(target + ".XXXXXX.partial");
 }
 
-/// Makes the temporary file, and gives its name to signal handlers.
+/// Creates the temporary file and registers its name for signal handlers.
 void OutputFile::create(const std::string &name) {
   for (PartialFile &place : partialFiles)
     if (name.size() < sizeof(place.name) && !place.taken.exchange(true)) {
@@ -161,7 +161,7 @@ void OutputFile::write(const void *data, size_t size) {
 void OutputFile::finish() {
   flush();
   if (!temporary.empty()) {
-    // mkostemps makes files private; give this one the usual rights.
+    // mkostemps creates private files; set the usual permissions.
     mode_t mask = ::umask(0);
     ::umask(mask);
     ::fchmod(fd, 0666 & ~mask);

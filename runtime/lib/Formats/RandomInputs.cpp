@@ -15,8 +15,8 @@ using namespace batchrt;
 RandomInputs::RandomInputs(const Descriptor &descriptor, uint64_t seed)
     : descriptor(descriptor), generator(seed), ends(descriptor.adts.size()),
       inner(descriptor.adts.size()) {
-  // Rank of a variant: the fewest levels below it. Lists may be empty, but
-  // leaves without lists are better ends.
+  // Rank of a variant: the minimum number of levels below it. Lists may be
+  // empty, but leaves without lists are better ends.
   constexpr int never = 1 << 30;
   std::vector<int> rank(descriptor.adts.size(), never);
   auto rankOf = [&](const Variant &variant) {
@@ -54,8 +54,8 @@ RandomInputs::RandomInputs(const Descriptor &descriptor, uint64_t seed)
 const Variant &RandomInputs::choose(int adt, int64_t leaves) {
   const auto &from = leaves > 1 && !inner[adt].empty() ? inner[adt] : ends[adt];
   if (from.empty())
-    raise("cannot make random inputs of ADT ", descriptor.adts[adt].name,
-          ", since it has no finite value");
+    raise("cannot generate random inputs of ADT ", descriptor.adts[adt].name,
+          ", because it has no finite value");
   return *from[below(from.size())];
 }
 
@@ -78,7 +78,7 @@ int64_t RandomInputs::tree(int adt, int64_t leaves, ValueBuilder &builder,
   return root;
 }
 
-/// Gives a node its fields, and its children their shares of the leaves.
+/// Creates the fields of a node, and distributes its leaves among its children.
 void RandomInputs::fill(Pending parent, ValueBuilder &builder,
                         InputTensors &tensors) {
   const Variant &variant = builder.variant(parent.node);
@@ -87,7 +87,8 @@ void RandomInputs::fill(Pending parent, ValueBuilder &builder,
   // Number of children of the node's own ADT that its lists may have.
   int64_t childrenLeft = descriptor.adts[variant.adt].arity;
   for (const Field &field : variant.fields)
-    childrenLeft -= field.type.kind == Type::Adt && field.type.adt == variant.adt;
+    childrenLeft -=
+        field.type.kind == Type::Adt && field.type.adt == variant.adt;
   bool limited = descriptor.adts[variant.adt].arity >= 0;
   for (const Field &field : variant.fields) {
     int64_t length = 0;

@@ -16,8 +16,8 @@ namespace batchrt {
 
 /// Random values of any argument types: indices below 1000, small integers,
 /// floats and tensors uniform in [-1, 1), lists of 10 to 30 elements, and ADT
-/// values with 10 to 30 leaves that are split at random between the children of
-/// a node. Equal seeds give equal values on every host.
+/// values with 10 to 30 leaves that are distributed at random among the
+/// children of a node. Equal seeds give equal values on every host.
 class RandomInputs {
 public:
   RandomInputs(const Descriptor &descriptor, uint64_t seed);
@@ -41,7 +41,8 @@ private:
 
   const Descriptor &descriptor;
   std::mt19937_64 generator;
-  /// By ADT: the variants that end a value soonest, and those with children.
+  /// By ADT: the variants with the fewest levels below them, and the variants
+  /// with children.
   std::vector<std::vector<const Variant *>> ends, inner;
   std::vector<Pending> work;
 };

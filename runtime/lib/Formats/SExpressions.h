@@ -12,13 +12,14 @@
 
 namespace batchrt {
 
-/// Reads trees such as `(3 (2 It) (4 (2 's) (3 good)))` one after the other.
+/// Reads trees such as `(3 (2 It) (4 (2 's) (3 good)))` one after another.
 ///
 /// A bracket with a word is the variant of the ADT with one index field (or,
 /// with two of them, the label first). A bracket with k brackets is the variant
 /// with k fields of the ADT, or else the one with one list of the ADT. A
-/// variant with another index field takes the label: a number as it is, any
-/// other label by its first appearance, numbered separately from words.
+/// variant with another index field stores the label: a numeric label as its
+/// value, and other labels as numbers in the order of first appearance,
+/// separate from words.
 class TreeReader {
 public:
   /// Raises an error if the ADT has none of these variants. `text` begins at
@@ -45,8 +46,8 @@ private:
     size_t begin, length;
   };
   Token token();
-  /// Returns the variant for a bracket with a word or `count` brackets.
-  /// `labelled` is set if its first index is the label.
+  /// Returns the variant for a bracket with a word or `count` brackets. Sets
+  /// `labelled` if its first index is the label.
   const Variant &chooseVariant(bool leaf, int64_t count, bool &labelled) const;
   int64_t wordNumber(const Bracket &bracket, Vocabulary &words) const;
   int64_t close(const Bracket &bracket, ValueBuilder &builder,

@@ -33,7 +33,7 @@ struct OpenFile {
   }
 };
 
-/// Maps a file. Returns its bytes, or null for an empty file, and its size.
+/// Maps a file. Returns its bytes (null for an empty file) and its size.
 std::pair<std::shared_ptr<const void>, int64_t>
 mapFile(const std::string &path) {
   OpenFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
@@ -65,7 +65,7 @@ json parseHeader(const std::string &path, const char *begin, int64_t size) {
       twice = parsed.get<std::string>();
     return true;
   };
-  // The parser takes a NUL for the end of the text.
+  // The parser treats a NUL character as the end of the text.
   if (const void *nul = std::memchr(begin, 0, size))
     raise("'", path,
           "' is not a safetensors file: its header is not JSON (byte ",
@@ -81,7 +81,7 @@ json parseHeader(const std::string &path, const char *begin, int64_t size) {
     raise("'", path, "': the header names tensor '", twice, "' twice");
   if (!header.is_object())
     raise("'", path,
-          "' is not a safetensors file: its header is not an object");
+          "' is not a safetensors file: its header is not a JSON object");
   return header;
 }
 
@@ -107,7 +107,8 @@ struct Range {
   std::string name;
 };
 
-/// Reads the type and shape of a tensor. Returns how many bytes they take.
+/// Reads the type and shape of a tensor. Returns the size in bytes of such a
+/// tensor.
 uint64_t parseView(const std::string &path, const std::string &name,
                    const json &entry, TensorView &view) {
   if (!entry.is_object() || !entry.contains("dtype") ||
@@ -173,7 +174,7 @@ TensorFile TensorFile::open(const std::string &path) {
   const char *bytes = static_cast<const char *>(mapping.get());
   if (size < 8)
     raise("'", path, "' is not a safetensors file: it has ", size,
-          " bytes, but the length of the header alone takes 8");
+          " bytes, but the header length alone takes 8 bytes");
   uint64_t length = 0;
   std::memcpy(&length, bytes, 8);
   if (length > static_cast<uint64_t>(size) - 8)

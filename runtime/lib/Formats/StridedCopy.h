@@ -25,7 +25,7 @@ inline std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape,
   return strides;
 }
 
-/// Returns the same for a tensor's row in the ABI, whose last dimension is
+/// Returns the strides of a tensor's row in the ABI, whose last dimension is
 /// padded.
 inline std::vector<int64_t> paddedStrides(const std::vector<int64_t> &shape,
                                           DType type) {

@@ -18,7 +18,7 @@ static std::string elementText(DType type) {
   return concat("an integer of type ", typeName(type));
 }
 
-/// Describes `count` entries of an array whose dimension is number `level`.
+/// Describes `count` entries of an array in dimension `level`.
 static std::string entries(const Type &type, size_t level, int64_t count) {
   bool last = level + 1 == type.shape.size();
   return concat(count, last ? " element" : " array", count == 1 ? "" : "s");
@@ -98,7 +98,7 @@ void TensorText::add(double value, const char *digits) {
   if (!isElement())
     mismatch("a number");
   if (!isFloat(type->dtype)) {
-    // The parser turns integers of more than 64 bits into doubles, too.
+    // The parser also converts integers of more than 64 bits to doubles.
     if (std::string(digits).find_first_of(".eE") != std::string::npos)
       mismatch(digits);
     next(digits);

@@ -14,8 +14,8 @@
 
 namespace batchrt {
 
-/// A NaN or an infinity, for which JSON has no number. In texts it is a string:
-/// "NaN", "Infinity" or "-Infinity".
+/// A NaN or an infinity, which JSON numbers cannot represent. In JSON texts it
+/// is a string: "NaN", "Infinity" or "-Infinity".
 struct NonFinite {
   double value;
 
@@ -35,8 +35,7 @@ public:
   void begin(const Type &type);
   /// Handles an opening bracket within the tensor.
   void open();
-  /// Handles the bracket that ends an array. Returns true if it ends the
-  /// tensor.
+  /// Handles a closing bracket. Returns true if it ends the tensor.
   bool close();
   /// Adds an element. `digits` is its text, for errors. If `value` is infinite,
   /// the element is too large for a double.
@@ -56,8 +55,8 @@ public:
 
 private:
   bool isElement() const { return counts.size() == type->shape.size(); }
-  /// Returns a place for the next element. Returns null if there are too many
-  /// elements, which the end of their array reports.
+  /// Returns the address for the next element, or null if there are too many
+  /// elements. The end of their array reports these.
   char *next(const char *found);
   /// Returns the indices of the next value within the first `levels` open
   /// arrays.

@@ -47,8 +47,8 @@ void ArenaRanges::begin(const std::vector<Part *> &newParts) {
     std::rethrow_exception(noMemory);
 }
 
-/// Gives each part that needs space a new range. This at least doubles the total
-/// space of the part.
+/// Assigns a new range to each part that needs space. This at least doubles the
+/// total space of the part.
 void ArenaRanges::grow() {
   Part &first = *parts[0];
   for (Part *part : parts) {
@@ -65,8 +65,8 @@ void ArenaRanges::grow() {
       part->listCapacity = endEntries += count;
     }
   }
-  // Growing gives the first part's context the new addresses, but also the
-  // whole range, which the part must not use.
+  // Growing sets the new addresses in the first part's context, but also the
+  // whole range, which that part must not use.
   const int64_t nodes = first.nodeCapacity, entries = first.listCapacity;
   try {
     batch.growNodes(endNodes);
@@ -82,7 +82,7 @@ void ArenaRanges::grow() {
   }
 }
 
-void ArenaRanges::reserve( &part, int64_t nodes, int64_t entries) {
+void ArenaRanges::reserve(Part &part, int64_t nodes, int64_t entries) {
   part.wantedNodes = nodes;
   part.wantedEntries = entries;
   if (isShared)
@@ -94,11 +94,11 @@ void ArenaRanges::reserve( &part, int64_t nodes, int64_t entries) {
     std::rethrow_exception(noMemory);
 }
 
-/// Waits until each worker needs space or has ended. Returns false if all have
-/// ended.
+/// Waits until each worker needs space or has finished. Returns false if all
+/// have finished.
 bool ArenaRanges::waitAndGrow(int worker) {
   batch.workers.barrier(worker);
-  // The wanted space only changes after the next barrier.
+  // The requested space changes only after the next barrier.
   if (std::none_of(parts.begin(), parts.end(), [](const Part *part) {
         return part->wantedNodes || part->wantedEntries;
       }))

@@ -15,24 +15,24 @@
 namespace batchrt {
 
 /// Ranges of the forest's arrays for the nodes and list entries of each part.
-/// The arrays move when they grow. Therefore a part that needs more space
-/// waits until all workers need space or have ended. Then it gets another range
+/// The arrays move when they grow. A part that needs more space therefore waits
+/// until all workers need space or have finished. Then it gets another range
 /// and continues.
 class ArenaRanges {
 public:
   explicit ArenaRanges(MiniBatch &batch) : batch(batch) {}
 
-  /// Begins a run of these parts. Each gets the fields of the first one, and as
-  /// much space as it needed in the last run.
+  /// Begins a run of these parts. Each part gets the fields of the first part,
+  /// and as much space as it needed in the last run.
   void begin(const std::vector<Part *> &newParts);
   /// Calls `body(part)` for each part, on all workers if `shared` is set. If
-  /// parts throw, rethrows the exception of the first of them.
+  /// several parts throw, rethrows the exception of the first one.
   template <class Body>
   void forEachPart(bool shared, const Body &body);
-  /// Gives a part space for this many more nodes and entries. Compiled code
-  /// calls this while the part is inspected.
+  /// Reserves space for this many more nodes and entries of a part. Compiled
+  /// code calls this while the part is inspected.
   void reserve(Part &part, int64_t nodes, int64_t entries);
-  /// Gives the first part's context the nodes and entries of all parts.
+  /// Sets the nodes and entries of all parts in the first part's context.
   void end();
 
 private:
@@ -50,7 +50,7 @@ private:
   int64_t endNodes = 0, endEntries = 0; ///< of all ranges
   bool isShared = false;
   std::vector<std::exception_ptr> errors; ///< by part
-  std::exception_ptr noMemory;            ///< why there is no more space
+  std::exception_ptr noMemory;            ///< reason why there is no more space
 };
 
 template <class Body>

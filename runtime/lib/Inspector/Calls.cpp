@@ -18,7 +18,7 @@ using namespace batchrt;
 
 namespace {
 /// Functions that compiled code calls. No exception may pass through compiled
-/// code: an error leaves the fiber.
+/// code, so an error leaves the fiber.
 struct RuntimeCalls {
   [[noreturn]] static void leave(Part &part) {
     part.hasFailed = true;
@@ -55,7 +55,8 @@ struct RuntimeCalls {
   }
 
   /// Appends an element to a list. The longest list of a region grows in place
-  /// if there is room; others are copied into a region of twice their length.
+  /// if there is space. Other lists are copied into a region of twice their
+  /// length.
   static int64_t append(BatchContext *context, int64_t list, int64_t element) {
     const int64_t length = listLength(list), first = listFirst(list);
     if (list & listGrows) {
@@ -92,7 +93,8 @@ struct RuntimeCalls {
                   "recorded tasks");
       queue.begin = memory.as<int64_t>();
       queue.end = queue.begin + used;
-      // The limit ends a whole record: compiled code may test for equality.
+      // The limit is the end of a whole record, so compiled code may test for
+      // equality.
       queue.limit = queue.begin + memory.capacity() / record * cells;
     });
   }
@@ -156,7 +158,7 @@ struct RuntimeCalls {
                          int64_t count) {
     const bool isGood = guarded(context, [&](Part &part, MiniBatch &) {
       return part.fibers->fork(reinterpret_cast<BatchBranch>(code), frame,
-                                count);
+                               count);
     });
     if (!isGood)
       leave(Part::of(context));
@@ -172,9 +174,9 @@ struct RuntimeCalls {
   }
 
   static void traceTasks(BatchContext *context, void *trace, int64_t kernel,
-                         int64_t tasks, int64_t together) noexcept {
+                         int64_t tasks, int64_t allUnits) noexcept {
     static_cast<UnitTrace *>(trace)->push_back(
-        {std::chrono::steady_clock::now(), kernel, tasks, together != 0,
+        {std::chrono::steady_clock::now(), kernel, tasks, allUnits != 0,
          Part::of(context).owner.progress().ended});
   }
 

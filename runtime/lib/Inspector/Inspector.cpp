@@ -35,8 +35,8 @@ struct Inspection {
 void Inspector::run(int64_t groups) {
   if (!batch.object.entry().inspect)
     raise("the object was compiled without an inspector");
-  apart = batch.descriptor().separable && groups > 1;
-  split(apart ? groups : numWorkers(size()));
+  separatePlans = batch.descriptor().separable && groups > 1;
+  split(separatePlans ? groups : numWorkers(size()));
   list.assign(inspected.begin(), inspected.end());
   batch.enter(MiniBatch::Cells::Handles);
   batch.reset();
@@ -47,8 +47,8 @@ void Inspector::run(int64_t groups) {
   ranges.end();
 }
 
-/// Returns the work of inspecting an instance. One without nodes takes time,
-/// too.
+/// Returns the amount of work to inspect an instance. An instance without nodes
+/// also takes time.
 int64_t Inspector::sizeOf(int64_t instance) const {
   const Forest &forest = batch.forest();
   int64_t size =
@@ -66,8 +66,8 @@ int64_t Inspector::size() const {
   return sum;
 }
 
-/// Returns the number of workers that may share this much inspection: 1 if
-/// instances share calls.
+/// Returns the number of workers that may share this amount of inspection, or 1
+/// if instances share calls.
 int64_t Inspector::numWorkers(int64_t work) const {
   const int64_t least = std::max<int64_t>(batch.options.nodesPerWorker, 1);
   return batch.descriptor().separable
@@ -75,8 +75,8 @@ int64_t Inspector::numWorkers(int64_t work) const {
              : 1;
 }
 
-/// Cuts the mini-batch into parts of about equal size, at least one instance
-/// each.
+/// Splits the mini-batch into parts of about equal size, each with at least one
+/// instance.
 void Inspector::split(int64_t wanted) {
   const int64_t count = batch.numInstances(), sum = size();
   wanted = std::max<int64_t>(std::min(wanted, count), 1);
@@ -126,13 +126,13 @@ void Inspector::begin() {
   const std::vector<KernelInfo> &kernels = batch.descriptor().kernels;
   const bool defers = std::any_of(kernels.begin(), kernels.end(),
                                   [](auto &kernel) { return kernel.deferred; });
-  apart = false;
+  separatePlans = false;
   split(batch.descriptor().separable ? batch.workers.size() : 1);
   list.assign(inspected.begin(), inspected.end());
   batch.enter(MiniBatch::Cells::Handles);
   batch.reset();
   ranges.begin(inspected);
-  // The tasks of deferred kernels are numbered in parts of their own, after all
+  // The tasks of deferred kernels are numbered in separate parts, after all
   // others.
   const auto count = static_cast<int64_t>(inspected.size());
   batch.reserveParts(defers ? 2 * count : count);
@@ -269,26 +269,26 @@ void Inspector::pinDeferred(const Part &part) {
          record += kernels[k].recordCells)
       RecordedTasks::forEachRead(
           kernels[k], record, part.listPool,
-          [&](int64_t handle, int) { keptRows.pinned.push_back(handle); });
+          [&](int64_t handle, int) { liveOutRows.pinned.push_back(handle); });
     cells = queue.end - queue.begin;
   }
 }
 
-const KeptRows &Inspector::keepRows(bool find) {
-  keptRows.kept.clear();
-  keptRows.pinned.clear();
+const LiveOutRows &Inspector::findLiveOutRows(bool find) {
+  liveOutRows.liveOut.clear();
+  liveOutRows.pinned.clear();
   if (!find)
-    return keptRows;
+    return liveOutRows;
   const std::vector<Field> &results = batch.descriptor().results;
   for (const Part *part : inspected) {
-    part->fibers->listFrameRows(keptRows.kept);
+    part->fibers->listFrameRows(liveOutRows.liveOut);
     for (int64_t instance : part->fibers->takeEnded())
       for (size_t r = 0; r < results.size(); ++r)
         if (results[r].type.kind == Type::Tensor)
-          keptRows.pinned.push_back(batch.results(r)[instance]);
+          liveOutRows.pinned.push_back(batch.results(r)[instance]);
     pinDeferred(*part);
   }
-  return keptRows;
+  return liveOutRows;
 }
 
 int64_t Inspector::waits() const {

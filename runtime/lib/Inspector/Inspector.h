@@ -17,7 +17,7 @@
 namespace batchrt {
 
 /// Splits a mini-batch into parts of consecutive instances, which workers
-/// inspect at the same time: compiled code walks their data and records tasks.
+/// inspect concurrently. Compiled code traverses their data and records tasks.
 class Inspector {
 public:
   explicit Inspector(MiniBatch &batch) : batch(batch), ranges(batch) {}
@@ -29,36 +29,37 @@ public:
 
   /// Begins an inspection in rounds, for inspectors that wait for tasks.
   void begin();
-  /// Runs each instance until it waits or ends, on several workers if there is
-  /// enough to inspect. Returns false if all have ended. The tasks recorded
-  /// meanwhile must run before the next round. Raises the error of the first
-  /// instance that fails.
+  /// Runs each instance until it waits or finishes, on several workers if there
+  /// is enough to inspect. Returns false if all instances have finished. The
+  /// tasks that this round records must run before the next round. Raises the
+  /// error of the first instance that fails.
   bool runRound();
   /// Returns the number of recorded tasks that have not run: of deferred
   /// kernels, or of others.
   int64_t numTasks(bool deferred) const;
-  /// Shows only these tasks to plans, until hideTasks().
+  /// Makes only these tasks visible to plans, until hideTasks().
   void showTasks(bool deferred);
   void hideTasks();
   /// Ends a flush: the tasks of kernels that are not deferred have run.
   void endFlush(Tables &tables);
-  /// Returns the rows that are needed after the recorded tasks have run, if
-  /// `find` is set: those that instances in progress keep, and those that
+  /// If `find` is set, returns the rows that are needed after the recorded
+  /// tasks have run: rows that instances in progress keep, and rows that
   /// results and tasks of deferred kernels read.
-  const KeptRows &keepRows(bool find);
-  /// Return the number of waits since begin(), and the largest number of fibers
+  const LiveOutRows &findLiveOutRows(bool find);
+  /// Return the number of waits since begin(), and the maximum number of fibers
   /// after a round.
   int64_t waits() const;
   int64_t mostFibers() const { return most; }
-  /// Returns the number of instances that have ended.
+  /// Returns the number of finished instances.
   int64_t numEnded() const;
-  /// Returns why an instance has no results, or an empty string if it has some.
+  /// Returns the reason why an instance has no results, or an empty string if
+  /// it has results.
   std::string failure(int64_t instance) const;
 
-  /// Returns the number of workers that inspected parts at the same time.
+  /// Returns the number of workers that inspected parts concurrently.
   int64_t numInspectors() const { return inspectors; }
-  /// Returns the workers that plan the shown tasks: only the caller if these
-  /// are few.
+  /// Returns the workers that plan the visible tasks: only the caller if there
+  /// are few tasks.
   WorkerPool &planners() {
     return numWorkers(planned) > 1 ? batch.workers : caller;
   }
@@ -66,8 +67,8 @@ public:
   /// Returns the contexts of all parts, in order.
   const std::vector<BatchContext *> &contexts() const { return list; }
   int64_t numParts() const { return static_cast<int64_t>(list.size()); }
-  /// Returns true if each part gets a plan of its own.
-  bool hasSeparatePlans() const { return apart; }
+  /// Returns true if each part gets its own plan.
+  bool hasSeparatePlans() const { return separatePlans; }
 
 private:
   int64_t sizeOf(int64_t instance) const;
@@ -84,16 +85,17 @@ private:
   MiniBatch &batch;
   ArenaRanges ranges;
   std::vector<Part *> inspected; ///< parts with instances
-  /// The same and, where control waits, a part for the deferred tasks of each.
+  /// The contexts of these parts, and if control flow waits, one more part for
+  /// the deferred tasks of each.
   std::vector<BatchContext *> list;
-  bool apart = false;
+  bool separatePlans = false;
   std::deque<InstanceFibers> fibers; ///< by part
   int64_t inspectors = 1, most = 0;
-  int64_t planned = 0; ///< number of shown tasks
+  int64_t planned = 0; ///< number of visible tasks
   WorkerPool caller{1};
   bool hasBegun = false;
   std::vector<std::vector<BatchQueue>> shown; ///< queues for plans, by part
-  KeptRows keptRows;
+  LiveOutRows liveOutRows;
   /// By part and kernel: the number of queue cells whose operands are pinned.
   std::vector<std::vector<int64_t>> pinnedCells;
 };

@@ -1,4 +1,4 @@
-//===- InstanceFibers.cpp - Instances that wait, and their branches --------------===//
+//===- InstanceFibers.cpp - Fibers of instances ---------------------------===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,8 +38,9 @@ void InstanceFibers::enter(void *argument) {
                                       state.instance + 1);
 }
 
-/// Returns a state for an instance, or, with `code`, for a branch of it.
-InstanceFibers::FiberState &InstanceFibers::take(int64_t instance, BatchBranch code) {
+/// Returns a fiber for an instance, or for a branch of it if `code` is given.
+InstanceFibers::FiberState &InstanceFibers::take(int64_t instance,
+                                                 BatchBranch code) {
   const SessionOptions &options = part.owner.options;
   std::vector<FiberState *> &list = unused[code != nullptr];
   if (list.empty()) {
@@ -63,8 +64,7 @@ InstanceFibers::FiberState &InstanceFibers::take(int64_t instance, BatchBranch c
   return state;
 }
 
-/// Frees a state that has ended. Returns the state that may resume now, or
-/// null.
+/// Frees a finished fiber. Returns the fiber that may resume now, or null.
 InstanceFibers::FiberState *InstanceFibers::release(FiberState &state) {
   --alive;
   state.isUsed = false;
@@ -81,7 +81,7 @@ InstanceFibers::FiberState *InstanceFibers::release(FiberState &state) {
                                   : nullptr;
 }
 
-/// Runs a state until it waits or ends. Returns true if it has ended.
+/// Runs a fiber until it waits or finishes. Returns true if it has finished.
 bool InstanceFibers::run(FiberState &state, bool isNew) {
   FiberState *outer = std::exchange(running, &state);
   BatchFrame *outerFrames = std::exchange(part.frames, state.frames);
@@ -95,7 +95,7 @@ bool InstanceFibers::run(FiberState &state, bool isNew) {
   return hasEnded;
 }
 
-/// Runs a state, and then those that have waited for its end.
+/// Runs a fiber, and then the fibers that waited for its end.
 void InstanceFibers::advance(FiberState *state, bool isNew) {
   const int64_t number = state->instance;
   Instance &instance = at(number);
@@ -148,8 +148,8 @@ void InstanceFibers::listFrameRows(std::vector<int64_t> &handles) const {
       }
 }
 
-/// Resumes the parked fibers from number `first` on, as long as results are
-/// stored meanwhile.
+/// Resumes the parked fibers from number `first` on, as long as this stores new
+/// results.
 void InstanceFibers::advanceStored(size_t first) {
   while (parked.size() > first && std::exchange(hasStored, false)) {
     const std::vector<FiberState *> ready(parked.begin() + first, parked.end());
@@ -192,7 +192,7 @@ void InstanceFibers::runRound() {
       instance = std::min(instance, stalled[nextStalled]->instance);
     takeTurn(instance, /*isNew=*/false);
   }
-  // Instances may need results that others have stored.
+  // Instances may need results that other instances have stored.
   if (!part.owner.descriptor().separable) {
     hasStored = true;
     advanceStored(0);

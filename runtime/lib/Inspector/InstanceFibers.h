@@ -1,4 +1,4 @@
-//===- InstanceFibers.h - Instances that wait, and their branches ------*- C++ -*-===//
+//===- InstanceFibers.h - Fibers of instances -------------------*- C++ -*-===//
 //
 // Part of the Batch project, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,55 +15,55 @@
 
 namespace batchrt {
 
-/// Runs the inspector of each instance of a part on a fiber of its own.
-/// Branches of an instance that wait concurrently have fibers, too. The order
-/// depends neither on the host nor on other parts: instances run in order, and
-/// the branches of each in the order in which they began to wait.
+/// Runs the inspector of each instance of a part on its own fiber. Branches of
+/// an instance that wait concurrently also have fibers. The order depends
+/// neither on the host nor on other parts: instances run in order, and the
+/// branches of each instance run in the order in which they began to wait.
 class InstanceFibers {
 public:
   explicit InstanceFibers(Part &part) : part(part) {}
 
   /// Begins a run. Drops fibers of an earlier run that failed.
   void begin();
-  /// Runs all waiting fibers until they wait again or end; the first round
+  /// Runs all waiting fibers until they wait again or finish. The first round
   /// begins all instances. Raises the error of the first instance that fails.
   void runRound();
-  /// Returns the number of fibers that resume in the next round, without
+  /// Returns the number of fibers that resume in the next round, excluding
   /// instances that begin.
   int64_t numWaiting() const { return static_cast<int64_t>(waiting.size()); }
   /// Returns the number of fibers in use.
   int64_t numAlive() const { return alive; }
   /// Checks the end of a run, when nothing waits for a task. Raises an error if
-  /// an instance has not ended: it needs its own result.
+  /// an instance has not finished, because it then needs its own result.
   void checkEnd() const;
   /// Appends the handles of the rows that all fibers in progress keep.
   void listFrameRows(std::vector<int64_t> &handles) const;
-  /// Returns the instances that have ended since the last call.
+  /// Returns the instances that finished since the last call.
   std::vector<int64_t> takeEnded() { return std::exchange(ended, {}); }
-  /// Returns the number of instances that have ended since begin().
+  /// Returns the number of instances that finished since begin().
   int64_t numEnded() const { return allEnded; }
 
-  // For compiled code, which runs on a fiber.
+  // Functions for compiled code, which runs on a fiber.
 
   /// Suspends the running fiber until the next round.
   void wait();
-  /// Suspends the running fiber at least until another one has stored a result.
+  /// Suspends the running fiber at least until another one stores a result.
   void awaitStore();
   void stored() { hasStored = true; }
-  /// Runs code(part, frame, i) for each i below `count`, each on a fiber except
-  /// the last one. At the fiber limit of the instance, the next branch waits
-  /// until a branch of this fork ends; if none has a fiber, it runs on the
-  /// forking fiber. Returns false if a branch has failed.
+  /// Runs code(part, frame, i) for each i below `count`. Each call except the
+  /// last one has its own fiber. At the fiber limit of the instance, the next
+  /// branch waits until a branch of this fork ends; if no branch has a fiber,
+  /// it runs on the forking fiber. Returns false if a branch has failed.
   bool fork(BatchBranch code, int64_t *frame, int64_t count);
   /// Returns true if the running fiber is a branch.
   bool isBranch() const { return running->code; }
 
 private:
   struct FiberState;
-  /// A fork that has not ended.
+  /// A fork that has not finished.
   struct Join {
-    int64_t left; ///< branches that have not ended
-    int64_t most; ///< the waiter resumes when at most these are left
+    int64_t left; ///< unfinished branches
+    int64_t most; ///< the waiter resumes when at most this many are left
     FiberState *waiter;
   };
   struct FiberState {
@@ -100,11 +100,11 @@ private:
   Part &part;
   std::deque<FiberState> all;
   std::vector<FiberState *> unused[2]; ///< instances, branches
-  /// InstanceFibers that wait for a task, and for a remembered call, in the order of
-  /// instances.
+  /// Fibers that wait for a task (`waiting`) and for a memoized call
+  /// (`parked`), in the order of their instances.
   std::vector<FiberState *> waiting, parked;
-  /// The same at the beginning of the round, and how many of them have had
-  /// their turn.
+  /// The same fibers at the beginning of the round, and how many of them have
+  /// had their turn.
   std::vector<FiberState *> ready, stalled;
   size_t next = 0, nextStalled = 0;
   std::vector<Instance> instances;
@@ -112,7 +112,8 @@ private:
   FiberState *running = nullptr;
   int64_t alive = 0, allEnded = 0;
   bool hasBegun = false;
-  bool hasStored = false; ///< since parked fibers resumed
+  bool hasStored = false; ///< true if a result was stored since parked fibers
+                          ///< resumed
 };
 
 } // namespace batchrt

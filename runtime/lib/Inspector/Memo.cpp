@@ -27,7 +27,7 @@ void MemoTable::clear() {
   pool.clear();
 }
 
-/// Returns the entry of the key, or the empty entry where it belongs.
+/// Returns the entry of the key, or the empty entry to store it in.
 size_t MemoTable::locate(uint64_t hash, int64_t function, const int64_t *key,
                          int64_t keySize) const {
   size_t mask = entries.size() - 1;

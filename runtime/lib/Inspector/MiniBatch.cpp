@@ -62,7 +62,8 @@ MiniBatch::MiniBatch(const CompiledObject &object,
   part.workerScratch = workerPointers.data();
 }
 
-/// Frees spare stacks, too: a deep recursion may have touched many pages.
+/// Also frees spare stacks, because a deep recursion may have touched many
+/// pages.
 MiniBatch::~MiniBatch() { BorrowedStack::freeOthers(); }
 
 void Part::run(void (*body)(void *), void *argument) {
@@ -255,8 +256,8 @@ void MiniBatch::checkIndices(const std::vector<int64_t> &instances) {
   const BatchIndexError error = std::exchange(indexError, {});
   if (!object.entry().unbatched)
     raise(describeIndex(error));
-  // The units of a mini-batch do not know which index is the first. Lanes may
-  // compute results that they drop.
+  // The units of a mini-batch cannot determine which index is the first. Lanes
+  // may compute results that they drop.
   for (int64_t instance : instances)
     runUnbatched(instance);
   context().failures.clear();

@@ -22,19 +22,19 @@ class MiniBatch;
 class ArenaRanges;
 class InstanceFibers;
 
-/// Step of a worker that runs control itself: its share of `tasks` tasks of a
-/// kernel. With 0 tasks, it continues with the previous ones; kernel -1 is a
+/// Step of a worker that runs control flow itself: its share of `tasks` tasks
+/// of a kernel. With 0 tasks, it continues the previous ones; kernel -1 is a
 /// barrier. For lanes: a block, and the number of lanes that run it.
 struct TracedTasks {
   std::chrono::steady_clock::time_point begin;
   int64_t kernel, tasks;
-  bool together; ///< all workers run the instance, not only this one
-  int64_t ended; ///< instances that have ended by then
+  bool allUnits; ///< all workers run the instance, not only this one
+  int64_t ended; ///< instances that have finished by then
 };
 using UnitTrace = std::vector<TracedTasks>;
 
-/// Adds the steps of a worker. Each lasts until the next one, or until the end
-/// of the run.
+/// Adds the steps of a worker. Each step lasts until the next one, or until the
+/// end of the run.
 void addTrace(std::vector<StepTime> &times, const UnitTrace &trace,
               std::chrono::steady_clock::time_point begin,
               std::chrono::steady_clock::time_point end);
@@ -46,44 +46,47 @@ struct alignas(64) WorkerExit {
 };
 
 /// Context of compiled code on one worker, which inspects consecutive instances
-/// or runs one unbatched. Each context of a run owns memory of its own. The
+/// or runs one instance unbatched. Each context of a run owns its memory. The
 /// executor uses the context of the first part. A worker inspects one part, or
-/// several in turn.
+/// several parts in turn.
 struct alignas(64) Part : BatchContext {
   explicit Part(MiniBatch &owner) : BatchContext(), owner(owner) {}
 
   MiniBatch &owner;
-  Fiber *running = nullptr;   ///< runs compiled code now
-  size_t stackSize = 0;       ///< of that fiber, in bytes
-  InstanceFibers *fibers = nullptr; ///< runs control that waits; else null
+  Fiber *running = nullptr;         ///< runs compiled code now
+  size_t stackSize = 0;             ///< of that fiber, in bytes
+  InstanceFibers *fibers = nullptr; ///< runs control flow that waits; else null
   int64_t waits = 0;
-  bool keepsReads = false; ///< a watcher wants the reads of control
+  bool keepsReads = false; ///< true if a watcher needs the reads of control
+                           ///< flow
   std::vector<ReadTensor> reads;
   MemoTable known;
-  Buffer queueList; ///< on cache lines of its own
+  Buffer queueList; ///< on separate cache lines
   std::vector<Buffer> queueMemory;
   std::vector<int64_t> constantList;
   int64_t number = 0; ///< of the part
   int64_t beginInstance = 0, endInstance = 0;
 
-  /// Provides space for nodes and list entries if there are several parts; else
-  /// null: a single part has all the space.
+  /// Provides space for nodes and list entries if there are several parts; null
+  /// for a single part, which has all the space.
   ArenaRanges *ranges = nullptr;
-  int worker = 0;                             ///< inspects this part
-  int64_t nodeSpace = 0, entrySpace = 0;        ///< in the last run
+  int worker = 0;                             ///< worker that inspects this
+                                              ///< part
+  int64_t nodeSpace = 0, entrySpace = 0;      ///< in the last run
   int64_t wantedNodes = 0, wantedEntries = 0; ///< needed to continue
 
   bool hasFailed = false;         ///< compiled code has failed
   int64_t code = 0, a = 0, b = 0; ///< of an error
   std::exception_ptr error;       ///< in the runtime itself
-  /// By instance that has reached a limit: the reason.
+  /// For each instance that has reached a limit, the reason.
   std::map<int64_t, std::string> failures;
 
   /// Returns true if a task was recorded but has not run.
   bool isPending(int64_t task) const {
     return task >= flushedTasks && task < numTasks;
   }
-  /// Runs `body(argument)` on a stack. The body may leave it with an error.
+  /// Runs `body(argument)` on a stack. The body may leave the stack with an
+  /// error.
   void run(void (*body)(void *), void *argument);
   /// Sets the fiber and the stack that compiled code runs on from now on.
   void enter(Fiber &fiber, const FiberStack &stack) {
@@ -113,16 +116,17 @@ public:
   /// Drops the nodes and lists that a run has added.
   void reset();
   void enter(Cells wanted);
-  /// Makes room for `wanted` nodes or list entries in the forest's arrays.
+  /// Reserves space for `wanted` nodes or list entries in the forest's arrays.
   void growNodes(int64_t wanted);
   void growList(int64_t wanted);
-  /// Makes at least `count` parts, with queues of their own.
+  /// Creates at least `count` parts, each with its own queues.
   void reserveParts(int64_t count);
-  /// Gives `count` workers `bytes` of scratch memory each.
+  /// Reserves `bytes` bytes of scratch memory for each of `count` workers.
   void reserveWorkers(size_t bytes, int64_t count);
   /// Handles an index out of range after a run. Raises an error that names the
-  /// index and the first of `instances` that reads it. Returns if none does:
-  /// then the unbatched code has run, and the mini-batch must run again.
+  /// index and the first of `instances` that reads it. Returns if no instance
+  /// reads it. Then the unbatched code has run, and the mini-batch must run
+  /// again.
   void checkIndices(const std::vector<int64_t> &instances);
   bool hasBadIndex() const {
     return __atomic_load_n(&indexError.place, __ATOMIC_RELAXED) != 0;
@@ -130,13 +134,14 @@ public:
   /// Runs one instance with the unbatched code.
   void runUnbatched(int64_t instance);
 
-  /// Returns the text of the error that compiled code failed with.
+  /// Returns the error message of a failure in compiled code.
   std::string describeError(const Part &part) const;
   /// Handles a failure of compiled code. Ends only the instance if it has
-  /// reached a limit and the results of the others are wanted; else raises the
+  /// reached a limit and partial results are requested; otherwise raises the
   /// error.
   void endInstance(Part &part, int64_t instance);
-  /// Returns why the unbatched code ended an instance, or an empty string.
+  /// Returns the reason why the unbatched code ended an instance, or an empty
+  /// string.
   std::string unbatchedFailure(int64_t instance) const;
   std::string describeIndex(const BatchIndexError &error) const;
 
@@ -180,12 +185,12 @@ public:
   const CompiledObject object;
   const SessionOptions options;
   WorkerPool &workers;
-  /// By worker: the place where it continues after it leaves the executor's
-  /// code.
+  /// For each worker, the place where it continues after it leaves the
+  /// executor's code.
   std::vector<WorkerExit> exits;
   BumpArena arena; ///< of unbatched code
   BatchIndexError indexError = {};
-  InstanceStream *stream = nullptr; ///< lanes run its instances; or null
+  InstanceStream *stream = nullptr; ///< lanes run its instances; may be null
   /// Tables of the run, for inspectors that wait for rows.
   const Tables *tables = nullptr;
 

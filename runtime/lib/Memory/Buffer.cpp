@@ -106,7 +106,7 @@ char *Buffer::reserve(size_t bytes, const char *what) {
 }
 
 char *Buffer::reserveAddresses(size_t bytes, const char *what) {
-  // Smaller sizes can be allocated as usual.
+  // Smaller buffers can be allocated as usual.
   if (bytes < size_t(1) << 30)
     return reserve(bytes, what);
   if (bytes <= size)
@@ -153,14 +153,15 @@ void BumpArena::reset(BatchContext &context) {
 
 char *BumpArena::grow(BatchContext &context, size_t bytes) {
   constexpr size_t least = size_t(1) << 20, most = size_t(64) << 20;
-  // Chunks too small for the request are skipped; they serve the next run.
+  // Skip chunks that are too small for the request; the next run can use them.
   size_t next = context.arenaTop ? current + 1 : 0;
   while (next < chunks.size() && chunks[next].capacity() < bytes)
     ++next;
   if (next == chunks.size()) {
     size_t size =
         chunks.empty() ? least : std::min(most, chunks.back().capacity() * 2);
-    // Then each tensor ends at an inaccessible page, up to a limit.
+    // With guard pages, each tensor ends at an inaccessible page, up to a
+    // limit.
     if (haveGuardPages() && chunks.size() < 1000)
       size = 0;
     Buffer chunk;

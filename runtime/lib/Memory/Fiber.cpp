@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// GCC defines a macro for its sanitizer, Clang has a feature test.
+// GCC defines a macro for its sanitizer; Clang has a feature test.
 #ifdef __SANITIZE_ADDRESS__
 #define BATCH_ASAN 1
 #endif
@@ -69,8 +69,8 @@ FiberStack::~FiberStack() {
 }
 
 namespace {
-/// Stacks that nobody has borrowed. They have no lock, which a fork in another
-/// thread could leave locked.
+/// Stacks that are not borrowed. They have no lock, because a fork in another
+/// thread could leave it locked.
 std::array<std::atomic<FiberStack *>, 64> spareStacks;
 } // namespace
 
@@ -110,9 +110,9 @@ struct Start {
 };
 char finished;
 
-// The two switches of a fiber. enterStack() calls `entry` on the stack;
-// switchTo() resumes another stack where a switch has left it. Both return when
-// something switches back, with its origin and message.
+// The two switches of a fiber. enterStack() calls `entry` on the stack.
+// switchTo() resumes another stack at the point where it was left. Both return
+// when another stack switches back, and return that stack and its message.
 struct Arrival {
   void *from;
   void *message;
@@ -143,8 +143,8 @@ Arrival enterStack(FiberStack &stack, Entry entry, Start &start) {
       context::make_fcontext(stack.top(), stack.size(), EntryCall::run), &call);
 }
 #else
-/// State of a stack that was left, stored on that stack. For targets without
-/// Boost.Context; switches are slower by two system calls.
+/// State of a stack that was left, stored on that stack. Used on targets
+/// without Boost.Context, where a switch needs two more system calls.
 struct Left {
   ucontext_t context;
   Arrival arrival;
@@ -186,8 +186,8 @@ Arrival enterStack(FiberStack &stack, Entry entry, Start &start) {
 }
 #endif
 
-/// Announces a switch of stacks to AddressSanitizer. `save` keeps the stack
-/// that is left, or is null if it is left for good.
+/// Announces a switch of stacks to AddressSanitizer. `save` stores the stack
+/// that is left, or is null if that stack is never resumed.
 void startSwitch(void **save, const void *bottom, size_t size) {
 #ifdef BATCH_ASAN
   __sanitizer_start_switch_fiber(save, bottom, size);
@@ -240,7 +240,7 @@ void Fiber::EndTracking::operator()(void *stack) const { trackEnd(stack); }
 
 bool Fiber::run(void (*body)(void *), void *argument) {
 #ifdef BATCH_ASAN
-  // Frames abandoned earlier have left poisoned shadow behind.
+  // Frames that were abandoned earlier left poisoned shadow memory.
   __asan_unpoison_memory_region(stack.bottom(), stack.size());
 #endif
   Start start{this, body, argument};

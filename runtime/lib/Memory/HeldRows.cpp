@@ -27,7 +27,7 @@ void HeldRows::release(RowAllocator &rows) {
       end = begin + 1;
       while (end < range.end && lastReads[end] == last)
         ++end;
-      if (last == kept)
+      if (last == liveOut)
         hold(begin, end - begin);
       else if (last != pinned)
         rows.release(begin, end - begin, last + 1);

@@ -216,7 +216,7 @@ AdtInfo parseAdt(const json &text, int number, const TypeParser &types) {
   return adt;
 }
 
-/// Names the fields that have no name: `prefix` and their number.
+/// Names the fields that have no name: `prefix` followed by their number.
 void nameFields(std::vector<Field> &fields, const char *prefix) {
   for (size_t i = 0; i < fields.size(); ++i)
     if (fields[i].name.empty())
@@ -370,8 +370,8 @@ void Descriptor::check() const {
     if (result.rows >= 0) {
       checkRange(result.rows, results.size(), "result");
       if (result.type.kind != Type::Tensor || result.type.shape.empty())
-        raise("the descriptor counts rows of result '", result.name,
-              "', which has none");
+        raise("the descriptor specifies a row count for result '", result.name,
+              "', which has no rows");
     }
   for (const TableInfo &table : tables)
     checkTable(table);
@@ -396,8 +396,8 @@ int64_t PackingInfo::groups() const {
   return extents.empty() ? 1 : elements / (n * k);
 }
 
-/// Checks that `order` has each dimension of a packing once, and that those of
-/// n come last and those of k before them.
+/// Checks that `order` has each dimension of a packing once, with the
+/// dimensions of n last and those of k before them.
 static void checkOrder(const PackingInfo &packing) {
   std::set<int> dims(packing.order.begin(), packing.order.end());
   bool fits = packing.order.size() == packing.extents.size() &&
@@ -417,8 +417,8 @@ static void checkOrder(const PackingInfo &packing) {
     hasK |= hasN && inner == packing.n * packing.k;
   }
   if (!fits || !hasK)
-    raise("the descriptor has a packing of panels whose extents do not make up "
-          "its k by n");
+    raise("the descriptor has a packing of panels whose extents do not "
+          "multiply to k x n");
 }
 
 void Descriptor::checkPacking(const PackingInfo &packing) const {
@@ -450,10 +450,10 @@ void Descriptor::checkVariants() const {
     for (const Variant &variant : adt.variants) {
       checkRange(variant.number, 256, "variant number");
       if (!numbers.insert(variant.number).second)
-        raise("the descriptor has variant number ", variant.number, " twice");
+        raise("the descriptor uses variant number ", variant.number, " twice");
       if (static_cast<int64_t>(variant.fields.size()) > cellColumns)
-        raise("the descriptor has more fields in variant '", variant.name,
-              "' than cell columns");
+        raise("the descriptor is malformed: variant '", variant.name,
+              "' has more fields than there are cell columns");
     }
 }
 
@@ -467,14 +467,14 @@ void Descriptor::checkTable(const TableInfo &table) const {
     const TableInfo &owner = tables[table.nextTo];
     if (owner.nextTo >= 0 || owner.group != table.group ||
         owner.block != table.block || owner.rowBytes != table.rowBytes)
-      raise("the descriptor has table '", table.name, "' next to '",
-            owner.name, "', but their slots differ");
+      raise("the descriptor has table '", table.name, "' next to '", owner.name,
+            "', but their slots differ");
   }
   bool malformed = table.elements.run < 1;
   for (const ElementLayout::Digit &digit : table.elements.digits)
     malformed |= digit.dim < 0 || digit.divisor < 1 || digit.modulus < 0;
   if (malformed)
-    raise("the descriptor has a malformed layout of table '", table.name, "'");
+    raise("the descriptor has a malformed layout for table '", table.name, "'");
 }
 
 void Descriptor::checkKernel(const KernelInfo &kernel) const {

@@ -24,7 +24,8 @@ static std::string normalize(const std::string &name) {
   return result;
 }
 
-/// Names that LLVM and Linux spell differently: LLVM's, then Linux's.
+/// Names that LLVM and Linux spell differently: the LLVM name, then the Linux
+/// name.
 static const char *const aliases[][2] = {
     {"sse3", "pni"},         {"pclmul", "pclmulqdq"}, {"lzcnt", "abm"},
     {"sha", "shani"},        {"rdrnd", "rdrand"},     {"crc32", "sse42"},
@@ -41,7 +42,7 @@ static bool matters(const std::string &feature) {
       "popcnt", "movbe",    "amx",   "vaes",  "aes",  "gfni", "vpcl",
       "pclm",   "adx",      "sha",   "crc32", "cx16", "neon", "dotprod",
       "lse",    "fullfp16", "sve",   "bf16",  "i8mm"};
-  // Names without a flag of their own in /proc/cpuinfo.
+  // Features without a separate flag in /proc/cpuinfo.
   static const std::set<std::string> unlisted = {"evex512", "sha512"};
   if (unlisted.count(feature) || feature.rfind("avx10", 0) == 0)
     return false;
@@ -77,7 +78,7 @@ std::vector<std::string>
 batchrt::missingCpuFeatures(const std::vector<std::string> &features) {
   static const std::set<std::string> host = readHostFeatures();
   std::vector<std::string> missing;
-  if (host.empty()) // no way to know in advance
+  if (host.empty()) // cannot be determined in advance
     return missing;
   for (std::string feature : features) {
     if (!feature.empty() && feature[0] == '-')

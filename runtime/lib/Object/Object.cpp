@@ -49,7 +49,7 @@ static void checkArchitecture(const std::string &path) {
           "(batch-compile without --target)");
 }
 
-/// Reports why an object cannot be loaded.
+/// Reports the reason why an object cannot be loaded.
 [[noreturn]] static void raiseLoaderError(const std::string &path,
                                           const std::string &why) {
   struct Checked {
@@ -97,9 +97,9 @@ void CompiledObject::check(const std::string &path) {
   if (object->abiVersion != BATCH_ABI_VERSION)
     raise(path, " has ABI version ", object->abiVersion,
           ", but this runtime has version ", BATCH_ABI_VERSION,
-          "; compile the model again with the batch-compile of this version");
+          "; recompile the model with the batch-compile of this version");
   if (!object->descriptor)
-    raise(path, " is damaged: it has no descriptor; compile the model again");
+    raise(path, " is damaged: it has no descriptor; recompile the model");
   try {
     parsed = std::make_shared<const Descriptor>(object->descriptor);
   } catch (const Error &error) {
@@ -122,5 +122,5 @@ void CompiledObject::check(const std::string &path) {
       (parsed->hasUnbatched && !object->unbatched) ||
       (parsed->launch && !object->deviceCode && !object->emulate))
     raise(path, " is damaged: the descriptor names an entry point that is "
-                "missing; compile the model again");
+                "missing; recompile the model");
 }

@@ -39,7 +39,7 @@ public:
       ::close(fd);
   }
 
-  /// Reads bytes at `offset`; returns how many there are, at most `count`.
+  /// Reads up to `count` bytes at `offset` and returns how many were read.
   size_t read(void *data, size_t count, uint64_t offset) const {
     ssize_t found;
     do
@@ -78,14 +78,14 @@ void batchrt::checkSeal(const std::string &path) {
             "MODEL.mlir -o FILE.so");
     raise("object '", path,
           "' is damaged: it has no checksum at its end; it was truncated, "
-          "rewritten by another program such as strip, or made by an earlier "
-          "version; compile the model again");
+          "rewritten by another program such as strip, or written by an "
+          "earlier version of batch-compile; recompile the model");
   }
   const uint64_t length = file.size - sizeof(seal);
   if (seal.length != length)
     raise("object '", path, "' is damaged: it has ", length,
           " bytes before its checksum instead of ", seal.length,
-          "; compile the model again");
+          "; recompile the model");
   ObjectChecksum checksum;
   std::vector<char> block(size_t(1) << 18);
   for (uint64_t offset = 0; offset < length;) {
@@ -99,5 +99,5 @@ void batchrt::checkSeal(const std::string &path) {
   }
   if (checksum.value() != seal.checksum)
     raise("object '", path,
-          "' is damaged: its checksum does not match; compile the model again");
+          "' is damaged: its checksum does not match; recompile the model");
 }

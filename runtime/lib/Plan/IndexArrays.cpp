@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every pass here is a plain loop over the tasks of one kernel: scheduling has
-// a budget of 10 ns per task.
+// Every pass here is a plain loop over the tasks of one kernel, because
+// scheduling has a budget of 10 ns per task.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,8 @@
 
 using namespace batchrt;
 
-/// Returns the bytes of an entry of an index array: 4 for gathers, else 8.
+/// Returns the size in bytes of an entry of an index array: 4 for gathers, else
+/// 8.
 static int64_t entryBytes(const OperandInfo &operand) {
   return operand.kind == OperandInfo::Gather ? 4 : 8;
 }
@@ -113,8 +114,8 @@ void IndexArrays::layOut(const TaskOrder &order) {
   memory.reserve(bytes, "operand index arrays");
 }
 
-/// Turns the row counts of the next ragged operand, which belongs to `kernel`,
-/// into places. Returns the sum of the counts.
+/// Converts the row counts of the next ragged operand, which belongs to
+/// `kernel`, to places. Returns the sum of the counts.
 int64_t IndexArrays::placeRaggedRows(const TaskOrder &order, int64_t kernel) {
   const DepthScheduler &schedule = order.schedule();
   for (int64_t p = 0; p < order.numParts(); ++p)
@@ -222,7 +223,8 @@ private:
 };
 
 /// Calls `entry(i, cell)` for the cells of one operand, in schedule order.
-/// Everything that the loop reads is copied first: the stores might alias it.
+/// First copies everything that the loop reads, because the stores might alias
+/// it.
 template <class Entry>
 void IndexArrays::PartWriter::forEachCell(int64_t kernel, int64_t cell,
                                           Entry entry) const {
@@ -263,8 +265,8 @@ template <class ForEach>
 void IndexArrays::PartWriter::writeRows(int64_t kernel, const OperandInfo &info,
                                         char *rows,
                                         const ForEach &forEach) const {
-  // Deferred kernels may read results of other kernels' tasks, which have the
-  // numbers of another part.
+  // Deferred kernels may read results of other kernels' tasks, whose numbers
+  // belong to another part.
   const bool anyPart = descriptor.kernels[kernel].deferred;
   switch (info.kind) {
   case OperandInfo::Scalar: {
@@ -325,7 +327,7 @@ void IndexArrays::PartWriter::forEachEntry(int64_t kernel, int64_t cell,
     const DepthStep &whole = schedule.steps()[places[s].step];
     const int64_t count = step.count;
     int64_t at = where->begin, first = at - where->inStep;
-    // Each step before this one has one more offset than tasks.
+    // Each earlier step has one more offset than tasks.
     int32_t *ends = offsets + (places[s].begin - schedule.kernelBegin(kernel)) +
                     (places[s].step - schedule.kernelSteps(kernel));
     if (places[s].begin == whole.begin)
@@ -342,8 +344,8 @@ void IndexArrays::PartWriter::forEachEntry(int64_t kernel, int64_t cell,
   }
 }
 
-/// Returns true if an earlier part of the plan has a record of this kernel,
-/// too.
+/// Returns true if an earlier part of the plan also has a record of this
+/// kernel.
 static bool hasEarlierRecord(const TaskOrder &order, int64_t part,
                              int64_t kernel) {
   for (int64_t p = order.firstPart(order.planOf(part)); p < part; ++p) {

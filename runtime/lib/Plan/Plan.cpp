@@ -23,7 +23,7 @@ void Plan::build(const std::vector<BatchContext *> &contexts,
     taskOrder.sort(p);
     indexArrays.countRaggedRows(taskOrder, p);
   });
-  taskOrder.join(options.apart);
+  taskOrder.join(options.separatePlans);
   rows.take(taskOrder, tables, numInstances, workers, options.later);
   indexArrays.layOut(taskOrder);
   workers.forEachPart(parts, [&](int64_t p) {

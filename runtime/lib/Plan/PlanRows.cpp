@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every pass here is a plain loop over the tasks of one kernel: scheduling has
-// a budget of 10 ns per task.
+// Every pass here is a plain loop over the tasks of one kernel, because
+// scheduling has a budget of 10 ns per task.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 using namespace batchrt;
 
-static constexpr int32_t kKept = HeldRows::kept;
+static constexpr int32_t kLiveOut = HeldRows::liveOut;
 
 /// Returns true if a result is an operand of its table with a slice inserted.
 static bool isInserted(const KernelInfo &kernel, const ResultInfo &result) {
@@ -28,7 +28,7 @@ static bool isInserted(const KernelInfo &kernel, const ResultInfo &result) {
          !kernel.operands[result.inPlace].ragged;
 }
 
-/// Value in place of an owner: no task may write into the rows.
+/// Marks rows that no task may write to, in place of an owner.
 static constexpr int32_t kShared = -2;
 
 PlanRows::PlanRows(const Descriptor &descriptor)
@@ -51,7 +51,7 @@ PlanRows::PlanRows(const Descriptor &descriptor)
               "' has different numbers of results in "
               "the tables of one group");
     }
-    // Rows of one group move together, whichever of its tables they are in.
+    // Rows of one group move together, regardless of their tables.
     for (GroupUse &use : uses) {
       if (static_cast<int64_t>(use.inserts.size()) != use.results)
         use.inserts.clear();
@@ -62,7 +62,7 @@ PlanRows::PlanRows(const Descriptor &descriptor)
 }
 
 void PlanRows::take(TaskOrder &order, Tables &tables, int64_t numInstances,
-                    WorkerPool &workers, const KeptRows *later) {
+                    WorkerPool &workers, const LiveOutRows *later) {
   isLast = !later;
   for (std::vector<char> &steps : inPlace)
     steps.assign(order.schedule().steps().size(), 0);
@@ -96,13 +96,13 @@ void PlanRows::numberEpochs(const TaskOrder &order) {
 
 void PlanRows::findLastReads(TaskOrder &order, Tables &tables,
                              int64_t numInstances, WorkerPool &workers,
-                             const KeptRows *later) {
+                             const LiveOutRows *later) {
   const int64_t parts = order.numParts();
   if (static_cast<int64_t>(reads.size()) < parts)
     reads.resize(parts);
   workers.forEachPart(parts, [&](int64_t p) { findReads(order, tables, p); });
   if (later) {
-    keep(later->kept, tables, HeldRows::kept);
+    keep(later->liveOut, tables, HeldRows::liveOut);
     keep(later->pinned, tables, HeldRows::pinned);
   } else {
     keepResults(order, tables, numInstances);
@@ -171,15 +171,15 @@ void PlanRows::keepResults(const TaskOrder &order, Tables &tables,
                        const int group = descriptor.tables[table].group;
                        const PartReads &part = reads[partOf(task, parts)];
                        if (part.contains(task))
-                         part.at(group, task) = kKept;
+                         part.at(group, task) = kLiveOut;
                        else if (tables.heldRows(group))
-                         tables.keep(handle, kKept);
+                         tables.keep(handle, kLiveOut);
                      });
 }
 
-/// Keeps the rows in held groups of the tasks that `handles` refer to. Results
-/// of branches may be other numbers, which at worst keep additional rows.
-/// Results of deferred tasks do not exist yet.
+/// Keeps the rows of the tasks that `handles` refer to, in held groups. Results
+/// of branches may be numbers that are not handles, which at worst keep
+/// additional rows. Results of deferred tasks do not exist yet.
 void PlanRows::keep(const std::vector<int64_t> &handles, Tables &tables,
                     int32_t epoch) {
   for (int64_t handle : handles) {
@@ -204,8 +204,8 @@ void PlanRows::keep(const std::vector<int64_t> &handles, Tables &tables,
 // Results in rows of operands
 //===----------------------------------------------------------------------===//
 
-/// Returns the task whose rows the results of a task may overwrite: no other
-/// task reads them at that time or later. Returns -1 if there is none.
+/// Returns the task whose rows the results of a task may overwrite, because no
+/// other task reads them at that time or later. Returns -1 if there is none.
 int64_t PlanRows::findRow(const TaskOrder &order, int64_t step,
                           const GroupUse &use, const int64_t *record) const {
   const int64_t parts = order.numParts();
@@ -221,7 +221,7 @@ int64_t PlanRows::findRow(const TaskOrder &order, int64_t step,
       return -1;
     owner = taskOf(handle);
   }
-  // Rows of earlier plans are not known here; those of a constant task belong
+  // Rows of earlier plans are unknown here, and rows of a constant task belong
   // to all parts.
   if (!part.contains(owner) ||
       part.roots[part.place(use.group, owner)] == kShared ||
@@ -281,8 +281,8 @@ void PlanRows::placeInserts(const TaskOrder &order, Tables &tables) {
 }
 
 /// Sorts the tasks of each step by the last epoch that reads their rows in the
-/// step's first pool. The sort is stable, and linear unless few tasks have many
-/// different epochs.
+/// step's first pool. The sort is stable. It takes linear time unless few tasks
+/// have many different epochs.
 void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
                               int64_t number) {
   TaskOrder::Part &part = order.part(number);
@@ -299,7 +299,7 @@ void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
       continue;
     const int32_t *lastReads = &own.at(use->group, own.begin);
     const TaskQueue &queue = part.queues[step.kernel];
-    // Kept rows come last, as if read in an epoch after all others.
+    // Live-out rows come last, as if read in an epoch after all others.
     const int32_t first = epochs[places[s].step];
     const int64_t plan = schedule.steps()[places[s].step].plan;
     const int32_t lastStep =
@@ -333,8 +333,8 @@ void PlanRows::sortByLastRead(TaskOrder &order, Tables &tables,
 // Slots
 //===----------------------------------------------------------------------===//
 
-/// Takes the rows of a step, and sets when each is free again: in this plan, or
-/// when a later plan frees it.
+/// Allocates the rows of a step and determines when each becomes free again: in
+/// this plan, or when a later plan releases it.
 int64_t PlanRows::takeRows(const TaskOrder &order, Tables &tables, int64_t s,
                            const GroupUse &use) {
   const DepthStep &step = order.schedule().steps()[s];
@@ -350,9 +350,9 @@ int64_t PlanRows::takeRows(const TaskOrder &order, Tables &tables, int64_t s,
   auto endRun = [&] {
     const int64_t begin = first + runBegin * use.siblings,
                   count = (runEnd - runBegin) * use.siblings;
-    if (runLast < kKept)
+    if (runLast < kLiveOut)
       rows.release(begin, count, std::max(runLast, epochs[s]) + 1);
-    else if (runLast == kKept && held)
+    else if (runLast == kLiveOut && held)
       held->hold(begin, count);
   };
   order.forEachTask(s, [&](int64_t position, const int64_t *record) {
@@ -405,8 +405,9 @@ void PlanRows::fillSlots(const TaskOrder &order, Tables &tables,
     fillStep(order, tables, number, s, /*inserts=*/true);
 }
 
-/// Fills in the slots of a part's step: in the groups where it takes rows or,
-/// with `inserts`, in those where it inserts. The latter must come second.
+/// Fills in the slots of a part's step: in the groups where it takes rows, or
+/// if `inserts` is true, in the groups where it inserts. The second kind must
+/// be filled in last.
 void PlanRows::fillStep(const TaskOrder &order, Tables &tables, int64_t number,
                         int64_t s, bool inserts) const {
   const TaskOrder::Part &part = order.part(number);

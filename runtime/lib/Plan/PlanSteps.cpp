@@ -25,7 +25,7 @@ void PlanSteps::build(const TaskOrder &order, const PlanRows &rows,
   reserveScratch();
 }
 
-/// Lists the places of operands and results of all steps, kernel after kernel.
+/// Lays out the operands and results of all steps, kernel after kernel.
 void PlanSteps::makeLists(const TaskOrder &order, const PlanRows &rows,
                           const IndexArrays &arrays, const Tables &tables) {
   const DepthScheduler &schedule = order.schedule();
@@ -36,7 +36,7 @@ void PlanSteps::makeLists(const TaskOrder &order, const PlanRows &rows,
     numOperands += count * descriptor.kernels[k].operands.size();
     numResults += count * descriptor.kernels[k].results.size();
   }
-  // The lists only grow: all entries are written.
+  // The lists never shrink. All entries in use are overwritten.
   operands.resize(std::max(operands.size(), numOperands));
   results.resize(std::max(results.size(), numResults));
   for (size_t k = 0; k < stepLists.size(); ++k) {
@@ -62,7 +62,7 @@ void PlanSteps::makeLists(const TaskOrder &order, const PlanRows &rows,
   }
 }
 
-/// Returns the bytes that a task of a step copies for inserts.
+/// Returns the number of bytes that a task of a step copies for inserts.
 int64_t PlanSteps::copiedBytes(const KernelInfo &kernel,
                                const BatchStep &step) const {
   int64_t sum = kernel.copiedBytes;

@@ -16,8 +16,8 @@ RecordedTasks::RecordedTasks(const Descriptor &descriptor)
   graph.numTypes = static_cast<int32_t>(descriptor.kernels.size());
 }
 
-/// Calls `body(part, kernel, task, record)` for each record, with the number of
-/// its task in the graph.
+/// Calls `body(part, kernel, task, record)` for each record. `task` is the
+/// number of its task in the graph.
 template <class Body>
 void RecordedTasks::forEachRecord(const Body &body) const {
   const int64_t parts = static_cast<int64_t>(contexts.size());
@@ -54,7 +54,7 @@ RecordedTasks::read(const std::vector<BatchContext *> &newContexts,
   graph.types.resize(tasks);
   graph.operandBegin.assign(tasks + 1, 0);
   // A task often reads another through several operands, such as h and c of an
-  // LSTM cell: consecutive reads of one task count once.
+  // LSTM cell, so consecutive reads of one task count once.
   auto forEachOperand = [&](int64_t p, size_t k, const int64_t *record,
                             const auto &body) {
     const int64_t begin = begins[p], end = contexts[p]->numTasks;

@@ -82,7 +82,7 @@ void RowCounts::countGathers(const RunView &run, const Plan &plan) {
          run.descriptor.kernels[steps[s].kernel].operands) {
       if (operand.kind == OperandInfo::Scalar)
         continue;
-      // The table or source of the previous row, and its number there.
+      // The table or source of the previous row, and the row's number in it.
       std::pair<int64_t, int64_t> previous{INT64_MIN, 0};
       auto count = [&](int64_t handle) {
         std::pair<int64_t, int64_t> row{handle >> 56, 0};
@@ -114,8 +114,8 @@ void RowCounts::write(const RunView &run, int64_t handle, int table) {
   last[table][row] = step;
 }
 
-/// Counts the current step as the last reader of a row so far: steps come in
-/// order.
+/// Counts the current step as the last reader of a row so far, because steps
+/// come in order.
 void RowCounts::read(const RunView &run, int64_t handle, int table) {
   if (handle >= 0 && table >= 0)
     last[table][run.tables.slot(handle, table)] = step;

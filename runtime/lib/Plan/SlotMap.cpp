@@ -28,7 +28,7 @@ void SlotMap::clear() {
       unused.push_back(page.slots);
     page.number = -1;
   }
-  pageCount = pagesKept = 0;
+  pageCount = pagesAfterRemoval = 0;
   plan = 0;
   written = -1;
 }
@@ -90,7 +90,7 @@ int32_t SlotMap::keep(int64_t place) {
 void SlotMap::pin(int64_t place) { open(place >> shift).lastUse = kPinned; }
 
 void SlotMap::beginPlan(bool removesPages) {
-  if (removesPages && pageCount >= 2 * std::max(pagesKept, kFewPages))
+  if (removesPages && pageCount >= 2 * std::max(pagesAfterRemoval, kFewPages))
     removePages();
   ++plan;
   written = -1;
@@ -110,7 +110,7 @@ void SlotMap::removePages() {
       ++pageCount;
     }
   }
-  pagesKept = pageCount;
+  pagesAfterRemoval = pageCount;
   written = -1;
 }
 

@@ -12,8 +12,8 @@
 
 using namespace batchrt;
 
-/// Returns the most rows that `bytes` bytes contain. A value without dimensions
-/// is one row even if it has fewer bytes.
+/// Returns the maximum number of rows in `bytes` bytes. A value without
+/// dimensions is one row even if it has fewer bytes.
 static int64_t rowsIn(int64_t bytes) {
   return std::max<int64_t>(bytes / 64, 1);
 }
@@ -49,15 +49,15 @@ void batchrt::checkStageRows(const Descriptor &descriptor,
 }
 
 void batchrt::checkInstanceRows(const ReplicateInfo &info, int64_t instances) {
-  const int64_t together =
+  const int64_t concurrent =
       std::clamp<int64_t>(instances, 1, std::max<int64_t>(info.capacity, 1));
   const int64_t rows = std::max(
       rowsIn(info.bytesBefore(instances) + info.commonBytes(instances)),
-      together * info.tasks * rowsIn(info.nodeBytes));
+      concurrent * info.tasks * rowsIn(info.nodeBytes));
   if (rows > mostStageRows)
-    raise(together,
-          together == 1 ? " instance has"
-                        : " instances that run at the same time have",
+    raise(concurrent,
+          concurrent == 1 ? " instance has"
+                          : " instances that run at the same time have",
           " up to ", rows, " rows, but the limit of a device is ",
           mostStageRows, " rows; use a smaller --batch");
 }

@@ -22,7 +22,7 @@ Tables::Tables(const Descriptor &descriptor, int64_t reusedRowBytes)
 }
 
 void Tables::choosePools(int64_t reusedRowBytes) {
-  // By group: its tables with memory of their own, and the bytes of a row.
+  // By group: its tables with their own memory, and the size of a row in bytes.
   std::vector<std::vector<int>> owners(descriptor.groups);
   std::vector<int64_t> rowBytes(descriptor.groups);
   memoryOf.resize(memory.size());
@@ -201,7 +201,7 @@ void Tables::reserveRows() {
     if (memoryOf[t] != static_cast<int>(t))
       continue;
     const size_t bytes = storageBytes(t);
-    // A run of one plan takes no more than it needs.
+    // A run of one plan reserves no more than it needs.
     if (usedBytes[t])
       memory[t].grow(bytes, usedBytes[t], "result tables");
     else

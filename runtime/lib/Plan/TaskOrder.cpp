@@ -52,10 +52,10 @@ void TaskOrder::sort(int64_t number) {
   part.sorter.run(part.queues.data(), static_cast<int64_t>(part.queues.size()));
 }
 
-void TaskOrder::join(bool apart) {
+void TaskOrder::join(bool separate) {
   scheduler.run(parts[0].queues.data(),
                 static_cast<int64_t>(parts[0].queues.size()), sorters.data(),
-                partCount, apart ? partCount : 1);
+                partCount, separate ? partCount : 1);
   checkSize();
 }
 
@@ -90,10 +90,11 @@ void TaskOrder::checkSize() {
   if (taskCount > INT32_MAX)
     raise("the mini-batch has ", taskCount,
           " tasks, but the limit is 2147483647; use a smaller --batch");
-  // Handles cannot hold a greater depth: those of deeper tasks would be wrong.
+  // Handles cannot store a greater depth, so handles of deeper tasks would be
+  // wrong.
   for (const DepthStep &step : scheduler.steps())
     if (step.depth > TaskQueue::maxDepth)
-      raise("results depend on each other in a chain of more than ",
+      raise("the mini-batch has a dependence chain of more than ",
             TaskQueue::maxDepth, " tasks; use smaller inputs");
 }
 

@@ -15,7 +15,7 @@
 using namespace batchrt;
 
 namespace {
-/// Returns the root mean square of an array without its NaNs and infinities.
+/// Returns the root mean square of an array, ignoring NaNs and infinities.
 double rootMeanSquare(DType type, const char *data, int64_t count) {
   double sum = 0;
   int64_t finite = 0;
@@ -83,8 +83,8 @@ Difference batchrt::compareOutputs(const std::vector<Output> &outputs,
         if (isFloat(a.type)) {
           error = relativeError(loadDouble(a.type, a.data.data(), atA),
                                 loadDouble(b.type, b.data.data(), atB), rms);
-          // Without a tolerance, a difference that is too small for the
-          // quotient still counts.
+          // Without a tolerance, compare the values directly, because the
+          // quotient can be 0 although they differ.
           differs = tolerance ? error > *tolerance
                               : !equal(loadDouble(a.type, a.data.data(), atA),
                                        loadDouble(b.type, b.data.data(), atB));
@@ -103,7 +103,7 @@ Difference batchrt::compareOutputs(const std::vector<Output> &outputs,
       if (!problem.empty() && i < firstInstance) {
         firstInstance = i;
         difference.first =
-            concat("instance ", i, ", output '", a.name, "', ", problem);
+            concat("output '", a.name, "' of instance ", i, ", ", problem);
       }
     }
   }
@@ -145,7 +145,7 @@ Difference batchrt::compareExpected(const std::vector<Output> &outputs,
     if (output->ragged)
       shape.insert(shape.begin(), rows);
     if (shape != view.shape) {
-      fail(concat("instance ", instance, ", output '", name, "' has shape ",
+      fail(concat("output '", name, "' of instance ", instance, " has shape ",
                   shapeName(shape), ", expected ", shapeName(view.shape)));
       difference.largestError = INFINITY;
       continue;
@@ -162,7 +162,7 @@ Difference batchrt::compareExpected(const std::vector<Output> &outputs,
           equal(a, b) ||
           (!exact && std::fabs(a - b) <= absolute + relative * std::fabs(b));
       if (!close)
-        fail(concat("instance ", instance, ", output '", name, "', ",
+        fail(concat("output '", name, "' of instance ", instance, ", ",
                     elementName(*output, e), ": ",
                     number(output->type, output->data.data(), first + e),
                     ", expected ", number(view.type, view.data, e)));

@@ -12,11 +12,12 @@
 
 using namespace batchrt;
 
-/// Time between two checks for cancellation. A signal handler may request it,
-/// but cannot wake the waiting thread.
+/// Time between two checks for cancellation. A signal handler may request
+/// cancellation but cannot wake the waiting thread.
 static constexpr std::chrono::milliseconds untilNextLook(20);
 
-InstanceStream::InstanceStream(int64_t capacity) : submitted(capacity), done(capacity) {
+InstanceStream::InstanceStream(int64_t capacity)
+    : submitted(capacity), done(capacity) {
   static_assert(sizeof(waiting) == sizeof(int64_t) &&
                     std::atomic<int64_t>::is_always_lock_free,
                 "compiled code reads the number itself");

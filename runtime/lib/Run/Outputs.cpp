@@ -138,7 +138,7 @@ void OutputCollector::append(int number, const Session &session,
   ++list[number].offsets.back();
 }
 
-/// Appends rows of a result; another result specifies how many.
+/// Appends rows of a result. Another result specifies their number.
 void OutputCollector::appendRows(size_t result, const Session &session,
                                  int64_t instance) {
   const Field &field = descriptor.results[result];
@@ -156,7 +156,7 @@ void OutputCollector::appendRows(size_t result, const Session &session,
   list[plain[result]].offsets.back() += count;
 }
 
-/// Appends an instance without results: zeros, and no rows of ragged outputs.
+/// Appends an instance without results: zeros, or no rows for ragged outputs.
 void OutputCollector::appendNothing() {
   for (size_t number = 0; number < list.size(); ++number) {
     if (list[number].ragged)
@@ -256,7 +256,7 @@ void OutputCollector::find(const Session &session, int64_t instance) {
   }
 }
 
-/// Appends the nodes that a cell of the type holds, in reverse order.
+/// Appends the nodes that a cell of the type contains, in reverse order.
 static void pushNodes(const BatchContext &context, const Type &type,
                       int64_t cell, std::vector<int64_t> &out) {
   if (type.kind == Type::Adt)
@@ -282,7 +282,8 @@ void OutputCollector::walk(const Session &session, size_t result,
   children.clear();
   path.clear();
   pushNodes(context, descriptor.results[result].type, root, children);
-  // The children of a visit are those above its mark; the last one is next.
+  // The children of a visit are above its mark on the stack; the last one is
+  // next.
   path.push_back({-1, 0});
   while (!path.empty()) {
     Visit visit = path.back();

@@ -53,13 +53,14 @@ void Session::setBlockPolicy(StateMachine stateMachine) {
   executor->setBlockPolicy(std::move(stateMachine));
 }
 
-/// Raises an error if control waits for tensors: the phases of such a run
-/// cannot be called separately.
+/// Raises an error if control flow waits for tensors, because the phases of
+/// such a run cannot be called separately.
 static void checkParts(const Descriptor &descriptor) {
   if (descriptor.waits)
-    raise("control of this object waits for tensors, so inspection and "
-          "execution alternate; call Session::run(), executeTraced() or "
-          "executeTimed()");
+    raise(
+        "the control flow of this object waits for tensors, so inspection and "
+        "execution alternate; call Session::run(), executeTraced() or "
+        "executeTimed()");
 }
 
 void Session::setCancellation(const Cancellation *cancellation) {
@@ -138,7 +139,7 @@ void Session::execute(ResultCopies copies) {
 void Session::openStream(Forest &forest, InstanceStream &stream) {
   load(forest);
   executor->prepareStream(stream);
-  batch->indexError = {}; // of a stream that was not read to its end
+  batch->indexError = {}; // error of a stream that was not read to its end
   batch->stream = &stream;
 }
 
@@ -209,8 +210,8 @@ void Session::watch(RunWatcher *newWatcher) {
 
 const Plan *Session::plan() const {
   if (descriptor().waits)
-    raise("control of this object waits for tensors, so a run has a plan for "
-          "each flush; use Session::watch()");
+    raise("the control flow of this object waits for tensors, so each flush "
+          "has its own plan; use Session::watch()");
   return executor->plan();
 }
 

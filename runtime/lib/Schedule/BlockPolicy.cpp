@@ -55,7 +55,7 @@ public:
   }
 
   /// Runs the blocks of low cost that lanes wait for, until none is left.
-  /// Returns false if the run has ended.
+  /// Returns false if the run has finished.
   bool reachState() {
     for (;;) {
       state.clear();
@@ -82,13 +82,13 @@ public:
     return true;
   }
 
-  /// Returns the state: the blocks that are not of low cost, and the one with
-  /// the most lanes.
+  /// Returns the state: the blocks without low cost, and the block with the
+  /// most lanes.
   const State &present() const { return state; }
   int64_t count(int32_t block) const {
     return static_cast<int64_t>(waiting[block].size());
   }
-  /// Returns the block of the state that has cost least so far.
+  /// Returns the block of the state with the lowest total cost so far.
   int32_t leastWork() const {
     int32_t least = state.front();
     for (uint16_t block : state)
@@ -143,29 +143,29 @@ public:
 
   LearnedBlocks learn() {
     const StateMachine empty(Encoding::Max, program.blocks);
-    LearnedBlocks kept{empty};
-    kept.cost = kept.costWithout = costOf(empty);
+    LearnedBlocks bestSoFar{empty};
+    bestSoFar.cost = bestSoFar.costWithout = costOf(empty);
     int32_t failures = 0;
-    while (kept.trials < options.trials && failures < 2) {
-      double done = static_cast<double>(kept.trials) / options.trials;
+    while (bestSoFar.trials < options.trials && failures < 2) {
+      double done = static_cast<double>(bestSoFar.trials) / options.trials;
       double explore =
           options.explore * (1 - done) + options.exploreLast * done;
       for (int64_t number : lanes)
         learnFrom(number, explore);
-      if (++kept.trials % options.checkEvery)
+      if (++bestSoFar.trials % options.checkEvery)
         continue;
       StateMachine stateMachine = empty;
       for (int32_t number = 0; number < states.size(); ++number)
         stateMachine.set(states.state(number), best(number));
       int64_t cost = costOf(stateMachine);
       ++failures;
-      if (cost >= kept.cost)
+      if (cost >= bestSoFar.cost)
         continue;
-      kept.stateMachine = std::move(stateMachine);
-      kept.cost = cost;
+      bestSoFar.stateMachine = std::move(stateMachine);
+      bestSoFar.cost = cost;
       failures = 0;
     }
-    return kept;
+    return bestSoFar;
   }
 
 private:
@@ -189,8 +189,8 @@ private:
     return best;
   }
 
-  /// Runs one trial. The cost of a step is its waste: useful work is the same
-  /// in all runs.
+  /// Runs one trial. The cost of a step is its waste, because useful work is
+  /// the same in all runs.
   void learnFrom(int64_t number, double explore) {
     struct Step {
       int32_t state, block;

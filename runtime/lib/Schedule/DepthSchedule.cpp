@@ -13,8 +13,8 @@
 
 using namespace batchrt;
 
-/// Grows a vector to at least `size` elements. It never shrinks, so that runs
-/// after the first allocate nothing.
+/// Grows a vector to at least `size` elements. It never shrinks, so runs after
+/// the first allocate nothing.
 template <class T>
 static T *growTo(std::vector<T> &vector, int64_t size) {
   if (vector.size() < static_cast<size_t>(size))
@@ -73,16 +73,17 @@ void DepthSorter::run(const TaskQueue *queues, int64_t numKernels) {
   stepBegins[numKernels] = stepList.size();
 }
 
-/// Sorts the usual case in one fewer pass: no depth reaches `shallow`. Returns
-/// false if one does.
+/// Sorts tasks whose depths are all below `shallow`, the usual case, with one
+/// pass less. Returns false if a depth is not.
 bool DepthSorter::sortShallow(const TaskQueue &queue, int64_t kernel,
                               int32_t *order, int64_t begin) {
   constexpr uint64_t shallow = 512;
-  // Zero between calls: most calls have few depths to clear.
+  // The counts are zero between calls, because most calls have few depths to
+  // clear.
   if (depthCounts.empty())
     depthCounts.resize(shallow);
   int32_t *next = depthCounts.data();
-  // Copies, so that the stores do not make the loops read them again.
+  // Local copies, so that the stores do not force the loops to reload them.
   const int64_t *records = queue.records;
   const int64_t count = queue.count, recordCells = queue.recordCells;
   auto depthOf = [=](int64_t i) {

@@ -11,7 +11,8 @@ using namespace batchrt;
 
 void FrontierPlan::compute(const TaskGraph &graph, unsigned wanted) {
   tasks = &graph;
-  // Few sets of facts have code of their own.
+  // Only these sets of facts have specialized code; all others use the code for
+  // AllFacts.
   const unsigned sets[] = {OnlyReady,          Ratios, Ratios | Cycles,
                            Ratios | Urgencies, Depths, Chains};
   bool ownCode =
@@ -41,7 +42,7 @@ void FrontierPlan::findNodes() {
   nodes.resize(size);
   independent.assign(tasks->numTypes, 0);
   consumers.resize(tasks->operands.size());
-  // Counts are stored one entry later, so that `consumerBegin` has the
+  // Counts are stored one entry later so that `consumerBegin` has the
   // beginnings after filling in.
   consumerBegin.assign(size + 2, 0);
   int32_t *next = consumerBegin.data() + 1;
@@ -61,13 +62,14 @@ void FrontierPlan::findNodes() {
   }
 }
 
-/// Returns the bit of a type in sets of types on a cycle; 0 for types from 64
-/// on.
+/// Returns the bit of a type in sets of types on a cycle, or 0 for types from
+/// 64 on.
 static uint64_t bitOf(int32_t type) {
   return type < 64 ? uint64_t(1) << type : 0;
 }
 
-/// Computes reachability between types, as if all tasks of a type were one.
+/// Computes reachability between types, as if all tasks of a type were one
+/// node.
 void FrontierPlan::findTypesOnCycles() {
   const int32_t numTypes = std::min(tasks->numTypes, 64);
   const uint16_t *types = tasks->types.data();
@@ -175,7 +177,7 @@ void FrontierPlan::findUrgencies() {
 void FrontierPlan::findChains() {
   const int32_t size = tasks->size(), numTypes = tasks->numTypes;
   chain.resize(size);
-  // For each task, the longest chain of every type below it. Rows consist of
+  // For each task: the longest chain of every type below it. Rows consist of
   // whole vectors.
   const int32_t width = (numTypes + 3) / 4 * 4;
   rows.assign(static_cast<size_t>(size) * width, 0);
@@ -275,7 +277,7 @@ inline void Frontier::addUrgency(int32_t task) {
 }
 
 /// Checks a task whose operands have all run or are ready, after an operand of
-/// a type has run: the others may all be of one other type.
+/// a type has run. The remaining operands may now all have the same type.
 inline void Frontier::checkSuccessor(int32_t task, int32_t type) {
   const uint64_t waitsFor = urgencyNodes[task].waitsFor;
   const uint32_t count = nodes[task].pending;
@@ -308,7 +310,7 @@ double Frontier::urgency(int32_t type) const {
 Batch Frontier::commit(int32_t type, int32_t end) {
   Batch batch{type, head[type], end - head[type]};
   left -= batch.count;
-  // All ready tasks run, and those that become ready are counted anew.
+  // All ready tasks run, and tasks that become ready are counted anew.
   if (facts & Urgencies) {
     urgencies[type] = 0;
     if (type < successorTypes)
@@ -372,7 +374,7 @@ void Frontier::stopWaiting(int32_t task, int32_t type) {
 
 template <unsigned facts>
 void Frontier::commitTasks(int32_t type, int32_t end) {
-  // Copies, so that the stores do not make the loops read them again.
+  // Local copies, so that the stores do not force the loops to reload them.
   const int32_t *consumerBegin = plan->consumerBegin.data();
   const int32_t *consumers = plan->consumers.data();
   const int32_t *chain = plan->chain.data();

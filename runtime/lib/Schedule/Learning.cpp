@@ -15,9 +15,9 @@
 using namespace batchrt;
 
 namespace {
-/// Returns true if a policy has fewer batches than another one, and by more
-/// than chance. Batches beyond the bound vary from graph to graph by about
-/// their square root.
+/// Returns true if a policy has significantly fewer batches than another one.
+/// The number of batches beyond the bound varies from graph to graph by about
+/// its square root.
 bool isBetter(int64_t batches, int64_t others, int64_t bound,
               const LearningOptions &options) {
   const double saved = static_cast<double>(others - batches);
@@ -32,19 +32,19 @@ public:
           const std::vector<std::string> &types, Encoding encoding,
           const LearningOptions &options)
       : options(options), graphs(graphs), plans(graphs.size()),
-        random(options.seed), untrained(encoding, types), kept{untrained} {
+        random(options.seed), untrained(encoding, types), bestSoFar{untrained} {
     for (size_t g = 0; g < graphs.size(); ++g) {
       plans[g].compute(graphs[g], neededFacts(encoding));
-      kept.bound += lowerBound(graphs[g]);
+      bestSoFar.bound += lowerBound(graphs[g]);
       numTypes = std::max(numTypes, graphs[g].numTypes);
     }
   }
 
   Learned run() {
-    kept.stateMachine = startStateMachine();
-    kept.batches = count(kept.stateMachine);
-    int32_t &trial = kept.trials;
-    while (trial < options.trials && kept.batches > kept.bound) {
+    bestSoFar.stateMachine = startStateMachine();
+    bestSoFar.batches = count(bestSoFar.stateMachine);
+    int32_t &trial = bestSoFar.trials;
+    while (trial < options.trials && bestSoFar.batches > bestSoFar.bound) {
       double done = static_cast<double>(trial) / options.trials;
       double explore =
           options.explore * (1 - done) + options.exploreLast * done;
@@ -53,11 +53,11 @@ public:
       if (++trial % options.checkEvery == 0 || trial == options.trials)
         keepIfBetter(bestStateMachine());
     }
-    return std::move(kept);
+    return std::move(bestSoFar);
   }
 
 private:
-  /// Returns the number of a frontier's state, which is added if it is unknown.
+  /// Returns the number of a frontier's state; adds the state if it is unknown.
   int32_t findState(const Frontier &frontier) {
     encode(frontier, untrained.encoding(), state);
     int32_t number = states.add(state);
@@ -72,7 +72,7 @@ private:
   double &value(int32_t number, int32_t type) {
     return values[static_cast<size_t>(number) * numTypes + type];
   }
-  /// Returns the ready type of the greatest value, the first of equals.
+  /// Returns the ready type with the greatest value, or the first of several.
   int32_t bestType(int32_t number) {
     int32_t best = ready[number][0];
     for (int32_t type : ready[number])
@@ -91,7 +91,7 @@ private:
     frontier.start(plan);
     while (!frontier.done()) {
       if (int32_t type = pickSufficient(frontier); type >= 0) {
-        // Its ratio is 1. The previous choice earns its reward.
+        // The ratio of such a batch is 1. The previous choice earns its reward.
         if (!steps.empty())
           steps.back().reward += -1 + options.ratioWeight;
         frontier.commit(type);
@@ -121,8 +121,8 @@ private:
     }
   }
 
-  /// Returns the policy before anything is learnt: in each state, the type that
-  /// it names or begins with runs.
+  /// Returns the initial policy, which runs in each state the type that the
+  /// state names or begins with.
   StateMachine startStateMachine() {
     StateMachine stateMachine = untrained;
     for (const FrontierPlan &plan : plans) {
@@ -141,7 +141,7 @@ private:
     return stateMachine;
   }
 
-  /// Returns the policy learnt so far.
+  /// Returns the policy learned so far.
   StateMachine bestStateMachine() {
     StateMachine stateMachine = untrained;
     for (int32_t number = 0; number < states.size(); ++number)
@@ -149,7 +149,7 @@ private:
     return stateMachine;
   }
 
-  /// Returns the number of batches of all graphs together.
+  /// Returns the total number of batches of all graphs.
   int64_t count(const StateMachine &stateMachine) {
     int64_t batches = 0;
     for (const TaskGraph &graph : graphs)
@@ -161,10 +161,10 @@ private:
 
   void keepIfBetter(StateMachine stateMachine) {
     int64_t batches = count(stateMachine);
-    if (!isBetter(batches, kept.batches, kept.bound, options))
+    if (!isBetter(batches, bestSoFar.batches, bestSoFar.bound, options))
       return;
-    kept.stateMachine = std::move(stateMachine);
-    kept.batches = batches;
+    bestSoFar.stateMachine = std::move(stateMachine);
+    bestSoFar.batches = batches;
   }
 
   const LearningOptions &options;
@@ -179,10 +179,11 @@ private:
   StateIndex states;
   // By state.
   std::vector<std::vector<int32_t>> ready;
-  std::vector<double> values; ///< of the types, numTypes each
+  std::vector<double> values; ///< by state and type: numTypes values for each
+                              ///< state
 
   const StateMachine untrained;
-  Learned kept;
+  Learned bestSoFar;
 };
 } // namespace
 

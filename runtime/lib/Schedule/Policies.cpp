@@ -77,8 +77,8 @@ const Schedule &PolicyScheduler::depth(const TaskGraph &graph) {
   begin(graph, OnlyReady);
   ends.resize(graph.numTypes);
   while (!frontier.done()) {
-    // Tasks that are ready now have one depth; tasks that become ready have the
-    // next.
+    // Tasks that are ready now have the same depth; tasks that become ready
+    // have the next depth.
     for (int32_t type = 0; type < graph.numTypes; ++type)
       ends[type] = frontier.ready(type) ? frontier.readyEnd(type) : 0;
     for (int32_t type = 0; type < graph.numTypes; ++type)

@@ -16,7 +16,8 @@
 using namespace batchrt;
 
 namespace {
-/// A random number for each task. Sums of them distinguish sets of tasks.
+/// A random number for each task. Sums of these numbers distinguish sets of
+/// tasks.
 class TaskHashes {
 public:
   explicit TaskHashes(int32_t tasks) {
@@ -38,8 +39,8 @@ private:
 };
 } // namespace
 
-/// Finds the types worth trying: only one if it satisfies the sufficient
-/// condition, after which no other first batch is better.
+/// Finds the types worth trying as the next batch. If a type satisfies the
+/// sufficient condition, it is the only one, since no other type can be better.
 static void findChoices(const Frontier &frontier, std::vector<int32_t> &types) {
   types.clear();
   for (int32_t type = 0; type < frontier.numTypes(); ++type) {
@@ -60,11 +61,12 @@ Found batchrt::searchBeam(const TaskGraph &graph, int32_t width) {
   struct Choice {
     size_t from;
     int32_t type;
-    int32_t bound;     ///< of what remains after it
+    int32_t bound;     ///< bound on the batches after it
     int32_t remaining; ///< tasks after it
     uint64_t hash;     ///< of the tasks that ran
   };
-  // The origins of the frontiers of every step, to trace the result back.
+  // The origins of the frontiers of every step, from which the result is traced
+  // back.
   std::vector<std::vector<Choice>> steps;
   std::vector<Frontier> beam(1), next;
   beam[0].start(plan);
@@ -133,7 +135,7 @@ Found batchrt::searchExact(const TaskGraph &graph, int64_t most) {
   };
   std::vector<Level> levels(1);
   std::vector<int32_t> types;
-  // The fewest batches in which a set of tasks ran.
+  // The minimum number of batches in which a set of tasks ran.
   std::unordered_map<std::vector<bool>, size_t> reached;
   auto enter = [&](Level &level) {
     findChoices(level.frontier, level.choices);
@@ -148,7 +150,7 @@ Found batchrt::searchExact(const TaskGraph &graph, int64_t most) {
   size_t depth = 0;
   for (;;) {
     Level &level = levels[depth];
-    // There is nothing better below, or nothing left to try.
+    // No better result is possible below, or no choice is left.
     if (level.choices.empty() ||
         depth + level.frontier.bound() >= best.types.size()) {
       if (depth == 0)

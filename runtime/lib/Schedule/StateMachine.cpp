@@ -23,8 +23,8 @@ unsigned batchrt::neededFacts(Encoding encoding) {
   return encoding == Encoding::Urgency ? Ratios | Urgencies : Ratios;
 }
 
-/// Sorts the types of a state by descending keys, equal keys by type. A state
-/// has few types.
+/// Sorts the types of a state by descending keys, and equal keys by type. A
+/// state has few types.
 template <class Key>
 static void sortTypes(State &state, Key key) {
   for (size_t i = 1; i < state.size(); ++i) {
@@ -37,7 +37,8 @@ static void sortTypes(State &state, Key key) {
   }
 }
 
-/// Returns the type of a state with the greatest key, the lowest of equals.
+/// Returns the type of a state with the greatest key; among equal keys, the
+/// lowest type.
 template <class Key>
 static uint16_t greatest(const State &state, Key key) {
   uint16_t best = state[0];
@@ -80,7 +81,7 @@ void batchrt::encode(const Frontier &frontier, Encoding encoding,
   }
 }
 
-/// Returns the slot of a state, or the empty slot where it would be.
+/// Returns the slot of a state, or the empty slot to store it in.
 size_t StateIndex::place(const State &state) const {
   uint64_t hash = state.size();
   for (uint16_t item : state)
@@ -273,7 +274,7 @@ private:
     size_t extra = namesOne(kind) || kind == Encoding::Share;
     if (words.size() < 3 + extra || words[words.size() - 2] != ":")
       return fail("expected 'state KERNELS : KERNEL'");
-    State state, others; // others: the one that is named, the next one
+    State state, others; // others: the named type, then the next type
     const size_t ready = words.size() - 2 - extra;
     for (size_t i = 0; i < ready; ++i) {
       if (!readType(words[i], state))

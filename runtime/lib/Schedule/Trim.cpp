@@ -35,8 +35,9 @@ void Trimmer::run(const FrontierPlan &plan, Schedule &schedule) {
   for (int32_t b = static_cast<int32_t>(schedule.batches.size()); b-- > 0;) {
     if (dueCounts[b] == 0)
       continue;
-    // The batch runs all tasks whose readers run later. Tasks that are due are
-    // among them: their readers are due later, and have run in this sweep.
+    // The batch runs all tasks whose readers run later. These include the tasks
+    // that are due, because their readers are due later and have run in this
+    // sweep.
     const int32_t type = schedule.batches[b].type, begin = next[type];
     kept.push_back({type, begin, ran[type] - begin});
     for (int32_t i = ran[type]; i-- > begin;) {

@@ -16,7 +16,8 @@
 
 using namespace batchrt;
 
-/// Returns "model.mlir:7, 9-12": consecutive lines are a range.
+/// Returns a text such as "model.mlir:7, 9-12", in which consecutive lines are
+/// a range.
 static std::string
 describePlaces(const std::map<std::string, std::vector<int64_t>> &lines) {
   std::string text;
@@ -81,8 +82,8 @@ void RunExplanation::collect(const std::vector<StepTime> &steps) {
   std::map<int64_t, Block> blocks;
   Block *last = nullptr;
   for (const StepTime &step : steps) {
-    // The first worker's step represents a step that workers share.
-    if (step.together && step.worker > 0)
+    // The first worker's step represents a shared step.
+    if (step.isShared && step.worker > 0)
       continue;
     const double time = step.end - step.begin;
     allTime += time;
@@ -189,33 +190,33 @@ std::string RunExplanation::describe(const Block &block) const {
   const std::string units = unit();
   text += " " + (most == 1 ? units.substr(0, units.size() - 1) : units);
   if (block.batches > 1)
-    text += concat(", ", block.tasks, " in all, ",
+    text += concat(", ", block.tasks, " in total, ",
                    decimal(double(block.tasks) / double(block.batches)),
                    " on average");
   return text + concat("; ", percent(block.time, allTime), " of the time\n");
 }
 
-/// Describes how control ran, depending on the strategy.
+/// Describes how control flow ran, depending on the strategy.
 std::string RunExplanation::describeDepths() const {
   const auto batches = static_cast<int64_t>(batchList.size());
   if (descriptor.lockstep)
     return concat("  ", count(batches, "step", "steps"),
                   ", each of one block for the lanes that wait for it\n");
   if (descriptor.replicate) {
-    const bool together =
+    const bool anyShared =
         std::any_of(batchList.begin(), batchList.end(),
-                    [](const StepTime &step) { return step.together; });
-    const bool apart =
+                    [](const StepTime &step) { return step.isShared; });
+    const bool anyByOneWorker =
         std::any_of(batchList.begin(), batchList.end(),
-                    [](const StepTime &step) { return !step.together; });
+                    [](const StepTime &step) { return !step.isShared; });
     std::string text;
-    if (together && descriptor.replicate->capacity > 1 && instances > 1)
-      text +=
-          concat("  all workers ran instances together, up to ",
-                 std::min(instances, descriptor.replicate->capacity), " at once\n");
-    else if (together)
+    if (anyShared && descriptor.replicate->capacity > 1 && instances > 1)
+      text += concat("  all workers ran instances together, up to ",
+                     std::min(instances, descriptor.replicate->capacity),
+                     " at once\n");
+    else if (anyShared)
       text += "  all workers ran an instance together, one after the other\n";
-    if (apart)
+    if (anyByOneWorker)
       text += "  each worker ran instances by itself, one after the other\n";
     return text;
   }
@@ -227,16 +228,16 @@ std::string RunExplanation::describeDepths() const {
     return concat("  ", count(counters.tasks, "task", "tasks"), " in ",
                   count(batches, "batch", "batches"), " at ",
                   count(levels, "depth", "depths"),
-                  "; control ran ahead of all of them\n");
+                  "; all were recorded before any ran\n");
   return concat("  ", count(counters.flushes, "flush", "flushes"),
                 ", at which ", count(counters.tasks, "task", "tasks"),
                 " ran in ", count(batches, "batch", "batches"),
                 "; instances waited ", count(counters.waits, "time", "times"),
-                " in all\n");
+                " in total\n");
 }
 
-/// Describes the utilization with masks, which run every batch for all tasks
-/// that could be in it.
+/// Describes the utilization of masked execution, which runs every batch on all
+/// tasks that could be in it.
 std::string RunExplanation::describeUtilization() const {
   int64_t tasks = 0, capacity = 0;
   for (const Block &block : blockList)
@@ -247,8 +248,8 @@ std::string RunExplanation::describeUtilization() const {
   if (capacity <= tasks)
     return "";
   return concat("  utilization with masks: ", percent(tasks, capacity),
-                ", as these batches of all ", unit(), " would compute ", capacity,
-                " times, of which ", tasks, " are useful\n");
+                ", because these batches on all ", unit(), " would compute ",
+                capacity, " times, of which ", tasks, " are useful\n");
 }
 
 void RunExplanation::findHints() {
@@ -260,8 +261,8 @@ void RunExplanation::findHints() {
     return;
   }
   if (batchList.empty()) {
-    hintList.push_back("no tensors are computed outside control, which runs "
-                       "instance by instance, so there are no batches");
+    hintList.push_back("no tensors are computed outside control flow, which "
+                       "runs one instance at a time, so there are no batches");
     return;
   }
   if (descriptor.lockstep && batchList.front().capacity == 1 && workers == 1)
@@ -270,7 +271,7 @@ void RunExplanation::findHints() {
       blockList.begin(), blockList.end(),
       [](const Block &a, const Block &b) { return a.time < b.time; });
   const Block &block = *slowest;
-  // The times of fewer batches would be noise.
+  // With fewer batches, the times are only noise.
   constexpr int64_t enough = 8;
   if (block.batches < enough)
     return;
@@ -281,7 +282,7 @@ void RunExplanation::findHints() {
     hintList.push_back(
         concat(single->second, " of the ", block.batches, " batches of ",
                block.name, ", which takes the most time, have only one of the ",
-               unit(), "; the others have ended or are elsewhere"));
+               unit(), "; the others have finished or wait for other blocks"));
   else if (block.fitsCapacity && 4 * block.tasks < block.capacity)
     hintList.push_back(concat("less than a quarter of the ", unit(),
                               " take part in the batches of ", block.name,
@@ -291,10 +292,11 @@ void RunExplanation::findHints() {
     hintList.push_back(concat("a batch of ", block.name, " takes about ",
                               decimal(perBatch),
                               " us; the overhead per batch is about as large"));
-  if (descriptor.lockstep && block.fitsCapacity && 2 * block.tasks < block.capacity &&
+  if (descriptor.lockstep && block.fitsCapacity &&
+      2 * block.tasks < block.capacity &&
       batchList.front().capacity * workers >= instances)
     hintList.push_back("every instance has its own lane; with fewer lanes, a "
-                       "lane whose instance has ended takes the next one");
+                       "lane whose instance has finished takes the next one");
 }
 
 std::string RunExplanation::text() const {
@@ -331,15 +333,16 @@ std::string RunExplanation::json() const {
     ordered_json sizes = ordered_json::array();
     for (const auto &[size, number] : block.sizes)
       sizes.push_back({size, number});
-    blocks.push_back({{"number", block.number},
-                      {"name", block.name},
-                      {"places", block.places},
-                      {"batches", block.batches},
-                      {"tasks", block.tasks},
-                      {"capacity", block.fitsCapacity ? ordered_json(block.capacity)
-                                             : ordered_json(nullptr)},
-                      {"sizes", sizes},
-                      {"time_us", block.time}});
+    blocks.push_back(
+        {{"number", block.number},
+         {"name", block.name},
+         {"places", block.places},
+         {"batches", block.batches},
+         {"tasks", block.tasks},
+         {"capacity", block.fitsCapacity ? ordered_json(block.capacity)
+                                         : ordered_json(nullptr)},
+         {"sizes", sizes},
+         {"time_us", block.time}});
   }
   ordered_json batches = ordered_json::object();
   auto column = [&](const char *name, auto get) {

@@ -42,14 +42,14 @@ void WaitWord::waitWhile(uint32_t old, int spins) {
   for (int i = 0; i < spins; ++i) {
     if (word.load(std::memory_order_acquire) != old)
       return;
-    // The awaited thread may have been put on this core.
+    // The awaited thread may be scheduled on this core.
     if (i % 64 == 63)
       std::this_thread::yield();
     else
       relax();
   }
-  // Sequentially consistent with advance(): either it sees the sleeper, or the
-  // sleeper sees the new word.
+  // Sequentially consistent with advance(): either advance() sees the sleeper,
+  // or the sleeper sees the new word.
   asleep.fetch_add(1);
   while (word.load() == old) {
 #ifdef __linux__
@@ -76,8 +76,8 @@ void WaitWord::advance() {
 
 // The scheduler tends to wake a thread next to its waker, and takes
 // milliseconds to separate two threads that wait for each other. Therefore each
-// worker has a core of its own, and the caller of run() moves away if it is on
-// one of those cores.
+// worker has its own core, and the caller of run() moves to another core if it
+// is on one of these cores.
 
 #ifdef __linux__
 /// Returns a core for each worker except worker 0, other than this thread's
@@ -138,7 +138,8 @@ WorkerPool::WorkerPool(int workers)
     : count(std::max(workers, 1)), forksBefore(countForks()) {
   if (count > mostWorkers)
     raise("at most ", mostWorkers, " threads are supported (--threads)");
-  // With more workers than cores, spinning only keeps the others from working.
+  // With more workers than cores, spinning only prevents other workers from
+  // running.
   int cores = static_cast<int>(std::thread::hardware_concurrency());
   spins = count <= std::max(cores, 1) ? 4000 : 50;
   startThreads();
@@ -198,9 +199,9 @@ void WorkerPool::run(void (*newJob)(void *, int), void *newArgument,
                      bool shared) {
   job = newJob;
   argument = newArgument;
-  alone = !shared;
+  isSerial = !shared;
   hasLeft.store(false, std::memory_order_relaxed);
-  if (count == 1 || alone)
+  if (count == 1 || isSerial)
     return work(0);
   if (forksBefore != countForks())
     restartThreads();
@@ -241,7 +242,7 @@ void WorkerPool::work(int worker) {
 
 bool WorkerPool::waitTimed(int worker) {
   Clock::time_point begin = Clock::now();
-  const bool mayContinue = waitForAll(goesOn);
+  const bool mayContinue = waitForAll(continues);
   times[worker].busy -= microsecondsSince(begin);
   return mayContinue;
 }
@@ -256,9 +257,9 @@ void WorkerPool::loop(int worker) {
   }
 }
 
-/// Waits until all workers have ended. A worker that leaves its job ends while
-/// others may still reach a barrier. It must wait at that barrier with them,
-/// and then they must leave.
+/// Waits until all workers have finished. A worker that leaves its job early
+/// finishes while others may still reach a barrier. It must wait at that
+/// barrier with them, and then they must also leave.
 void WorkerPool::waitForEnd() {
   do
     waitForAll(ends);

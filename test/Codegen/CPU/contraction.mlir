@@ -16,7 +16,7 @@
 // AVX2: width = 16
 // NEON: width = 8
 
-// Both contractions and the code behind them form one stage. The second
+// Both contractions and the code after them form one stage. The second
 // contraction starts from the sum of the first one.
 // CHECK-LABEL: func.func private @cell.rows.stage0
 // CHECK:         call @batch.tiles.v2.{{.*}}(

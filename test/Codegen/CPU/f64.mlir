@@ -74,11 +74,11 @@ uprog.operator @scalars.rows(%n: index, %x: tensor<?x40xf32> {uprog.operand = #u
 
 // A reduction has as many partial results, and so the same order, as in an
 // operator of its own type only: here 64, in eight vectors.
-// CHECK-LABEL: func.func private @beside.rows.stage
+// CHECK-LABEL: func.func private @with_f64.rows.stage
 // CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
-// CHECK-LABEL: func.func private @alone.rows.stage0
+// CHECK-LABEL: func.func private @without_f64.rows.stage0
 // CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
-uprog.operator @beside.rows(%n: index, %x: tensor<?x80xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?xf32>, tensor<?x80xf64>) {
+uprog.operator @with_f64.rows(%n: index, %x: tensor<?x80xf32> {uprog.operand = #uprog.operand<gather>}) -> (tensor<?xf32>, tensor<?x80xf64>) {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty(%n) : tensor<?xf32>
   %s = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
@@ -91,7 +91,7 @@ uprog.operator @beside.rows(%n: index, %x: tensor<?x80xf32> {uprog.operand = #up
   %w = arith.extf %x : tensor<?x80xf32> to tensor<?x80xf64>
   uprog.yield %d, %w : tensor<?xf32>, tensor<?x80xf64>
 }
-uprog.operator @alone.rows(%n: index, %x: tensor<?x80xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
+uprog.operator @without_f64.rows(%n: index, %x: tensor<?x80xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty(%n) : tensor<?xf32>
   %s = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>

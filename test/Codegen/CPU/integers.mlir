@@ -1,8 +1,7 @@
 // RUN: batch-opt %s --uprog-stage-operators --convert-operators-to-cpu | FileCheck %s
 
-// A division must not trap for any value past the end of a row, or in a row that
-// nobody reads. The divisor becomes 1 if it is 0 or if the quotient would be too
-// large.
+// A division must not trap for any value past the end of a row, or in an unused
+// row. The divisor becomes 1 if it is 0 or if the quotient would be too large.
 // CHECK-LABEL: func.func private @signed.rows.stage0
 // CHECK:         %[[ZERO:.*]] = arith.cmpi eq, %[[DIVISOR:.*]], %{{.*}} : vector<8xi64>
 // CHECK:         %[[MINUS:.*]] = arith.cmpi eq, %[[DIVISOR]], %{{.*}} : vector<8xi64>

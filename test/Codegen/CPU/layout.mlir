@@ -50,11 +50,11 @@ uprog.operator @middle.rows(
 
 // The rows of another table are between those of this one: they begin every 256
 // bytes, not every 128.
-// CHECK-LABEL: func.func private @beside.rows.stage0
+// CHECK-LABEL: func.func private @block.rows.stage0
 // CHECK-DAG:     %[[DISTANCE:.*]] = arith.constant 256 : i64
 // CHECK:         %[[SLOT:.*]] = arith.extsi
 // CHECK:         arith.muli %[[SLOT]], %[[DISTANCE]] : i64
-uprog.operator @beside.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather block_bytes(256)>})
+uprog.operator @block.rows(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<gather block_bytes(256)>})
     -> tensor<?x32xf32> {
   uprog.yield %x : tensor<?x32xf32>
 }

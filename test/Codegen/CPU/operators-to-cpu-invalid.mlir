@@ -15,7 +15,7 @@ uprog.operator @loop.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog
 
 // -----
 
-// expected-error @+1 {{operand 1 is not a tensor of rows of static shape}}
+// expected-error @+1 {{operand 1 must be a tensor with a dynamic first dimension and static other dimensions}}
 uprog.operator @static.rows(%n: index, %x: tensor<?x?xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x?xf32> {
   uprog.yield %x : tensor<?x?xf32>
 }
@@ -23,7 +23,7 @@ uprog.operator @static.rows(%n: index, %x: tensor<?x?xf32> {uprog.operand = #upr
 // -----
 
 uprog.operator @dynamic.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32> {
-  // expected-error @+1 {{has a dynamic dimension that is not the leading one}}
+  // expected-error @+1 {{has a dynamic dimension other than the first}}
   %e = tensor.empty(%n, %n) : tensor<?x?xf32>
   uprog.yield %x : tensor<?x4xf32>
 }
@@ -35,7 +35,7 @@ uprog.operator @unknown.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #up
   %c7 = arith.constant 7 : index
   %e = tensor.empty(%c7) : tensor<?x4xf32>
   %p = tensor.empty(%n) : tensor<?x4xf32>
-  // expected-error @+1 {{has rows that are neither one per task nor those of a ragged operand}}
+  // expected-error @+1 {{has rows that are neither one per task nor the rows of a ragged operand}}
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
   uprog.yield %x : tensor<?x4xf32>
 }
@@ -62,7 +62,7 @@ uprog.operator @concat.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #upr
 // -----
 
 uprog.operator @slice.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x2xf32> {
-  // expected-error @+1 {{has offsets, sizes or strides that are not static, or does not take all rows}}
+  // expected-error @+1 {{has offsets, sizes or strides that are not static, or does not cover all rows}}
   %y = tensor.extract_slice %x[1, 0] [%n, 2] [1, 1] : tensor<?x4xf32> to tensor<?x2xf32>
   uprog.yield %y : tensor<?x2xf32>
 }

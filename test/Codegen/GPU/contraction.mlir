@@ -15,7 +15,8 @@
 // CHECK-SAME: #uprog.panels<parameters = [0], n = 64, k = 128, width = 1, transposed = true>,
 // CHECK-SAME: #uprog.padded<parameter = 1>]}
 
-// The operator remains. Its attribute specifies what the functions need.
+// The operator remains. Its attribute specifies the requirements of the
+// functions.
 // CHECK:      uprog.operator @cell.rows
 // CHECK-SAME:   uprog.code = #uprog.code<stages = 1, task_scratch = 0>
 
@@ -43,8 +44,8 @@
 // TILES:         %[[COUNT:.*]] = arith.trunci
 // TILES:         %[[QUADS:.*]] = arith.divui %{{.*}}, %c4_i32
 
-// Blocks with these columns divide a tile in four slices if they are at least
-// four times as many as the quads, and in two if at least twice as many.
+// Blocks with these columns divide a tile in four slices if they number at
+// least four times the quads, or in two if at least twice the quads.
 // TILES-NEXT:    %[[NONE:.*]] = arith.cmpi slt, %[[QUADS]], %c1_i32
 // TILES-NEXT:    %[[SOME:.*]] = arith.select %[[NONE]], %c1_i32, %[[QUADS]]
 // TILES-NEXT:    %[[TWICE:.*]] = arith.muli %[[SOME]], %c2_i32
@@ -197,8 +198,8 @@
 // PARTS:         gpu.shuffle xor %{{.*}}, %c1_i32
 // PARTS-NOT:     gpu.shuffle
 // PARTS:         %[[MEMBER:.*]] = arith.remui %[[LANE]], %c16_i32
-// PARTS-NEXT:    %[[LEADS:.*]] = arith.cmpi slt, %[[MEMBER]], %c1_i32
-// PARTS-NEXT:    scf.if %[[LEADS]] {
+// PARTS-NEXT:    %[[LEADER:.*]] = arith.cmpi slt, %[[MEMBER]], %c1_i32
+// PARTS-NEXT:    scf.if %[[LEADER]] {
 // PARTS:           llvm.store %{{.*}} f32, !llvm.ptr<3>
 // PARTS:         } else {
 // PARTS-COUNT-4: gpu.shuffle xor %{{.*}}, %c16_i32

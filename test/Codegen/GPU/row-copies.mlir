@@ -17,7 +17,7 @@
 // CHECK:         nvvm.cp.async.wait.group 0
 // CHECK-LABEL: func.func private @load_parameters
 
-// Without kept parameters, no other copies run.
+// Without resident parameters, no other copies run.
 // NONE-LABEL:  func.func private @leaf.rows.stage0
 // NONE:          nvvm.cp.async.shared.global
 // NONE:          nvvm.cp.async.wait.group 0

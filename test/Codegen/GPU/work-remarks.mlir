@@ -8,16 +8,15 @@
 #y = affine_map<(r, n, k) -> (r, n)>
 
 // Two tiles of columns for eight blocks. Four blocks have the same tile. Each takes
-// one of four slices of one row: one warp of each has an item, two sums. Three of
-// the four blocks have a quad of nine rows, the last one with one row. The fourth
-// block has none.
+// one of four slices of one row: one warp of each has an item, two sums. With nine
+// rows, three of the four blocks have a quad, the last of which has one row. The
+// fourth block has none.
 // CHECK: Work {{.*}}"work of @product, stage 0, domain -1, count 1: busy warps 8, warps 64, most items 1, passes 1, block barriers 2, dependent loads 2, row bytes 1024, most row bytes 128, weight bytes 0, most weight bytes 0, multiplications 8, loads 3, shuffles 5, instructions 24, block instructions 24, wavefronts 19, {{.*}}, sums from byte 1024 to 2048 of {{[0-9]+}}, of warps{{( 2 0 0 0 0 0 0 0){8}"}}
 // CHECK: Work {{.*}}"work of @product, stage 0, domain -1, count 9: busy warps 24, warps 64, most items 1, passes 1, block barriers 2, dependent loads 2, row bytes 2304, most row bytes 512, weight bytes 0, {{.*}} of warps{{( 8 8 8 8 0 0 0 0){4}( 2 2 2 2 0 0 0 0){2}( 0){16}"}}
 //
 // On tensor cores, tiles remain whole. For each of their tiles, blocks read the
-// weights that they do not keep: 8 columns of 32 floats. Ten quads are shared by nine
-// blocks with the same tile: the first one has two quads, and memory for one at a
-// time.
+// weights that they do not keep: 8 columns of 32 floats. Nine blocks with the same
+// tile share ten quads. The first one has two quads, and memory for one at a time.
 // BF16: Work {{.*}}"work of @product, stage 0, domain -1, count 40: busy warps 17, warps 34, most items 2, passes 2, block barriers 4, dependent loads 2, row bytes 10240, most row bytes 1024, weight bytes 20480, most weight bytes 2048, multiplications 4, loads 6, shuffles 0, instructions 18,
 uprog.operator @product(%n: index, %x: tensor<?x32xf32> {uprog.operand = #uprog.operand<rows>},
                         %w: tensor<16x32xf32> {uprog.operand = #uprog.operand<shared(0)>}) -> tensor<?x16xf32> {

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --convert-batch-to-llvm --split-input-file --verify-diagnostics
 
 // An object has an entry.
-// expected-error @+1 {{the module has no entry: mark the function for one instance with 'attributes {batch.entry}'}}
+// expected-error @+1 {{the module has no entry; mark the function for one instance with 'attributes {batch.entry}'}}
 module {
 }
 

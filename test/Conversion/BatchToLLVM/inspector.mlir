@@ -103,8 +103,8 @@ func.func @main(%t: !rec.adt<@Tree> {batch.name = "tree"}, %word: index,
 
 // A record is appended to the queue of its kernel, which grows when it is full.
 // The handle of a second result differs only in its position.
-// CHECK:         %[[ROOM:.*]] = arith.subi %{{.*}}, %{{.*}} : i64
-// CHECK-NEXT:    %[[FULL:.*]] = arith.cmpi slt, %[[ROOM]], %[[BYTES:.*]] : i64
+// CHECK:         %[[AVAILABLE:.*]] = arith.subi %{{.*}}, %{{.*}} : i64
+// CHECK-NEXT:    %[[FULL:.*]] = arith.cmpi slt, %[[AVAILABLE]], %[[BYTES:.*]] : i64
 // CHECK:         scf.if %[[FULL]] {
 // CHECK:           llvm.call %{{.*}}(%[[CTX]], %{{.*}}, %[[BYTES]])
 // CHECK:         }

@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --batch-lockstep --split-input-file --verify-diagnostics
 
 // Lanes get the arguments of an entry.
-// expected-error @+1 {{'batch.machine' op needs an entry: mark the function for one instance with 'attributes {batch.entry}'}}
+// expected-error @+1 {{'batch.machine' op requires an entry; mark the function for one instance with 'attributes {batch.entry}'}}
 batch.machine @main.machine() {
   batch.variable @x : index argument(0) result(0)
   batch.block @b {

@@ -149,14 +149,14 @@ func.func @main(%n: index) -> index
 // Effects would happen on each unit.
 func.func @main(%n: index, %c: i1) -> index
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {
-  // expected-error @+1 {{has an unknown flow of values: an op that has effects, contains control, or reads or creates lists or ADT values must implement RegionBranchOpInterface or rec::ValueFlowOpInterface}}
+  // expected-error @+1 {{has an unknown flow of values: an op that has effects, contains control flow, or reads or creates lists or ADT values must implement RegionBranchOpInterface or rec::ValueFlowOpInterface}}
   cf.assert %c, "is not"
   return %n : index
 }
 
 // -----
 
-// expected-error @+2 {{strategy 'replicate' requires structured control, but this function has several blocks}}
+// expected-error @+2 {{strategy 'replicate' requires structured control flow, but this function has several blocks}}
 // expected-note @+1 {{legal strategies}}
 func.func @main(%n: index, %c: i1) -> index
     attributes {batch.entry, batch.strategy = #batch.strategy<replicate>} {

@@ -12,9 +12,9 @@
 // RUN:   | FileCheck %s --check-prefix=TUNED
 // RUN: echo '{"version": 1, "level": "block"}' > %t.block.json
 // RUN: batch-opt %s --split-input-file --batch-replicate="instances=1 tuning=%t.block.json" \
-// RUN:   | FileCheck %s --check-prefix=BLOCK --implicit-check-not=together
+// RUN:   | FileCheck %s --check-prefix=BLOCK --implicit-check-not=all_units
 // RUN: batch-opt %s --split-input-file --batch-replicate="level=cluster instances=2" \
-// RUN:   | FileCheck %s --check-prefix=CLUSTER --implicit-check-not=together --implicit-check-not=.set
+// RUN:   | FileCheck %s --check-prefix=CLUSTER --implicit-check-not=all_units --implicit-check-not=.set
 // RUN: echo '{"version": 1, "level": "cluster", "kernels": {"add": {"units": "one"}}}' > %t.cluster.json
 // RUN: batch-opt %s --split-input-file --batch-replicate="tuning=%t.cluster.json" \
 // RUN:   | FileCheck %s --check-prefixes=CLUSTER,ADD
@@ -119,7 +119,7 @@ func.func @main(%x: tensor<512xf32>, %W: tensor<512x512xf32> {batch.shared = "W"
 // REMARK: Units | {{.*}}each unit runs its own instances: an instance takes about {{.*}} us on one unit, {{.*}} us on 4 that share all steps
 // TWO: Units | {{.*}}each unit runs its own instances: an instance takes about
 // TWO: Units | {{.*}}2 instances take about
-// CHECK-NOT:   together
+// CHECK-NOT:   all_units
 // CHECK:       uprog.program @main.execute
 // CHECK-NOT:   uprog.units
 // CHECK:         uprog.run @main.instance tasks(%{{.*}})

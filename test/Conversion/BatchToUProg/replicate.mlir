@@ -29,7 +29,7 @@
 // CHECK:         uprog.for %[[I:.*]] = %{{.*}} to %[[COUNT]] {
 // CHECK-NEXT:      uprog.ref @fibonacci.instance.all_units(%[[I]]) : index
 
-// BLOCK-NOT:  together
+// BLOCK-NOT:  all_units
 // BLOCK:      uprog.run @fibonacci.instance tasks
 // BLOCK-NOT:  uprog.ref
 batch.kernel @add(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {

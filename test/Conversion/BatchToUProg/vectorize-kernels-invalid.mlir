@@ -1,6 +1,6 @@
 // RUN: batch-opt %s --batch-vectorize-kernels --split-input-file --verify-diagnostics
 
-// The error for an operation without a batched form explains what to do.
+// An operation without a batched form. The error names the remedy.
 batch.kernel @unknown(%x: tensor<4xf32>, %i: tensor<1x1xindex>) -> tensor<4xf32> {
   %s = arith.constant dense<0.0> : tensor<1xf32>
   // expected-error @+1 {{cannot be batched; write it as linalg.generic, or implement BatchableOpInterface for it}}
@@ -32,7 +32,7 @@ func.func private @k.rows()
 // -----
 
 // A parameter needs its number.
-// expected-error @+1 {{argument #1 is shared and needs 'batch.parameter', the number of its parameter}}
+// expected-error @+1 {{shared argument #1 requires attribute 'batch.parameter' with the number of its parameter}}
 batch.kernel @unnumbered(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) -> tensor<4xf32> {
   %y = arith.addf %x, %w : tensor<4xf32>
   batch.yield %y : tensor<4xf32>
@@ -44,7 +44,7 @@ batch.kernel @unnumbered(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) ->
 batch.kernel @extent(%a: tensor<?x4xf32>) -> tensor<1xindex> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %a, %c0 : tensor<?x4xf32>
-  // expected-error @+1 {{uses the extent of a ragged tensor as data: it differs from task to task; pass it to the kernel as a scalar}}
+  // expected-error @+1 {{uses the extent of a ragged tensor, which differs from task to task, as data; pass it to the kernel as a scalar}}
   %m = arith.addi %n, %c0 : index
   %y = tensor.from_elements %m : tensor<1xindex>
   batch.yield %y : tensor<1xindex>
@@ -52,11 +52,11 @@ batch.kernel @extent(%a: tensor<?x4xf32>) -> tensor<1xindex> {
 
 // -----
 
-// Neither is it if only a scalar is computed from it.
+// The extent is not data either if only a scalar is computed from it.
 batch.kernel @extent_element(%a: tensor<?x4xf32>) -> tensor<1xindex> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %a, %c0 : tensor<?x4xf32>
-  // expected-error @+1 {{uses the extent of a ragged tensor as data: it differs from task to task; pass it to the kernel as a scalar}}
+  // expected-error @+1 {{uses the extent of a ragged tensor, which differs from task to task, as data; pass it to the kernel as a scalar}}
   %y = tensor.from_elements %n : tensor<1xindex>
   batch.yield %y : tensor<1xindex>
 }
@@ -76,7 +76,7 @@ batch.kernel @dim(%a: tensor<?x4xf32>, %i: index) -> tensor<4xf32> {
 // A tensor's extent may not be a scalar of the task.
 batch.kernel @sized(%n: index) -> tensor<f32> {
   %zero = arith.constant dense<0.0> : tensor<f32>
-  // expected-error @+1 {{has an extent that differs from task to task and is not that of a ragged tensor}}
+  // expected-error @+1 {{has an extent that differs from task to task but is not the extent of a ragged tensor}}
   %e = tensor.empty(%n) : tensor<?xf32>
   %y = linalg.reduce { arith.addf } ins(%e : tensor<?xf32>) outs(%zero : tensor<f32>) dimensions = [0]
   batch.yield %y : tensor<f32>
@@ -87,7 +87,7 @@ batch.kernel @sized(%n: index) -> tensor<f32> {
 // The extent of a splat may not be a scalar of the task either.
 batch.kernel @splat(%n: index, %x: f32) -> tensor<f32> {
   %zero = arith.constant dense<0.0> : tensor<f32>
-  // expected-error @+1 {{has an extent that differs from task to task and is not that of a ragged tensor}}
+  // expected-error @+1 {{has an extent that differs from task to task but is not the extent of a ragged tensor}}
   %e = tensor.splat %x[%n] : tensor<?xf32>
   %y = linalg.reduce { arith.addf } ins(%e : tensor<?xf32>) outs(%zero : tensor<f32>) dimensions = [0]
   batch.yield %y : tensor<f32>
@@ -109,7 +109,7 @@ batch.kernel @element(%x: tensor<4x?xf32> {batch.parameter = 0 : i64, batch.shar
 // The number of rows of a slice is constant.
 batch.kernel @rows(%x: tensor<?x4xf32>, %i: index, %n: index) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{takes a slice that differs from task to task: sizes and strides must be constant, and the slice must fit into a tensor of known size, or into the rows of a parameter or of a ragged tensor}}
+  // expected-error @+1 {{takes a slice at a position that differs from task to task; sizes and strides must be constant, and the slice must fit into a tensor of known size or into the rows of a parameter or ragged tensor}}
   %y = tensor.extract_slice %x[%i, 0] [%n, 4] [1, 1] : tensor<?x4xf32> to tensor<?x4xf32>
   %s = linalg.reduce { arith.addf } ins(%y : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
   batch.yield %s : tensor<4xf32>
@@ -119,7 +119,7 @@ batch.kernel @rows(%x: tensor<?x4xf32>, %i: index, %n: index) -> tensor<4xf32> {
 
 // A slice fits at no position if the row is too short.
 batch.kernel @columns(%x: tensor<?x4xf32>, %i: index) -> tensor<3xf32> {
-  // expected-error @+1 {{takes a slice that differs from task to task: sizes and strides must be constant, and the slice must fit into a tensor of known size, or into the rows of a parameter or of a ragged tensor}}
+  // expected-error @+1 {{takes a slice at a position that differs from task to task; sizes and strides must be constant, and the slice must fit into a tensor of known size or into the rows of a parameter or ragged tensor}}
   %y = tensor.extract_slice %x[%i, %i] [1, 3] [1, 2] : tensor<?x4xf32> to tensor<3xf32>
   batch.yield %y : tensor<3xf32>
 }
@@ -151,7 +151,7 @@ batch.kernel @collapse(%a: tensor<?x4xf32>) -> tensor<f32> {
 // All pairs of ragged rows have no batched form.
 batch.kernel @pairs(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<f32> {
   %z = arith.constant dense<0.0> : tensor<f32>
-  // expected-error @+1 {{runs over two ragged extents at once: only one of its loops may be ragged}}
+  // expected-error @+1 {{iterates over two ragged extents; only one of its loops may be ragged}}
   %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>,
                                         affine_map<(d0, d1, d2) -> (d1, d2)>,
                                         affine_map<(d0, d1, d2) -> ()>],
@@ -169,7 +169,7 @@ batch.kernel @pairs(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>) -> tensor<f32> {
 // Ragged rows cannot be read at computed positions.
 batch.kernel @strided(%a: tensor<?x4xf32>) -> tensor<2x4xf32> {
   %e = tensor.empty() : tensor<2x4xf32>
-  // expected-error @+1 {{reads a ragged tensor at a computed position: its rows can only be read in order}}
+  // expected-error @+1 {{reads a ragged tensor at a computed position; its rows can only be read in order}}
   %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 * 2, d1)>,
                                         affine_map<(d0, d1) -> (d0, d1)>],
                        iterator_types = ["parallel", "parallel"]}
@@ -238,7 +238,7 @@ batch.kernel @position(%a: tensor<?x4xf32>) -> tensor<4xi32> {
 // Segments support four combiners.
 batch.kernel @combiner(%a: tensor<?x4xf32>) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{reduces a ragged extent with an unsupported combiner; expected a single sum, product, maximum or minimum (arith.addf, mulf, maximumf, minimumf, their signed integer forms, and arith.andi and ori of i1); split the reduction into several operations: for the index of a maximum, first the maximum and then the least of its positions}}
+  // expected-error @+1 {{reduces a ragged extent with an unsupported combiner; expected a single sum, product, maximum or minimum (arith.addf, mulf, maximumf, minimumf, their signed integer forms, and arith.andi and ori of i1); split the reduction into several operations: for the index of a maximum, first the maximum and then the smallest of its positions}}
   %y = linalg.reduce { arith.maxnumf } ins(%a : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
   batch.yield %y : tensor<4xf32>
 }
@@ -309,7 +309,7 @@ batch.kernel @softmax(%a: tensor<?xf32>) -> tensor<f32> {
   %z = arith.constant dense<0.0> : tensor<f32>
   %n = tensor.dim %a, %c0 : tensor<?xf32>
   %e = tensor.empty(%n) : tensor<?xf32>
-  // expected-error @+1 {{cannot be batched over a ragged tensor; write it as maximum, exponential, sum and quotient}}
+  // expected-error @+1 {{cannot be batched over a ragged tensor; decompose it into a maximum, an exponential, a sum and a division}}
   %s = linalg.softmax dimension(0) ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
   %y = linalg.reduce { arith.addf } ins(%s : tensor<?xf32>) outs(%z : tensor<f32>) dimensions = [0]
   batch.yield %y : tensor<f32>
@@ -320,7 +320,7 @@ batch.kernel @softmax(%a: tensor<?xf32>) -> tensor<f32> {
 // A parameter of unknown extent has no domain in common with a ragged operand.
 batch.kernel @shared_rows(%a: tensor<?x4xf32>, %w: tensor<?x4xf32> {batch.parameter = 0 : i64, batch.shared}) -> tensor<4xf32> {
   %z = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{combines a ragged tensor with a tensor that does not have a row for each of its rows}}
+  // expected-error @+1 {{combines a ragged tensor with a tensor that lacks a row for each ragged row}}
   %s = arith.addf %a, %w : tensor<?x4xf32>
   %y = linalg.reduce { arith.addf } ins(%s : tensor<?x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
   batch.yield %y : tensor<4xf32>
@@ -355,7 +355,7 @@ batch.kernel @buffer(%x: f32) -> tensor<4xf32> {
 // A size that differs between tasks has no batched form if it has no known bound.
 batch.kernel @size(%m: tensor<?x8xf32> {batch.parameter = 0 : i64, batch.shared}, %n: index)
     -> tensor<1xf32> {
-  // expected-error @+1 {{takes a slice that differs from task to task: offsets, sizes and strides must be constant or shared, and a ragged extent must be taken whole}}
+  // expected-error @+1 {{takes a slice that differs from task to task; offsets, sizes and strides must be constant or shared, and the slice must cover the whole ragged dimension}}
   %s = tensor.extract_slice %m[0, 0] [%n, 1] [1, 1] : tensor<?x8xf32> to tensor<?xf32>
   %c0 = arith.constant 0 : index
   %x = tensor.extract %s[%c0] : tensor<?xf32>
@@ -367,7 +367,7 @@ batch.kernel @size(%m: tensor<?x8xf32> {batch.parameter = 0 : i64, batch.shared}
 
 // A stride has none either, next to a position that differs between tasks.
 batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32> {
-  // expected-error @+1 {{takes a slice that differs from task to task: sizes and strides must be constant, and the slice must fit into a tensor of known size, or into the rows of a parameter or of a ragged tensor}}
+  // expected-error @+1 {{takes a slice at a position that differs from task to task; sizes and strides must be constant, and the slice must fit into a tensor of known size or into the rows of a parameter or ragged tensor}}
   %s = tensor.extract_slice %m[%i, 0] [1, 4] [1, %n] : tensor<4x8xf32> to tensor<4xf32>
   batch.yield %s : tensor<4xf32>
 }
@@ -377,7 +377,7 @@ batch.kernel @stride(%m: tensor<4x8xf32>, %i: index, %n: index) -> tensor<4xf32>
 // An inserted tensor has to fit.
 batch.kernel @outside(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
   %c4 = arith.constant 4 : index
-  // expected-error @+1 {{inserts at a position that differs from task to task: sizes and strides must be constant, and the inserted value must fit into a tensor of known size}}
+  // expected-error @+1 {{inserts at a position that differs from task to task; sizes and strides must be constant, and the inserted value must fit into a tensor of known size}}
   %y = tensor.insert %s into %x[%c4] : tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }
@@ -386,7 +386,7 @@ batch.kernel @outside(%x: tensor<4xf32>, %s: f32) -> tensor<4xf32> {
 
 // An inserted tensor may not have a size that differs between tasks.
 batch.kernel @ragged_insert(%x: tensor<4xf32>, %r: tensor<?xf32>, %i: index, %n: index) -> tensor<4xf32> {
-  // expected-error @+1 {{inserts at a position that differs from task to task: sizes and strides must be constant, and the inserted value must fit into a tensor of known size}}
+  // expected-error @+1 {{inserts at a position that differs from task to task; sizes and strides must be constant, and the inserted value must fit into a tensor of known size}}
   %y = tensor.insert_slice %r into %x[%i] [%n] [1] : tensor<?xf32> into tensor<4xf32>
   batch.yield %y : tensor<4xf32>
 }
@@ -408,7 +408,7 @@ batch.kernel @k(%x: tensor<12xf32>, %t: index, %u: index) -> tensor<f32> {
   %zero = arith.constant dense<0.0> : tensor<f32>
   %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
   %b = tensor.extract_slice %x[0] [%u] [1] : tensor<12xf32> to tensor<?xf32>
-  // expected-error @+1 {{'arith.addf' op combines tensors of two different computed extents; use the same size for both slices}}
+  // expected-error @+1 {{'arith.addf' op combines tensors with different computed extents; use the same size for both slices}}
   %c = arith.addf %a, %b : tensor<?xf32>
   %y = linalg.dot ins(%c, %c : tensor<?xf32>, tensor<?xf32>) outs(%zero : tensor<f32>) -> tensor<f32>
   batch.yield %y : tensor<f32>
@@ -420,7 +420,7 @@ batch.kernel @k(%x: tensor<12xf32>, %t: index, %u: index) -> tensor<f32> {
 batch.kernel @k(%x: tensor<12xf32>, %t: index) -> tensor<24xf32> {
   %zero = arith.constant dense<0.0> : tensor<24xf32>
   %a = tensor.extract_slice %x[0] [%t] [1] : tensor<12xf32> to tensor<?xf32>
-  // expected-error @+1 {{'tensor.concat' op has no batched form for a tensor of computed extent; write it as linalg.generic, or insert the tensor into one of static shape}}
+  // expected-error @+1 {{'tensor.concat' op has no batched form for a tensor with a computed extent; rewrite it as linalg.generic, or insert the tensor into a tensor of static shape}}
   %b = tensor.concat dim(0) %a, %a : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   %u = arith.addi %t, %t : index
   %y = tensor.insert_slice %b into %zero[0] [%u] [1] : tensor<?xf32> into tensor<24xf32>

@@ -37,7 +37,7 @@ func.func @integers(%x: i32) -> i32 {
 // -----
 
 func.func @erf(%x: f32) -> f32 {
-  // expected-error @+1 {{cannot be compiled for GPUs without a CUDA or ROCm library; cast the operands to f32 or f64, and run batch-expand-math first}}
+  // expected-error @+1 {{requires a CUDA or ROCm library on GPUs; to compile without one, cast the operands to f32 or f64 and run batch-expand-math first}}
   %a = math.erf %x : f32
   return %a : f32
 }
@@ -46,7 +46,7 @@ func.func @erf(%x: f32) -> f32 {
 
 // Ops that batch-expand-math leaves remain unchanged, too.
 func.func @exp(%x: f16) -> f16 {
-  // expected-error @+1 {{'math.exp' op cannot be compiled for GPUs}}
+  // expected-error @+1 {{'math.exp' op requires a CUDA or ROCm library on GPUs}}
   %a = math.exp %x : f16
   return %a : f16
 }

@@ -119,8 +119,8 @@ gpu.module @kernels {
       llvm.store %warpSum, %to : f32, !llvm.ptr<3>
     }
     gpu.barrier // PARTIAL
-    %leads = arith.cmpi eq, %thread, %c0 : index
-    scf.if %leads {
+    %is_leader = arith.cmpi eq, %thread, %c0 : index
+    scf.if %is_leader {
       %two = llvm.load %partial : !llvm.ptr<3> -> vector<2xf32>
       %a = vector.extract %two[0] : f32 from vector<2xf32>
       %b = vector.extract %two[1] : f32 from vector<2xf32>

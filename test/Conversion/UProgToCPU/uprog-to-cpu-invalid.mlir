@@ -37,7 +37,7 @@ uprog.program @p() level(device) {
 // -----
 
 // The host passes only plans and lanes.
-// expected-error @+1 {{argument #1 of this program has type 'index', which the host cannot pass; only a program that others run can have it}}
+// expected-error @+1 {{argument #1 of this program has type 'index', which the host cannot pass; only programs that other programs run can have it}}
 uprog.program @p(%plan: !batch.plan, %n: index) level(device) {
   uprog.yield
 }

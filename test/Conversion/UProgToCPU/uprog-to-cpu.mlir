@@ -19,9 +19,9 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK:           %[[KERNEL:.*]] = arith.index_cast %{{.*}} : i64 to index
 // CHECK:           scf.index_switch %[[KERNEL]]
 // CHECK:           case 3 {
-// CHECK-DAG:         %[[ALONE:.*]] = arith.cmpi eq, %[[WORKERS]], %{{.*}} : i64
+// CHECK-DAG:         %[[SINGLE:.*]] = arith.cmpi eq, %[[WORKERS]], %{{.*}} : i64
 // CHECK-DAG:         %[[LARGE:.*]] = arith.cmpi sge, %[[TASKS:.*]], %{{.*}} : i64
-// CHECK:             %[[ROWS:.*]] = arith.ori %[[ALONE]], %[[LARGE]] : i1
+// CHECK:             %[[ROWS:.*]] = arith.ori %[[SINGLE]], %[[LARGE]] : i1
 // CHECK:             scf.if %[[ROWS]] {
 // CHECK:               %[[NEXT:.*]] = arith.addi %[[WORKER]], %{{.*}} : i64
 // CHECK-DAG:           %[[A:.*]] = arith.muli %[[TASKS]], %[[WORKER]] : i64
@@ -89,8 +89,7 @@ func.func private @first.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i
         row_split = 12, stage_rows = 0, share_tasks = 1>>}
 
 // The code of a machine's block is a function that is called in one place and
-// not inlined, so that the loop over steps remains small for any number of
-// blocks.
+// not inlined. The loop over steps remains small for any number of blocks.
 // CHECK-LABEL: func.func private @main.execute.0(
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %[[LANES:.*]]: !llvm.ptr, %[[STEP:.*]]: !llvm.ptr)
 // CHECK-SAME:    attributes {llvm.linkage = #llvm.linkage<internal>}
@@ -308,7 +307,7 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
 // each other at its barriers.
 func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64, i64, i64, i64)
     attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = 0, task_scratch = 0, most_scratch = 0, row_split = 1, stage_rows = 0, share_tasks = 1>>}
-// CHECK-LABEL: func.func private @together(
+// CHECK-LABEL: func.func private @of_cluster(
 // CHECK-SAME:    %[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64, %{{.*}}: index)
 // CHECK:         %[[UNITS:.*]] = arith.index_cast %[[WORKERS]] : i64 to index
 // CHECK:         arith.muli %[[WORKERS]], %{{.*}} : i64
@@ -322,8 +321,8 @@ func.func private @k.rows(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, 
 // CHECK:         %[[TASKS:.*]] = arith.index_cast %{{.*}} : index to i64
 // CHECK:         scf.for %[[NUMBER:.*]] = %[[C0]] to %[[TASKS]] step %[[C1]] : i64 {
 // CHECK-NEXT:      %[[TASK:.*]] = arith.index_cast %[[NUMBER]] : i64 to index
-// CHECK-NEXT:      func.call @together(%[[CTX]], %[[WORKER]], %[[WORKERS]], %[[TASK]])
-uprog.program @together(%task: index, %plan: !batch.plan) level(cluster) {
+// CHECK-NEXT:      func.call @of_cluster(%[[CTX]], %[[WORKER]], %[[WORKERS]], %[[TASK]])
+uprog.program @of_cluster(%task: index, %plan: !batch.plan) level(cluster) {
   %step = uprog.plan_step %plan[%task]
   %units = uprog.units
   uprog.run @k.rows step(%step) tasks(%units)
@@ -333,6 +332,6 @@ uprog.program @together(%task: index, %plan: !batch.plan) level(cluster) {
 }
 uprog.program @main.execute(%plan: !batch.plan) level(device) {
   %n = uprog.plan_size %plan
-  uprog.run @together(%plan) tasks(%n) : !batch.plan
+  uprog.run @of_cluster(%plan) tasks(%n) : !batch.plan
   uprog.yield
 }

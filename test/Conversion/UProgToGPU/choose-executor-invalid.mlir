@@ -4,7 +4,7 @@
 uprog.program @one(%task: index) level(block) {
   uprog.yield
 }
-// expected-error @+1 {{another program of this module is of level block, so this one must be of a higher level; use executor=device or auto, not block}}
+// expected-error @+1 {{this module has another block-level program, so this one must have a higher level; expected executor=device or executor=auto, got 'block'}}
 uprog.program @main.execute(%plan: !batch.plan) level(device) {
   %steps = uprog.plan_size %plan
   uprog.run @one tasks(%steps)
@@ -13,7 +13,7 @@ uprog.program @main.execute(%plan: !batch.plan) level(device) {
 
 // -----
 
-// expected-error @+1 {{this program runs single instances, on all blocks; use executor=device or auto, not block}}
+// expected-error @+1 {{this program runs single instances on all blocks; expected executor=device or executor=auto, got 'block'}}
 uprog.program @main.execute() level(device) {
   %n = uprog.instances
   uprog.yield

@@ -69,8 +69,8 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK:           %[[PLACE:.*]] = arith.addi %[[A4]]
 // CHECK:           %[[STEP:.*]] = llvm.inttoptr %[[PLACE]]
 // CHECK-NEXT:      gpu.barrier
-// CHECK:           %[[LEADS:.*]] = arith.cmpi eq, %[[THREAD]]
-// CHECK-NEXT:      scf.if %[[LEADS]] {
+// CHECK:           %[[LEADER:.*]] = arith.cmpi eq, %[[THREAD]]
+// CHECK-NEXT:      scf.if %[[LEADER]] {
 // CHECK:             llvm.store %[[ROW]],
 // CHECK:           gpu.barrier
 // CHECK:           func.call @k.rows.stage0(%[[STEP]], %[[PACKINGS]], %[[NONE]], %[[ONE]])
@@ -106,11 +106,12 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // CHECK:           func.call @k.rows.stage1(%{{.*}}, %[[PACKINGS]], %[[BLOCK]], %[[BLOCKS]])
 // CHECK:           func.call @device_barrier
 
-// Every thread loads what control reads; one stores the result.
+// Every thread loads the elements that control reads. One thread stores the
+// result.
 // CHECK:           %[[FIRST:.*]] = llvm.load {{.*}} : !llvm.ptr<1> -> f32
 // CHECK:           %[[ANY:.*]] = arith.ori %[[BLOCK]], %[[THREAD]]
-// CHECK:           %[[TELLS:.*]] = arith.cmpi eq, %[[ANY]]
-// CHECK-NEXT:      scf.if %[[TELLS]] {
+// CHECK:           %[[REPORTER:.*]] = arith.cmpi eq, %[[ANY]]
+// CHECK-NEXT:      scf.if %[[REPORTER]] {
 // CHECK:             arith.bitcast %[[FIRST]]
 // CHECK:             llvm.store
 // CHECK:         gpu.return

@@ -4,7 +4,7 @@
 // RUN:   | FileCheck %s
 
 // Calls as frames need a stack.
-// CHECK: lanes-invalid.mlir:[[# @LINE + 5]]:1: error: this program runs lanes, which blocks do not share; use executor=block or auto, not device
+// CHECK: lanes-invalid.mlir:[[# @LINE + 5]]:1: error: this program runs lanes, which blocks do not share; expected executor=block or executor=auto, got 'device'
 uprog.operator @b.rows(%n: index) {
   uprog.yield
 }
@@ -27,7 +27,7 @@ uprog.operator @b.rows(%n: index) {
   uprog.yield
 }
 uprog.program @main.execute(%lanes: !batch.lanes) level(block) {
-  // expected-error @+1 {{requires the entry from which its machine was made; keep that function and its 'batch.entry'}}
+  // expected-error @+1 {{requires the entry from which its machine was created; keep that function and its 'batch.entry'}}
   batch.start_lanes %lanes @main.machine
   uprog.yield
 }

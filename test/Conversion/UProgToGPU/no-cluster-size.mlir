@@ -1,7 +1,7 @@
 // RUN: not batch-opt %s --uprog-stage-operators=target=gpu --convert-operators-to-gpu 2>&1 | FileCheck %s
 // RUN: echo 'gpu.module @device {} uprog.program @p() level(cluster) {uprog.yield}' > %t.mlir
 // RUN: not batch-opt %t.mlir --convert-uprog-to-gpu 2>&1 | FileCheck %s
-// CHECK: error: programs of level cluster require attribute uprog.cluster_size; run batch-choose-executor first
+// CHECK: error: cluster-level programs require attribute uprog.cluster_size; run batch-choose-executor first
 
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
     -> tensor<?x4xf32> {

@@ -74,7 +74,7 @@ uprog.program @p() level(device) {
 
 gpu.module @device {
 }
-// expected-error @+1 {{argument #0 of this program has type 'f32', which the host cannot pass; only a program that others run can have it}}
+// expected-error @+1 {{argument #0 of this program has type 'f32', which the host cannot pass; only programs that other programs run can have it}}
 uprog.program @p(%x: f32) level(device) {
   uprog.yield
 }
@@ -99,7 +99,7 @@ uprog.program @p() level(device) {
 // instance from a task.
 gpu.module @device {
 }
-// expected-error @+1 {{this program of level cluster runs single instances; run it with uprog.run from a program of level device}}
+// expected-error @+1 {{this cluster-level program runs single instances; run it with uprog.run from a device-level program}}
 uprog.program @p() level(cluster) {
   %n = uprog.instances
   uprog.yield
@@ -108,7 +108,7 @@ uprog.program @p() level(cluster) {
 // -----
 
 gpu.module @device {
-  // expected-error @+1 {{this function divides parameters among the blocks of a cluster, but no program is of level cluster}}
+  // expected-error @+1 {{this function divides parameters among the blocks of a cluster, but there is no cluster-level program}}
   func.func private @load_parameters(%packings: !llvm.ptr<1>, %unit: i64, %units: i64) attributes {uprog.level = "cluster"} {
     return
   }

@@ -50,11 +50,11 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // DEVICE-LABEL: func.func private @device_barrier(
 // DEVICE-SAME:      %[[CONTROL:.*]]: !llvm.ptr<1>, %[[BLOCKS:.*]]: i32, %{{.*}}: i32, %{{.*}}: i64)
 // DEVICE:         %[[OWN:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] {{.*}} !llvm.array<16 x i8>
-// DEVICE:         %[[BEFORE:.*]] = scf.if %[[LEADS:.*]] -> (i32) {
+// DEVICE:         %[[BEFORE:.*]] = scf.if %[[LEADER:.*]] -> (i32) {
 // NVIDIA-NEXT:      llvm.load %[[OWN]] atomic syncscope("device") monotonic
 // AMD-NEXT:         llvm.load %[[OWN]] atomic syncscope("agent") monotonic
 // DEVICE:         gpu.barrier
-// DEVICE-NEXT:    scf.if %[[LEADS]] {
+// DEVICE-NEXT:    scf.if %[[LEADER]] {
 // NVIDIA:           llvm.fence syncscope("device") release
 // NVIDIA-NEXT:      llvm.atomicrmw add %[[CONTROL]], %{{.*}} syncscope("device") monotonic
 // NVIDIA-NEXT:      %[[AFTER:.*]] = arith.addi %[[BEFORE]]

@@ -58,7 +58,7 @@ batch.kernel @k(%x: !rec.list<index>) {
 // -----
 
 // Only the first dimension of a per-task tensor may be ragged.
-// expected-error @+1 {{'batch.kernel' op argument #1 may have a dynamic extent in its first dimension only, got 'tensor<4x?xf32>'}}
+// expected-error @+1 {{'batch.kernel' op argument #1 may have a dynamic extent only in its first dimension, got 'tensor<4x?xf32>'}}
 batch.kernel @k(%w: tensor<?x?xf32> {batch.shared}, %x: tensor<4x?xf32>) {
   batch.yield
 }
@@ -91,7 +91,7 @@ batch.kernel @k() {
 
 // The yield has the types of the kernel's results.
 batch.kernel @k(%x: tensor<4xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{'batch.yield' op operand types differ from the kernel's results}}
+  // expected-error @+1 {{'batch.yield' op operand types differ from the result types of the kernel}}
   batch.yield %x : tensor<4xf32>
 }
 
@@ -121,7 +121,7 @@ batch.kernel @k(%x: tensor<4xf32>, %w: tensor<4xf32> {batch.shared}) {
   batch.yield
 }
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'batch.invoke' op operand types differ from the arguments of kernel @k}}
+  // expected-error @+1 {{'batch.invoke' op operand types differ from the argument types of kernel @k}}
   batch.invoke @k(%x) : (tensor<4xf32>) -> ()
   return
 }
@@ -132,7 +132,7 @@ batch.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> {
   batch.yield %x : tensor<4xf32>
 }
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'batch.invoke' op result types differ from the results of kernel @k}}
+  // expected-error @+1 {{'batch.invoke' op result types differ from the result types of kernel @k}}
   %y = batch.invoke @k(%x) : (tensor<4xf32>) -> tensor<8xf32>
   return
 }
@@ -163,7 +163,7 @@ func.func @f(%n: index) {
 // -----
 
 // A separate attribute specifies how an operand is read.
-// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.read' must be a #batch.read on a kernel argument}}
+// expected-error @+1 {{'batch.kernel' op argument #0: 'batch.read' must be a #batch.read attribute on a kernel argument}}
 batch.kernel @k(%x: index {batch.read = "gather"}) {
   batch.yield
 }
@@ -171,7 +171,7 @@ batch.kernel @k(%x: index {batch.read = "gather"}) {
 // -----
 
 // Arguments of functions do not have this attribute.
-// expected-error @+1 {{'func.func' op argument #0: 'batch.read' must be a #batch.read on a kernel argument}}
+// expected-error @+1 {{'func.func' op argument #0: 'batch.read' must be a #batch.read attribute on a kernel argument}}
 func.func private @f(%n: index {batch.read = #batch.read<kind = scalar>})
 
 // -----
@@ -426,7 +426,7 @@ rec.adt @Tree {
 }
 func.func private @g(!rec.adt<@Tree>) -> !batch.handle
 func.func @f(%t: !rec.adt<@Tree>) {
-  // expected-error @+1 {{'batch.lookup' op result types differ from those of @g}}
+  // expected-error @+1 {{'batch.lookup' op result types differ from the result types of @g}}
   batch.lookup @g(%t) : (!rec.adt<@Tree>) -> ()
   return
 }
@@ -434,7 +434,7 @@ func.func @f(%t: !rec.adt<@Tree>) {
 // -----
 
 // A layout has all dimensions of a table.
-// expected-error @+1 {{'batch.table' op needs a layout of 2 dimensions, the slot and those of a row, got 1}}
+// expected-error @+1 {{'batch.table' op requires a layout with 2 dimensions, the slot and the dimensions of a row, got 1}}
 batch.table @t : tensor<4xf32> group(0) layout(affine_map<(s) -> (s)>)
 
 // -----
@@ -467,7 +467,7 @@ batch.table @t : tensor<4x16xf32> group(0) layout(affine_map<(s, i, j) -> (s, i 
 // -----
 
 // Slots come first.
-// expected-error @+1 {{'batch.table' op has a layout in which slots do not come first: their number is only known at run time; split the slots and reorder their second dimension}}
+// expected-error @+1 {{'batch.table' op has a layout in which slots do not come first, but their number is only known at run time; split the slots and reorder their second dimension}}
 batch.table @t : tensor<64xf32> group(0) layout(affine_map<(s, i) -> (i floordiv 16, s, i mod 16)>)
 
 // -----
@@ -498,7 +498,7 @@ batch.table @t : tensor<4xf32> group(0) next_to(@h)
 // A table is not next to a table that is itself next to another one.
 batch.table @h : tensor<4xf32> group(0)
 batch.table @c : tensor<4xf32> group(0) next_to(@h)
-// expected-error @+1 {{'batch.table' op cannot be next to @c, which is itself next to a table}}
+// expected-error @+1 {{'batch.table' op 'next_to' cannot refer to @c, which has 'next_to' itself}}
 batch.table @t : tensor<4xf32> group(0) next_to(@c)
 
 // -----
@@ -598,7 +598,7 @@ func.func private @f() attributes {batch.inspector = 1 : i64}
 
 // -----
 
-// expected-error @+1 {{'func.func' op 'batch.policy' must be a #batch.policy on a module}}
+// expected-error @+1 {{'func.func' op 'batch.policy' must be a #batch.policy attribute on a module}}
 func.func private @f() attributes {batch.policy = #batch.policy<greedy>}
 
 // -----
@@ -614,7 +614,7 @@ func.func private @f(%x: index {batch.in_source = "h"})
 // -----
 
 rec.adt @Tree {
-  // expected-error @+1 {{'rec.variant' op 'batch.in_table' must be a dictionary from fields of a variant to tables}}
+  // expected-error @+1 {{'rec.variant' op 'batch.in_table' must be a dictionary that maps fields of a variant to tables}}
   rec.variant @leaf(h: tensor<4xf32>) {batch.in_table = {h = 1 : i64}}
 }
 

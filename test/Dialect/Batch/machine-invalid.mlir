@@ -31,7 +31,7 @@ batch.machine @m(%w: tensor<4xf32> {batch.shared}) {
 // -----
 
 // A machine has a first block.
-// expected-error @+1 {{'batch.machine' op needs a batch.block to start at}}
+// expected-error @+1 {{'batch.machine' op requires a batch.block to start at}}
 batch.machine @m() {
   batch.variable @x : i64
 }
@@ -57,7 +57,7 @@ batch.machine @m() {
 // An argument of the entry is the initial value of one variable.
 batch.machine @m() {
   batch.variable @x : i64 argument(1)
-  // expected-error @+1 {{'batch.variable' op is a second variable for argument #1}}
+  // expected-error @+1 {{'batch.variable' op duplicates the variable of argument #1}}
   batch.variable @y : i64 argument(1)
   batch.block @b {
     batch.return
@@ -69,7 +69,7 @@ batch.machine @m() {
 // A result of the entry is the final value of one variable.
 batch.machine @m() {
   batch.variable @x : i64 result(0)
-  // expected-error @+1 {{'batch.variable' op is a second variable for result #0}}
+  // expected-error @+1 {{'batch.variable' op duplicates the variable of result #0}}
   batch.variable @y : i64 result(0)
   batch.block @b {
     batch.return
@@ -160,7 +160,7 @@ batch.machine @m() {
 batch.machine @m() {
   batch.variable @x : i64
   batch.block @b {
-    // expected-error @+1 {{'batch.top' op variable @x is of type 'i64', got 'i32'}}
+    // expected-error @+1 {{'batch.top' op variable @x has type 'i64', but the value has type 'i32'}}
     %x = batch.top @x : i32
     batch.return
   }
@@ -171,7 +171,7 @@ batch.machine @m() {
 batch.machine @m(%w: tensor<4xf32> {batch.shared = "W"}) {
   batch.variable @x : tensor<8xf32> stack
   batch.block @b {
-    // expected-error @+1 {{'batch.set' op variable @x is of type 'tensor<8xf32>', got 'tensor<4xf32>'}}
+    // expected-error @+1 {{'batch.set' op variable @x has type 'tensor<8xf32>', but the value has type 'tensor<4xf32>'}}
     batch.set @x, %w : tensor<4xf32>
     batch.return
   }
@@ -182,7 +182,7 @@ batch.machine @m(%w: tensor<4xf32> {batch.shared = "W"}) {
 batch.machine @m(%w: tensor<4xf32> {batch.shared = "W"}) {
   batch.variable @x : tensor<8xf32> stack
   batch.block @b {
-    // expected-error @+1 {{'batch.push' op variable @x is of type 'tensor<8xf32>', got 'tensor<4xf32>'}}
+    // expected-error @+1 {{'batch.push' op variable @x has type 'tensor<8xf32>', but the value has type 'tensor<4xf32>'}}
     batch.push @x, %w : tensor<4xf32>
     batch.return
   }

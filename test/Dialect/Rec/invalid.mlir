@@ -87,7 +87,7 @@ rec.adt @Tree {
   rec.variant @leaf()
 }
 func.func @construct() {
-  // expected-error @+1 {{'rec.construct' op builds unknown variant @Tree::@node}}
+  // expected-error @+1 {{'rec.construct' op refers to unknown rec.variant @Tree::@node}}
   %t = rec.construct @Tree::@node() : () -> !rec.adt<@Tree>
   return
 }
@@ -95,7 +95,7 @@ func.func @construct() {
 // -----
 
 func.func @construct() {
-  // expected-error @+1 {{'rec.construct' op builds unknown variant @Tree::@node}}
+  // expected-error @+1 {{'rec.construct' op refers to unknown rec.variant @Tree::@node}}
   %t = rec.construct @Tree::@node() : () -> !rec.adt<@Tree>
   return
 }
@@ -162,7 +162,7 @@ rec.adt @Tree {
   rec.variant @leaf()
 }
 func.func @match(%t: !rec.adt<@Tree>) {
-  // expected-error @+1 {{'rec.match' op has two cases for variant @leaf}}
+  // expected-error @+1 {{'rec.match' op has duplicate case @leaf}}
   rec.match %t : !rec.adt<@Tree> {
   case @leaf() {}
   case @leaf() {}
@@ -267,7 +267,7 @@ func.func @walk() {
 // -----
 
 func.func @walk(%xs: tensor<?x4xf32>) {
-  // expected-error @+1 {{'rec.map' op body has arguments of types ('f32') but needs ('tensor<4xf32>')}}
+  // expected-error @+1 {{'rec.map' op body has argument types ('f32'), expected ('tensor<4xf32>')}}
   "rec.map"(%xs) ({
   ^bb0(%x: f32):
     "rec.yield"() : () -> ()
@@ -354,7 +354,7 @@ func.func @walk(%ws: !rec.adt<@Words>) {
 // -----
 
 func.func @walk(%xs: !rec.list<index>) {
-  // expected-error @+1 {{'rec.map' op body has arguments of types ('f32') but needs ('index')}}
+  // expected-error @+1 {{'rec.map' op body has argument types ('f32'), expected ('index')}}
   rec.map %x: f32 in %xs : !rec.list<index> {
   }
   return
@@ -367,7 +367,7 @@ rec.adt @Words {
   rec.variant @word(word: index, rest: !rec.adt<@Words>)
 }
 func.func @walk(%ws: !rec.adt<@Words>) {
-  // expected-error @+1 {{'rec.map' op body has arguments of types () but needs ('!rec.adt<@Words>')}}
+  // expected-error @+1 {{'rec.map' op body has argument types (), expected ('!rec.adt<@Words>')}}
   "rec.map"(%ws) ({
     "rec.yield"() : () -> ()
   }) : (!rec.adt<@Words>) -> ()
@@ -454,7 +454,7 @@ rec.adt @Words {
   rec.variant @word(word: index, rest: !rec.adt<@Words>)
 }
 func.func @elements(%t: !rec.adt<@Words>) {
-  // expected-error @+1 {{'rec.elements' op has a result of type '!rec.list<f32>', but the elements of ADT @Words are of type 'index'}}
+  // expected-error @+1 {{'rec.elements' op has a result of type '!rec.list<f32>', but the elements of ADT @Words have type 'index'}}
   %m = rec.elements %t : !rec.adt<@Words> -> !rec.list<f32>
   return
 }
@@ -500,7 +500,7 @@ rec.adt @Tree arity -1 {
 // -----
 
 func.func @element(%xs: tensor<?x4xf32>, %i: index) {
-  // expected-error @below {{'rec.element' op has a result of type 'tensor<f32>', but the elements are of type 'tensor<4xf32>'}}
+  // expected-error @below {{'rec.element' op has a result of type 'tensor<f32>', but the elements have type 'tensor<4xf32>'}}
   %x = rec.element %xs[%i] : tensor<?x4xf32> -> tensor<f32>
   return
 }

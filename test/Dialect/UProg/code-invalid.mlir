@@ -21,13 +21,13 @@ func.func private @f() attributes {uprog.code = #uprog.code<stages = 1, task_scr
 
 // -----
 
-// expected-error @+2 {{row_split and share_tasks must be at least 1, and stage_rows at least 0}}
+// expected-error @+2 {{'row_split' and 'share_tasks' must be at least 1, and 'stage_rows' at least 0}}
 // expected-error @+1 {{failed to parse UProg_CodeAttr parameter 'workers'}}
 func.func private @f() attributes {uprog.code = #uprog.code<stages = 1, task_scratch = 0, workers = <fixed_scratch = 0, task_scratch = 0, most_scratch = 0, row_split = 0, stage_rows = 0, share_tasks = 1>>}
 
 // -----
 
-// expected-error @+2 {{barriers must ascend and be at least 1}}
+// expected-error @+2 {{'barriers' must be in ascending order and at least 1}}
 // expected-error @+1 {{failed to parse UProg_CodeAttr parameter 'workers'}}
 func.func private @f() attributes {uprog.code = #uprog.code<stages = 4, task_scratch = 0, workers = <barriers = [2, 2], fixed_scratch = 0, task_scratch = 0, most_scratch = 0, row_split = 1, stage_rows = 0, share_tasks = 1>>}
 
@@ -39,7 +39,7 @@ func.func private @f() attributes {uprog.code = #uprog.code<stages = 2, task_scr
 // -----
 
 // A dictionary, the former form, is an error.
-// expected-error @+1 {{'uprog.code' must be a #uprog.code on a function or an operator}}
+// expected-error @+1 {{'uprog.code' must be a #uprog.code attribute on a function or a uprog.operator}}
 func.func private @f() attributes {uprog.code = {stages = 1 : i64}}
 
 // -----
@@ -49,13 +49,13 @@ func.func private @f() attributes {uprog.level = "warp"}
 
 // -----
 
-// expected-error @+1 {{'builtin.module' op 'uprog.cluster_size' must be a number of blocks on a module, an i64 from 1 to 16}}
+// expected-error @+1 {{'builtin.module' op 'uprog.cluster_size' must be an i64 on a module, from 1 to 16}}
 module attributes {uprog.cluster_size = 17 : i64} {
 }
 
 // -----
 
-// expected-error @+1 {{'func.func' op 'uprog.cluster_size' must be a number of blocks on a module, an i64 from 1 to 16}}
+// expected-error @+1 {{'func.func' op 'uprog.cluster_size' must be an i64 on a module, from 1 to 16}}
 func.func private @f() attributes {uprog.cluster_size = 8 : i64}
 
 // -----

@@ -26,7 +26,7 @@ uprog.program @p(%i: index) level(device) {
 uprog.buffer @x : tensor<4xf32> copies(1)
 uprog.program @p(%i: index) level(device) {
   %a = uprog.argument 0 of %i : !uprog.row
-  // expected-error @+1 {{must avoid fewer rows than @x has copies, got 1 rows and 1 copies}}
+  // expected-error @+1 {{avoids 1 of the 1 copies of @x; at least one copy must remain}}
   %x = uprog.row @x avoiding(%a)
   uprog.yield
 }
@@ -298,7 +298,7 @@ uprog.program @p(%i: index) level(device) {
 
 uprog.buffer @x : tensor<4xf32> copies(1)
 uprog.program @p(%i: index) level(cluster) {
-  // expected-error @+1 {{has a member of a set, but its program is of level cluster; only units of level device run sets}}
+  // expected-error @+1 {{has a member of a set, but is in a cluster-level program; only device-level programs run sets}}
   %a = uprog.row @x member(%i)
   uprog.yield
 }

@@ -54,14 +54,14 @@ uprog.program @p() level(device) {
 
 // The yield has the types of the results.
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x8xf32> {
-  // expected-error @+1 {{'uprog.yield' op operand types differ from the results of "k.rows"}}
+  // expected-error @+1 {{'uprog.yield' op operand types differ from the result types of "k.rows"}}
   uprog.yield %x : tensor<?x4xf32>
 }
 
 // -----
 
 uprog.program @p(%n: index) level(device) {
-  // expected-error @+1 {{'uprog.yield' op operand types differ from the results of "p"}}
+  // expected-error @+1 {{'uprog.yield' op operand types differ from the result types of "p"}}
   uprog.yield %n : index
 }
 
@@ -169,7 +169,7 @@ uprog.program @p(%n: index, %x: tensor<4xf32>) level(device) {
 
 // A selector selects one region.
 uprog.program @p(%n: index) level(device) {
-  // expected-error @+1 {{'uprog.branch' op has two cases for the number 1}}
+  // expected-error @+1 {{'uprog.branch' op has duplicate case 1}}
   uprog.branch %n
   case 1 {
   }
@@ -221,7 +221,7 @@ uprog.program @p(%n: index) level(device) {
 
 // A program has units of its level and of lower levels.
 uprog.program @p() level(block) {
-  // expected-error @+1 {{'uprog.barrier' op has level device, but is in a program of level block, which not all units of the device run together; use level block or below}}
+  // expected-error @+1 {{'uprog.barrier' op has level device, but is in a block-level program, which not all units of the device run together; use level block or below}}
   uprog.barrier device
   uprog.yield
 }
@@ -330,7 +330,7 @@ uprog.program @q() level(cluster) {
   uprog.yield
 }
 uprog.program @p() level(block) {
-  // expected-error @+1 {{'uprog.ref' op is in a program of level block, but refers to @q of level cluster: not all units of that level would run it}}
+  // expected-error @+1 {{'uprog.ref' op is in a block-level program, but refers to cluster-level program @q, which not all units of the cluster would run}}
   uprog.ref @q()
   uprog.yield
 }
@@ -388,7 +388,7 @@ uprog.program @q(%task: index) level(cluster) {
   uprog.yield
 }
 uprog.program @p(%n: index) level(cluster) {
-  // expected-error @+1 {{'uprog.run' op is in a program of level cluster, but runs @q of level cluster; tasks require a program of a lower level}}
+  // expected-error @+1 {{'uprog.run' op is in a cluster-level program, but runs cluster-level program @q; tasks require a program of a lower level}}
   uprog.run @q tasks(%n)
   uprog.yield
 }
@@ -460,7 +460,7 @@ uprog.program @p(%n: index) level(block) {
 
 // A search for keys has no effects.
 uprog.program @p(%n: index, %lanes: !batch.lanes) level(block) {
-  // expected-error @+1 {{'uprog.reduce' op body must have no effects except reads: several threads may run it for the same number}}
+  // expected-error @+1 {{'uprog.reduce' op body must have no effects except reads, because several threads may run it for the same number}}
   %key, %which = uprog.reduce min %i < %n {
     %runs = batch.enter_block %lanes[%i], %i
     %key = arith.extui %runs : i1 to i64
@@ -500,7 +500,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.
 // Each dimension of a row has an offset.
 uprog.operator @k.rows(%n: index, %x: tensor<?x6x4xf32> {uprog.operand = #uprog.operand<gather>},
     %r: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x6x4xf32> {
-  // expected-error @+1 {{needs an offset, a size and a stride for each dimension of a row}}
+  // expected-error @+1 {{requires an offset, a size and a stride for each dimension of a row}}
   %y = uprog.insert %r into %x [0] sizes [1, 4] strides [1, 1] : tensor<?x4xf32> into tensor<?x6x4xf32>
   uprog.yield %y : tensor<?x6x4xf32>
 }

@@ -105,7 +105,7 @@ uprog.operator @k.rows(%n: index, %o: tensor<?xindex> {uprog.operand = #uprog.op
 // -----
 
 // A layout has the dimensions of the rows.
-// expected-error @+1 {{'uprog.operator' op argument #1 needs a layout of 3 dimensions, the slot and those of a row, got 2}}
+// expected-error @+1 {{'uprog.operator' op argument #1 requires a layout with 3 dimensions, the slot and the dimensions of a row, got 2}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32>
                            {uprog.operand = #uprog.operand<gather layout((s, i) -> (s, i))>}) {
   uprog.yield
@@ -113,7 +113,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32>
 
 // -----
 
-// expected-error @+1 {{'uprog.operator' op result #0 needs a layout of 3 dimensions, the slot and those of a row, got 2}}
+// expected-error @+1 {{'uprog.operator' op result #0 requires a layout with 3 dimensions, the slot and the dimensions of a row, got 2}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4x64xf32> {uprog.operand = #uprog.operand<gather>})
     -> (tensor<?x4x64xf32> {uprog.result = #uprog.result<layout = (s, i) -> (s, i)>}) {
   uprog.yield %x : tensor<?x4x64xf32>
@@ -176,7 +176,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x8xcomplex<f32>>
 
 // -----
 
-// expected-error @+1 {{block_bytes must be at least 0}}
+// expected-error @+1 {{'block_bytes' must be at least 0}}
 #operand = #uprog.operand<rows block_bytes(-64)>
 
 // -----
@@ -204,14 +204,14 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // -----
 
 // An attribute has a value that its readers expect.
-// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.operand' must be a #uprog.operand on an argument of an operator}}
+// expected-error @+1 {{'uprog.operator' op argument #1: 'uprog.operand' must be a #uprog.operand attribute on an argument of a uprog.operator}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = "gather"}) {
   uprog.yield
 }
 
 // -----
 
-// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.result' must be a #uprog.result on a result of an operator}}
+// expected-error @+1 {{'uprog.operator' op result #0: 'uprog.result' must be a #uprog.result attribute on a result of a uprog.operator}}
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
     -> (tensor<?x4xf32> {uprog.result = #uprog.operand<gather>}) {
   uprog.yield %x : tensor<?x4xf32>
@@ -220,12 +220,12 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 // -----
 
 // An attribute is only where its readers expect it.
-// expected-error @+1 {{'func.func' op argument #0: 'uprog.operand' must be a #uprog.operand on an argument of an operator}}
+// expected-error @+1 {{'func.func' op argument #0: 'uprog.operand' must be a #uprog.operand attribute on an argument of a uprog.operator}}
 func.func private @f(tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>})
 
 // -----
 
-// expected-error @+1 {{'func.func' op result #0: 'uprog.result' must be a #uprog.result on a result of an operator}}
+// expected-error @+1 {{'func.func' op result #0: 'uprog.result' must be a #uprog.result attribute on a result of a uprog.operator}}
 func.func private @f() -> (tensor<?x4xf32> {uprog.result = #uprog.result<>})
 
 // -----

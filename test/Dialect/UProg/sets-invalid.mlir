@@ -38,7 +38,7 @@ uprog.program @p(%n: index, %list: memref<?xi32>) level(device) {
 uprog.program @p(%n: index) level(device) {
   // expected-note @+1 {{'uprog.each' distributes numbers over the threads of a unit}}
   uprog.each %k < %n {
-    // expected-error @+1 {{is under control that is not known to be uniform on all units of the device}}
+    // expected-error @+1 {{is in control flow that may be non-uniform across the units of the device}}
     uprog.barrier device
   }
   uprog.yield
@@ -55,7 +55,7 @@ uprog.program @p(%n: index) level(device) {
   %read = uprog.get %cells[%n] : !uprog.cells<index>
   // expected-note @+1 {{'uprog.for' depends on a value that may differ between units}}
   uprog.for %k = %n to %read {
-    // expected-error @+1 {{is under control that is not known to be uniform on all units of the device}}
+    // expected-error @+1 {{is in control flow that may be non-uniform across the units of the device}}
     uprog.barrier device
   }
   uprog.yield
@@ -80,7 +80,7 @@ uprog.operator @f.rows(%n: index) {
 }
 uprog.program @p(%step: !uprog.step) level(block) {
   %one = arith.constant 1 : index
-  // expected-error @+1 {{runs on one unit of level block in a program of level block; the unit must be of a lower level}}
+  // expected-error @+1 {{runs on one block in a block-level program; expected a level below block}}
   uprog.run @f.rows step(%step) tasks(%one) level(block)
   uprog.yield
 }
@@ -98,7 +98,7 @@ uprog.program @p(%i: index) level(device) {
   %y = uprog.row @x
   uprog.put_task %tasks[%i] = %x : !uprog.row into(%y)
   %all = uprog.row @all
-  // expected-error @+1 {{has rows for results, but its tasks have rows of their own}}
+  // expected-error @+1 {{has rows for results, but its tasks specify their own rows}}
   %step = uprog.batch %tasks count(%i) into(%all)
   uprog.yield
 }
@@ -124,7 +124,7 @@ uprog.program @p(%i: index) level(device) {
 
 // -----
 
-// expected-error @+1 {{'rows' cannot be combined with siblings, a layout or block_bytes}}
+// expected-error @+1 {{'rows' cannot be combined with 'siblings', 'layout' or 'block_bytes'}}
 #r = #uprog.result<siblings = 2, rows = true>
 
 // -----
@@ -132,7 +132,7 @@ uprog.program @p(%i: index) level(device) {
 uprog.program @p(%n: index, %list: memref<?xi32>) level(device) {
   %cells = uprog.cells capacity(64) : !uprog.cells<index>
   %yes = arith.constant true
-  // expected-error @+1 {{body must not write memory of the unit}}
+  // expected-error @+1 {{body must not write to the unit's memory}}
   %m = uprog.compact %i < %n into %list : memref<?xi32> {
     uprog.put %cells[%i] = %i : !uprog.cells<index>
     uprog.condition(%yes)
@@ -144,7 +144,7 @@ uprog.program @p(%n: index, %list: memref<?xi32>) level(device) {
 
 uprog.program @p(%n: index, %a: !uprog.row, %b: !uprog.row) level(device) {
   uprog.each %k < %n {
-    // expected-error @+1 {{is not allowed in 'uprog.each': all threads of a unit must run it together}}
+    // expected-error @+1 {{is not allowed in 'uprog.each', because all threads of a unit must run it together}}
     uprog.copy %a to %b : tensor<4xf32>
   }
   uprog.yield
@@ -169,7 +169,7 @@ uprog.program @p(%i: index) level(device) {
   %x = uprog.row @x
   %y = uprog.row @x avoiding(%x)
   %tasks = uprog.tasks @k capacity(64)
-  // expected-error @+1 {{must write the same results in place as other tasks of the list}}
+  // expected-error @+1 {{must write the same results in place as the other tasks of the list}}
   uprog.put_task %tasks[%i] = %x : !uprog.row into(%x)
   uprog.put_task %tasks[%i] = %x : !uprog.row into(%y)
   uprog.yield

@@ -72,7 +72,7 @@ uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.op
 
 uprog.operator @k.rows(%n: index, %x: tensor<?x4xf32> {uprog.operand = #uprog.operand<gather>}) -> tensor<?x4xf32>
     attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>} {
-  // expected-error @+1 {{has shared_dims 2, but its shape has 1 dimensions}}
+  // expected-error @+1 {{has 'shared_dims' 2, but its shape has 1 dimensions}}
   %0 = uprog.stage rows<tasks> shape [4] shared_dims 2 -> (tensor<?x4xf32>) {
     uprog.yield %x : tensor<?x4xf32>
   }
@@ -362,28 +362,28 @@ uprog.operator @flat(%n: index, %x: tensor<?x6xf32> {uprog.operand = #uprog.oper
 
 // -----
 
-// expected-error @+1 {{'uprog.staging' must be a #uprog.staging on an operator}}
+// expected-error @+1 {{'uprog.staging' must be a #uprog.staging attribute on a uprog.operator}}
 func.func private @f() attributes {uprog.staging = #uprog.staging<cpu, vector_bits = 512, lanes = 16>}
 
 // -----
 
-// expected-error @+1 {{'uprog.indices' must be a list of strings on a module}}
+// expected-error @+1 {{'uprog.indices' must be an array of strings on a module}}
 module attributes {uprog.indices = [1 : i64]} {
 }
 
 // -----
 
-// expected-error @+1 {{'uprog.packings' must be a list of #uprog.panels and #uprog.padded on a module}}
+// expected-error @+1 {{'uprog.packings' must be an array of #uprog.panels and #uprog.padded attributes on a module}}
 module attributes {uprog.packings = [{form = "rows"}]} {}
 
 // -----
 
-// expected-error @+1 {{vector_bits must be a power of two of at least 128}}
+// expected-error @+1 {{'vector_bits' must be a power of two of at least 128}}
 func.func private @f() attributes {a = #uprog.staging<cpu, vector_bits = 100, lanes = 1>}
 
 // -----
 
-// expected-error @+1 {{lanes must be a power of two, and each must have at least 32 of the 512 bits}}
+// expected-error @+1 {{'lanes' must be a power of two, and each must have at least 32 of the 512 bits}}
 func.func private @f() attributes {a = #uprog.staging<cpu, vector_bits = 512, lanes = 32>}
 
 // -----
@@ -393,17 +393,17 @@ func.func private @f() attributes {a = #uprog.rows<tasks(1)>}
 
 // -----
 
-// expected-error @+1 {{n, k and width must be at least 1}}
+// expected-error @+1 {{'n', 'k' and 'width' must be at least 1}}
 func.func private @f() attributes {a = #uprog.panels<parameters = [0], n = 0, k = 4, width = 4>}
 
 // -----
 
-// expected-error @+1 {{extents and order cannot be combined with several parameters or 'transposed'}}
+// expected-error @+1 {{'extents' and 'order' cannot be combined with several parameters or 'transposed'}}
 func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents = [4, 4], order = [0, 1], n = 4, k = 4, width = 4, transposed = true>}
 
 // -----
 
-// expected-error @+1 {{order must be a permutation of the dimensions of extents}}
+// expected-error @+1 {{'order' must be a permutation of the dimensions of 'extents'}}
 func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents = [2, 4, 4], order = [0, 1, 1], n = 4, k = 4, width = 4>}
 
 // -----
@@ -413,12 +413,12 @@ func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents =
 
 // -----
 
-// expected-error @+1 {{the last extents in order must make up n, and those before them k}}
+// expected-error @+1 {{the product of the last extents in 'order' must be 'n', and the product of the extents before them 'k'}}
 func.func private @f() attributes {a = #uprog.panels<parameters = [0], extents = [2, 4, 6], order = [0, 1, 2], n = 4, k = 6, width = 4>}
 
 // -----
 
-// expected-error @+1 {{left must be 0 or 1, an input of the contraction}}
+// expected-error @+1 {{'left' must be 0 or 1, an input of the contraction}}
 func.func private @f() attributes {a = #uprog.copied<left = 2>}
 
 // -----
@@ -428,22 +428,22 @@ func.func private @f() attributes {a = #uprog.panels<parameters = [0, 1], n = 4,
 
 // -----
 
-// expected-error @+1 {{left must be 0 or 1, an input of the contraction}}
+// expected-error @+1 {{'left' must be 0 or 1, an input of the contraction}}
 func.func private @f() attributes {a = #uprog.packed<left = 2, panels = <parameters = [0], n = 4, k = 4, width = 4>>}
 
 // -----
 
-// expected-error @+1 {{n_offset and k_offset must be within the panels}}
+// expected-error @+1 {{'n_offset' and 'k_offset' must be within the panels}}
 func.func private @f() attributes {a = #uprog.packed<left = 0, panels = <parameters = [0], n = 4, k = 4, width = 4>, n_offset = 4>}
 
 // -----
 
-// expected-error @+1 {{breaks must ascend and be at least 1}}
+// expected-error @+1 {{'breaks' must be in ascending order and at least 1}}
 func.func private @f() attributes {a = #uprog.reduced<columns, breaks = [4, 4]>}
 
 // -----
 
-// expected-error @+1 {{left must be 0 or 1, an input of the contraction}}
+// expected-error @+1 {{'left' must be 0 or 1, an input of the contraction}}
 func.func private @f() attributes {a = #uprog.in_place<left = 2, left_stride = 1, right_stride = 1>}
 
 // -----
@@ -453,17 +453,17 @@ func.func private @f() attributes {a = #uprog.in_place<left = 0, left_stride = 0
 
 // -----
 
-// expected-error @+1 {{left must be 0 or 1, an input of the contraction}}
+// expected-error @+1 {{'left' must be 0 or 1, an input of the contraction}}
 func.func private @f() attributes {a = #uprog.gathered<left = 2, panels = <parameters = [0], n = 4, k = 4, width = 1>, left_stride = 4, run = 4>}
 
 // -----
 
-// expected-error @+1 {{panels must have width 1: each row of A is a panel}}
+// expected-error @+1 {{panels must have 'width' 1, because each row of A is a panel}}
 func.func private @f() attributes {a = #uprog.gathered<left = 0, panels = <parameters = [0], n = 4, k = 4, width = 4>, left_stride = 4, run = 4>}
 
 // -----
 
-// expected-error @+1 {{left_stride and run must be at least 1}}
+// expected-error @+1 {{'left_stride' and 'run' must be at least 1}}
 func.func private @f() attributes {a = #uprog.gathered<left = 0, panels = <parameters = [0], n = 4, k = 4, width = 1>, left_stride = 4, run = 0>}
 
 // -----

@@ -9,7 +9,7 @@ uprog.program @p(%lanes: !batch.lanes, %n: index, %since: i64) level(device) {
     %block, %any = batch.next_block %lanes of %n, %n since %since
     uprog.condition(%any)
   } do {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device: units that take another path would never arrive}}
+    // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the device: units that take another path would never arrive}}
     uprog.barrier device
     uprog.yield
   }
@@ -24,7 +24,7 @@ uprog.program @p(%lanes: !batch.lanes, %n: index, %since: i64) level(device) {
 uprog.program @p(%lanes: !batch.lanes, %n: index, %since: i64) level(device) {
   // expected-note @+1 {{'uprog.while' depends on a value that may differ between units}}
   uprog.while {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the cluster: units that take another path would never arrive}}
+    // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the cluster: units that take another path would never arrive}}
     uprog.barrier cluster
     %block, %any = batch.next_block %lanes of %n, %n since %since
     uprog.condition(%any)
@@ -44,7 +44,7 @@ uprog.program @p(%n: index) level(device) {
   // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %y
   case 0 {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the block: units that take another path would never arrive}}
+    // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the block: units that take another path would never arrive}}
     uprog.barrier block
   }
   uprog.yield
@@ -60,7 +60,7 @@ uprog.program @p(%n: index) level(device) {
   uprog.for %i = %n to %x {
     uprog.branch %n
     case 0 {
-      // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
+      // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the device}}
       uprog.barrier device
     }
   }
@@ -75,7 +75,7 @@ uprog.program @p(%n: index) level(device) {
   %x = gpu.block_id x
   // expected-note @+1 {{'uprog.for' depends on a value that may differ between units}}
   uprog.for %i = %n to %n step %x {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
+    // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the device}}
     uprog.barrier device
   }
   uprog.yield
@@ -93,7 +93,7 @@ uprog.program @p(%n: index) level(device) {
   // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %last
   default {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
+    // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the device}}
     uprog.barrier device
   }
   uprog.yield
@@ -107,7 +107,7 @@ uprog.program @p(%n: index) level(device) {
   %last:2 = uprog.for %i = %n to %n iter(%a = %n, %b = %n) : index, index {
     // expected-note @+1 {{'uprog.for' depends on a value that may differ between units}}
     uprog.for %j = %n to %a {
-      // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
+      // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the device}}
       uprog.barrier device
     }
     // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
@@ -134,7 +134,7 @@ uprog.program @p(%n: index, %one: index) level(device) {
   // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %count
   default {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
+    // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the device}}
     uprog.barrier device
   }
   uprog.yield
@@ -156,7 +156,7 @@ uprog.program @p(%n: index, %one: index) level(device) {
   // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %y
   case 0 {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
+    // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the device}}
     uprog.barrier device
   }
   uprog.yield
@@ -174,7 +174,7 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
   // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %x
   case 0 {
-    // expected-error @+1 {{'uprog.run' op is under control that is not known to be uniform on all units of the device: units that take another path would not run their share of the tasks}}
+    // expected-error @+1 {{'uprog.run' op is in control flow that may be non-uniform across the units of the device: units that take another path would not run their share of the tasks}}
     uprog.run @k.rows step(%step) tasks(%n)
   }
   uprog.yield
@@ -186,7 +186,7 @@ uprog.program @p(%step: !uprog.step, %n: index) level(device) {
 uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
   // expected-note @+1 {{'uprog.compact' distributes numbers over the threads of a unit}}
   %count = uprog.compact %i < %n into %list : memref<?xi32> {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the block}}
+    // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the block}}
     uprog.barrier block
     uprog.condition(%c)
   }
@@ -197,7 +197,7 @@ uprog.program @p(%n: index, %list: memref<?xi32>, %c: i1) level(block) {
 
 // A reference runs under the control around it.
 uprog.program @wait() level(device) {
-  // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
+  // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the device}}
   uprog.barrier device
   uprog.yield
 }
@@ -232,7 +232,7 @@ uprog.program @q(%k: index) level(device) {
   // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %k
   case 0 {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
+    // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the device}}
     uprog.barrier device
   }
   uprog.yield
@@ -247,7 +247,7 @@ uprog.program @p(%n: index) level(device) {
   case 0 {
     // expected-note @+1 {{a result of 'gpu.block_id' is not known to be equal}}
     %x = gpu.block_id x
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the device}}
+    // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the device}}
     uprog.barrier device
     uprog.ref @p(%x) : index
   }
@@ -265,7 +265,7 @@ uprog.program @p(%n: index) level(cluster) {
   %x = gpu.block_id x
   // expected-note @+1 {{'uprog.for' depends on a value that may differ between units}}
   uprog.for %i = %n to %x {
-    // expected-error @+1 {{'uprog.run' op is under control that is not known to be uniform on all units of the cluster}}
+    // expected-error @+1 {{'uprog.run' op is in control flow that may be non-uniform across the units of the cluster}}
     uprog.run @q tasks(%n)
   }
   uprog.yield
@@ -282,7 +282,7 @@ uprog.program @q(%task: index, %k: index) level(block) {
   // expected-note @+1 {{'uprog.branch' depends on a value that may differ between units}}
   uprog.branch %k
   case 0 {
-    // expected-error @+1 {{'uprog.barrier' op is under control that is not known to be uniform on all units of the block}}
+    // expected-error @+1 {{'uprog.barrier' op is in control flow that may be non-uniform across the units of the block}}
     uprog.barrier block
   }
   uprog.yield

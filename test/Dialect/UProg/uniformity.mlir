@@ -99,7 +99,7 @@ uprog.program @tasks(%plan: !batch.plan) level(device) {
 
 // Values that units read from an instance that they run together are uniform.
 uprog.buffer @c : tensor<i1> copies(1)
-uprog.program @alone(%i: index) level(block) {
+uprog.program @per_unit(%i: index) level(block) {
   %c = uprog.row @c
   %go = uprog.load %c[] : tensor<i1>
   %number = arith.index_castui %go : i1 to index
@@ -109,7 +109,7 @@ uprog.program @alone(%i: index) level(block) {
   }
   uprog.yield
 }
-uprog.program @together(%i: index) level(device) {
+uprog.program @all_units(%i: index) level(device) {
   %c = uprog.row @c
   %go = uprog.load %c[] : tensor<i1>
   %number = arith.index_castui %go : i1 to index
@@ -121,9 +121,9 @@ uprog.program @together(%i: index) level(device) {
 }
 uprog.program @main.execute() level(device) {
   %n = uprog.instances
-  uprog.run @alone tasks(%n)
+  uprog.run @per_unit tasks(%n)
   uprog.for %i = %n to %n {
-    uprog.ref @together(%i) : index
+    uprog.ref @all_units(%i) : index
   }
   uprog.yield
 }

@@ -359,7 +359,7 @@ func.func @main(%W: !mat {batch.shared = "W"}, %b: !vec {batch.shared = "b"}, %n
 }
 // ----- batch-tensors-to-numbers
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32>
-    attributes {batch.per_unit, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+    attributes {batch.entry, batch.per_unit, batch.strategy = #batch.strategy<replicate>} {
   %empty = tensor.empty() : tensor<2xf32>
   EXAMPLE
   return %y : tensor<2xf32>

@@ -1,4 +1,4 @@
-"""outputs.py FOLDER MODEL INPUTS: tests where the tools write, and their errors if they
+"""outputs.py FOLDER MODEL INPUTS LARGE: tests where the tools write, and their errors if they
 cannot. Prints failures."""
 
 import os
@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 
-folder, model, inputs = sys.argv[1:]
+folder, model, inputs, large = sys.argv[1:]
 shutil.rmtree(folder, ignore_errors=True)
 os.makedirs(folder)
 os.chdir(folder)
@@ -80,10 +80,9 @@ for command in (RUN, RUN + ["--json"], ["batch-run", "--help"], OPT, ["batch-opt
         expect("%s, standard output %s" % (" ".join(command[::len(command) - 1]), what),
                code == 1 and line in text and "LLVM ERROR" not in text, code, text)
 
-# Signals while batch-run compiles a large model, which takes seconds.
+# Signals while batch-run compiles the model LARGE, which takes seconds.
 os.makedirs("temporary")
-slow = ["batch-run", os.path.join(os.path.dirname(model), "skipnet101.mlir"),
-        "--params=random:1", "--inputs=random:1,8"]
+slow = ["batch-run", large, "--params=random:1", "--inputs=random:1,8"]
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
     process = subprocess.Popen(
         slow, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,

@@ -2,11 +2,11 @@
 // RUN: batch-run %s --params=random:0 --inputs=%S/Inputs/parameters.jsonl --batch=4 --check-unbatched --json | FileCheck %s
 
 // Calls are different if they differ in a constant, in a value computed from
-// constants, or in a tensor computed from parameters only, both batched and
-// unbatched.
+// constants, or in a tensor computed only from parameters. This holds for
+// batched and unbatched runs.
 
-// Four calls for each of 3 nodes, the products of 6 leaves in the two calls with a
-// factor, an output for each of 3 instances, and one kernel that uses only
+// Tasks: four calls for each of 3 nodes; the products of 6 leaves in the two calls
+// with a factor; an output for each of 3 instances; one kernel that uses only
 // parameters.
 // CHECK: "tasks": 28,
 // CHECK: "unbatched_equal": true

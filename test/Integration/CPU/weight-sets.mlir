@@ -4,7 +4,7 @@
 // RUN: echo '{"l":["cons",7,["cons",2,["cons",1,["nil"]]]]}' >> %t.jsonl
 // RUN: batch-run %s --params=random:1 --inputs=%t.jsonl --check-unbatched --json --threads=2 --share-tasks=1 | FileCheck %s
 // RUN: batch-opt %s -batch-inline-helpers -batch-outline-kernels -batch-assign-phases -batch-tag-depths -o %t.mlir
-// RUN: batch-run %t.mlir --params=random:1 --inputs=%t.jsonl --check-unbatched --json | FileCheck %s --check-prefix=TOGETHER
+// RUN: batch-run %t.mlir --params=random:1 --inputs=%t.jsonl --check-unbatched --json | FileCheck %s --check-prefix=BATCHED
 
 // One function with two sets of weights becomes two functions, so that no
 // product has separate weights for each task. If it remains one function, both
@@ -12,8 +12,8 @@
 // CHECK: "batches": 8,
 // CHECK: "unbatched_equal": true
 // CHECK: "name": "rnn_{{[0-9]+}}_cons"
-// TOGETHER: "batches": 3,
-// TOGETHER: "unbatched_equal": true
+// BATCHED: "batches": 3,
+// BATCHED: "unbatched_equal": true
 
 !vec = tensor<16xf32>
 !mat = tensor<16x16xf32>

@@ -50,7 +50,7 @@ func.func @scales(%x: tensor<19xf32>, %s: tensor<19xf32>) -> tensor<19xf32> attr
 // -----
 
 func.func @region(%x: tensor<19xf32>) -> tensor<19xf32> attributes {batch.entry} {
-  // expected-error @+1 {{'scf.execute_region' op is not supported as control; use 'scf.if', 'scf.index_switch', 'scf.for' or 'scf.while'}}
+  // expected-error @+1 {{'scf.execute_region' op is not supported as control flow; use 'scf.if', 'scf.index_switch', 'scf.for' or 'scf.while'}}
   %r = scf.execute_region -> tensor<19xf32> {
     %u = math.exp %x : tensor<19xf32>
     scf.yield %u : tensor<19xf32>

@@ -9,7 +9,7 @@
 // The strategy in the source, or the one of an existing machine, has to be the
 // requested one.
 // CHECK: choose-strategy-contradicted.mlir:[[#@LINE+2]]:1: error: the entry has strategy 'lockstep', but strategy 'none' is requested
-// expected-error @+1 {{the entry has strategy 'lockstep', but strategy 'none' is requested; leave out the option or the attribute}}
+// expected-error @+1 {{the entry has strategy 'lockstep', but strategy 'none' is requested; omit the option or the attribute}}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
     attributes {batch.entry, batch.strategy = #batch.strategy<lockstep>} {
   return %x : tensor<4xf32>

@@ -7,7 +7,7 @@
 // programs that recur over numbers.
 
 // Two reads of one tensor are one wait, in any number of rounds of a loop. Reads
-// of an input are no waits: 4 + 2 * 4 * 4 operations, and 3 rounds of 4.
+// of an input are not waits: 4 + 2 * 4 * 4 operations, and 3 rounds of 4.
 // CHECK: computes 48 operations between two waits
 func.func private @count(%n: i64) -> i64 {
   %zero = arith.constant 0 : i64

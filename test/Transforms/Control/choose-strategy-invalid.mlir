@@ -12,8 +12,8 @@ func.func @main(%t: !rec.adt<@Nat>, %x: tensor<?x4xf32>) -> f32
   %zero = arith.constant 0 : index
   // expected-note @+1 {{strategy 'replicate' is not legal either: strategy 'replicate' does not support operands of type 'tensor<?x4xf32>'}}
   %v = math.tanh %x : tensor<?x4xf32>
-  // expected-warning @+2 {{not batched, runs one instance at a time: control depends on a tensor here}}
-  // expected-note @+1 {{strategy 'lazy' is not legal either: control waits here for a tensor of dynamic shape, which cannot be stored in a table}}
+  // expected-warning @+2 {{not batched, runs one instance at a time: control flow depends on a tensor here}}
+  // expected-note @+1 {{strategy 'lazy' is not legal either: control flow waits here for a tensor of dynamic shape, which cannot be stored in a table}}
   %e = tensor.extract %v[%zero, %zero] : tensor<?x4xf32>
   return %e : f32
 }
@@ -66,7 +66,7 @@ func.func @main(%n: f32, %s: f32 {batch.shared = "s"}) -> f32
 
 // -----
 
-// expected-error @+1 {{'batch.strategy' must be a #batch.strategy on the entry}}
+// expected-error @+1 {{'batch.strategy' must be a #batch.strategy attribute on the entry}}
 func.func @main() attributes {batch.entry, batch.strategy = "lockstep"} {
   return
 }
@@ -74,7 +74,7 @@ func.func @main() attributes {batch.entry, batch.strategy = "lockstep"} {
 // -----
 
 // A strategy on another function than the entry is an error.
-// expected-error @+1 {{'batch.strategy' must be a #batch.strategy on the entry}}
+// expected-error @+1 {{'batch.strategy' must be a #batch.strategy attribute on the entry}}
 func.func @helper() attributes {batch.strategy = #batch.strategy<lockstep>} {
   return
 }

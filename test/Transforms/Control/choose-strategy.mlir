@@ -22,7 +22,7 @@
 // Control reads only the inputs.
 // ONE-LABEL:   func.func @ahead
 // ONE-SAME:      batch.strategy = #batch.strategy<linearize>
-// REMARK: [[#@LINE+5]]:1: remark: {{.*}}strategy 'linearize': control reads nothing but the inputs
+// REMARK: [[#@LINE+5]]:1: remark: {{.*}}strategy 'linearize': control flow reads only the inputs
 // CHECK-LABEL: func.func @ahead
 // CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
 // MASK-LABEL:  func.func @ahead
@@ -41,7 +41,7 @@ func.func @ahead(%n: index, %x: tensor<64xf32>) -> tensor<64xf32>
 // -----
 
 // Control reads an element of an input.
-// REMARK: [[#@LINE+3]]:1: remark: {{.*}}strategy 'linearize': control reads nothing but the inputs
+// REMARK: [[#@LINE+3]]:1: remark: {{.*}}strategy 'linearize': control flow reads only the inputs
 // CHECK-LABEL: func.func @element
 // CHECK-SAME:    batch.strategy = #batch.strategy<linearize>
 func.func @element(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} {
@@ -64,8 +64,8 @@ func.func @element(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry
 // control for all instances. If the mini-batch has one instance, all units run it together.
 // ONE-LABEL:   func.func @branch
 // ONE-SAME:      batch.strategy = #batch.strategy<replicate>
-// REMARK: [[#@LINE+8]]:8: remark: {{.*}}strategy 'replicate': control depends on a tensor here, and every unit computes control for all instances
-// GPU: [[#@LINE+7]]:8: remark: {{.*}}strategy 'replicate': control depends on a tensor here, and every unit computes control for all instances
+// REMARK: [[#@LINE+8]]:8: remark: {{.*}}strategy 'replicate': control flow depends on a tensor here, and every unit runs the control flow of all instances
+// GPU: [[#@LINE+7]]:8: remark: {{.*}}strategy 'replicate': control flow depends on a tensor here, and every unit runs the control flow of all instances
 // CHECK-LABEL: func.func @branch
 // CHECK-SAME:    batch.strategy = #batch.strategy<replicate>
 func.func @branch(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} {
@@ -87,7 +87,7 @@ func.func @branch(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry}
 
 // A program that recurs over numbers waits or runs in lock step. This one computes
 // little.
-// REMARK: [[#@LINE+24]]:8: remark: {{.*}}strategy 'lockstep': control depends on a tensor here, and an instance computes 96 operations between two waits, fewer than
+// REMARK: [[#@LINE+24]]:8: remark: {{.*}}strategy 'lockstep': control flow depends on a tensor here, and an instance computes 96 operations between two waits, fewer than
 // REMARK: [[#@LINE+19]]:14: remark: {{.*}}strategy 'replicate' is not legal: strategy 'replicate' does not support this call
 // REMARK-NOT: is not legal
 // CHECK-LABEL: func.func @lanes
@@ -126,12 +126,12 @@ func.func @lanes(%x: tensor<64xf32>) -> tensor<64xf32> attributes {batch.entry} 
 
 // This one computes much: 2 * 2048 * 2048 operations in the product, and 2 *
 // 2048.
-// REMARK: [[#@LINE+29]]:10: remark: {{.*}}strategy 'lazy': control depends on a tensor here, and an instance computes 8392704 operations between two waits, at least
+// REMARK: [[#@LINE+29]]:10: remark: {{.*}}strategy 'lazy': control flow depends on a tensor here, and an instance computes 8392704 operations between two waits, at least
 // REMARK: [[#@LINE+23]]:14: remark: {{.*}}strategy 'replicate' is not legal
 // REMARK-NOT: is not legal
-// GPU: [[#@LINE+26]]:10: remark: {{.*}}strategy 'lockstep': control depends on a tensor here"
+// GPU: [[#@LINE+26]]:10: remark: {{.*}}strategy 'lockstep': control flow depends on a tensor here"
 // GPU: [[#@LINE+20]]:14: remark: {{.*}}strategy 'replicate' is not legal
-// GPU: [[#@LINE+24]]:10: remark: {{.*}}strategy 'lazy' is not legal: control can wait for tensors only on CPUs
+// GPU: [[#@LINE+24]]:10: remark: {{.*}}strategy 'lazy' is not legal: control flow can wait for tensors only on CPUs
 // CHECK-LABEL: func.func @much
 // CHECK-SAME:    batch.strategy = #batch.strategy<lazy>
 func.func private @count(%n: i64) -> i64 {
@@ -203,9 +203,9 @@ rec.adt @Nat {
 }
 // Lock step does not walk data structures: control waits for the tensor. On a GPU, units
 // compute control.
-// REMARK: [[#@LINE+10]]:8: remark: {{.*}}strategy 'lazy': control depends on a tensor here"
+// REMARK: [[#@LINE+10]]:8: remark: {{.*}}strategy 'lazy': control flow depends on a tensor here"
 // REMARK: [[#@LINE+4]]:18: remark: {{.*}}strategy 'lockstep' is not legal: this value of type '!rec.adt<@Nat>' is a data structure
-// GPU: [[#@LINE+8]]:8: remark: {{.*}}strategy 'replicate': control depends on a tensor here, and every unit computes control for all instances
+// GPU: [[#@LINE+8]]:8: remark: {{.*}}strategy 'replicate': control flow depends on a tensor here, and every unit runs the control flow of all instances
 // CHECK-LABEL: func.func @waits
 // CHECK-SAME:    batch.strategy = #batch.strategy<lazy>
 func.func @waits(%t: !rec.adt<@Nat>, %x: tensor<64xf32>) -> tensor<64xf32>
@@ -231,11 +231,11 @@ rec.adt @Nat {
   rec.variant @succ(pred: !rec.adt<@Nat>)
 }
 // With an additional recursion over numbers, no strategy is legal on a GPU.
-// REMARK: [[#@LINE+27]]:8: remark: {{.*}}strategy 'lazy': control depends on a tensor here"
+// REMARK: [[#@LINE+27]]:8: remark: {{.*}}strategy 'lazy': control flow depends on a tensor here"
 // REMARK: [[#@LINE+22]]:14: remark: {{.*}}strategy 'replicate' is not legal: strategy 'replicate' does not support this call
-// GPU: [[#@LINE+25]]:8: warning: not batched, runs one instance at a time: control depends on a tensor here
+// GPU: [[#@LINE+25]]:8: warning: not batched, runs one instance at a time: control flow depends on a tensor here
 // GPU: [[#@LINE+20]]:14: note: strategy 'replicate' is not legal either: strategy 'replicate' does not support this call
-// GPU: [[#@LINE+23]]:8: note: strategy 'lazy' is not legal either: control can wait for tensors only on CPUs
+// GPU: [[#@LINE+23]]:8: note: strategy 'lazy' is not legal either: control flow can wait for tensors only on CPUs
 // CHECK-LABEL: func.func @nodes
 // CHECK-SAME:    batch.strategy = #batch.strategy<lazy>
 func.func private @count(%n: i64) -> i64 {
@@ -278,7 +278,7 @@ rec.adt @Nat {
 // No strategy is legal. A warning reports the place, and an attribute of the
 // entry keeps it.
 // CHECK-LABEL: func.func @alone
-// CHECK-SAME:    batch.not_batched = "{{.*}}choose-strategy.mlir:{{[0-9]+}}:8: control depends on a tensor here
+// CHECK-SAME:    batch.not_batched = "{{.*}}choose-strategy.mlir:{{[0-9]+}}:8: control flow depends on a tensor here
 // CHECK-SAME:    batch.strategy = #batch.strategy<none>
 func.func @alone(%t: !rec.adt<@Nat>, %x: tensor<?x4xf32>, %k: tensor<64xf32>)
     -> tensor<64xf32>
@@ -325,9 +325,9 @@ func.func @layers(%n: index, %W: !mat {batch.shared = "W"}) -> !vec attributes {
 
 // Loops over tensors of few elements: each worker runs instances by itself.
 // REMARK: [[#@LINE+7]]:1: remark: {{.*}}strategy 'replicate', with one worker per instance: no tensor of an instance has more than 16 elements, so each worker runs its instances in registers
-// GPU: [[#@LINE+10]]:10: remark: {{.*}}strategy 'replicate': control depends on a tensor here
+// GPU: [[#@LINE+10]]:10: remark: {{.*}}strategy 'replicate': control flow depends on a tensor here
 // CHECK-LABEL: func.func @few
-// CHECK-SAME:    batch.per_unit, batch.entry, batch.strategy = #batch.strategy<replicate>
+// CHECK-SAME:    batch.entry, batch.per_unit, batch.strategy = #batch.strategy<replicate>
 // MASK-LABEL:  func.func @few
 // MASK-NOT:      batch.per_unit
 // MASK-SAME:     batch.strategy = #batch.strategy<mask>

@@ -98,7 +98,8 @@ func.func private @step(%h: !batch.handle, %i: index) -> index {
   return %j : index
 }
 
-// Neither series nor parallel: a and b, then c (of a) and d (of both).
+// A pattern that is neither series nor parallel: a and b, then c (of a) and d
+// (of both)
 // CHECK-LABEL: func.func @crossed
 // CHECK:         %[[R:.*]]:2 = batch.concurrent : index, index {
 // CHECK:         %[[S:.*]] = arith.addi %[[R]]#0, %[[R]]#1

@@ -7,7 +7,7 @@
 
 // Control waits for an element of a computed tensor. It does not wait for an
 // element of an input, or for one that only tensor code reads.
-// REMARK: [[#@LINE+13]]:8: remark: {{.*}}control waits here for a row of 16 bytes
+// REMARK: [[#@LINE+13]]:8: remark: {{.*}}control flow waits here for a row of 16 bytes
 // CHECK-LABEL: func.func @main
 // CHECK-NOT:     batch.force
 // CHECK:         %[[V:.*]] = math.exp

@@ -5,7 +5,7 @@
 func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
   %zero = arith.constant 0 : index
   %t = math.tanh %x : tensor<4xf32>
-  // expected-error @+2 {{control depends on a tensor here, so the program is not structural and strategy 'linearize' cannot batch it}}
+  // expected-error @+2 {{control flow depends on a tensor here, so the program is not structural and strategy 'linearize' cannot batch it}}
   // expected-note @+1 {{legal strategies: 'lockstep', 'mask', 'lazy', 'replicate' and 'none', which runs one instance at a time}}
   %v = tensor.extract %t[%zero] : tensor<4xf32>
   return %v : f32
@@ -15,7 +15,7 @@ func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
 
 // Control with a forced tensor is not structural.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+2 {{control depends on a tensor here}}
+  // expected-error @+2 {{control flow depends on a tensor here}}
   // expected-note @+1 {{legal strategies}}
   %v = batch.force %x : tensor<4xf32>
   return %v : tensor<4xf32>
@@ -26,7 +26,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 // A loop that runs while a tensor is true is not structural, in any function.
 func.func private @loop(%x: tensor<i1>) {
   scf.while : () -> () {
-    // expected-error @+2 {{control depends on a tensor here}}
+    // expected-error @+2 {{control flow depends on a tensor here}}
     // expected-note @+1 {{legal strategies}}
     %c = tensor.extract %x[] : tensor<i1>
     scf.condition(%c)
@@ -44,7 +44,7 @@ func.func @main(%x: tensor<i1>, %y: tensor<i1>) attributes {batch.entry} {
 // -----
 
 // Control with several blocks is not structured.
-// expected-error @+2 {{control depends on a tensor here}}
+// expected-error @+2 {{control flow depends on a tensor here}}
 // expected-note @+1 {{legal strategies}}
 func.func @main(%n: index) -> index attributes {batch.entry} {
   cf.br ^end
@@ -120,7 +120,7 @@ func.func @main(%words: !rec.adt<@Words>, %n: index) -> index
 func.func @main(%n: index, %E: tensor<?x?xf32> {batch.shared = "E"}) -> index
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
-  // expected-error @+1 {{reads an extent that control cannot read; it can only read the first extent of a ragged tensor, or of a parameter whose other extents are static}}
+  // expected-error @+1 {{reads an extent that control flow cannot read; it can only read the first extent of a ragged tensor, or of a parameter whose other extents are static}}
   %m = tensor.dim %E, %zero : tensor<?x?xf32>
   return %m : index
 }
@@ -129,7 +129,7 @@ func.func @main(%n: index, %E: tensor<?x?xf32> {batch.shared = "E"}) -> index
 
 // Earlier passes convert elements of ragged tensors to elements of their rows.
 func.func @main(%xs: tensor<?x4xf32>, %i: index) -> f32 attributes {batch.entry} {
-  // expected-error @+1 {{reads an element that control cannot read; run batch-outline-kernels before batch-linearize}}
+  // expected-error @+1 {{reads an element that control flow cannot read; run batch-outline-kernels before batch-linearize}}
   %e = tensor.extract %xs[%i, %i] : tensor<?x4xf32>
   return %e : f32
 }

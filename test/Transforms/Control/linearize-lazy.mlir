@@ -17,7 +17,7 @@ batch.kernel @cell(%l: !vec, %r: !vec) -> !vec {
   batch.yield %s : !vec
 }
 // SLOTS:       batch.table @cell_0 : tensor<4xf32>
-// REMARK: recursion waits for tensors: the inspector recurses"
+// REMARK: recursion waits for tensors, so the inspector recurses"
 // CHECK-LABEL: func.func private @f.inspect
 // CHECK-SAME:    batch.memoized
 // CHECK:         %[[H:.*]] = batch.record @cell

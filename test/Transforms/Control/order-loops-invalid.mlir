@@ -19,7 +19,7 @@ func.func @main(%x: !vec) -> !vec
 
 // -----
 
-// expected-error @+1 {{'batch.order' must be a #batch.order on a loop}}
+// expected-error @+1 {{'batch.order' must be a #batch.order attribute on a loop}}
 func.func @f() attributes {batch.order = #batch.order<layers>} {
   return
 }

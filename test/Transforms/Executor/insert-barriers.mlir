@@ -188,10 +188,10 @@ uprog.operator @f.rows(%n: index) {
   uprog.yield
 }
 uprog.buffer @a : tensor<4xf32> copies(1)
-// CHECK-LABEL: uprog.program @alone
+// CHECK-LABEL: uprog.program @per_unit
 // CHECK:         uprog.barrier block
 // CHECK-NEXT:    uprog.run
-uprog.program @alone(%i: index) level(block) {
+uprog.program @per_unit(%i: index) level(block) {
   %one = arith.constant 1 : index
   %x = uprog.argument 0 of %i : !uprog.row
   %a = uprog.row @a
@@ -200,18 +200,18 @@ uprog.program @alone(%i: index) level(block) {
   uprog.yield
 }
 // CHECK-LABEL: uprog.program @main.execute
-// CHECK:         uprog.run @alone
+// CHECK:         uprog.run @per_unit
 // CHECK-NEXT:    uprog.for
 // CHECK-NEXT:      uprog.barrier device
 // CHECK-NEXT:      uprog.ref
-uprog.program @together(%i: index) level(device) {
+uprog.program @all_units(%i: index) level(device) {
   uprog.yield
 }
 uprog.program @main.execute() level(device) {
   %n = uprog.instances
-  uprog.run @alone tasks(%n)
+  uprog.run @per_unit tasks(%n)
   uprog.for %i = %n to %n {
-    uprog.ref @together(%i) : index
+    uprog.ref @all_units(%i) : index
   }
   uprog.yield
 }

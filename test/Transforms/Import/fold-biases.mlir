@@ -94,9 +94,9 @@ func.func private @step(%s: !words, %W: !mat, %U: !mat, %b: !vec) -> !vec {
   return %y : !vec
 }
 
-// Unchanged: a sum with a vector of the instance, a product that is read twice, one that
-// does not begin with zero, products of parameters only, a bias whose addition repeats it,
-// sums of two sums, an operation with two results.
+// Unchanged: a sum with a vector of the instance; a product that is read twice; a product
+// that does not begin with zero; products of parameters only; a bias whose addition
+// repeats it; sums of two sums; an operation with two results.
 // CHECK-LABEL: func.func private @others
 //   CHECK-NOT:   linalg.matvec {{.*}} outs(%{{(b|arg3)}} :
 //       CHECK:   %[[P:.*]] = linalg.matvec

@@ -18,9 +18,9 @@ func.func @main(%n: tensor<i32> {batch.name = "n"}, %x: tensor<4xf32> {batch.nam
   %zero = arith.constant dense<0> : tensor<i32>
   %one = arith.constant dense<1> : tensor<i32>
   %r:2 = scf.while (%i = %zero, %a = %x) : (tensor<i32>, tensor<4xf32>) -> (tensor<i32>, tensor<4xf32>) {
-    %room = tensor.empty() : tensor<i1>
+    %init = tensor.empty() : tensor<i1>
     %less = linalg.generic {indexing_maps = [#none, #none, #none], iterator_types = []}
-        ins(%i, %n : tensor<i32>, tensor<i32>) outs(%room : tensor<i1>) {
+        ins(%i, %n : tensor<i32>, tensor<i32>) outs(%init : tensor<i1>) {
     ^bb0(%l: i32, %m: i32, %o: i1):
       %c = arith.cmpi slt, %l, %m : i32
       linalg.yield %c : i1

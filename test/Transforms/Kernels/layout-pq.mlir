@@ -74,15 +74,15 @@ batch.kernel @nodes(%x: !vec, %y: !vec, %z: !vec,
 // A parameter that another kernel also reads would exist twice if it were
 // stacked. Pieces of 40 bytes would not begin where rows begin. Elementwise
 // code alone reads no parameters.
-// CHECK-LABEL: batch.kernel @apart
+// CHECK-LABEL: batch.kernel @unstacked
 // CHECK-NOT:     tensor.concat
 // CHECK-LABEL: batch.kernel @short
 // CHECK-NOT:     tensor.concat
-// WEIGHTS-LABEL: batch.kernel @apart
+// WEIGHTS-LABEL: batch.kernel @unstacked
 // WEIGHTS-NOT:     tensor.concat
-// REMARK-NOT: @apart
+// REMARK-NOT: @unstacked
 // REMARK-NOT: @short
-batch.kernel @apart(%x: !vec,
+batch.kernel @unstacked(%x: !vec,
     %wo: !mat {batch.parameter = 4 : i64, batch.shared},
     %wu: !mat {batch.parameter = 5 : i64, batch.shared}) -> (!vec, !vec) {
   %zero = arith.constant dense<0.0> : !vec

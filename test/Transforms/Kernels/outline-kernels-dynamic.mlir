@@ -14,9 +14,9 @@ func.func @row(%xs: tensor<?x4xf32>) -> tensor<4xf32> attributes {batch.entry} {
   %zero = arith.constant dense<0.0> : tensor<4xf32>
   %n = tensor.dim %xs, %c0 : tensor<?x4xf32>
   %y = scf.for %i = %c0 to %n step %c1 iter_args(%a = %zero) -> (tensor<4xf32>) {
-    %room = tensor.empty(%n) : tensor<?x4xf32>
+    %init = tensor.empty(%n) : tensor<?x4xf32>
     %twice = linalg.add ins(%xs, %xs : tensor<?x4xf32>, tensor<?x4xf32>)
-        outs(%room : tensor<?x4xf32>) -> tensor<?x4xf32>
+        outs(%init : tensor<?x4xf32>) -> tensor<?x4xf32>
     %row = tensor.extract_slice %twice[%i, 0] [1, 4] [1, 1]
         : tensor<?x4xf32> to tensor<4xf32>
     %b = arith.subf %row, %a : tensor<4xf32>

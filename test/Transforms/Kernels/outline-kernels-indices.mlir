@@ -32,7 +32,7 @@ func.func @start(%b: tensor<4xi64>, %x: tensor<6x4xf32>, %n: index) -> tensor<4x
 
 // -----
 
-// So is a tensor that a body reads.
+// A tensor that a body reads is needed as early as the body.
 // CHECK-LABEL: batch.kernel @body_0(
 // CHECK:         %[[TWICE:.*]] = arith.addf
 // CHECK:         linalg.generic

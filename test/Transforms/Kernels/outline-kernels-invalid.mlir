@@ -9,7 +9,7 @@ func.func @main(%xs: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {batch.entry
 
 // -----
 
-// Neither is one that control reads.
+// A ragged result that control reads is not a row of a table either.
 rec.adt @Tree {
   rec.variant @leaf(hs: !rec.list<tensor<4xf32>>)
 }
@@ -23,10 +23,10 @@ func.func @main(%xs: tensor<?x4xf32>) -> !rec.adt<@Tree> attributes {batch.entry
 // -----
 
 // The origin of a tensor has to be known: an op that reads a list has to
-// specify what it takes.
+// specify the source of its result.
 func.func @main(%xs: !rec.list<tensor<4xf32>>) -> tensor<4xf32>
     attributes {batch.entry} {
-  // expected-error @+1 {{has an unknown flow of values: an op that has effects, contains control, or reads or creates lists or ADT values must implement RegionBranchOpInterface or rec::ValueFlowOpInterface}}
+  // expected-error @+1 {{has an unknown flow of values: an op that has effects, contains control flow, or reads or creates lists or ADT values must implement RegionBranchOpInterface or rec::ValueFlowOpInterface}}
   %y = builtin.unrealized_conversion_cast %xs
       : !rec.list<tensor<4xf32>> to tensor<4xf32>
   return %y : tensor<4xf32>

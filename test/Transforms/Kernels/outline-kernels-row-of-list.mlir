@@ -1,7 +1,7 @@
 // RUN: batch-opt %s --split-input-file --batch-outline-kernels | FileCheck %s
 
-// A ragged tensor is a list of rows. A row at a position that control knows is
-// an element of the list: no kernel has to read it.
+// A ragged tensor is a list of rows. A row at a position known to control is an
+// element of the list: no kernel has to read it.
 // CHECK-LABEL: func.func @row
 // CHECK-SAME:    (%[[XS:.*]]: tensor<?x8xf32>, %[[I:.*]]: index)
 // CHECK-NEXT:    %[[X:.*]] = rec.element %[[XS]][%[[I]]] : tensor<?x8xf32> -> tensor<8xf32>

@@ -489,7 +489,7 @@ func.func @early(%x: tensor<4xf32>, %y: tensor<4xf32>, %k: i32)
 // -----
 
 // A history belongs to control: one kernel computes a row, and another one reads the
-// rows together with it. A row of a history at a position that control knows is an
+// rows together with it. A row of a history at a position known to control is an
 // element.
 // CHECK:       batch.kernel @[[ROW:.*]](
 // CHECK:         linalg.matvec

@@ -14,7 +14,7 @@
 // CHECK:           scf.yield %[[N0]], %[[N1]] : f32, f32
 // CHECK:         tensor.from_elements %[[R]]#0, %[[R]]#1 : tensor<2xf32>
 func.func @loop(%x: tensor<2xf32>, %bound: tensor<f32>) -> tensor<2xf32>
-    attributes {batch.per_unit, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+    attributes {batch.entry, batch.per_unit, batch.strategy = #batch.strategy<replicate>} {
   %c0 = arith.constant 0 : index
   %b = tensor.extract %bound[] : tensor<f32>
   %y = scf.while (%a = %x) : (tensor<2xf32>) -> tensor<2xf32> {
@@ -40,7 +40,7 @@ func.func @loop(%x: tensor<2xf32>, %bound: tensor<f32>) -> tensor<2xf32>
 // CHECK-NOT:     linalg
 // CHECK:         tensor.from_elements %[[S2]] : tensor<f32>
 func.func @reduce(%x: tensor<3xf32>) -> tensor<f32>
-    attributes {batch.per_unit, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+    attributes {batch.entry, batch.per_unit, batch.strategy = #batch.strategy<replicate>} {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<f32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<f32>) -> tensor<f32>
@@ -60,7 +60,7 @@ func.func @reduce(%x: tensor<3xf32>) -> tensor<f32>
 // CHECK:         tensor.from_elements %[[X1]], %[[Y]], %[[X0]] : tensor<3xf32>
 #map = affine_map<(d0) -> (d0)>
 func.func @places(%x: tensor<2xf32>, %y: tensor<f32>) -> tensor<3xf32>
-    attributes {batch.per_unit, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+    attributes {batch.entry, batch.per_unit, batch.strategy = #batch.strategy<replicate>} {
   %one = arith.constant 1 : index
   %zero = arith.constant 0 : index
   %last = tensor.extract_slice %x[1] [1] [1] : tensor<2xf32> to tensor<1xf32>
@@ -78,8 +78,8 @@ func.func @places(%x: tensor<2xf32>, %y: tensor<f32>) -> tensor<3xf32>
     %chosen = arith.select %less, %e, %f : f32
     linalg.yield %chosen : f32
   } -> tensor<2xf32>
-  %room = tensor.empty() : tensor<3xf32>
-  %two = tensor.insert_slice %pair into %room[0] [2] [1] : tensor<2xf32> into tensor<3xf32>
+  %init = tensor.empty() : tensor<3xf32>
+  %two = tensor.insert_slice %pair into %init[0] [2] [1] : tensor<2xf32> into tensor<3xf32>
   %all = tensor.insert_slice %first into %two[2] [1] [1] : tensor<1xf32> into tensor<3xf32>
   return %all : tensor<3xf32>
 }
@@ -98,7 +98,7 @@ func.func @places(%x: tensor<2xf32>, %y: tensor<f32>) -> tensor<3xf32>
 // CHECK:         tensor.from_elements %[[R]] : tensor<1xf32>
 func.func @control(%x: tensor<1xf32>, %w: tensor<1xf32> {batch.shared = "W"}, %n: index)
     -> tensor<1xf32>
-    attributes {batch.per_unit, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+    attributes {batch.entry, batch.per_unit, batch.strategy = #batch.strategy<replicate>} {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %bound = arith.constant 4.0 : f32
@@ -126,7 +126,7 @@ func.func @control(%x: tensor<1xf32>, %w: tensor<1xf32> {batch.shared = "W"}, %n
 // CHECK:         tensor.from_elements %[[S]] : tensor<1xf32>
 #one = affine_map<(d0) -> (d0)>
 func.func @captured(%n: f32) -> (tensor<1xf32>, tensor<1xf32>)
-    attributes {batch.per_unit, batch.entry, batch.strategy = #batch.strategy<replicate>} {
+    attributes {batch.entry, batch.per_unit, batch.strategy = #batch.strategy<replicate>} {
   %empty = tensor.empty() : tensor<1xf32>
   %x = linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]}
       outs(%empty : tensor<1xf32>) {

@@ -15,19 +15,19 @@
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: split(2, 16) split(3, 6)'" 2>&1 | FileCheck %s --check-prefix=AGAIN
 // AGAIN: table 'output_0': 'split(3, 6)' conflicts with earlier primitives that split or fused this dimension
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(1, 0, 2) fuse(0, 1)'" 2>&1 | FileCheck %s --check-prefix=FUSED
-// FUSED: table 'output_0': slots must come first in a fused dimension: their number is only known at run time
+// FUSED: table 'output_0': slots must come first in a fused dimension, because their number is only known at run time
 
 // Impossible layouts of a table (test/Dialect/Batch/invalid.mlir has all of them):
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: reorder(0, 2, 1)'" 2>&1 | FileCheck %s --check-prefix=LAST
 // LAST: table 'output_0': has a layout whose innermost dimension does not hold a multiple of 64 bytes of consecutive elements of a row
-// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: next_to(@node_0)'" 2>&1 | FileCheck %s --check-prefix=BESIDE
-// BESIDE: 'batch.table' op is in group {{[0-9]+}}, but is next to @node_0 of group {{[0-9]+}}; only tables of one group have the same slots
+// RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='output_0: next_to(@node_0)'" 2>&1 | FileCheck %s --check-prefix=NEXT-TO
+// NEXT-TO: 'batch.table' op is in group {{[0-9]+}}, but is next to @node_0 of group {{[0-9]+}}; only tables of one group have the same slots
 
 // Rows that share operands with those of parameters keep their layout; slots may move:
 
 // RUN: not batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(1, 16)'" 2>&1 | FileCheck %s --check-prefix=WITH-PARAMS
-// WITH-PARAMS: table 'node_0' needs row-major rows: operands that read them also read rows of parameters, which are row-major; split only its slots
+// WITH-PARAMS: table 'node_0' requires row-major rows, because operands that read them also read rows of parameters, which are row-major; split only its slots
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='node_0: split(0, 16)'" -o /dev/null
 rec.adt @Tree {
   rec.variant @leaf(word: index)

@@ -2,7 +2,7 @@
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='m: split(0, 8) split(3, 16) reorder(0, 3, 1, 2, 4)'" | FileCheck %s --check-prefix=BLOCKS
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='m: fuse(0, 1)'" | FileCheck %s --check-prefix=FUSED
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='m: fuse(1, 2) split(1, 16); v: fuse(0, 1) split(0, 16)'" | FileCheck %s --check-prefix=AGAIN
-// RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='v: next_to(@m)'" | FileCheck %s --check-prefix=BESIDE
+// RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='v: next_to(@m)'" | FileCheck %s --check-prefix=NEXT-TO
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots="layout='split(0, 4); v: next_to(@m)'" | FileCheck %s --check-prefix=BOTH
 // RUN: batch-opt %s --batch-linearize --batch-assign-slots | FileCheck %s --check-prefix=NONE
 
@@ -26,8 +26,8 @@
 // AGAIN:     batch.table @v {{.*}} layout(#[[V]])
 
 // The rows of a table follow those of another one, slot by slot.
-// BESIDE:    batch.table @m : tensor<3x40xf32> group([[G:[0-9]+]]){{$}}
-// BESIDE:    batch.table @v : tensor<40xf32> group([[G]]) next_to(@m){{$}}
+// NEXT-TO:    batch.table @m : tensor<3x40xf32> group([[G:[0-9]+]]){{$}}
+// NEXT-TO:    batch.table @v : tensor<40xf32> group([[G]]) next_to(@m){{$}}
 
 // Without a name, the primitives apply to all tables.
 // BOTH-DAG:  #[[M:.*]] = affine_map<(d0, d1, d2) -> (d0 floordiv 4, d0 mod 4, d1, d2)>

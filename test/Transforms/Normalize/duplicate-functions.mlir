@@ -21,7 +21,7 @@ rec.adt @List {
 // LIMIT-NOT:   {{(odd|even)_}}
 // REMARK-DAG:  @odd is called with 2 sets of parameters: one function for each
 // REMARK-DAG:  @even is called with 2 sets of parameters: one function for each
-// LEFT-DAG:    @odd is called with more sets of parameters than max-copies=1: it is not duplicated, and parameters are read task by task
+// LEFT-DAG:    @odd is called with more sets of parameters than max-copies=1, so it is not duplicated, and parameters are read task by task
 func.func private @odd(%l: !list, %a: !mat, %b: !mat, %c: !vec) -> !vec {
   %h = rec.match %l : !list -> !vec {
   case @nil() {

@@ -123,7 +123,8 @@ func.func @stays(%W: tensor<4x8xf32>, %U: tensor<4x4xf32>, %E: tensor<9x4xf32>,
   return %e : tensor<4xf32>
 }
 
-// So do a read at a computed place in a body, and the rounding of a short sum.
+// A read at a computed place in a body remains, and so does the rounding of a
+// short sum.
 // CHECK-LABEL: func.func @reads(
 // CHECK-NOT:     linalg
 // CHECK:         scf.for

@@ -98,7 +98,7 @@ func.func @nested(%a: i1, %b: i1, %x: tensor<4xf32>)
 func.func @contraction(%bit: i1, %x: tensor<4xf32>,
                        %w: tensor<4x4xf32> {batch.shared = "w"})
     -> tensor<4xf32> attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: a branch contains a reduction or contraction"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control flow, with a sub-batch for each branch: a branch contains a reduction or contraction"
   %r = scf.if %bit -> (tensor<4xf32>) {
     %y = linalg.matvec ins(%w, %x : tensor<4x4xf32>, tensor<4xf32>)
         outs(%x : tensor<4xf32>) -> tensor<4xf32>
@@ -111,7 +111,7 @@ func.func @contraction(%bit: i1, %x: tensor<4xf32>,
 
 // -----
 
-// So are calls. Code that they do not reach must not run.
+// A call is worth a sub-batch, too. Code that it does not reach must not run.
 
 // CHECK-LABEL: func.func @call(
 // CHECK: scf.if
@@ -121,7 +121,7 @@ func.func private @f(%bit: i1, %x: tensor<4xf32>) -> tensor<4xf32> {
 }
 func.func @call(%bit: i1, %x: tensor<4xf32>)
     -> tensor<4xf32> attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: a branch contains calls or other control"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control flow, with a sub-batch for each branch: a branch contains calls or other control flow"
   %r = scf.if %bit -> (tensor<4xf32>) {
     %y = func.call @f(%bit, %x) : (i1, tensor<4xf32>) -> tensor<4xf32>
     %n = arith.negf %y : tensor<4xf32>
@@ -141,7 +141,7 @@ func.func @call(%bit: i1, %x: tensor<4xf32>)
 func.func @row(%bit: i1, %i: index, %x: tensor<4xf32>,
                %E: tensor<?x4xf32> {batch.shared = "E"})
     -> tensor<4xf32> attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: a branch reads a tensor at an index"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control flow, with a sub-batch for each branch: a branch reads a tensor at an index"
   %r = scf.if %bit -> (tensor<4xf32>) {
     %e = tensor.extract_slice %E[%i, 0] [1, 4] [1, 1]
         : tensor<?x4xf32> to tensor<4xf32>
@@ -165,7 +165,7 @@ func.func @ready(%bit: i1, %i: index, %x: tensor<4xf32>,
     -> tensor<4xf32> attributes {batch.entry} {
   %e = tensor.extract_slice %E[%i, 0] [1, 4] [1, 1]
       : tensor<?x4xf32> to tensor<4xf32>
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: it chooses between rows that are already computed"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control flow, with a sub-batch for each branch: it chooses between rows that are already computed"
   %r = scf.if %bit -> (tensor<4xf32>) {
     scf.yield %e : tensor<4xf32>
   } else {
@@ -270,7 +270,7 @@ func.func @input(%x: tensor<4xf32>)
 // CHECK: scf.if
 func.func @mixed(%bit: i1, %i: index, %x: tensor<4xf32>)
     -> (tensor<4xf32>, index) attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: its results are not all static tensors"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control flow, with a sub-batch for each branch: its results are not all static tensors"
   %r:2 = scf.if %bit -> (tensor<4xf32>, index) {
     %n = arith.negf %x : tensor<4xf32>
     scf.yield %n, %i : tensor<4xf32>, index
@@ -298,7 +298,7 @@ func.func @ragged(%item: !rec.adt<@Item>, %x: tensor<4xf32>)
     %xs = rec.map %e in %list : !rec.list<tensor<4xf32>> -> tensor<?x4xf32> {
       rec.yield %e : tensor<4xf32>
     }
-    // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: a branch contains tensors of dynamic shape"
+    // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control flow, with a sub-batch for each branch: a branch contains tensors of dynamic shape"
     %r = scf.if %bit -> (tensor<4xf32>) {
       %s = arith.addf %xs, %xs : tensor<?x4xf32>
       %f = tensor.extract_slice %s[0, 0] [1, 4] [1, 1]
@@ -320,7 +320,7 @@ func.func @ragged(%item: !rec.adt<@Item>, %x: tensor<4xf32>)
 // CHECK: scf.if
 func.func @division(%bit: i1, %x: tensor<4xi32>, %y: tensor<4xi32>)
     -> tensor<4xi32> attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: a branch contains code that must not run speculatively"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control flow, with a sub-batch for each branch: a branch contains code that must not run speculatively"
   %r = scf.if %bit -> (tensor<4xi32>) {
     %d = arith.divsi %x, %y : tensor<4xi32>
     scf.yield %d : tensor<4xi32>
@@ -338,7 +338,7 @@ func.func @division(%bit: i1, %x: tensor<4xi32>, %y: tensor<4xi32>)
 // CHECK: scf.if
 func.func @large(%bit: i1, %x: tensor<4xf32>)
     -> tensor<4xf32> attributes {batch.entry} {
-  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control, with a sub-batch for each branch: both branches together take 17 ops, more than max-ops=16"
+  // WHY-DAG: :[[# @LINE + 1]]:{{.*}} IfToSelect {{.*}}"conditional remains control flow, with a sub-batch for each branch: both branches together take 17 ops, more than max-ops=16"
   %r = scf.if %bit -> (tensor<4xf32>) {
     %0 = math.tanh %x : tensor<4xf32>
     %1 = math.tanh %0 : tensor<4xf32>

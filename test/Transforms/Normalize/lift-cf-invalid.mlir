@@ -6,7 +6,7 @@ func.func @main(%n: i64) -> i64 attributes {batch.entry} {
   cf.cond_br %more, ^loop(%n : i64), ^end
 ^loop(%i: i64):
   %j = arith.addi %i, %one : i64
-  // expected-error @+1 {{control enters a loop that has no exit}}
+  // expected-error @+1 {{control flow enters a loop that has no exit}}
   cf.br ^loop(%j : i64)
 ^end:
   return %n : i64
@@ -19,7 +19,7 @@ rec.adt @Tree {
 }
 
 // The loop has no tree to carry where it ends, and no initial one.
-// expected-error @+1 {{a value of type '!rec.adt<@Tree>' is not defined on every path to a branch, and its type has no zero to use instead; write this control as 'scf'}}
+// expected-error @+1 {{a value of type '!rec.adt<@Tree>' is not defined on every path to a branch, and its type has no zero to use instead; write this control flow as 'scf'}}
 func.func @main(%n: i64, %t: !rec.adt<@Tree>) -> !rec.adt<@Tree>
     attributes {batch.entry} {
   %zero = arith.constant 0 : i64

@@ -2,14 +2,14 @@
 
 // The model's function is missing.
 
-// expected-error @+1 {{requires the model to define a function; write 'func.func private @log_density(tensor<5xf64>) -> (f64, tensor<5xf64>) { ... }', with more arguments if needed}}
+// expected-error @+1 {{requires the model to define a function; write 'func.func private @log_density(tensor<5xf64>) -> (f64, tensor<5xf64>) { ... }', optionally with additional arguments}}
 func.func private @nuts.sample(%seed: i32, %chain: i32) -> tensor<7x5xf64>
 
 // -----
 
 // It has another type.
 
-// expected-error @+1 {{is called by the library and must have type '(tensor<5xf64>) -> (f64, tensor<5xf64>)', with more arguments if needed}}
+// expected-error @+1 {{is called by the library, so its type must be '(tensor<5xf64>) -> (f64, tensor<5xf64>)', optionally with additional arguments}}
 func.func private @log_density(%q: tensor<4xf64>) -> (f64, tensor<4xf64>) {
   %l = arith.constant 0.0 : f64
   return %l, %q : f64, tensor<4xf64>

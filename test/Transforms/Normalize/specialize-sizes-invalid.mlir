@@ -37,7 +37,7 @@ module attributes {batch.sizes = {H = 1 : index}} {
 
 // -----
 
-// expected-error @+1 {{sizes 'D' and 'H' are 512 and 256 in types, and one is 1 to 8 times the other, so it is ambiguous which one a dimension follows; write another number for one, such as {H = [1009 : index, 256 : index]}}}
+// expected-error @+1 {{sizes 'D' and 'H' are 512 and 256 in types, and one is 1 to 8 times the other, so it is ambiguous which one a dimension follows; choose a different value for one, such as {H = [1009 : index, 256 : index]}}}
 module attributes {batch.sizes = {D = 512 : index, H = 256 : index}} {
 }
 
@@ -62,7 +62,7 @@ module attributes {batch.sizes = {H = [1009 : index, 1 : index]}} {
 // -----
 
 module attributes {batch.sizes = {D = 384 : index, H = 256 : index}} {
-  // expected-error @+1 {{dimension 768 is 2 x size 'D' and 3 x size 'H'; write another number for one of the sizes}}
+  // expected-error @+1 {{dimension 768 matches both 2 x size 'D' and 3 x size 'H'; choose a different value for one of the sizes}}
   func.func private @f(tensor<768xf32>)
 }
 
@@ -80,7 +80,7 @@ module attributes {batch.sizes = {H = 2 : index}} {
 
 module attributes {batch.sizes = {D = 384 : index, H = 256 : index}} {
   func.func @f(%x: tensor<?xf32>) {
-    // expected-error @+1 {{dimension 768 is 2 x size 'D' and 3 x size 'H'}}
+    // expected-error @+1 {{dimension 768 matches both 2 x size 'D' and 3 x size 'H'}}
     %y = tensor.extract_slice %x[768] [1] [1] : tensor<?xf32> to tensor<f32>
     return
   }

@@ -16,7 +16,7 @@ func.func @sum(%t: !rec.adt<@Graph>) -> f32 attributes {batch.entry} {
     rec.yield %x : f32
   }
   case @node(%left: !rec.adt<@Graph>, %right: !rec.adt<@Graph>) {
-    // expected-error @below {{this call cannot be inlined: it takes a child that may be shared, which would be computed again for each parent}}
+    // expected-error @below {{this call cannot be inlined: its argument is a child that may be shared and would be recomputed for each parent}}
     %l = func.call @sum(%left) : (!rec.adt<@Graph>) -> f32
     %r = func.call @sum(%right) : (!rec.adt<@Graph>) -> f32
     %sum = arith.addf %l, %r {rec.backedge} : f32
@@ -87,7 +87,7 @@ func.func @walk(%t: !rec.adt<@Tree>, %x: f32) -> f32 attributes {batch.entry} {
     %l = func.call @walk(%left, %x) : (!rec.adt<@Tree>, f32) -> f32
     // expected-note @below {{the mark is here}}
     %m = arith.negf %l {rec.backedge} : f32
-    // expected-error @below {{this call depends on an op marked 'rec.backedge'; only ops after all recursive calls of a block can move to the callers: mark a later op}}
+    // expected-error @below {{this call depends on an op marked 'rec.backedge'; only ops after all recursive calls of a block can move to the callers, so mark a later op}}
     %r = func.call @walk(%right, %m) : (!rec.adt<@Tree>, f32) -> f32
     rec.yield %r : f32
   } }
@@ -156,7 +156,7 @@ func.func @count(%n: i32, %x: f32) -> f32 attributes {batch.entry} {
   %one = arith.constant 1 : i32
   %m = arith.subi %n, %one : i32
   %y = func.call @count(%m, %x) : (i32, f32) -> f32
-  // expected-error @below {{this op is marked in a function with several blocks, which cannot be cut; use structured control}}
+  // expected-error @below {{cannot cut a function with several blocks at this marked op; use structured control flow}}
   %neg = arith.negf %y {rec.backedge} : f32
   cf.br ^end(%neg : f32)
 ^end(%r: f32):

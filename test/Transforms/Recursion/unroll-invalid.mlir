@@ -2,7 +2,7 @@
 // RUN: not batch-opt %s --split-input-file --rec-unroll=factor=0 2>&1 | FileCheck %s --check-prefix=FACTOR
 // RUN: not batch-opt %s --split-input-file --rec-unroll="factor=4 max-copies=9" 2>&1 | FileCheck %s --check-prefix=COPIES
 
-// FACTOR: error: cannot unroll recursion by factor=0; expected at least 1, which leaves it unchanged
+// FACTOR: error: invalid value '0' for factor; expected at least 1 (1: no unrolling)
 // COPIES: error: this function would get more than max-copies=9 copies of code; unroll fewer levels, test fewer variants or raise max-copies
 
 // The result of a shared node would be computed again for each of its parents.
@@ -19,7 +19,7 @@ func.func @count(%t: !rec.adt<@Graph>) -> index attributes {batch.entry} {
     rec.yield %one : index
   }
   case @node(%left: !rec.adt<@Graph>, %right: !rec.adt<@Graph>) {
-    // expected-error @below {{this call cannot be inlined: it takes a child that may be shared, which would be computed again for each parent}}
+    // expected-error @below {{this call cannot be inlined: its argument is a child that may be shared and would be recomputed for each parent}}
     %l = func.call @count(%left) : (!rec.adt<@Graph>) -> index
     %r = func.call @count(%right) : (!rec.adt<@Graph>) -> index
     %sum = arith.addi %l, %r : index

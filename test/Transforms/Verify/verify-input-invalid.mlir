@@ -2,7 +2,7 @@
 // RUN: batch-opt %s --autobatch --split-input-file --verify-diagnostics
 
 // A module without an entry is not batched.
-// expected-error @below {{the module has no entry: mark the function for one instance with 'attributes {batch.entry}'}}
+// expected-error @below {{the module has no entry; mark the function for one instance with 'attributes {batch.entry}'}}
 module {
   func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
     return %x : tensor<4xf32>
@@ -13,7 +13,7 @@ module {
 
 // Ops that no pass lowers are errors, which name the pass that removes them.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @below {{'tosa.tanh' is of dialect 'tosa', which is not supported; run 'mlir-opt --pass-pipeline="builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor,tosa-to-scf))"' first}}
+  // expected-error @below {{'tosa.tanh' belongs to unsupported dialect 'tosa'; run 'mlir-opt --pass-pipeline="builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor,tosa-to-scf))"' first}}
   %y = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -22,7 +22,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // Ops in functions that the entry calls are checked, too.
 func.func private @f(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
-  // expected-error @below {{'affine.for' is of dialect 'affine', which is not supported; run 'mlir-opt --lower-affine' first}}
+  // expected-error @below {{'affine.for' belongs to unsupported dialect 'affine'; run 'mlir-opt --lower-affine' first}}
   %y = affine.for %i = 0 to %n iter_args(%z = %x) -> tensor<4xf32> {
     affine.yield %z : tensor<4xf32>
   }
@@ -36,10 +36,10 @@ func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32>
 
 // -----
 
-// Errors for global variables name what to use instead.
+// Errors for global variables name the replacement.
 ml_program.global private mutable @seed(dense<0> : tensor<i64>) : tensor<i64>
 func.func @main() -> tensor<i64> attributes {batch.entry} {
-  // expected-error @below {{'ml_program.global_load' is of dialect 'ml_program', which is not supported; pass the global as an argument of the entry, with 'batch.shared' if it is a parameter, and return its new value}}
+  // expected-error @below {{'ml_program.global_load' belongs to unsupported dialect 'ml_program'; pass the global as an argument of the entry, with 'batch.shared' if it is a parameter, and return its new value}}
   %s = ml_program.global_load @seed : tensor<i64>
   return %s : tensor<i64>
 }
@@ -47,7 +47,7 @@ func.func @main() -> tensor<i64> attributes {batch.entry} {
 // -----
 
 func.func @main(%n: index) -> index attributes {batch.entry} {
-  // expected-error @below {{'memref.alloc' is of dialect 'memref', which is not supported; use the module from before this lowering, while it computes on tensors}}
+  // expected-error @below {{'memref.alloc' belongs to unsupported dialect 'memref'; use the module from before this lowering, while it computes on tensors}}
   %m = memref.alloc(%n) : memref<?xf32>
   return %n : index
 }
@@ -57,7 +57,7 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
   %c = arith.constant 0 : index
   %p = arith.constant 0.0 : f32
-  // expected-error @below {{'vector.transfer_read' is of dialect 'vector', which is not supported; use the module from before this lowering, while it computes on tensors}}
+  // expected-error @below {{'vector.transfer_read' belongs to unsupported dialect 'vector'; use the module from before this lowering, while it computes on tensors}}
   %v = vector.transfer_read %x[%c], %p : tensor<4xf32>, vector<4xf32>
   return %p : f32
 }
@@ -66,7 +66,7 @@ func.func @main(%x: tensor<4xf32>) -> f32 attributes {batch.entry} {
 
 func.func @main(%x: tensor<4xf32>) -> index attributes {batch.entry} {
   %c = arith.constant 0 : index
-  // expected-error @below {{'shape.shape_of' is of dialect 'shape', which is not supported; run 'mlir-opt --convert-shape-to-std' first}}
+  // expected-error @below {{'shape.shape_of' belongs to unsupported dialect 'shape'; run 'mlir-opt --convert-shape-to-std' first}}
   %s = shape.shape_of %x : tensor<4xf32> -> tensor<?xindex>
   return %c : index
 }

@@ -94,7 +94,7 @@ func.func @main(%i: index, %e: tensor<8x4xf32> {batch.shared = "e"})
 
 // Control passes tensors through structured ops that have a lowering.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-  // expected-error @+1 {{is not supported as control; use 'scf.if', 'scf.index_switch', 'scf.for' or 'scf.while'}}
+  // expected-error @+1 {{is not supported as control flow; use 'scf.if', 'scf.index_switch', 'scf.for' or 'scf.while'}}
   %y = scf.execute_region -> tensor<4xf32> {
     scf.yield %x : tensor<4xf32>
   }
@@ -105,7 +105,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
 
 // Such ops belong to scf and rec, not to other dialects.
 func.func @main(%n: index) -> index attributes {batch.entry} {
-  // expected-error @+1 {{is not supported as control}}
+  // expected-error @+1 {{is not supported as control flow}}
   %m = affine.for %i = 0 to 4 iter_args(%a = %n) -> index {
     affine.yield %i : index
   }
@@ -118,7 +118,7 @@ func.func @main(%n: index) -> index attributes {batch.entry} {
 func.func @main(%E: tensor<?x?xf32> {batch.shared = "E"}) -> index
     attributes {batch.entry} {
   %zero = arith.constant 0 : index
-  // expected-error @+1 {{reads an extent that control cannot read; it can only read the first extent of a ragged tensor, or of a parameter whose other extents are static}}
+  // expected-error @+1 {{reads an extent that control flow cannot read; it can only read the first extent of a ragged tensor, or of a parameter whose other extents are static}}
   %n = tensor.dim %E, %zero : tensor<?x?xf32>
   return %n : index
 }
@@ -128,7 +128,7 @@ func.func @main(%E: tensor<?x?xf32> {batch.shared = "E"}) -> index
 // The dimension of an extent has to be known.
 func.func @main(%x: tensor<?x4xf32>, %i: index) -> index
     attributes {batch.entry} {
-  // expected-error @+1 {{reads an extent that control cannot read}}
+  // expected-error @+1 {{reads an extent that control flow cannot read}}
   %n = tensor.dim %x, %i : tensor<?x4xf32>
   return %n : index
 }

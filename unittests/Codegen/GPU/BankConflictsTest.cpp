@@ -33,10 +33,10 @@ constexpr int64_t kLanes = 32, kBanks = 32;
 /// Returns how many more turns shared memory needs for a warp than the number
 /// of bytes requires.
 int64_t countConflicts(int64_t bytes, std::function<int64_t(int64_t)> address) {
-  int64_t together = std::min(kLanes, kBanks * 4 / bytes), conflicts = 0;
-  for (int64_t first = 0; first < kLanes; first += together) {
+  int64_t lanesPerTurn = std::min(kLanes, kBanks * 4 / bytes), conflicts = 0;
+  for (int64_t first = 0; first < kLanes; first += lanesPerTurn) {
     std::map<int64_t, std::set<int64_t>> wordsOf;
-    for (int64_t lane = first; lane < first + together; ++lane)
+    for (int64_t lane = first; lane < first + lanesPerTurn; ++lane)
       for (int64_t at = 0; at < std::max<int64_t>(bytes, 4); at += 4) {
         int64_t word = (address(lane) + at) / 4;
         wordsOf[word % kBanks].insert(word);
@@ -128,7 +128,8 @@ TEST_F(BankConflictsTest, ResidentParametersAndRowsHaveNone) {
         ResidentMatrix matrix{PackedAttr(), 64, depth, factors};
         EXPECT_EQ(matrix.stride() % FactorFormat::kVectorBytes, 0);
         EXPECT_EQ(countLoads(factors, matrix.stride()), 0)
-            << "kept parameters, " << factors.bytes() << " bytes, k " << depth;
+            << "resident parameters, " << factors.bytes() << " bytes, k "
+            << depth;
         // A row is as long as all of its segments.
         EXPECT_EQ(countLoads(factors, factors.stride(depth)), 0)
             << "rows, " << factors.bytes() << " bytes, k " << depth;
@@ -145,7 +146,8 @@ TEST_F(BankConflictsTest, CopiesHaveNone) {
       ResidentMatrix matrix{PackedAttr(), 64, depth, factors};
       int64_t share = std::min(depth, factors.share());
       EXPECT_EQ(countStores(4 * factors.bytes(), share / 4, matrix.stride()), 0)
-          << "kept parameters, " << factors.bytes() << " bytes, k " << depth;
+          << "resident parameters, " << factors.bytes() << " bytes, k "
+          << depth;
       EXPECT_EQ(
           countStores(4 * factors.bytes(), depth / 4, factors.stride(depth)), 0)
           << "rows, " << factors.bytes() << " bytes, k " << depth;

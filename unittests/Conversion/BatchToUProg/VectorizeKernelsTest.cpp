@@ -167,11 +167,11 @@ TEST_F(VectorizeKernelsTest, EveryResultHasABatchedForm) {
 
 TEST_F(VectorizeKernelsTest, TheBatchedFormHasALowering) {
   EXPECT_FALSE(run<NoLowering>(kPerTask));
-  EXPECT_NE(
-      error.find("has a batched form with 'builtin.unrealized_conversion_cast'"
-                 ", which cannot be lowered; build it from ops of linalg, "
-                 "tensor, arith and math"),
-      std::string::npos)
+  EXPECT_NE(error.find("has a batched form that contains "
+                       "'builtin.unrealized_conversion_cast'"
+                       ", which cannot be lowered; use only ops of linalg, "
+                       "tensor, arith and math"),
+            std::string::npos)
       << error;
 }
 

@@ -14,58 +14,58 @@ def ConvertOperatorsToGPUPass
     : Pass<"convert-operators-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Lower batched operators to functions for thread blocks";
   let description = [{
-    Makes a function `@k.rows.stageN` in the `gpu.module @device` for each stage
-    of each `uprog.operator @k.rows` in it (uprog-stage-operators). The
-    functions run over raw rows in global memory. Blocks share out the columns
-    of a stage, in tiles of 8 if the stage multiplies by parameters. Blocks
-    beyond the number of tiles share the rows of a tile with other blocks, and
-    its columns if there are few rows. A block has the same tiles at every step,
-    and so the same parameters.
+    Creates a function `@k.rows.stageN` in the `gpu.module @device` for each
+    stage of each `uprog.operator @k.rows` in it (uprog-stage-operators). The
+    functions run over raw rows in global memory. The columns of a stage are
+    divided among blocks, in tiles of 8 if the stage multiplies by parameters.
+    Blocks beyond the number of tiles share the rows of a tile with other
+    blocks, and its columns if there are few rows. A block has the same tiles,
+    and therefore the same parameters, at every step.
 
-    A block copies those of its rows that parameters are multiplied by to shared
-    memory, as many at a time as fit. Its warps share out the products: a warp
+    A block copies the rows that it multiplies by parameters to shared memory,
+    as many at a time as fit. The products are divided among its warps: a warp
     takes one share of k of one product, in one tile of 4 rows by 8 columns. If
     the block has at most 4 rows, a warp takes 2 of these columns where that
-    gives work to more warps or blocks. Lanes of a warp share out k and add up
-    their sums in a fixed order. One lane computes each other element, in
-    registers. Shares depend only on sizes, so a row has the same bits in every
-    mini-batch and on any number of blocks.
+    gives work to more warps or blocks. The lanes of a warp divide k among them
+    and add their sums in a fixed order. One lane computes each other element,
+    in registers. Shares depend only on sizes, so a row has the same bits in
+    every mini-batch and on any number of blocks.
 
-    A block keeps its parameters in shared memory for the whole launch, as far
-    as they fit. The function `@load_parameters`, with the attribute
+    A block keeps as many of its parameters as fit in shared memory for the
+    whole launch. The function `@load_parameters`, with the attribute
     `uprog.level`, begins to fill the memory, and stages that read it wait
     first. Parameters of kernels that run at only one step, or on one block by
     itself, are not kept. Parameters that are multiplied by the most rows of a
     task come first.
 
-    The level of the programs that run operators determines how many blocks
-    share out a stage, and so how many tiles a block has. The number of all
-    blocks is an estimate (`blocks`). The number of blocks of a cluster is
-    `uprog.cluster_size` of the module. If programs have several levels, nothing
-    is kept. A block that has more tiles in the end reads their parameters from
-    global memory. The remark `Parameters` reports what is kept.
+    The level of the programs that run operators determines how many blocks run
+    a stage, and thus how many tiles a block has. The number of all blocks is an
+    estimate (`blocks`). The number of blocks of a cluster is
+    `uprog.cluster_size` of the module. If programs have several levels, no
+    parameters are kept. A block that turns out to have more tiles reads their
+    parameters from global memory. The remark `Parameters` reports what is kept.
     `batch.added_bytes` of the module is the number of bytes that a launch must
     add for parameters, sums and rows.
 
     With a `precision` other than f32, warps compute products with parameters on
-    tensor cores, in tiles of 16 rows by 8 columns. Rows and kept parameters are
-    rounded once, when they are copied. `nvvm.mma.sync` multiplies them, of
+    tensor cores, in tiles of 16 rows by 8 columns. Rows and resident parameters
+    are rounded once, when they are copied. `nvvm.mma.sync` multiplies them, of
     shape m16n8k8 for tf32 and m16n8k16 for bf16. Sums are f32, and every lane
     gets four of them. Other products remain in f32. All products of an operator
     with f64 have the types that the operator specifies.
 
     For each stage, the remark `Work` reports the work of the blocks that are
-    expected to share it out. It does so for each number of rows in
-    `count-rows`, of tasks or of a ragged domain. It reports how many warps have
-    work, and the products, barriers and bytes of global memory of the block or
-    warp with the most. From these, it estimates the cycles. For up to 16
-    blocks, it also reports the number of sums that each warp leaves in shared
-    memory. The functions that make the code count the work.
+    expected to run it. It does so for each number of rows in `count-rows`, of
+    tasks or of a ragged domain. It reports how many warps have work, and the
+    products, barriers and bytes of global memory of the block or warp with the
+    most. From these, it estimates the cycles. For up to 16 blocks, it also
+    reports the number of sums that each warp leaves in shared memory. The
+    functions that emit the code count the work.
 
     `uprog.await_rows` is inserted where a stage first reads rows of earlier
     steps.
 
-    The operators stay, for the unbatched code. Their attribute `uprog.code` (a
+    The operators remain for the unbatched code. Their attribute `uprog.code` (a
     `#uprog.code`) specifies what the functions need.
 
     ```mlir

@@ -15,7 +15,7 @@ def ConvolutionsToProductsPass
   let summary = "Prepare convolutions and poolings for CPU code";
   let description = [{
     Rewrites convolutions and poolings in the operators of a module. They may be
-    linalg's, in any layout, or generics of the same shape
+    linalg ops in any layout, or generic ops of the same form
     (`inferConvolutionDims`):
 
     - Padding, and everything else that is computed or selected for each element
@@ -29,8 +29,8 @@ def ConvolutionsToProductsPass
     - The dimensions of the reduction have the order of the filter's, so that a
       filter of any rank is a matrix in memory.
 
-    The last two apply to convolutions whose filter is a parameter. Operators
-    that have stages do not change.
+    The last two rules apply to convolutions whose filter is a parameter.
+    Operators that already have stages are left unchanged.
 
     ```mlir
     %padded = tensor.insert_slice %x into %zeros[0, 0, 1, 1] [%n, 3, 8, 8] [1, 1, 1, 1]
@@ -72,21 +72,21 @@ def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
     memory. That stage is as late as the readers of the value allow. Views, and
     elementwise code of low cost over operands, are copied to their readers. An
     attribute on each reduction specifies how it runs. Contractions with
-    parameters read panels, which are packed when parameters are bound.
+    parameters read panels, which are packed when the parameters are bound.
 
     For the workers of a CPU, a stage specifies how they share it when there are
     few tasks. They share it by columns, or by rows, such as the heads of an
     attention layer (`shared_dims`). Workers wait for each other before a stage
     (`barrier`) only if one reads or writes what another one writes. A stage
     that reads the columns, or the rows, that the same worker has computed needs
-    no barrier. The pass considers all ways that are the same for stages of the
-    same rank, and takes the one with the least work and barriers.
+    no barrier. The pass considers all choices that are equal for stages of the
+    same rank, and selects the one with the least work and the fewest barriers.
 
     The stages of an operator depend on the number of vector lanes. For a CPU,
     the stages replace the body. For a GPU, the pass stages a copy of the
     operator in `gpu.module @device`, because the operator also becomes
     unbatched CPU code. The data layout of that module aligns integers as the
-    host does. Operators that have stages do not change.
+    host does. Operators that already have stages are left unchanged.
 
     ```mlir
     uprog.operator @k.rows(
@@ -115,7 +115,7 @@ def StageOperatorsPass : Pass<"uprog-stage-operators", "::mlir::ModuleOp"> {
   let options = [
     Option<"target", "target", "::mlir::uprog::StageTarget",
            /*default=*/"::mlir::uprog::StageTarget::CPU",
-           "Make stages for this target">,
+           "Split operators into stages for this target">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
            "Assume CPU vector registers of this many bits; GPU lanes load 128">,
   ];

@@ -12,14 +12,14 @@ include "mlir/Pass/PassBase.td"
 
 def ConvertBatchToLLVMPass
     : Pass<"convert-batch-to-llvm", "::mlir::ModuleOp"> {
-  let summary = "Lower inspector and instance functions and make the object";
+  let summary = "Lower inspector and instance functions and emit the object";
   let description = [{
     Lowers the functions that run on the host, including `rec`, to scf, arith
     and llvm over a `BatchContext`. In the inspector, `batch.record` appends to
     a kernel's queue. In the instance program, `batch.invoke` calls the
-    operator's code with one task. Adds the exports of a compiled object: the
-    global `batch_object` with its entry points and its descriptor (see
-    docs/reference/abi.md).
+    operator's code with one task. Adds the exported symbols of a compiled
+    object: the global `batch_object` with its entry points and its descriptor
+    (see docs/reference/abi.md).
 
     ```mlir
     func.func @main(%x: !vec {batch.name = "x"}) -> (!vec {batch.name = "y"})

@@ -13,9 +13,9 @@
 
 namespace mlir::batch {
 
-/// The units that run an instance of strategy `replicate`: one unit by itself,
+/// Units that run an instance with strategy `replicate`: one unit by itself,
 /// the blocks of a cluster, or all units together. `Auto` selects the level
-/// that is estimated to be fastest.
+/// with the lowest estimated time.
 enum class InstanceLevel { Auto, Block, Cluster, Device };
 
 template <>

@@ -14,12 +14,12 @@ def VectorizeKernelsPass
     : Pass<"batch-vectorize-kernels", "::mlir::ModuleOp"> {
   let summary = "Add the batch dimension to kernels";
   let description = [{
-    Makes a `uprog.operator @k.rows` for every `batch.kernel @k` that has none:
-    the same tensor code for `n` tasks at once. Every per-task tensor gets a
-    leading dimension. A `linalg.matvec` with a shared matrix becomes a
+    Creates a `uprog.operator @k.rows` for every `batch.kernel @k` that has
+    none: the same tensor code for `n` tasks at once. Every per-task tensor gets
+    a leading dimension. A `linalg.matvec` with a shared matrix becomes a
     `linalg.matmul`, and one with a per-task matrix becomes a batched matvec.
     Elementwise code gets one more parallel loop. Code that reads only shared
-    operands does not change. Ragged tensors are concatenated: reductions over
+    operands is left unchanged. Ragged tensors are concatenated: reductions over
     their extent become `batch.segment_reduce`, and per-task operands of their
     elementwise code become `batch.segment_broadcast`.
 
@@ -84,13 +84,13 @@ def VectorizeKernelsPass
 }
 
 def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
-  let summary = "Run the blocks of a machine for many lanes at a time";
+  let summary = "Run the blocks of a machine on many lanes at a time";
   let description = [{
-    Makes the executor of a `batch.machine`: a `uprog.program` in which lanes
+    Creates the executor of a `batch.machine`: a `uprog.program` in which lanes
     take instances. One block after another runs for all lanes that wait for it
     (program-counter autobatching, Radul et al., MLSys 2020, algorithm 2). Units
-    share nothing, so the program has block level: each unit runs it by itself,
-    on its own lanes.
+    share nothing, so this is a block-level program: each unit runs it by
+    itself, on its own lanes.
 
     ```mlir
     batch.machine @main.machine() {
@@ -143,11 +143,11 @@ def LockstepPass : Pass<"batch-lockstep", "::mlir::ModuleOp"> {
 
 def ConvertBatchToUProgPass
     : Pass<"convert-batch-to-uprog", "::mlir::ModuleOp"> {
-  let summary = "Make the uprog.program that runs a plan";
+  let summary = "Create the uprog.program that runs a plan";
   let description = [{
-    Makes the executor of an entry that has an inspector: a loop over the steps
-    of a plan, which all units run in step. A uniform branch on the number of
-    the step's kernel has a case for each kernel with recorded tasks, with a
+    Creates the executor of an entry that has an inspector: a loop over the
+    steps of a plan, which all units run in step. A uniform branch on the number
+    of the step's kernel has a case for each kernel with recorded tasks, with a
     `uprog.run` of its operator. All units wait for each other only after steps
     that require it.
 
@@ -192,21 +192,21 @@ def ConvertBatchToUProgPass
 }
 
 def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
-  let summary = "Run the control of an instance on all units";
+  let summary = "Run the control flow of an instance on all units";
   let description = [{
-    Makes the executor of an entry of strategy `replicate`. Every unit computes
-    the control of the instance by itself, from elements that kernels have
-    written. The units share the tasks (Cocktailer, Zhang et al., OSDI 2023).
-    Loops and branches carry the locations of tensors, so that no tensor is
-    copied. The buffer of a result has as many copies as are read while the
-    result is written, plus one. A slice that is inserted into a tensor changes
-    it in place if nothing else reads the tensor.
+    Creates the executor of an entry with strategy `replicate`. Every unit
+    computes the control flow of the instance by itself, from elements that
+    kernels have written. The tasks are divided among the units (Cocktailer,
+    Zhang et al., OSDI 2023). Loops and branches carry the locations of tensors,
+    so no tensor is copied. The buffer of a result has as many copies as are
+    read while the result is written, plus one. A slice that is inserted into a
+    tensor changes it in place if nothing else reads the tensor.
 
     A recursion over a data structure becomes a loop over the nodes, children
     first. The data structure must be an argument, and the recursion must visit
-    all its nodes and take nothing else that changes. A recursive call becomes
-    the value that the loop remembers for the child. Tensors that other nodes or
-    the host read have a row for each node.
+    all its nodes and take nothing else that changes. A recursive call becomes a
+    read of the value that the loop has stored for the child. Tensors that other
+    nodes or the host read have a row for each node.
 
     | `level` | an instance runs on |
     |---|---|
@@ -214,15 +214,15 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     | `cluster` | a cluster of a GPU's blocks, or all workers of a CPU |
     | `device` | all units; several instances can run as a *set* |
 
-    In a set, each unit computes the control of all instances. A branch runs
-    each way for the instances that take it, and a loop runs for those that are
-    still in it. A task becomes a batch of their tasks.
+    In a set, each unit computes the control flow of all instances. A branch
+    runs each way for the instances that take it, and a loop runs for those that
+    are still in it. A task becomes a batch of their tasks.
 
     On a CPU, `auto` uses sets if they are faster than running each instance on
     one unit. Otherwise each unit runs equally many instances. All units
-    together run the remaining instances, if that is faster than on one unit. On
-    a GPU, `auto` uses the fastest of sets, one unit, all units, and clusters
-    (`cluster-size`) for all instances.
+    together run the remaining instances if that is faster than running them on
+    one unit. On a GPU, `auto` uses the fastest of sets, one unit, all units,
+    and clusters (`cluster-size`) for all instances.
 
     If several units run an instance, one of them runs steps that are smaller
     than the barriers between them (`uprog.run` with a level). Estimates decide
@@ -259,7 +259,7 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     }
     ```
 
-    `uprog-insert-barriers` inserts the barriers, which this pass does not. See
+    `uprog-insert-barriers` inserts the barriers; this pass does not. See
     test/Conversion/BatchToUProg/replicate.mlir, and for data structures
     test/Conversion/BatchToUProg/replicate-nodes.mlir.
   }];
@@ -271,7 +271,7 @@ def ReplicatePass : Pass<"batch-replicate", "::mlir::ModuleOp"> {
     Option<"instances", "instances", "int64_t", /*default=*/"64",
            "Expect mini-batches of this many instances (1: no sets)">,
     Option<"gpu", "gpu", "bool", /*default=*/"false",
-           "Estimate for the blocks of a GPU instead of workers">,
+           "Estimate times for the blocks of a GPU instead of workers">,
     Option<"clusterSize", "cluster-size", "int64_t", /*default=*/"0",
            "Let 'auto' use clusters of this many blocks (0: no clusters)">,
     Option<"rounds", "rounds", "int64_t", /*default=*/"::mlir::batch::kUnknownRounds",

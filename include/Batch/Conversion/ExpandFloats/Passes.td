@@ -15,17 +15,17 @@ def ExpandFloatsPass : Pass<"batch-expand-floats"> {
   let description = [{
     Ops of `arith` and `math`, and `vector.fma`, compute scalars and vectors of
     f16 and bf16 in f32. Each result is rounded. Sums, differences, products,
-    quotients and square roots are those that IEEE 754 requires of the type
-    itself. The reason is that f32 has more than twice its digits. Conversions
-    of f64 and integers also round once: they go through an f32 that is rounded
-    to odd. Conversions of bf16 become integer code, which rounds to nearest,
-    ties to even, and converts every NaN to one NaN. Conversions of f16 are
-    instructions. So results do not depend on the target or on the width of
+    quotients and square roots are the results that IEEE 754 requires for the
+    type itself, because f32 has more than twice as many digits. Conversions of
+    f64 and integers also round once: they go through an f32 that is rounded to
+    odd. Conversions of bf16 become integer code, which rounds to nearest, ties
+    to even, and converts every NaN to one NaN. Conversions of f16 are
+    instructions. So results depend neither on the target nor on the width of
     vectors, and no library is called.
 
     Later passes can fold the conversions of `arith-emulate-unsupported-floats`,
-    and with them the rounding between two ops. They cannot fold those of this
-    pass.
+    and with them the rounding between two ops. They cannot fold the conversions
+    of this pass.
 
     ```mlir
     %c = arith.addf %a, %b : f16
@@ -46,18 +46,19 @@ def SaturateConversionsPass : Pass<"batch-saturate-conversions"> {
   let summary = "Define conversions of floats outside an integer's range";
   let description = [{
     `arith.fptosi` and `arith.fptoui` do not define the result for a float
-    outside the range of the integer type. In LLVM, it is a poison value, and
-    each processor gives another number. This pass defines the result as JAX
-    does. A float above the range becomes the greatest integer, one below it the
-    least, and a NaN becomes 0. All devices run the same code, so they agree.
+    outside the range of the integer type. In LLVM, the result is a poison
+    value, and each processor computes a different number. This pass defines the
+    result as JAX does. A float above the range becomes the largest integer, a
+    float below it the smallest, and a NaN becomes 0. All devices run the same
+    code, so they agree.
 
     The pass compares the float with the bounds of the type. `llvm.fptosi.sat`
     computes the same numbers. For vectors, it takes four times as many
-    instructions on x86, which converts them one by one. GPUs have no
+    instructions on x86, which converts the elements one by one. GPUs have no
     instruction for it either.
 
-    Conversions that later passes make, for example
-    [batch-expand-math](#-batch-expand-math), are within the range and do not
+    Conversions that later passes create, for example
+    [batch-expand-math](#-batch-expand-math), are within the range and need no
     change. Conversions of f16 and bf16 must already be those of f32
     ([batch-expand-floats](#-batch-expand-floats)), because their range may be
     smaller than that of the integer.

@@ -16,11 +16,11 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
     Replaces ops of `math` on scalars and static vectors of f32 and f64 with
     range reductions, polynomials in `math.fma`, divisions and roots. The same
     operations run for scalars and for vectors of every width, so results do not
-    depend on the width. A GPU computes the CPU's results. No op needs a
+    depend on the width. A GPU computes the same results as a CPU. No op needs a
     library.
 
-    Errors are at most these, in units in the last place of the exact result,
-    for f32 and f64, including subnormal results:
+    The table lists the maximum errors for f32 and f64, in units in the last
+    place of the exact result. They include subnormal results:
 
     | ops | units |
     |---|---|
@@ -33,7 +33,7 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
     | acosh, asinh, atanh, sinh, tanh | 3.5 |
     | erfc | 5 |
 
-    The errors hold for all arguments. Below a threshold, angles are reduced by
+    The bounds hold for all arguments. Below a threshold, angles are reduced by
     terms of pi / 2. From the threshold on, each element is multiplied by the
     bits of 2 / pi that it needs:
 
@@ -42,16 +42,16 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
     | cos, sin, sincos | 2¹⁸ | 2⁴⁶ |
     | tan | 2¹⁰ | 2²² |
 
-    For a vector with all elements below the threshold, this costs one
+    A vector whose elements are all below the threshold costs only one
     comparison.
 
     Logarithms of powers of their base, and whole powers of numbers, are exact
     where the results fit. Signed zeros, infinities, NaN and arguments outside
-    the domain have the results of C's functions. Squares are products. `ipowi`
-    wraps around and is a loop over the exponent's bits. Negative powers,
-    including those of 0, are 0, except those of 1 and -1.
+    the domain have the same results as the C functions. Squares are products.
+    `ipowi` wraps around and is a loop over the exponent's bits. Negative
+    powers, including those of 0, are 0, except those of 1 and -1.
 
-    Ops for which targets have instructions stay: absf, absi, ceil, copysign,
+    Ops for which targets have instructions remain: absf, absi, ceil, copysign,
     ctlz, ctpop, cttz, floor, fma, roundeven, sqrt and trunc. All of them are
     exact or correctly rounded. The ops isfinite, isinf, isnan and isnormal are
     also expanded for f16 and bf16, and `ipowi` for integers of any width.
@@ -82,10 +82,10 @@ def ExpandMathPass : Pass<"batch-expand-math"> {
 def MathToIntrinsicsPass : Pass<"batch-math-to-intrinsics"> {
   let summary = "Turn math into intrinsics that GPUs have instructions for";
   let description = [{
-    MLIR's conversions for GPUs call a library for most of `math`, and only the
-    toolkit of the GPU provides it. This pass turns `math` on floats into LLVM
-    intrinsics that code generators for GPUs support. Others are errors. Run it
-    after `batch-expand-math` and before those conversions.
+    The MLIR conversions for GPUs call a library for most ops of `math`, and
+    only the GPU toolkit provides it. This pass converts `math` ops on floats to
+    LLVM intrinsics that code generators for GPUs support. Other ops of `math`
+    are errors. Run it after `batch-expand-math` and before those conversions.
 
     ```mlir
     %y = math.sqrt %x : f32

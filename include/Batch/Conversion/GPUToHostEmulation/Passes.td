@@ -14,7 +14,7 @@ def ConvertGPUToHostEmulationPass
     : Pass<"convert-gpu-to-host-emulation", "::mlir::ModuleOp"> {
   let summary = "Turn GPU kernels into functions for the emulator";
   let description = [{
-    Turns every kernel `@k` of a `gpu.module` into a function `@k.emulate`,
+    Converts every kernel `@k` of a `gpu.module` to a function `@k.emulate`,
     which the emulator of the runtime library calls for each thread (see
     docs/explanation/emulator.md). Other functions of the module become private
     functions. The `gpu.module` and all `gpu.launch_func` are removed: the host
@@ -24,11 +24,11 @@ def ConvertGPUToHostEmulationPass
     kernel's arguments. It reads identifiers from the thread. Barriers,
     shuffles, atomics, fences and fragment products become calls through the
     thread's table of functions. Plain loads and stores, including masked ones,
-    stay, and such a call before them checks the access. All pointers are the
-    host's. Variables in shared memory are offsets into that of the thread's
-    block. The attribute `batch.shared_bytes` of `@k.emulate` is the number of
-    bytes that they take. Memory that a launch adds, a variable without size,
-    follows them.
+    remain, and such a call before each of them checks the access. All pointers
+    are the host's. Variables in shared memory are offsets into the shared
+    memory of the thread's block. The attribute `batch.shared_bytes` of
+    `@k.emulate` is the number of bytes that they take. Memory that a launch
+    adds, a variable without size, follows them.
 
     ```mlir
     gpu.module @m {

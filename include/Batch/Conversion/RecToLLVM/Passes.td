@@ -17,10 +17,10 @@ def ConvertRecToLLVMPass
     Gives every function the context as its first argument and replaces values
     of ADTs, lists and tensors with cells. A match becomes a switch over the
     variant of a node. A construction takes a new node of the forest. A map
-    fills new entries of the list pool. The declarations of ADTs stay.
+    fills new entries of the list pool. The declarations of ADTs remain.
 
-    The pipelines use the patterns together with those of `batch`. On its own,
-    this pass lowers programs without tensor code.
+    The pipelines use the patterns together with those of `batch`. This pass
+    alone lowers programs without tensor code.
 
     ```mlir
     func.func @left(%t: !rec.adt<@Tree>) -> !rec.adt<@Tree> {

@@ -30,8 +30,8 @@ void populateRecToLLVMConversionPatterns(const TypeConverter &converter,
                                          const rec::VariantNumbering &numbering,
                                          RewritePatternSet &patterns);
 
-/// Emits an error at the first op in `op` that these patterns do not lower: one
-/// that walks a value of a list-shaped ADT.
+/// Emits an error at the first op in `op` that these patterns do not lower: an
+/// op that walks a value of a list-shaped ADT.
 LogicalResult checkRecToLLVM(Operation *op);
 
 /// Adds patterns that convert the types of functions, calls, returns, selects

@@ -19,7 +19,7 @@ namespace mlir::batch {
 #define GEN_PASS_REGISTRATION
 #include "Batch/Conversion/SCFToCF/Passes.h.inc"
 
-/// Lowers all ops of `scf` in the regions of `root` to branches, with MLIR's
+/// Lowers all ops of `scf` in the regions of `root` to branches, with the MLIR
 /// patterns. `listener`, if given, is notified of each op that moves.
 LogicalResult lowerSCFToCF(Operation *root,
                            RewriterBase::Listener *listener = nullptr);

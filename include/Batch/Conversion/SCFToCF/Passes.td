@@ -13,10 +13,10 @@ include "mlir/Pass/PassBase.td"
 def SCFToCFPass : Pass<"batch-scf-to-cf"> {
   let summary = "Lower scf to branches in reverse program order";
   let description = [{
-    Applies the patterns of MLIR's `convert-scf-to-cf`. Each pattern splits a
-    block at an op and moves the ops after it. In program order, an op would
-    move once for each op of scf before it. This pass starts with the last op of
-    a block, so each op moves only once for each region around it.
+    Applies the patterns of the MLIR pass `convert-scf-to-cf`. Each pattern
+    splits a block at an op and moves the ops after it. In program order, an op
+    would move once for each op of scf before it. This pass starts with the last
+    op of a block, so each op moves only once for each region around it.
 
     ```mlir
     scf.if %c {

@@ -15,27 +15,28 @@ def ConvertUProgToCPUPass
   let summary = "Lower programs to code that every worker of a pool runs";
   let description = [{
     A `uprog.program` of device level becomes a function over (context, worker,
-    workers); a unit is a worker thread. `uprog.run` shares its tasks out in one
-    of two ways, depending on their number. Large batches are shared by rows, so
-    that no worker waits inside a kernel. Small batches are shared stage by
-    stage as the stages specify, mostly by columns. Each worker then reads only
-    its own share of the parameters, and row tiles stay full. Workers wait for
-    each other where a stage requires it. `convert-operators-to-cpu` decides for
-    each kernel which batches are large, from the size of its parameters and its
-    work per task (see the remark `Sharing`).
+    workers); a unit is a worker thread. `uprog.run` divides its tasks among the
+    workers in one of two ways, depending on their number. Large batches are
+    shared by rows, so that no worker waits inside a kernel. Small batches are
+    shared stage by stage as the stages specify, mostly by columns. Each worker
+    then reads only its own share of the parameters, and row tiles stay full.
+    Workers wait for each other where a stage requires it.
+    `convert-operators-to-cpu` decides for each kernel which batches are large,
+    from the size of its parameters and its work per task (see the remark
+    `Sharing`).
 
-    All workers are one cluster: together they run a program of level `cluster`,
-    and its tasks one after another. Each worker runs a program of block level
-    by itself. Other programs may run the tasks of such a program. Of n workers,
+    All workers are one cluster: together they run a cluster-level program, and
+    its tasks one after another. Each worker runs a block-level program by
+    itself. Other programs may run the tasks of such a program. Of n workers,
     worker w then takes every n-th task, starting at task w. Operands of such a
     program other than plans and lanes become further arguments of its function.
 
     If such a program computes only with numbers, and has loops, there is a
-    second function. It runs instances side by side in the elements of vectors.
-    A loop continues while at least one of these instances is in it, and the
-    others keep their values. A way of a branch runs if at least one of them
-    takes it. A few instances run one by one, and so do those of a vector in
-    which an instance may exceed its limit of rounds.
+    second function. It runs several instances at once in the elements of
+    vectors. A loop continues while at least one of these instances is in it,
+    and the others keep their values. A path of a branch runs if at least one of
+    them takes it. If there are only a few instances, or one of a vector may
+    exceed its limit of rounds, the instances run one by one.
 
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {
@@ -72,7 +73,7 @@ def ConvertUProgToCPUPass
   }];
   let options = [
     Option<"rowSplit", "row-split", "int64_t", /*default=*/"0",
-           "Share batches of at least this many tasks per worker by rows, "
+           "Divide batches of at least this many tasks per worker by rows, "
            "overriding the kernel's number (0: use the kernel's)">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
            "Run instances next to each other in vectors of this many bits">,

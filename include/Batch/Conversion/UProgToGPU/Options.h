@@ -12,12 +12,12 @@
 
 namespace mlir::batch {
 
-/// The blocks of a GPU that run a plan together; `Auto` leaves the choice to
+/// Blocks of a GPU that run a plan together; `Auto` leaves the choice to
 /// batch-choose-executor.
 enum class Executor { Auto, Device, Cluster, Block };
 
-/// The format of a kernel: code in the LLVM dialect, PTX or assembly text, or a
-/// binary that a toolkit makes from that.
+/// Format of a kernel: code in the LLVM dialect, PTX or assembly text, or a
+/// binary that a toolkit creates from the text.
 enum class CodeFormat { LLVM, ISA, Bin, Fatbin };
 
 template <>

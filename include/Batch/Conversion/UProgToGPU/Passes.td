@@ -13,11 +13,11 @@ include "mlir/Pass/PassBase.td"
 def CheckGPUTargetPass : Pass<"batch-check-gpu-target", "::mlir::ModuleOp"> {
   let summary = "Check whether code for a GPU can be generated";
   let description = [{
-    Changes nothing. Reports errors that LLVM or a toolkit would otherwise
-    report much later. These are unknown chips, chips without a feature that a
-    persistent kernel or its options need, and formats whose tools are not
-    installed. Control that waits for tensors is an error too, and so is
-    `arith.remf` in an operator, because there is no GPU code for them.
+    Changes nothing. Reports early the errors that LLVM or a toolkit would
+    otherwise report: unknown chips, chips without a feature that a persistent
+    kernel or its options need, and formats whose tools are not installed.
+    Control flow that waits for tensors is an error too, and so is `arith.remf`
+    in an operator, because there is no GPU code for them.
 
     ```mlir
     // error: unknown chip 'sm_1'
@@ -47,32 +47,32 @@ def ChooseExecutorPass : Pass<"batch-choose-executor", "::mlir::ModuleOp"> {
   let description = [{
     Sets the level of programs, and of their barriers, to that of the group of
     blocks that runs a plan: `device`, `cluster` or `block`. Barriers of smaller
-    groups cost less, and a mini-batch has a plan for each group. But each group
-    reads all parameters, and only the blocks of one group share a task. If
-    clusters run programs, the module gets `uprog.cluster_size`.
+    groups cost less, and a mini-batch has one plan per group. However, each
+    group reads all parameters, and only the blocks of one group share a task.
+    If clusters run programs, the module gets `uprog.cluster_size`.
 
     `auto` estimates a step of each kernel for a mini-batch of `instances`
     instances with a task each. It chooses the group whose steps take the fewest
     cycles, or the largest group within 5 % of that. A kernel that runs at only
-    one step of a plan does not count, unless all do. A group has its share of
-    the tasks. The pass counts the work of its blocks as the remark `Work` of
-    convert-operators-to-gpu does. Chains of dependent loads and instructions
-    are known only from the generated code, so the pass assumes two loads and
-    100 instructions.
+    one step of a plan does not count, unless all kernels run at one step. Each
+    group has its share of the tasks. The pass counts the work of its blocks as
+    the remark `Work` of convert-operators-to-gpu does. Chains of dependent
+    loads and instructions are known only after code generation, so the pass
+    assumes two loads and 100 instructions.
 
     The estimate accounts for parameters that blocks keep in shared memory or
     that do not fit there, and for warps without work. It omits products of two
     tensors of a task. It adds the barriers between stages and steps, and the
-    host's work for a step of each plan.
+    work of the host for one step of each plan.
 
     Clusters have `cluster-size` blocks. With 0, they have `uprog.cluster_size`
     of the module, or else 8, and `auto` also considers 16 if the chip supports
-    that. Without a chip, `auto` does not consider clusters. The remark
+    that. If no chip is given, `auto` does not consider clusters. The remark
     `Executor` reports the choice and the reason.
 
     A program on lanes runs on blocks, each with its own lanes, and any other
-    executor is an error. A program that others run keeps its level if that is
-    below theirs, and they get a higher level.
+    executor is an error. A program that other programs run keeps its level if
+    it is below their level. The other programs get a higher level.
 
     ```mlir
     uprog.program @main.execute() level(device) {
@@ -135,10 +135,10 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
     | `cluster` | a thread-block cluster | the cluster's hardware barrier |
     | `block` | a block | the block's barrier |
 
-    Before that, all threads call `@load_parameters` of the `gpu.module`, if it
+    First, all threads call `@load_parameters` of the `gpu.module`, if it
     exists. It fills the block's shared memory with parameters. Each block keeps
-    its share, as one of the blocks of its group of level `uprog.level`. The
-    launch adds the module's `batch.added_bytes` of shared memory.
+    its share as a member of its group of blocks, whose level is `uprog.level`.
+    The launch adds the module's `batch.added_bytes` of shared memory.
 
     If a program only runs steps of plans, blocks wait for each other in the
     functions of stages, at `uprog.await_rows`. Meanwhile, loads from the plan
@@ -147,20 +147,20 @@ def ConvertUProgToGPUPass : Pass<"convert-uprog-to-gpu", "::mlir::ModuleOp"> {
 
     At the barrier in global memory, the first thread of a block publishes the
     writes of its block (a release fence) and counts its arrival. It waits with
-    acquire loads until as many blocks have arrived as this barrier and those
-    before it need. A block that waits for too long writes a record, and all
-    blocks leave.
+    acquire loads until the count includes all arrivals at this barrier and at
+    the previous ones. A block that waits for too long writes a record, and all
+    blocks exit.
 
-    A `uprog.run` of a program of a lower level becomes a loop over its tasks.
-    If a group has n blocks, or n clusters, each of them runs every n-th task by
-    itself. If a module has programs of level `cluster`, all its kernels are
-    launched in clusters of `uprog.cluster_size`, also those of other levels.
+    A `uprog.run` of a lower-level program becomes a loop over its tasks. If a
+    group has n blocks, or n clusters, each of them runs every n-th task by
+    itself. If a module has cluster-level programs, all its kernels are launched
+    in clusters of `uprog.cluster_size`, including kernels of other levels.
 
     Every block runs a program on lanes by itself, on its own lanes. The
     arguments of the kernel are then the context, which names the lanes, the
-    control words, and the number of blocks. The threads of a block share out
-    the lanes and wait at its barrier. A machine with `frames` is an error,
-    because a block has no stack for calls.
+    control words, and the number of blocks. The threads of a block divide the
+    lanes among them and wait at its barrier. A machine with `frames` is an
+    error, because a block has no stack for calls.
 
     ```mlir
     uprog.program @main.execute(%plan: !batch.plan) level(device) {

@@ -11,11 +11,11 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvertUProgToSCFPass : Pass<"convert-uprog-to-scf"> {
-  let summary = "Lower the uniform control of programs to scf";
+  let summary = "Lower the uniform control flow of programs to scf";
   let description = [{
     `uprog.for`, `uprog.branch` and `uprog.while` become `scf.for`,
     `scf.index_switch` and `scf.while`, which carry the same numbers. Everything
-    else stays. Pipelines do not need this pass: `convert-uprog-to-cpu` and
+    else remains. Pipelines do not need this pass: `convert-uprog-to-cpu` and
     `convert-uprog-to-gpu` use the same patterns, `populateUProgToSCFPatterns`
     of Batch/Conversion/UProgToSCF/UProgToSCF.h. A compiler with its own target
     can use them too.

@@ -26,8 +26,8 @@ void populateUProgToSCFPatterns(const TypeConverter &converter,
 
 /// Moves the region of a uprog.reduce into a loop before it, for the pattern of
 /// a target. The loop runs over every `step`th number from `first` (an i64) to
-/// `upper` (an index). Returns the least keys, then the numbers that have them,
-/// all i64s.
+/// `upper` (an index). Returns the smallest keys, then the numbers that have
+/// them, all i64s.
 SmallVector<Value> makeLeastLoop(uprog::ReduceOp reduce, Value upper,
                                  Value first, int64_t step,
                                  ConversionPatternRewriter &rewriter);

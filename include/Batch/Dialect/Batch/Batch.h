@@ -27,7 +27,7 @@
 #include "batch-runtime/Schedule/PolicyNames.h"
 
 namespace mlir {
-/// Parser of the policy in `#batch.policy`, which has the same name as in the
+/// Parser of the policy in `#batch.policy`. The policy has the same name in the
 /// runtime.
 template <>
 struct FieldParser<batchrt::Policy, batchrt::Policy> {
@@ -53,70 +53,70 @@ namespace mlir::batch {
 /// Marks the entry function of a module, which takes one instance and returns
 /// its results.
 inline constexpr StringLiteral kEntryAttr = "batch.entry";
-/// On arguments of functions: a string, the parameter's name in the parameter
-/// file. On arguments of kernels: a unit attribute; the argument is equal for
-/// all tasks.
+/// Attribute of a function argument: a string, the name of the parameter in the
+/// parameter file. On an argument of a kernel, it is a unit attribute, which
+/// marks an argument that is equal for all tasks.
 inline constexpr StringLiteral kSharedAttr = "batch.shared";
-/// The name of a per-instance argument or of a result of the entry.
+/// Name of a per-instance argument or of a result of the entry.
 inline constexpr StringLiteral kNameAttr = "batch.name";
-/// On a tensor result of the entry: the name of the result, an index or
-/// integer, that is the number of its rows. All other rows are left out.
+/// Attribute of a tensor result of the entry: the name of another result, an
+/// index or integer, which is the number of valid rows. All other rows are
+/// omitted.
 inline constexpr StringLiteral kRowsAttr = "batch.rows";
-/// On a module: a dictionary from size names to their values.
+/// Attribute of a module: a dictionary from size names to their values.
 inline constexpr StringLiteral kSizesAttr = "batch.sizes";
-/// Marks the functions that are made from the entry: the inspector of one
+/// Marks the functions that are created from the entry: the inspector of one
 /// instance, the traversals that run before it, and the executor.
 inline constexpr StringLiteral kInspectorAttr = "batch.inspector";
 inline constexpr StringLiteral kTraversalAttr = "batch.traversal";
 inline constexpr StringLiteral kExecutorAttr = "batch.executor";
-/// The table or source that holds the rows of a tensor. On arguments and
-/// results of functions and kernels: its name. On a `rec.variant`: a dictionary
-/// from fields to such names. A value that may be a row of an input has both
+/// Table or source that stores the rows of a tensor. On arguments and results
+/// of functions and kernels: its name. On a `rec.variant`: a dictionary from
+/// fields to such names. A value that may be a row of an input has both
 /// attributes.
 inline constexpr StringLiteral kTableAttr = "batch.in_table";
 inline constexpr StringLiteral kSourceAttr = "batch.in_source";
-/// On an argument of a kernel: a `#batch.read` that specifies how a step reads
-/// it.
+/// Attribute of a kernel argument: a `#batch.read` that specifies how a step
+/// reads it.
 inline constexpr StringLiteral kReadAttr = "batch.read";
-/// On a result of a kernel that equals an operand except for a replaced slice:
-/// the number of the argument for that operand. The result may be written into
-/// the row of the operand.
+/// Attribute of a kernel result that equals an operand except for a replaced
+/// slice: the number of the argument for that operand. The result may be
+/// written into the row of the operand.
 inline constexpr StringLiteral kInPlaceAttr = "batch.in_place";
-/// On a result of a kernel: the kernel's steps have the address of each task's
-/// row.
+/// Attribute of a kernel result: the steps of the kernel have the address of
+/// each task's row.
 inline constexpr StringLiteral kRowListAttr = "batch.row_list";
-/// On a kernel: the number of bytes that a task copies for inserts whose
-/// results are not marked `batch.in_place`.
+/// Attribute of a kernel: the number of bytes that a task copies for inserts
+/// whose results are not marked `batch.in_place`.
 inline constexpr StringLiteral kCopiedBytesAttr = "batch.copied_bytes";
-/// On kernels' arguments with `batch.shared`: the number of the entry's
-/// parameter. On ragged arguments: the number of their domain. All arguments of
-/// a domain have equal extents.
+/// Attribute of a kernel argument. With `batch.shared`: the number of the
+/// entry's parameter. On a ragged argument: the number of its domain. All
+/// arguments of a domain have equal extents.
 inline constexpr StringLiteral kParameterAttr = "batch.parameter";
 inline constexpr StringLiteral kRaggedAttr = "batch.ragged";
-/// The name of the gpu.module with an object's persistent kernel.
+/// Name of the gpu.module with an object's persistent kernel.
 inline constexpr StringLiteral kDeviceModule = "device";
-/// On the host function that launches that kernel: {kernel, executor,
+/// Attribute of the host function that launches that kernel: {kernel, executor,
 /// block_size, cluster_size, shared_bytes}.
 inline constexpr StringLiteral kLaunchAttr = "batch.kernel_launch";
-/// On the function of a kernel that the emulator calls: the number of bytes of
-/// its static shared memory.
+/// Attribute of the function of a kernel that the emulator calls: the size of
+/// its static shared memory in bytes.
 inline constexpr StringLiteral kEmulatedAttr = "batch.shared_bytes";
-/// On a gpu.module: the number of bytes of shared memory per block that a
-/// launch adds.
+/// Attribute of a gpu.module: the number of bytes of shared memory per block
+/// that a launch adds.
 inline constexpr StringLiteral kAddedBytesAttr = "batch.added_bytes";
-/// On a module: the PolicyAttr that its schedules follow.
+/// Attribute of a module: the PolicyAttr that its schedules follow.
 inline constexpr StringLiteral kPolicyAttr = "batch.policy";
-/// On the entry: the StrategyAttr of its control. If that is `none` because no
-/// other strategy is legal, also a string that gives the location and the
-/// reason.
+/// Attribute of the entry: its StrategyAttr. If that is `none` because no other
+/// strategy is legal, also a string that gives the location and the reason.
 inline constexpr StringLiteral kStrategyAttr = "batch.strategy";
 inline constexpr StringLiteral kNotBatchedAttr = "batch.not_batched";
-/// On a loop: the OrderAttr of its tasks.
+/// Attribute of a loop: the OrderAttr of its tasks.
 inline constexpr StringLiteral kOrderAttr = "batch.order";
-/// On a recursive function of the inspector or of the instance program: calls
-/// with equal arguments run once.
+/// Attribute of a recursive function of the inspector or of the instance
+/// program: calls with equal arguments run once.
 inline constexpr StringLiteral kMemoizedAttr = "batch.memoized";
-/// On a rec.map of the inspector: its rounds wait concurrently.
+/// Attribute of a rec.map of the inspector: its rounds wait concurrently.
 inline constexpr StringLiteral kConcurrentAttr = "batch.concurrent_rounds";
 
 /// Returns the entry function of `module`, or null.

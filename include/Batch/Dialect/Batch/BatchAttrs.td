@@ -25,7 +25,7 @@ def Batch_ReadAttr : AttrDef<Batch_Dialect, "Read"> {
   let mnemonic = "read";
   let summary = "access of a step to one operand of a kernel";
   let description = [{
-    The kind specifies the row that a step reads for a task:
+    The kind determines the row that a step reads for a task:
 
     | kind | row of task `t` |
     |---|---|
@@ -53,7 +53,7 @@ def Batch_PolicyAttr : AttrDef<Batch_Dialect, "Policy"> {
   let summary = "policy that picks the next batch";
   let description = [{
     docs/explanation/policies.md describes each policy. `fsm` takes the table of
-    a state machine. A module without `batch.policy` runs by depth.
+    a state machine. A module without `batch.policy` uses policy `depth`.
 
     ```mlir
     module attributes {batch.policy = #batch.policy<greedy>} {}
@@ -65,7 +65,7 @@ def Batch_PolicyAttr : AttrDef<Batch_Dialect, "Policy"> {
   let genVerifyDecl = 1;
 }
 
-def Batch_Strategy : I32EnumAttr<"Strategy", "strategy of control", [
+def Batch_Strategy : I32EnumAttr<"Strategy", "control-flow strategy", [
       I32EnumAttrCase<"Auto", 0, "auto">,
       I32EnumAttrCase<"None", 1, "none">,
       I32EnumAttrCase<"Linearize", 2, "linearize">,
@@ -78,20 +78,20 @@ def Batch_Strategy : I32EnumAttr<"Strategy", "strategy of control", [
 }
 
 def Batch_StrategyAttr : EnumAttr<Batch_Dialect, Batch_Strategy, "strategy"> {
-  let summary = "the control strategy of an entry";
+  let summary = "the control-flow strategy of an entry";
   let description = [{
-    | strategy | control |
+    | strategy | control flow |
     |---|---|
     | `auto` | not chosen yet |
     | `none` | runs per instance: only `--unbatched` runs the program |
     | `linearize` | reads only the inputs, and runs ahead of the kernels |
-    | `lockstep` | runs in lock step, with a program counter per instance |
-    | `mask` | runs in lock step, with calls on the stack of the host |
+    | `lockstep` | runs in lockstep, with a program counter per instance |
+    | `mask` | runs in lockstep, with calls on the stack of the host |
     | `lazy` | runs ahead of the kernels, and waits where it needs a tensor |
     | `replicate` | runs on every unit, with the kernels of the instance |
 
-    `batch-choose-strategy` chooses the strategy. An entry keeps a strategy that
-    is given in the source.
+    `batch-choose-strategy` chooses the strategy. If the source specifies a
+    strategy, the entry keeps it.
 
     ```mlir
     func.func @main() attributes {
@@ -114,7 +114,7 @@ def Batch_Order : I32EnumAttr<"Order", "order of a loop's tasks", [
 def Batch_OrderAttr : EnumAttr<Batch_Dialect, Batch_Order, "order"> {
   let summary = "the order in which tasks of a loop run";
   let description = [{
-    Applies to a loop with a known number of rounds, in a program of strategy
+    Applies to a loop with a known number of rounds, in a program with strategy
     `replicate`. A *layer* of the loop can run for many rounds before the next
     layer runs. Layers are recurrences, and products between them.
 
@@ -126,8 +126,8 @@ def Batch_OrderAttr : EnumAttr<Batch_Dialect, Batch_Order, "order"> {
 
     With `layers`, the products of all rounds of a group run together.
 
-    `batch-order-loops` chooses the order. A loop keeps an order that is given
-    in the source.
+    `batch-order-loops` chooses the order. If the source specifies an order, the
+    loop keeps it.
 
     ```mlir
     #batch.order<layers>

@@ -14,12 +14,13 @@ def Batch_BatchableOpInterface : OpInterface<"BatchableOpInterface"> {
   let cppNamespace = "::mlir::batch";
   let description = [{
     An operation of any dialect that can take part in a `batch.kernel`.
-    `batch-vectorize-kernels` asks the operation for its batched form. MLIR's
-    linalg, tensor, arith and math operations do not need the interface.
+    `batch-vectorize-kernels` asks the operation for its batched form. The
+    linalg, tensor, arith and math operations of MLIR do not need the interface.
 
     The batched form consists of linalg, tensor, arith and math operations,
-    which every later pass supports. Any other operation in it is an error. In
-    this example, from examples/embedding, the operation compiles to the end:
+    which every later pass supports. Any other operation in it is an error. The
+    operation in this example, from examples/embedding, compiles to machine
+    code:
 
     ```c++
     LogicalResult toy::SwishOp::buildBatched(OpBuilder &builder,

@@ -35,15 +35,15 @@ def Batch_KernelOp : Batch_Op<"kernel", [
     i8, i16, i32, i64, f16, bf16, f32 or f64. No control flow depends on data.
 
     `phase`, at least 0, orders kernels: all tasks of a phase run before those
-    of the next. Control never waits for results of a `deferred` kernel, or for
-    anything that depends on them. Tasks of such a kernel run when all instances
-    have ended.
+    of the next. Control flow never waits for results of a `deferred` kernel, or
+    for anything that depends on them. Tasks of such a kernel run after all
+    instances have finished.
 
     An argument with `batch.shared` is parameter number `batch.parameter` of the
     entry. Once tables are assigned, `batch.read` of an argument (a
     `#batch.read`) specifies how a step reads it, and `batch.in_table` of a
     result names its table. Ragged arguments with the same `batch.ragged` belong
-    to one domain and have equal extents.
+    to the same domain and have equal extents.
 
     ```mlir
     batch.kernel @cell(%h: tensor<4xf32>,
@@ -110,8 +110,8 @@ def Batch_InvokeOp : Batch_Op<"invoke", [
   let description = [{
     The operands are all arguments of the kernel, including the shared ones.
     Operands and results have the types of the kernel's arguments and results.
-    The depth, if it is known, is one more than the largest depth of the
-    operands. A hoisted task has a constant depth.
+    The depth, if known, is one more than the largest depth of the operands. A
+    hoisted task has a constant depth.
 
     ```mlir
     %d = batch.depth(%h) : tensor<4xf32>
@@ -156,8 +156,9 @@ def Batch_ResolveOp : Batch_Op<"resolve", [
     Returns the same tensor, with depth -1. When a phase begins, all tensors of
     earlier phases are available, for all instances. Such a tensor can enter a
     recursion or loop of the later phase together with tensors of that phase.
-    The op is used there, because depths of the latter count. Without the op,
-    the way down a tree would begin at a depth that differs from tree to tree.
+    The op is used there, because only the depths of tensors of that phase
+    count. Without the op, a traversal from the root of a tree would begin at a
+    depth that differs from tree to tree.
 
     ```mlir
     %s = batch.resolve %h : tensor<4xf32>
@@ -171,18 +172,18 @@ def Batch_ResolveOp : Batch_Op<"resolve", [
 def Batch_GhostOp : Batch_Op<"ghost", [
     Pure, AllTypesMatch<["value", "result"]>,
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "Raises the depth of a tensor as if one more task had made it";
+  let summary = "Raises the depth of a tensor as if one more task had computed it";
   let description = [{
-    Returns the same tensor. Its depth is the one that a task of depth `%d`
-    gives its results, if that is greater. The op represents a task that counts
-    in depths and never runs (ACRoBat, section 4.1). `batch-insert-ghosts`
-    inserts it where branches compute a value by chains of tasks of different
-    lengths.
+    Returns the same tensor. Its depth becomes the depth that a task of depth
+    `%d` gives its results, if that is larger. The op represents a task that
+    counts in depths and never runs (ACRoBat, section 4.1).
+    `batch-insert-ghosts` inserts it where branches compute a value by chains of
+    tasks of different lengths.
 
     In the inspector, the handle is that of the same tensor, and its depth
     counts even if the task has run. So only `batch.depth` should read it,
-    possibly through results of control. Data that contain it would delay their
-    readers after a wait.
+    possibly through results of control flow. Data that contains it would delay
+    its readers after a wait.
 
     ```mlir
     %d = batch.depth(%h) : tensor<4xf32>
@@ -200,11 +201,11 @@ def Batch_GhostOp : Batch_Op<"ghost", [
 def Batch_ForceOp : Batch_Op<"force", [
     SameOperandsAndResultType,
     DeclareOpInterfaceMethods<Rec_ValueFlowOpInterface>]> {
-  let summary = "Marks the point where control needs a tensor's value";
+  let summary = "Marks the point where control flow needs a tensor's value";
   let description = [{
-    Returns the same tensor. Control reads elements of the result with
-    `tensor.extract`. `batch-insert-forces` inserts the op before control's
-    reads of tensors that kernels compute, and numbers it. In the inspector, the
+    Returns the same tensor. Control flow reads elements of the result with
+    `tensor.extract`. `batch-insert-forces` inserts the op, with a number,
+    before each read of a kernel result by control flow. In the inspector, the
     reads become `batch.await`.
 
     ```mlir
@@ -248,8 +249,8 @@ def Batch_TableOp : Batch_Op<"table", [
     ```
 
     No list, data structure or remembered call contains a row of a `transient`
-    table. Where control waits, such a row is reused if no `batch.keep` names it
-    and no task reads it.
+    table. Where control flow waits, such a row is reused if no `batch.keep`
+    names it and no task reads it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$row, I64Attr:$group,
                        OptionalAttr<AffineMapAttr>:$layout,
@@ -305,10 +306,10 @@ def Batch_RecordOp : Batch_Op<"record", [
   let summary = "Records one task of a kernel";
   let description = [{
     Replaces `batch.invoke` in the inspector. The operands correspond to the
-    kernel's arguments that are not shared. They are a handle for a tensor, a
-    list of handles for a ragged tensor, and a number for a scalar. The op
-    returns a handle for each result. A kernel is recorded once per run if all
-    of its records read the same: only parameters, and rows at constant places.
+    kernel's arguments that are not shared. A tensor is passed as a handle, a
+    ragged tensor as a list of handles, and a scalar as a number. The op returns
+    a handle for each result. A kernel is recorded once per run if all of its
+    records read the same: only parameters, and rows at constant places.
 
     ```mlir
     %h = batch.record @cell(%x) depth(%d) : (!batch.handle) -> !batch.handle
@@ -327,8 +328,8 @@ def Batch_RowOp : Batch_Op<"row", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Returns a handle for a row of a source";
   let description = [{
-    The handle is the inspector's view of an embedding row: nothing is copied.
-    An index that is not below the number of rows is a run-time error.
+    The handle represents, for example, an embedding row, and nothing is copied.
+    An index out of range is a run-time error.
 
     ```mlir
     %x = batch.row @emb[%word]
@@ -360,8 +361,9 @@ def Batch_ExtractOp : Batch_Op<"extract", [
   let summary = "Loads an element of a row of a source";
   let description = [{
     Replaces `tensor.extract` of an input, a field or a parameter where control
-    reads the element. The row has the given type and exists before the run, so
-    the handle is not that of a task. An index out of range is a run-time error.
+    flow reads the element. The row has the given type and exists before the
+    run, so the handle is not that of a task. An index out of range is a
+    run-time error.
 
     ```mlir
     %n = batch.extract %lengths[%i] : tensor<8xi32>
@@ -404,10 +406,10 @@ def Batch_KeepOp : Batch_Op<"keep"> {
   let description = [{
     Precedes an op that may wait. The op names the rows that this call of the
     enclosing function may read or pass on after the wait. Until the next
-    `batch.keep` or the end of the call, no other rows are kept for it. A region
-    of a `batch.concurrent` is a function in this respect. The `batch.keep`
-    before the `batch.concurrent` keeps the rows that the region reads from
-    outside.
+    `batch.keep` or the end of the call, no other rows are kept for the call. A
+    region of a `batch.concurrent` counts as a function in this respect. The
+    `batch.keep` before the `batch.concurrent` keeps the rows that the region
+    reads from outside.
 
     ```mlir
     batch.keep(%h, %c : !batch.handle, !batch.handle)
@@ -423,8 +425,8 @@ def Batch_ConcurrentOp : Batch_Op<"concurrent", [
   let summary = "Runs independent regions of an inspector concurrently";
   let description = [{
     Runs its regions, which do not depend on each other, and ends when all of
-    them have ended. When a region waits at a `batch.await`, the next one
-    continues. The results are those of the regions, in order.
+    them have finished. When a region waits at a `batch.await`, the next one
+    continues. The results are the results of the regions, in order.
     `batch-fork-calls` creates the op.
 
     ```mlir
@@ -451,7 +453,7 @@ def Batch_TraverseOp : Batch_Op<"traverse", [
   let description = [{
     Linearizes bottom-up recursion: one loop visits the nodes of an instance in
     post-order, without recursion. Each function takes one ADT value and nothing
-    else. It runs on every node of that ADT, and its results are remembered for
+    else. It runs on every node of that ADT, and its results are stored for
     `batch.lookup`. A shared node is visited once.
 
     ```mlir
@@ -499,8 +501,8 @@ def Batch_SegmentReduceOp : Batch_Op<"segment_reduce", [
   let description = [{
     Row `t` of the result is `init[t]` combined, in order, with rows
     `offsets[t]` to `offsets[t+1]` of the operand. For a task without rows, it
-    is `init[t]`. The offsets ascend, and there is one more of them than there
-    are tasks.
+    is `init[t]`. The offsets are ascending, and their number is the number of
+    tasks plus one.
 
     ```mlir
     %s = batch.segment_reduce add %rows by %offsets into %init
@@ -520,8 +522,8 @@ def Batch_SegmentBroadcastOp : Batch_Op<"segment_broadcast", [
     Pure, AllTypesMatch<["tasks", "rows"]>]> {
   let summary = "Repeats each task's row for all its ragged rows";
   let description = [{
-    Row `r` of the result is row `t` of the operand, where task `t` owns
-    ragged row `r`: `offsets[t]` <= `r` < `offsets[t+1]`.
+    Row `r` of the result is row `t` of the operand, where `t` is the task that
+    owns ragged row `r`: `offsets[t]` <= `r` < `offsets[t+1]`.
 
     ```mlir
     %r = batch.segment_broadcast %x by %offsets
@@ -544,8 +546,8 @@ def Batch_StartLanesOp : Batch_Op<"start_lanes", [
   let summary = "Assigns instances to the lanes of a unit";
   let description = [{
     A lane that gets an instance waits for the first block of the machine, which
-    is the `batch.machine` of that name. Lanes whose instance is done take the
-    next instance by themselves.
+    is the `batch.machine` of that name. A lane whose instance is done takes the
+    next instance without this op.
 
     ```mlir
     batch.start_lanes %lanes @main.machine
@@ -560,9 +562,9 @@ def Batch_BlockKeysOp : Batch_Op<"block_keys", [MemoryEffects<[MemRead]>]> {
   let description = [{
     Smaller keys mean a higher priority. `preference` depends on the choice that
     the host makes when it runs the program. It is 0 if program order decides,
-    the negative number of lanes that wait for the block, or the cost of the
-    block so far. `since` is the step at which the first of the waiting lanes
-    arrived. Both are the greatest i64 if no lane waits.
+    minus the number of lanes that wait for the block, or the cost of the block
+    so far. `since` is the step at which the first of the waiting lanes arrived.
+    Both are the largest i64 if no lane waits.
 
     ```mlir
     %preference, %since = batch.block_keys %lanes[%block]
@@ -577,12 +579,11 @@ def Batch_NextBlockOp : Batch_Op<"next_block"> {
   let summary = "Selects the block that runs next";
   let description = [{
     The operands are the preferred block, the block that a lane has waited for
-    longest, and the step since which it has waited. If that step is too long
-    ago, the result is the second block. Otherwise it is the block of a learned
-    choice, if the host has made a choice for the state. The last resort is the
-    preferred block. `any` is false if no lane waits, because all instances are
-    done. Otherwise all lanes that wait for the selected block are about to run
-    it.
+    longest, and the step at which the wait began. If that step is too long ago,
+    the result is the second block. Otherwise it is the block that a learned
+    policy chooses, if it has a choice for the state, and else the preferred
+    block. `any` is false if no lane waits, because all instances are done.
+    Otherwise all lanes that wait for the selected block are about to run it.
 
     ```mlir
     %block, %any = batch.next_block %lanes of %preferred, %oldest since %step
@@ -615,9 +616,10 @@ def Batch_LaneListOp : Batch_Op<"lane_list", [Pure]> {
 def Batch_EnterBlockOp : Batch_Op<"enter_block"> {
   let summary = "Decides whether a lane runs a block";
   let description = [{
-    Returns true if the lane waits for the block. The block then counts as one
-    more that the instance of the lane has run. If the instance has run too many
-    blocks, it ends, the lane takes the next instance, and the result is false.
+    Returns true if the lane waits for the block. The block is then added to the
+    number of blocks that the instance of the lane has run. If the instance has
+    run too many blocks, it ends, the lane takes the next instance, and the
+    result is false.
 
     ```mlir
     %runs = batch.enter_block %lanes[%lane], %block

@@ -35,9 +35,9 @@ def Batch_HandleType
 def Batch_PlanType : Batch_Type<"Plan", "plan"> {
   let summary = "plan, a sequence of steps";
   let description = [{
-    A policy makes the plan at run time from the records of the inspector. The
-    executor reads it with `uprog.plan_size` and `uprog.plan_step`. Nothing
-    changes it.
+    A policy creates the plan at run time from the records of the inspector. The
+    executor reads it with `uprog.plan_size` and `uprog.plan_step`. A plan never
+    changes.
 
     ```mlir
     !batch.plan
@@ -49,8 +49,8 @@ def Batch_LanesType : Batch_Type<"Lanes", "lanes"> {
   let summary = "lanes of a unit";
   let description = [{
     Includes the lanes' program counters and their rows of all variables of a
-    `batch.machine`. Lanes are memory, so ops on lanes have effects. A program
-    takes them as its argument.
+    `batch.machine`. Lanes are memory, so ops on lanes have side effects. A
+    program takes them as its argument.
 
     ```mlir
     !batch.lanes

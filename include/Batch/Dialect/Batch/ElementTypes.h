@@ -14,8 +14,8 @@
 
 namespace mlir::batch {
 
-/// Returns true for the types of an element of a row and of a scalar of an
-/// instance: index, i1, i8, i16, i32, i64, f16, bf16, f32 and f64.
+/// Returns true for the element types of rows and the types of an instance's
+/// scalars: index, i1, i8, i16, i32, i64, f16, bf16, f32 and f64.
 inline bool isElementType(Type type) {
   if (type.isSignlessInteger())
     return llvm::is_contained({1u, 8u, 16u, 32u, 64u},
@@ -31,8 +31,8 @@ inline bool is16BitFloat(Type type) {
   return element.isF16() || element.isBF16();
 }
 
-/// Returns the type of a scalar, a vector or a tensor with f32 in place of f16
-/// and bf16.
+/// Returns the type of a scalar, vector or tensor with f16 and bf16 replaced by
+/// f32.
 inline Type widen16BitFloat(Type type) {
   if (!is16BitFloat(type))
     return type;

@@ -13,8 +13,8 @@
 
 namespace mlir::batch {
 
-/// On an entry of strategy `replicate`: each worker runs instances by itself,
-/// and computes with numbers instead of tensors.
+/// Attribute of an entry with strategy `replicate`. Each worker runs whole
+/// instances and computes with scalars instead of tensors.
 inline constexpr StringLiteral kPerUnitAttr = "batch.per_unit";
 
 } // namespace mlir::batch

@@ -13,8 +13,8 @@
 
 namespace mlir::batch {
 
-/// Numbers and sizes of a machine's variables, which are all tensors, and
-/// numbers of its blocks.
+/// Assigns numbers to the variables and blocks of a machine, and sizes to its
+/// variables, which are all tensors.
 class MachineLayout {
 public:
   explicit MachineLayout(MachineOp machine);
@@ -22,10 +22,10 @@ public:
   struct Variable {
     int64_t number = 0;
     bool hasStack = false;
-    /// The number of the entry's argument or result that the variable holds, if
+    /// Number of the entry's argument or result that the variable stores, if
     /// any.
     std::optional<uint64_t> argument, result;
-    int64_t rowBytes = 0;  ///< from one row to the next
+    int64_t rowBytes = 0;  ///< distance from one row to the next
     int64_t copyBytes = 0; ///< bytes of a row that hold the value
     /// A row consists of lines, each followed by padding. A line is divided
     /// into pieces, each of which one instruction moves.
@@ -43,10 +43,10 @@ public:
   }
   int64_t getNumBlocks() const { return blocks.size(); }
   /// Returns the number of bytes that the lane operations of a block move for
-  /// one lane: to and from stacks, and to tops.
+  /// one lane, to and from stacks and tops.
   std::pair<int64_t, int64_t> countBytes(BlockOp block) const;
   /// Returns true if the kernel of a block writes `result` into the row of the
-  /// variable that the result is assigned to, which the kernel also reads.
+  /// variable to which the result is assigned. The kernel also reads this row.
   bool isInPlace(OpResult result) const;
 
 private:

@@ -160,8 +160,8 @@ def Batch_TopOp : Batch_VariableUseOp<"top", [MemoryEffects<[MemRead]>]> {
 def Batch_SetOp : Batch_VariableUseOp<"set", [MemoryEffects<[MemWrite]>]> {
   let summary = "Overwrites the top of a variable";
   let description = [{
-    This is the paper's Update: rows below the top do not change. The value has
-    the variable's type.
+    This is the operation Update of the paper: rows below the top do not change.
+    The value has the variable's type.
 
     ```mlir
     batch.set @fib.n, %m : i64
@@ -175,7 +175,7 @@ def Batch_PushOp
     : Batch_VariableUseOp<"push", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Pushes a row onto a variable's stack";
   let description = [{
-    Without a value, the new row is a copy of the top: the variable is saved.
+    Without a value, the new row is a copy of the top, which saves the variable.
     The variable must have a `stack`, and the value has the variable's type.
 
     ```mlir
@@ -262,8 +262,8 @@ def Batch_PushJumpOp : Batch_BlockEndOp<"push_jump", [
 def Batch_ReturnOp : Batch_BlockEndOp<"return"> {
   let summary = "Returns the lane to the block that its call pushed";
   let description = [{
-    Pops the program counter at which the lane continues. A lane that has none
-    is done.
+    Pops the program counter at which the lane continues. A lane without program
+    counters is done.
 
     ```mlir
     batch.return

@@ -19,22 +19,22 @@ namespace mlir::batch {
 /// dimensions in memory, outermost first. Its results are sums of *digits* of
 /// the indices: `d`, `d floordiv a`, `d mod b` or `(d floordiv a) mod b`. Each
 /// digit adds a multiple of itself to the address. So the address of an element
-/// is that of the slot plus an offset that depends only on the element, and one
-/// address identifies a row.
+/// is the address of the slot plus an offset that depends only on the element,
+/// and one address identifies a row.
 ///
 /// Without a map, rows are in row-major order. In any layout, the innermost
 /// dimension is padded to a multiple of 64 bytes.
 class TableLayout {
 public:
-  /// A digit that adds ((index[dim] / divisor) mod modulus) * stride elements
-  /// to the address. `modulus` is 0 for the first digit of an index, which
-  /// needs none.
+  /// Digit that adds ((index[dim] / divisor) mod modulus) * stride elements to
+  /// the address. `modulus` is 0 for the first digit of an index, which needs
+  /// no modulus.
   struct Digit {
-    unsigned dim; ///< of the row
+    unsigned dim; ///< dimension of the row
     int64_t divisor, modulus, stride;
   };
 
-  /// The map must have passed verify(). An unknown first extent counts as one.
+  /// The map must have passed verify(). An unknown first extent counts as 1.
   TableLayout(ArrayRef<int64_t> row, int64_t elementBytes, AffineMap map = {});
 
   /// Checks that every element has its own place, that slots come first, and
@@ -43,8 +43,8 @@ public:
                               ArrayRef<int64_t> row, int64_t elementBytes,
                               AffineMap map);
 
-  /// Returns the digits of the indices in a row, those of the last dimension
-  /// first.
+  /// Returns the digits of the indices in a row, beginning with the digits of
+  /// the last dimension.
   ArrayRef<Digit> getDigits() const { return digits; }
   /// Returns the only digit of row dimension `dim`, or null if it is split.
   const Digit *getOnlyDigit(unsigned dim) const;
@@ -72,17 +72,17 @@ private:
   bool rowMajor = true;
 };
 
-/// Returns the number of bytes of an element in memory: 1 for an i1, 8 for an
+/// Returns the size in bytes of an element in memory: 1 for an i1, 8 for an
 /// index.
 int64_t elementBytes(Type type);
-/// Returns the number of bytes of a tensor of this type in row-major order (see
-/// ABI.h): the last dimension is padded to a multiple of 64 bytes.
+/// Returns the size in bytes of a tensor of this type in row-major order (see
+/// ABI.h). The last dimension is padded to a multiple of 64 bytes.
 int64_t getRowBytes(RankedTensorType type);
 
-/// Applies a user's primitives, `split(1, 16)`, `reorder(1, 0, 2)` and
-/// `fuse(0, 1)`, one after another to the dimensions of a table, of which 0 is
-/// the slot. Returns the resulting map. Emits an error and fails if a primitive
-/// does not fit.
+/// Applies primitives of the user, such as `split(1, 16)`, `reorder(1, 0, 2)`
+/// and `fuse(0, 1)`, one after another to the dimensions of a table. Dimension
+/// 0 is the slot. Returns the resulting map. Emits an error and fails if a
+/// primitive does not apply.
 FailureOr<AffineMap>
 applyLayoutPrimitives(function_ref<InFlightDiagnostic()> emitError,
                       ArrayRef<int64_t> row, StringRef primitives,

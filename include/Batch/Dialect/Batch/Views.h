@@ -24,27 +24,27 @@ OpFoldResult getRowIndex(tensor::ExtractSliceOp slice);
 
 /// Returns the type of the rows that `dim` counts if `dim` is the first extent
 /// of a tensor with static rows. For the extent of a vector, returns the type
-/// of the vector; for every other extent, null.
+/// of the vector. Returns null for every other extent.
 RankedTensorType getCountedRow(tensor::DimOp dim);
 
 /// Returns the type of the row of a parameter of type `tensor` from which
-/// control can read an element. This is the whole tensor if its shape is static
-/// or it is a vector, and a row of the first dimension if only the extent of
-/// that dimension is dynamic. Returns null for every other shape.
+/// control flow can read an element. This is the whole tensor if its shape is
+/// static or it is a vector, and a row of the first dimension if only the
+/// extent of that dimension is dynamic. Returns null for every other shape.
 RankedTensorType getReadRow(RankedTensorType tensor);
 
-/// Returns the name of parameter number `parameter` of the entry; empty if
-/// there is none.
+/// Returns the name of parameter number `parameter` of the entry, or an empty
+/// string if there is none.
 StringRef getParameterName(ModuleOp module, int64_t parameter);
 
 /// Returns " at model.mlir:10:5" if the file of `loc` is known, and an empty
-/// string otherwise. The file name has no directory, so that an object does not
+/// string otherwise. The file name has no directory, so an object does not
 /// depend on the directory in which it is compiled.
 std::string describePlace(Location loc);
 
 /// Describes the target of an index in words: dimension `dim` of a tensor of
-/// type `type`, which is "read" or "written" (`verb`) at `loc`. The tensor is
-/// named as parameter `parameter` unless that is empty.
+/// type `type`, which is "read" or "written" (`verb`) at `loc`. The text names
+/// parameter `parameter` unless this is empty.
 std::string describeDimension(int64_t dim, StringRef parameter, Type type,
                               Location loc, StringRef verb = "read");
 

@@ -37,7 +37,7 @@ struct ListShape {
   Type getElementType() { return link.getFieldType(element); }
 };
 
-/// Returns the shape of a list-shaped ADT, nothing for other ADTs.
+/// Returns the shape of a list-shaped ADT, or nothing for other ADTs.
 std::optional<ListShape> getListShape(AdtOp adt);
 
 /// Numbering of the variants of all ADTs of a module, in module order from 0,
@@ -51,11 +51,12 @@ public:
   int64_t size() const { return variants.size(); }
   /// Returns the variant with that number.
   VariantOp getVariant(int64_t number) const { return variants[number]; }
-  /// Returns the number of @Adt::@variant; -1 if there is no such variant.
+  /// Returns the number of @Adt::@variant, or -1 if there is no such variant.
   int64_t getNumber(SymbolRefAttr variant) const;
-  /// Returns the number of the variant `variant` of `adt`; -1 if there is none.
+  /// Returns the number of the variant `variant` of `adt`, or -1 if there is
+  /// none.
   int64_t getNumber(AdtType adt, FlatSymbolRefAttr variant) const;
-  /// Returns the largest number of fields of a variant.
+  /// Returns the maximum number of fields of a variant.
   int64_t getMaxFields() const { return maxFields; }
 
 private:

@@ -25,7 +25,7 @@ class AdtOp;
 class VariantOp;
 struct ValueFlowEdge;
 
-/// The resource that `rec.phase` writes and nothing reads.
+/// Resource that `rec.phase` writes and nothing reads.
 struct PhaseResource : SideEffects::Resource::Base<PhaseResource> {
   StringRef getName() final { return "rec.phase"; }
 };
@@ -68,7 +68,7 @@ bool fitsField(Type field, Type value);
 #include "Batch/Dialect/Rec/RecOps.h.inc"
 
 namespace mlir::rec {
-/// An edge of value flow: a value becomes another value, is put into one, or is
+/// Edge of value flow: a value becomes another value, is put into one, or is
 /// taken out of one.
 struct ValueFlowEdge {
   enum Kind {
@@ -77,26 +77,26 @@ struct ValueFlowEdge {
     Gather,  ///< `from` becomes an element of the list `to`
     Read,    ///< `to` is field `field` of the value `from`, or a list of them
     Build,   ///< `from` becomes field `field` of the value `to`
-    Decide,  ///< `from`, or field `field` of it, decides which region of the
-             ///< op runs, or how often. `to` is null
+    Decide,  ///< `from`, or its field `field`, decides which region of the op
+             ///< runs, or how often. `to` is null
     Compute, ///< `to` is computed from `from`
     Count,   ///< `to` is the length of the list `from`, which is known without
              ///< running tensor code
   };
   Kind kind;
   Value from, to;
-  /// The variant that has the field; null if there is no field.
+  /// The variant that has the field, or null if there is no field.
   VariantOp variant;
   unsigned field = 0;
 };
 
-/// Returns the edges that `op` reports through its ValueFlowOpInterface; none
-/// if it does not implement that.
+/// Returns the edges that `op` reports through its ValueFlowOpInterface, or
+/// none if it does not implement that.
 SmallVector<ValueFlowEdge> getValueFlow(Operation *op,
                                         SymbolTableCollection &symbolTables);
 
-/// Returns true for a map or fold that walks a value of a list-shaped ADT, not
-/// only lists. `batch-list-elements` removes all of them.
+/// Returns true if `op` is a map or fold over at least one value of a
+/// list-shaped ADT. `batch-list-elements` removes all such ops.
 bool walksAdt(Operation *op);
 } // namespace mlir::rec
 

@@ -19,7 +19,7 @@ def Rec_Dialect : Dialect {
     list or a graph, written for one input: declarations of algebraic data
     types, construction and exhaustive matching of their values, and maps and
     folds over lists. Recursion itself is `func.call`. Only `rec.phase` has a
-    side effect of its own.
+    side effect.
 
     Any op may have the unit attribute `rec.backedge`. `rec-refactor` moves such
     an op, with all ops that depend on it, to the callers of the function.

@@ -14,23 +14,23 @@ def Rec_TensorStandInTypeInterface
     : TypeInterface<"TensorStandInTypeInterface"> {
   let cppNamespace = "::mlir::rec";
   let description = [{
-    Marks a type whose values stand for tensors in an inspector: code that
-    computes control but no tensors. If a field of an ADT is declared as a
-    tensor, `rec.construct` and `rec.match` also accept a value of such a type.
-    If it is declared as a list of tensors, they accept a list of such values.
-    `!batch.handle` is such a type.
+    Marks a type whose values represent tensors in an inspector, which is code
+    that computes control flow but no tensors. If a field of an ADT is declared
+    as a tensor, `rec.construct` and `rec.match` also accept a value of such a
+    type. If it is declared as a list of tensors, they accept a list of such
+    values. `!batch.handle` is such a type.
   }];
 }
 
 def Rec_ValueFlowOpInterface : OpInterface<"ValueFlowOpInterface"> {
   let cppNamespace = "::mlir::rec";
   let description = [{
-    Implemented by an op that forwards values in a way that no other interface
+    Interface of an op that forwards values in a way that no other interface
     describes: it puts them into lists and values of ADTs, or takes them out.
-    Analyses of values use only this interface for such an op.
-    `RegionBranchOpInterface` describes regions and the values that control
-    flow forwards to them. An op with neither interface is pure, and computes
-    tensors and scalars.
+    For such an op, analyses of values query only this interface.
+    `RegionBranchOpInterface` describes regions and the values that control flow
+    forwards to them. An op with neither interface is pure, and computes tensors
+    and scalars.
   }];
   let methods = [
     InterfaceMethod<[{

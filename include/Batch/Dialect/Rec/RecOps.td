@@ -39,16 +39,16 @@ def AdtOp : Rec_Op<"adt", [
     variants of all ADTs of a module are numbered in the order of their
     declarations, so this order matters.
 
-    The symbol is never discarded, even if it has no uses: types of values refer
-    to it, and upstream's symbol passes do not see symbol uses in types.
+    The symbol is never discarded, even if it has no uses. Types of values refer
+    to it, and upstream symbol passes do not see symbol uses in types.
 
     The kind restricts the shapes of the values that are given to a program. In
     a `tree`, no node is a child of two nodes. In a `sequence`, a node also has
     at most one child of its own ADT. Values of a `dag`, or of an ADT without a
     kind, may share nodes. The arity is the largest number of children of its
-    own ADT that a node has, including the entries of lists. Inputs that are not
-    of the kind or exceed the arity are rejected when they are read. Results
-    need not satisfy either.
+    own ADT that a node has, including the entries of lists. Inputs that violate
+    the kind or exceed the arity are rejected when they are read. The
+    restrictions do not apply to results.
 
     Example:
 
@@ -126,8 +126,9 @@ def ConstructOp : Rec_Op<"construct", [
   let description = [{
     Takes one operand per field of the variant, in declared order. Two values
     built from equal fields are indistinguishable. An operand has the type of
-    its field. For a tensor or a list of tensors, it may have any type that
-    represents these (see `rec.match`). The result is of the variant's ADT.
+    its field. If the field is a tensor or a list of tensors, the operand may
+    have any type that represents these (see `rec.match`). The type of the
+    result is the variant's ADT.
 
     Example:
 
@@ -158,9 +159,10 @@ def MatchOp : Rec_Op<"match", [
     Every variant has exactly one case. The results of the match are the values
     that the case yields, so all cases yield the same types.
 
-    An argument has the type of its field. For a list of tensors, it may also be
-    the ragged tensor of them. For a tensor, it may also have a type that
-    represents tensors, such as `!batch.handle` in an inspector.
+    An argument has the type of its field. If the field is a list of tensors,
+    the argument may also be the ragged tensor of them. If it is a tensor, the
+    argument may also have a type that represents tensors, such as
+    `!batch.handle` in an inspector.
 
     Example:
 
@@ -245,8 +247,8 @@ def MapOp : Rec_LoopOp<"map", [
     lists are walked together and have equal lengths, which is checked at run
     time. A ragged tensor is walked row by row, and a value of a list-shaped ADT
     (see `rec.elements`) element by element. The type of such a value does not
-    determine the type of its elements, so the argument for them is written with
-    its type.
+    determine the type of its elements, so the type of the argument for them is
+    written explicitly.
 
     For each value that the body yields, there is one result: the list of these
     values, in order. For static tensors, the result may also be a ragged
@@ -300,8 +302,8 @@ def FoldOp : Rec_LoopOp<"fold", [
     The body's arguments are the accumulators, followed by the elements of the
     lists at one position. The body yields the accumulators for the next
     position. The results are the accumulators after the last position, or the
-    initial values if the lists are empty. Lists are walked as in `rec.map`. An
-    accumulator, its initial value, the value that the body yields for it and
+    initial values if the lists are empty. The op walks lists as `rec.map` does.
+    An accumulator, its initial value, the value that the body yields for it and
     its result have the same type.
 
     Example:
@@ -384,7 +386,7 @@ def AppendOp : Rec_Op<"append", [
   let summary = "Appends an element to a list";
   let description = [{
     The result has the elements of the list, followed by `element`. The list
-    itself does not change: two appends to one list make two lists. A row is
+    itself does not change: two appends to one list create two lists. A row is
     appended to a ragged tensor.
 
     Together, n appends, each to the result of the previous one, take time and
@@ -417,8 +419,8 @@ def LengthOp : Rec_Op<"length", [
   let summary = "Returns the length of a list or ragged tensor";
   let description = [{
     The length of a ragged tensor is its number of rows. The result is 0 for an
-    empty list. A value of a list-shaped ADT has no length; `rec.elements` makes
-    a list of it first.
+    empty list. A value of a list-shaped ADT has no length; convert it to a list
+    with `rec.elements` first.
 
     Example:
 
@@ -467,7 +469,7 @@ def PhaseOp : Rec_Op<"phase", [
     The ops that follow in the block belong to a new phase: all tensor work
     before the mark runs before any tensor work after it. Tasks of a kernel that
     runs on both sides of the mark are not ordered. The mark changes the
-    schedule, never a result. It writes to a resource of its own, which keeps it
+    schedule, never a result. It writes to a separate resource, which keeps it
     in place.
 
     Example:

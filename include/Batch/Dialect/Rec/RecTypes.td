@@ -38,7 +38,7 @@ def Rec_ListType : Rec_Type<"List", "list"> {
   let description = [{
     A list of any length whose elements all have one type. If the elements are
     static tensors, the ragged tensor type is equivalent: `tensor<?x256xf32>`
-    for a list of `tensor<256xf32>`. Fields are declared with the list type;
+    for a list of `tensor<256xf32>`. Fields are declared with the list type, but
     their values may have either type.
 
     Example:
@@ -61,7 +61,7 @@ def Rec_Sequence
            "list or tensor whose only dynamic dimension is the first">;
 
 /// Values that maps and folds walk. The declaration of an ADT determines
-/// whether the ADT is list-shaped.
+/// whether it is list-shaped.
 def Rec_Walkable : AnyTypeOf<[Rec_Sequence, Rec_AdtType],
                              "list, tensor whose only dynamic dimension is the "
                              "first, or value of a list-shaped ADT">;

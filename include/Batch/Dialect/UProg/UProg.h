@@ -35,44 +35,47 @@
 
 namespace mlir::uprog {
 
-/// On an argument of an operator: an OperandAttr that specifies how it is read.
-/// On a result: a ResultAttr that specifies where it is written.
+/// Attribute of an argument of an operator: an OperandAttr that specifies how
+/// the argument is read. On a result: a ResultAttr that specifies where the
+/// result is written.
 inline constexpr StringLiteral kOperandAttr = "uprog.operand";
 inline constexpr StringLiteral kResultAttr = "uprog.result";
-/// On the function of an operator, and on an operator that has code for a
-/// device: its CodeAttr.
+/// Attribute of the function of an operator, and of an operator that has code
+/// for a device: its CodeAttr.
 inline constexpr StringLiteral kCodeAttr = "uprog.code";
-/// On the function of a gpu.module that fills the shared memory of blocks: a
-/// string, the level of the blocks that divide the kept parameters among them.
+/// Attribute of the function of a gpu.module that fills the shared memory of
+/// blocks: a string, the level of the blocks that divide the resident
+/// parameters among them.
 inline constexpr StringLiteral kLevelAttr = "uprog.level";
-/// On a module with programs of level `cluster`: the number of blocks in a
+/// Attribute of a module with cluster-level programs: the number of blocks in a
 /// cluster, an i64.
 inline constexpr StringLiteral kClusterSizeAttr = "uprog.cluster_size";
-/// The maximum number of blocks in a cluster, on any chip.
+/// Maximum number of blocks in a cluster, on any chip.
 inline constexpr int64_t kMostClusterBlocks = 16;
-/// On an operator that consists of stages: the StagingAttr of their target.
+/// Attribute of an operator that consists of stages: the StagingAttr of their
+/// target.
 inline constexpr StringLiteral kStagingAttr = "uprog.staging";
-/// On a reduction in a stage: a PackedAttr, InPlaceAttr, CopiedAttr,
-/// GatheredAttr or ReducedAttr that specifies how it runs.
+/// Attribute of a reduction in a stage: a PackedAttr, InPlaceAttr, CopiedAttr,
+/// GatheredAttr or ReducedAttr that specifies how the reduction runs.
 inline constexpr StringLiteral kReductionAttr = "uprog.reduction";
-/// On a module: the packings of the parameters that the code of operators
-/// reads, a list of PanelsAttr and PaddedAttr.
+/// Attribute of a module: the packings of the parameters that the code of
+/// operators reads, as a list of PanelsAttr and PaddedAttr.
 inline constexpr StringLiteral kPackingsAttr = "uprog.packings";
-/// On a module: the error messages of its checks. "{}" is replaced by the
-/// checked number.
+/// Attribute of a module: the error messages of its checks. "{}" is replaced by
+/// the checked number.
 inline constexpr StringLiteral kIndicesAttr = "uprog.indices";
-/// On a module whose programs run single instances and have code: a dictionary
-/// with the `bytes` of memory that units need for an instance, and the names of
-/// the `loops`.
+/// Attribute of a module whose programs run single instances and have code: a
+/// dictionary with the `bytes` of memory that units need for an instance, and
+/// the names of the `loops`.
 inline constexpr StringLiteral kInstancesAttr = "uprog.instances";
 
-/// The maximum number of rounds of a loop that next_round counts at once.
+/// Maximum number of rounds of a loop that next_round counts at once.
 inline constexpr int64_t kMostCountedRounds = int64_t(1) << 62;
-/// A number of rounds above every limit, as an unsigned integer. Counts of
-/// rounds saturate at this number, so that later additions do not overflow.
+/// Number of rounds that exceeds every limit, as an unsigned integer. Counts of
+/// rounds saturate at this number, so later additions do not overflow.
 inline constexpr int64_t kTooManyRounds = std::numeric_limits<int64_t>::min();
 
-/// Access of units to a row that control names.
+/// Access by units to a row that control flow names.
 struct RowAccess {
   Value row;
   bool isWritten;
@@ -88,7 +91,8 @@ struct RowAccess {
 namespace mlir::uprog {
 
 /// Returns the inner dimensions of the stage that select the matrix that a
-/// reduction with this kReductionAttr reads; none if there is one matrix.
+/// reduction with this kReductionAttr reads, or none if there is only one
+/// matrix.
 llvm::ArrayRef<int64_t> getGroups(Attribute reduction);
 
 /// Operators, keyed by the names of their kernels.

@@ -42,10 +42,10 @@ def UProg_OperandAttr : UProg_Attr<"Operand", "operand"> {
     | `shared(p)` | parameter `p` of the entry, for all tasks |
     | `offsets(d)` | where the tasks' rows of ragged domain `d` begin and end |
 
-    The rows of ragged domain `ragged` are concatenated; the rows of one task
-    are next to each other. If a table is not in row-major order, `layout` is
-    its layout, as in `batch.table`. If other values are stored between the
-    rows, `block_bytes` is the distance in bytes between two blocks of slots.
+    The rows of ragged domain `ragged` are concatenated, and the rows of each
+    task are adjacent. If a table is not in row-major order, `layout` is its
+    layout, as in `batch.table`. If other values are stored between the rows,
+    `block_bytes` is the distance in bytes between two blocks of slots.
 
     ```mlir
     #uprog.operand<gather>
@@ -69,8 +69,8 @@ def UProg_ResultAttr : UProg_Attr<"Result", "result"> {
   let summary = "where an operator writes a result";
   let description = [{
     A task writes `siblings` adjacent rows into the result's table; this result
-    is number `position` of them. `layout` and `block_bytes` are as in
-    `#uprog.operand`. With `rows` there is no such table: the step has the
+    is row number `position`. `layout` and `block_bytes` are as in
+    `#uprog.operand`. With `rows`, there is no such table: the step has the
     address of each task's row.
 
     ```mlir
@@ -95,14 +95,15 @@ def UProg_ResultAttr : UProg_Attr<"Result", "result"> {
 def UProg_WorkersAttr : UProg_Attr<"Workers", "workers"> {
   let summary = "how the workers of a pool run an operator's code";
   let description = [{
-    For `n` tasks, a worker needs min(`fixed_scratch` + `n` * `task_scratch`,
-    `most_scratch`) bytes of its own.
+    For `n` tasks, each worker needs min(`fixed_scratch` + `n` * `task_scratch`,
+    `most_scratch`) bytes of scratch memory.
 
-    A launch with at least `row_split` tasks per worker is shared by rows. Each
-    worker then runs all stages on `stage_rows` tasks at a time (0: on all of
-    its tasks). A smaller launch is shared stage by stage, by columns or by rows
-    as the stage specifies. Its workers wait for each other before the stages in
-    `barriers`. A launch of fewer than `share_tasks` tasks is not worth sharing.
+    The workers divide a launch with at least `row_split` tasks per worker by
+    rows. Each worker then runs all stages on `stage_rows` tasks at a time (0:
+    on all of its tasks). They divide a smaller launch stage by stage, by
+    columns or by rows as the stage specifies, and wait for each other before
+    the stages in `barriers`. A launch of fewer than `share_tasks` tasks is not
+    worth dividing.
 
     ```mlir
     #uprog.workers<fixed_scratch = 1024, task_scratch = 256, most_scratch = 4096,
@@ -126,8 +127,8 @@ def UProg_WorkersAttr : UProg_Attr<"Workers", "workers"> {
 def UProg_CodeAttr : UProg_Attr<"Code", "code"> {
   let summary = "requirements of the code of an operator";
   let description = [{
-    The number of stages, and the bytes of scratch memory per task and per row
-    of each ragged domain. Code for a CPU also has `workers`.
+    The number of stages and the bytes of scratch memory per task and per row of
+    each ragged domain. Code for a CPU also has `workers`.
 
     ```mlir
     #uprog.code<ragged_scratch = [0, 128], stages = 2, task_scratch = 64>
@@ -206,13 +207,13 @@ def UProg_PanelsAttr : UProg_Attr<"Panels", "panels"> {
   let summary = "parameters that are packed in panels when they are bound";
   let description = [{
     The matrix B[n][k] (`transposed`) or B[k][n], in panels of `width` columns.
-    For each k, the columns of a panel are next to each other. Several
-    parameters are stacked along n.
+    For each k, the columns of a panel are adjacent. Several parameters are
+    stacked along n.
 
     A parameter with other dimensions has `extents`, and their `order` in B:
-    first the dimensions of groups, then those of k, then those of n. Each group
-    is a matrix with panels of its own, which follow the panels of the previous
-    group.
+    first the dimensions of groups, then the dimensions of k and of n. Each
+    group is a matrix with its own panels, which follow the panels of the
+    previous group.
 
     ```mlir
     #uprog.panels<parameters = [0], n = 64, k = 40, width = 32, transposed = true>
@@ -240,8 +241,8 @@ def UProg_PanelsAttr : UProg_Attr<"Panels", "panels"> {
 def UProg_PaddedAttr : UProg_Attr<"Padded", "padded"> {
   let summary = "a parameter whose rows are padded when it is bound";
   let description = [{
-    The parameter is read element by element. The distance between its rows is
-    that of the rows of a table, which `ABI.h` of the runtime specifies.
+    The parameter is read element by element. Its rows have the same distance as
+    the rows of a table, which `ABI.h` of the runtime specifies.
 
     ```mlir
     #uprog.padded<parameter = 1>
@@ -258,12 +259,11 @@ def UProg_PaddedAttr : UProg_Attr<"Padded", "padded"> {
 def UProg_PackedAttr : UProg_Attr<"Packed", "packed"> {
   let summary = "a contraction with a parameter in panels";
   let description = [{
-    Input `left` has the rows. The other input is
-    B[k + `k_offset`][n + `n_offset`] of `panels`. If `vectors`, the rows are
-    read in vectors. They are read in pieces that end at the `breaks` of the
-    reduction, where a concatenated operand changes from one piece to the next.
-    If the panels have several groups, the inner dimensions `groups` of the
-    stage select the group.
+    Input `left` has the rows. The other input is B[k + `k_offset`][n +
+    `n_offset`] of `panels`. With `vectors`, the rows are read in vectors. They
+    are read in pieces that end at the `breaks` of the reduction, where a
+    concatenated operand changes from one piece to the next. If the panels have
+    several groups, the inner dimensions `groups` of the stage select the group.
 
     ```mlir
     #uprog.packed<breaks = [20], left = 0, panels = <parameters = [0], n = 64,
@@ -318,8 +318,8 @@ def UProg_CopiedAttr : UProg_Attr<"Copied", "copied"> {
   let description = [{
     Input `left` has the rows, which are copied as in a contraction with a
     parameter. A panel of columns of the other input is copied before the rows
-    of a task are multiplied by it. It is copied in vectors of columns or, if
-    `transposed`, in vectors along the reduction. `groups` is as in
+    of a task are multiplied by it. The panel is copied in vectors of columns
+    or, with `transposed`, in vectors along the reduction. `groups` is as in
     `#uprog.in_place`.
 
     ```mlir
@@ -342,12 +342,12 @@ def UProg_GatheredAttr : UProg_Attr<"Gathered", "gathered"> {
   let summary = "a contraction whose columns are packed while it runs";
   let description = [{
     Input `left` is A, a parameter in the layout in which it was stored. Each of
-    its rows is a panel of width one and has all dimensions of the reduction, in
-    their order. `left_stride` is the distance between two rows, in elements.
-    The other input, B, is a view. Panels of its columns are packed before the
-    tiles that read them. Each `run` columns are a line, such as a line of an
-    image; if `vectors`, the columns of a line are read in vectors. An example
-    is a convolution with pixels as columns.
+    its rows is a panel of width one and contains all dimensions of the
+    reduction, in their order. `left_stride` is the distance between two rows,
+    in elements. The other input, B, is a view. Panels of its columns are packed
+    before the tiles that read them. Each `run` columns form a line, such as a
+    line of an image. With `vectors`, the columns of a line are read in vectors.
+    An example is a convolution with pixels as columns.
 
     ```mlir
     #uprog.gathered<left = 1, panels = <parameters = [0], n = 64, k = 576, width = 1,

@@ -27,8 +27,8 @@ def UProg_StepType : TypeDef<UProg_Dialect, "Step"> {
   let description = [{
     A step of a plan (`uprog.plan_step`), of lanes that run a block
     (`uprog.take_lanes`), or of one instance (`uprog.site`, `uprog.batch`).
-    `uprog.run` passes the step to an operator, which finds its operands and
-    results through it.
+    `uprog.run` passes the step to an operator, which uses it to find its
+    operands and results.
 
     ```mlir
     !uprog.step
@@ -42,8 +42,8 @@ def UProg_RowType : TypeDef<UProg_Dialect, "Row"> {
   let description = [{
     The tensor is in a `uprog.buffer`, in a `uprog.node_rows`, in an input (such
     as a `uprog.argument`) or in a parameter (`uprog.parameter_row`). Control
-    passes on locations, never tensors, so a tensor that a loop carries is not
-    copied.
+    flow forwards locations, never tensors, so a tensor that a loop carries is
+    not copied.
 
     ```mlir
     !uprog.row
@@ -55,8 +55,8 @@ def UProg_TasksType : TypeDef<UProg_Dialect, "Tasks"> {
   let mnemonic = "tasks";
   let summary = "list of task operands of a unit";
   let description = [{
-    A list that belongs to one unit (`uprog.tasks`). `uprog.batch` makes a step
-    from it.
+    A list that belongs to one unit (`uprog.tasks`). `uprog.batch` creates a
+    step from it.
 
     ```mlir
     !uprog.tasks

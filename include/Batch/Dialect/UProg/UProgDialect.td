@@ -17,8 +17,9 @@ def UProg_Dialect : Dialect {
   let description = [{
     A *unit* is a CPU core or a thread block. All units of a level run a
     `uprog.program`. It consists of loops, branches and references, operators
-    whose tasks the units share out, and barriers where they wait for each
-    other. It names no target. docs/explanation/uprog.md has the rationale.
+    whose tasks are divided among the units, and barriers where they wait for
+    each other. It names no target. docs/explanation/uprog.md gives the
+    rationale.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

@@ -21,8 +21,8 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/ViewLikeInterface.td"
 
-/// A value that an operator or a result takes: a tensor, by its location, a
-/// number or a value of an ADT.
+/// Value that an operator or a result takes: the location of a tensor, a
+/// number, or a value of an ADT.
 def UProg_Datum
     : AnyTypeOf<[Index, AnySignlessInteger, AnyFloat, UProg_RowType, UProg_Adt],
                 "number, row or value of an ADT">;
@@ -39,8 +39,8 @@ def UProg_BufferOp : UProg_Op<"buffer", [
   let summary = "Declares memory for a tensor of the instance that units run";
   let description = [{
     Memory for `copies` tensors of a static type. Units that run an instance
-    together share one such buffer. A unit that runs instances by itself has a
-    buffer of its own. So the memory of a program does not depend on how often
+    together share one such buffer. A unit that runs instances by itself has its
+    own buffer. The memory of a program therefore does not depend on how often
     its loops run.
 
     ```mlir
@@ -61,10 +61,10 @@ def UProg_RowOp : UProg_Op<"row", [
   let summary = "Returns a copy of a buffer that is free";
   let description = [{
     Returns the first copy that contains none of the rows in parentheses. These
-    rows may be anywhere, and there are fewer of them than copies. With
-    `in_turn`, the op cycles through the copies. So units that are one round of
-    a loop ahead do not write the row that others still read. If several
-    instances run together, each `member` has copies of its own.
+    rows may be anywhere, and they are fewer than the copies. With `in_turn`,
+    the op cycles through the copies, so units that are one round of a loop
+    ahead do not write the row that others still read. If several instances run
+    together, each `member` has its own copies.
 
     ```mlir
     %next = uprog.row @h avoiding(%now)
@@ -121,7 +121,7 @@ def UProg_SliceOp : UProg_Op<"slice", [
 
 def UProg_LoadOp : UProg_Op<"load", [
     InferTypeOpAdaptor, DeclareOpInterfaceMethods<UTaskOpInterface>]> {
-  let summary = "Loads an element of a tensor for control";
+  let summary = "Loads an element of a tensor for control flow";
   let description = [{
     All units read the element. Any of them may have written the row, so a
     barrier separates the write from the load. If an index is out of range, the
@@ -142,10 +142,10 @@ def UProg_LoadOp : UProg_Op<"load", [
 
 def UProg_CopyOp : UProg_Op<"copy", [
     DeclareOpInterfaceMethods<UTaskOpInterface>]> {
-  let summary = "Copies a tensor; the units share out the work";
+  let summary = "Copies a tensor; the units divide the work";
   let description = [{
-    Units share out the copy as they share out tasks. The op is necessary before
-    a tensor that is still read, such as an argument, changes in place.
+    The copy is divided among the units, as tasks are. The op is necessary
+    before a tensor that is still read, such as an argument, changes in place.
 
     ```mlir
     uprog.copy %argument to %own : tensor<12x64x64xf32>
@@ -163,12 +163,12 @@ def UProg_CopyOp : UProg_Op<"copy", [
 
 def UProg_SiteOp : UProg_Op<"site", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Makes a step of one task of a kernel";
+  let summary = "Creates a step of one task of a kernel";
   let description = [{
     The operands are those of the kernel that are not shared, in the kernel's
-    order. `into` has the row of each result. If the kernel inserts a result
-    into an operand, the result may have that operand's row, which then changes
-    in place. The step is for one `uprog.run`, which runs one task.
+    order. `into` contains the row of each result. If the kernel inserts a
+    result into an operand, the result may have that operand's row, which then
+    changes in place. The step is for one `uprog.run`, which runs one task.
 
     ```mlir
     %step = uprog.site @cell(%x, %h, %t : !uprog.row, !uprog.row, index)
@@ -191,8 +191,8 @@ def UProg_TasksOp : UProg_Op<"tasks", [
   let summary = "Allocates a list of tasks of a kernel";
   let description = [{
     Each unit has its own list of the operands of at most `capacity` tasks.
-    `uprog.put_task` adds a task to the list, and `uprog.batch` makes a step of
-    the tasks.
+    `uprog.put_task` adds a task to the list, and `uprog.batch` creates a step
+    from the tasks.
 
     ```mlir
     %tasks = uprog.tasks @input capacity(64)
@@ -208,9 +208,9 @@ def UProg_PutTaskOp : UProg_Op<"put_task", [
   let summary = "Lists the operands of a task";
   let description = [{
     The operands of task `index` are those of the kernel that are not shared, in
-    the kernel's order. `index` is less than the capacity of the list. `into`
-    has the row of each result, as in `uprog.site`, if the step has no rows for
-    results.
+    the kernel's order. `index` is less than the capacity of the list. If the
+    step has no rows for results, `into` contains the row of each result, as in
+    `uprog.site`.
 
     ```mlir
     uprog.put_task %tasks[%t] = %x : !uprog.row
@@ -228,12 +228,13 @@ def UProg_PutTaskOp : UProg_Op<"put_task", [
 }
 
 def UProg_BatchOp : UProg_Op<"batch", [MemoryEffects<[MemRead]>]> {
-  let summary = "Makes a step of several tasks of a kernel";
+  let summary = "Creates a step of several tasks of a kernel";
   let description = [{
-    The step has the first `count` tasks of the list. `into` has a row for each
-    result of the kernel: a tensor with one more leading dimension. Each task
-    writes the slice of its number (`uprog.slice`). Without `into`, each task
-    has rows of its own (`uprog.put_task`). The step is for one `uprog.run`.
+    The step consists of the first `count` tasks of the list. `into` contains a
+    row for each result of the kernel: a tensor with one more leading dimension.
+    Each task writes the slice with its number (`uprog.slice`). Without `into`,
+    each task has its own rows (`uprog.put_task`). The step is for one
+    `uprog.run`.
 
     ```mlir
     %step = uprog.batch %tasks count(%n) into(%xs)
@@ -282,8 +283,8 @@ def UProg_UnitsOp : UProg_Op<"units", [Pure]> {
 def UProg_EnterInstanceOp : UProg_Op<"enter_instance", [MemoryEffects<[MemWrite]>]> {
   let summary = "Starts an instance on a unit";
   let description = [{
-    From here on, the rounds of loops count towards the limit of this instance
-    (`uprog.next_round`), and errors refer to this instance.
+    From this op on, the rounds of loops count towards the limit of this
+    instance (`uprog.next_round`), and errors refer to this instance.
 
     ```mlir
     uprog.enter_instance %instance
@@ -295,12 +296,12 @@ def UProg_EnterInstanceOp : UProg_Op<"enter_instance", [MemoryEffects<[MemWrite]
 
 def UProg_NextRoundOp : UProg_Op<"next_round", [
     AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Returns whether an instance may take more rounds";
+  let summary = "Returns true if an instance may run more rounds";
   let description = [{
     Counts one round of a loop or, with `count`, all rounds of a loop that is
     about to run. The result is false once the instance exceeds its limit
     (`batch-run --max-steps`). Its loops then end, and the run reports the loop
-    named here. If several instances run together, the program counts the
+    named here. If several instances run together, the program itself counts the
     rounds, and `after` is the number of rounds of this instance so far.
 
     ```mlir
@@ -338,8 +339,8 @@ def UProg_ResultOp : UProg_Op<"result", [
     MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<UTaskOpInterface>]> {
   let summary = "Stores a result of an instance for the host";
   let description = [{
-    The units copy a tensor to where the host reads it. The tensors in a value
-    of an ADT stay where they are.
+    The units copy a tensor to the location where the host reads it. The tensors
+    in a value of an ADT are not copied.
 
     ```mlir
     uprog.result 0 of %instance = %count : i32
@@ -358,7 +359,7 @@ def UProg_ResultOp : UProg_Op<"result", [
 def UProg_ListLengthOp : UProg_Op<"list_length", [Pure]> {
   let summary = "Returns the length of a list of an instance";
   let description = [{
-    The number of elements of a list in the input; 0 if it is empty.
+    The number of elements of a list in the input, or 0 if it is empty.
 
     ```mlir
     %n = uprog.list_length %tokens : !rec.list<index>

@@ -12,10 +12,10 @@ include "mlir/IR/OpBase.td"
 
 def UTaskOpInterface : OpInterface<"UTaskOpInterface"> {
   let description = [{
-    A piece of work that the units of a program share out, or that each of them
-    does by itself. Barriers and schedules query this interface. It returns the
-    reads and writes of memory that units share, the units that do the work, and
-    the number of its tasks.
+    Work that the units of a program divide among them, or that each of them
+    does by itself. Barriers and schedules query this interface for the accesses
+    to memory that units share, the units that do the work, and the number of
+    tasks.
   }];
   let cppNamespace = "::mlir::uprog";
   let methods = [
@@ -26,12 +26,12 @@ def UTaskOpInterface : OpInterface<"UTaskOpInterface"> {
         "getAccesses">,
     InterfaceMethod<[{
       Returns the level of the unit that does all of the work by itself, or
-      nullopt if all units of the program do it.
+      nullopt if all units of the program do the work.
     }], "std::optional<::mlir::uprog::Level>", "getUnitLevel", (ins),
         /*methodBody=*/"", /*defaultImplementation=*/"return std::nullopt;">,
     InterfaceMethod<[{
-      Returns the number of tasks that units can share out, or null if there is
-      only one.
+      Returns the number of tasks that can be divided among units, or null if
+      there is only one.
     }], "::mlir::Value", "getNumTasks", (ins), /*methodBody=*/"",
         /*defaultImplementation=*/"return {};">,
     InterfaceMethod<[{

@@ -26,8 +26,8 @@ def UProg_NodeOp : UProg_Op<"node", [Pure]> {
   let summary = "Returns a node of an instance, by its number";
   let description = [{
     The nodes of an instance are numbered from 0, children before their parents.
-    The result has the type of the nodes that the program looks for.
-    `uprog.variant` determines whether the node is of that type.
+    The result has the type that the program expects. `uprog.variant` determines
+    whether the node has that type.
 
     ```mlir
     %t = uprog.node %i of %instance : !rec.adt<@Tree>
@@ -134,7 +134,7 @@ def UProg_NodeResultsOp : UProg_Op<"node_results", [
   let description = [{
     For each node of the instance, there is one value of each of these types: a
     number, the location of a tensor, or a node. Every unit has its own memory
-    and fills it by itself, just as it computes all control by itself.
+    and fills it by itself, just as it runs all control flow by itself.
 
     ```mlir
     uprog.node_results @encode : [!uprog.row, index]
@@ -170,8 +170,8 @@ def UProg_LookUpOp : UProg_Op<"look_up", [
   let summary = "Returns the results of a recursion at a node";
   let description = [{
     Returns the values that `uprog.remember` has stored for this node of the
-    instance. Any unit may have written the tensor of a row, so there is a
-    barrier before the row is read.
+    instance. Any unit may have written the tensor of a row, so a barrier must
+    precede reads of the row.
 
     ```mlir
     %h, %n = uprog.look_up @encode[%l] : !rec.adt<@Tree> -> !uprog.row, index
@@ -189,10 +189,10 @@ def UProg_ConstructOp : UProg_Op<"construct", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Makes a new value that belongs to a node of the input";
   let description = [{
-    Makes a value of the variant. A field is a number, a value of an ADT or, for
-    a tensor, a row. Each such op makes at most one value for a node of the
-    input. The location of the value follows from the node, so no memory grows.
-    The host reads the value after the run; the program does not.
+    Creates a value of the variant. A field is a number, a value of an ADT or,
+    for a tensor, a row. Each such op creates at most one value for a node of
+    the input. The location of the value follows from the node, so no memory
+    grows. The host reads the value after the run; the program does not.
 
     ```mlir
     %s = uprog.construct @States::@node(%sl, %sr, %h) for %t

@@ -53,8 +53,8 @@ def UProg_OperatorOp : UProg_FunctionOp<"operator", [
     | `offsets(d)` | `tensor<?xindex>`, `n + 1` numbers; one such operand for each domain with rows |
 
     Results have one row per task. `uprog.result` specifies where they are
-    written; the default is a table of their own in row-major order. Rows are
-    independent: units may share them out in any way.
+    written; the default is a separate table in row-major order. Rows are
+    independent, so units may divide them in any way.
 
     `uprog-stage-operators` splits the body into stages for a target
     (`uprog.staging`). The body then consists of `uprog.stage` ops and yields
@@ -105,30 +105,31 @@ def UProg_StageOp : UProg_Op<"stage", [
   let description = [{
     All values that a stage stores have its `rows` and `shape`, and use each
     other only element by element. Other ops are computed where they are read:
-    views, elementwise code of low cost, and ops whose results are in tiles of
-    the stage. Each reduction has a `uprog.reduction` that specifies how it
-    runs. With `scalar`, the stage computes one element at a time, because some
-    access does not fit vectors.
+    views, elementwise code of low cost, and ops whose results are stored in
+    tiles of the stage. Each reduction has a `uprog.reduction` that specifies
+    how it runs. With `scalar`, the stage computes one element at a time,
+    because some access cannot use vectors.
 
     From each operand in `reads`, a row of the stage reads the row of the same
-    task, or the same ragged row. That row is located once for all columns. The
-    results of earlier stages are read where they are stored: in the rows of the
-    operator's results, or in `scratch` memory, at an offset in bytes per row.
+    task, or the same ragged row. The location of that row is computed once for
+    all columns. The results of earlier stages are read where they are stored:
+    in the rows of the operator's results, or in `scratch` memory, at an offset
+    in bytes per row.
 
-    Workers that run a stage together share out its columns. With `shared_dims`,
-    they share out rows instead. The positions of all rows in this many leading
-    dimensions of the shape are then divided into ranges of equal length. With
-    `barrier`, the workers wait for each other before the stage. It is necessary
-    if one of them reads or writes data that another one has written or read
-    since the previous barrier.
+    Workers that run a stage together divide its columns among them. With
+    `shared_dims`, they divide rows instead. The positions of all rows in this
+    many leading dimensions of the shape are then divided into ranges of equal
+    length. With `barrier`, the workers wait for each other before the stage. It
+    is necessary if one of them reads or writes data that another one has
+    written or read since the previous barrier.
 
     A stage is in an operator that has a `uprog.staging`. Each result has the
     rows and the shape of the stage. The operator yields it, a `uprog.insert`
     writes into it, or it is in scratch memory.
 
     A stage that yields a `uprog.insert` has the shape of the inserted value,
-    which is stored in the row of the result. The stage whose result the insert
-    writes into is skipped if that row is the operand's.
+    which is stored in the row of the result. If that row is the row of the
+    operand, the stage whose result the insert writes into is skipped.
 
     ```mlir
     %h, %c = uprog.stage rows<tasks> shape [64] reads(%x : tensor<?x64xf32>)
@@ -220,19 +221,19 @@ def UProg_ProgramOp : UProg_FunctionOp<"program", [
     arguments name. `level` is the level of its units. Barriers in the program
     are of that level or below.
 
-    Units wait for each other at a barrier, and share out the tasks of a
-    `uprog.run`, so all of them must reach such an op. It is an error if the
-    control around the op is not known to be uniform: equal on all units of the
-    barrier's level or, for a run, of the program's level. These values are
+    Units wait for each other at a barrier and divide the tasks of a `uprog.run`
+    among them, so all units must reach such an op. It is an error if the
+    control flow around the op is not known to be uniform: equal on all units of
+    the barrier's level or, for a run, of the program's level. These values are
     uniform:
 
     - constants;
     - the arguments of a program that the host starts, except lanes: each thread
-      block has lanes of its own;
+      block has its own lanes;
     - values that `arith` or `math` computes from uniform values, and values
       that this dialect reads from uniform plans, steps and lanes;
-    - values that control forwards, if they and the values that control decides
-      by are uniform;
+    - values that control flow forwards, if they and the values that control
+      flow decides by are uniform;
     - an argument of a program that other programs run, if all of them pass a
       uniform value;
     - the number of a task, on the units of the level that runs the task.
@@ -255,9 +256,10 @@ def UProg_ProgramOp : UProg_FunctionOp<"program", [
 def UProg_YieldOp : UProg_Op<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "Ends an operator, a program or a region";
   let description = [{
-    The operands are the results of the operator, stage or branch. In a loop
-    they are the values for its next iteration, and in a `uprog.reduce` the keys
-    to compare. They have the types of the results. A program yields nothing.
+    The operands are the results of the operator, stage or branch. In a loop,
+    they are the values for its next iteration, and in a `uprog.reduce`, they
+    are the keys to compare. They have the types of the results. A program
+    yields nothing.
 
     ```mlir
     uprog.operator @copy.rows(
@@ -276,22 +278,22 @@ def UProg_RunOp : UProg_Op<"run", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<UTaskOpInterface, [
         "getNumTasks", "getScratch", "getUnitLevel"]>]> {
-  let summary = "Shares out the tasks of an operator, or runs of a program";
+  let summary = "Distributes the tasks of an operator or the runs of a program";
   let description = [{
     If the callee is a `uprog.operator`, the op runs its tasks. `step` specifies
     the locations of the rows of operands and results, in the order of the
     operator. Shared operands are the parameters that the operator names.
 
     If the callee is a `uprog.program`, which is of a lower level, the op runs
-    it `tasks` times. The units of that level share out the runs: each takes
-    some of the numbers from 0 to `tasks` - 1. The program's first argument is
-    the number of the task, and the others are the values in parentheses. The
-    tasks are independent of each other.
+    it `tasks` times. The runs are divided among the units of that level: each
+    takes some of the numbers from 0 to `tasks` - 1. The program's first
+    argument is the number of the task, and the others are the values in
+    parentheses. The tasks are independent of each other.
 
-    `level` is below that of the enclosing program. With it, the first unit of
-    that level runs all tasks of an operator by itself, and the others continue.
-    Small tasks cost less than a barrier, and ops that one unit runs need no
-    barrier between them.
+    With `level`, which is below the level of the enclosing program, the first
+    unit of that level runs all tasks of an operator by itself. The other units
+    continue. Small tasks cost less than a barrier, and ops that one unit runs
+    need no barrier between them.
 
     When the op ends on a unit, only the share of that unit is done;
     `uprog.barrier` waits for all units.
@@ -337,8 +339,8 @@ def UProg_PlanSizeOp : UProg_Op<"plan_size", [Pure]> {
 def UProg_PlanStepOp : UProg_Op<"plan_step", [Pure]> {
   let summary = "Returns a step of a plan";
   let description = [{
-    `index` is from 0 to the size of the plan - 1. Steps run in this order: a
-    step reads results of earlier steps.
+    `index` is from 0 to the size of the plan - 1. Steps run in this order,
+    because a step may read results of earlier steps.
 
     ```mlir
     %step = uprog.plan_step %plan[%i]
@@ -352,10 +354,10 @@ def UProg_PlanStepOp : UProg_Op<"plan_step", [Pure]> {
 def UProg_TakeLanesOp : UProg_Op<"take_lanes"> {
   let summary = "Returns the lanes that run a block, as a step";
   let description = [{
-    The tasks of the step are the first `count` lanes of the list; its operands
-    read the rows of variables through the list. If `count` is so large that it
-    pays, the step has all lanes as tasks instead, and the results of the other
-    lanes are dropped.
+    The tasks of the step are the first `count` lanes of the list, and its
+    operands read the rows of variables through the list. If `count` is large
+    enough that this is faster, the step has all lanes as tasks instead, and the
+    results of the other lanes are dropped.
 
     ```mlir
     %step = uprog.take_lanes %lanes[%block] tasks(%count)
@@ -384,8 +386,8 @@ def UProg_StepKernelOp : UProg_Op<"step_kernel", [Pure]> {
 def UProg_StepTasksOp : UProg_Op<"step_tasks", [Pure]> {
   let summary = "Returns the number of tasks of a step";
   let description = [{
-    The number of tasks in the batch that the step runs. `uprog.run` shares them
-    out.
+    The number of tasks in the batch that the step runs. `uprog.run` divides
+    them among the units.
 
     ```mlir
     %n = uprog.step_tasks %step
@@ -397,7 +399,7 @@ def UProg_StepTasksOp : UProg_Op<"step_tasks", [Pure]> {
 }
 
 def UProg_StepBarrierOp : UProg_Op<"step_barrier", [Pure]> {
-  let summary = "Returns whether a barrier of all units follows a step";
+  let summary = "Returns true if a barrier of all units follows a step";
   let description = [{
     The result is 1 if the next step may read data that this step, or another
     one since the last barrier, writes. It is 0 if the next step is independent
@@ -446,8 +448,8 @@ def UProg_ForOp : UProg_ControlOp<"for", [
     iteration yields, or the initial values if there is no iteration. If the
     loop carries no values, the body needs no `uprog.yield`.
 
-    The body may contain barriers, and operators that units share out, if the
-    bounds and the step are equal on all units of the level.
+    The body may contain barriers, and operators whose tasks are divided among
+    units, if the bounds and the step are equal on all units of the level.
 
     ```mlir
     %sum = uprog.for %i = %lower to %upper step %two iter(%so_far = %zero) : index {
@@ -478,12 +480,12 @@ def UProg_WhileOp : UProg_ControlOp<"while", [
   let summary = "Runs a loop uTask until its first region ends it";
   let description = [{
     Runs `before`. If its `uprog.condition` is true, runs `body` with the values
-    that the condition passes on, and starts again. With `iter`, `before` has
+    that the condition forwards, and starts again. With `iter`, `before` has
     arguments: first the initial values, then the values that `body` yields. The
-    results are the values that the condition passes on when it is false.
+    results are the values that the condition forwards when it is false.
 
-    Both regions may contain barriers, and operators that units share out, if
-    the condition is equal on all units of the level.
+    Both regions may contain barriers, and operators whose tasks are divided
+    among units, if the condition is equal on all units of the level.
 
     ```mlir
     %steps = uprog.while iter(%i = %zero) : index {
@@ -505,12 +507,12 @@ def UProg_WhileOp : UProg_ControlOp<"while", [
 def UProg_ConditionOp : UProg_Op<"condition", [
     Pure, Terminator, ParentOneOf<["WhileOp", "CompactOp"]>,
     DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>]> {
-  let summary = "Decides whether a loop continues, or a number is listed";
+  let summary = "Decides whether a loop continues or a number is listed";
   let description = [{
     Ends the first region of a `uprog.while`. If the condition is true, the loop
     continues with the values; otherwise they are its results. Also ends the
     region of a `uprog.compact`. If the condition is true, that op lists the
-    number, or the value that is passed on.
+    number, or the value that is forwarded.
 
     ```mlir
     %last = uprog.while {
@@ -529,14 +531,14 @@ def UProg_ConditionOp : UProg_Op<"condition", [
 
 def UProg_ReduceOp : UProg_Op<"reduce", [
     RecursiveMemoryEffects, SingleBlock, AttrSizedResultSegments]> {
-  let summary = "Finds the least keys of numbers, and which numbers have them";
+  let summary = "Finds the smallest keys of numbers and the numbers that have them";
   let description = [{
-    The region yields the keys of each number from 0 to `upper` - 1. For each
-    key there are two results: the least value of the key, and the first number
-    that has it. They are the greatest i64 and 0 if no value is less than the
-    greatest i64. Each unit runs the op by itself; if a unit consists of many
+    The region yields the keys of each number from 0 to `upper` - 1. Each key
+    has two results: its smallest value, and the first number that has this
+    value. They are the largest i64 and 0 if no value is smaller than the
+    largest i64. Each unit runs the op by itself; if a unit consists of many
     threads, the op is an all-reduce over them. Several threads may evaluate the
-    region for the same number, so the region writes nothing.
+    region for the same number, so the region must not write memory.
 
     ```mlir
     %keys:2, %blocks:2 = uprog.reduce min %block < %all {
@@ -558,11 +560,11 @@ def UProg_CompactOp : UProg_Op<"compact", [
   let description = [{
     Evaluates the region once for each number from 0 to `upper` - 1. Writes the
     numbers for which its `uprog.condition` is true to `list`, in ascending
-    order and without gaps. If the condition passes on an index, this index is
-    written in place of the number. The result is the length of the list. Each
-    unit runs the op by itself. If a unit consists of many threads, they share
-    out the numbers, and all of them see the list afterwards. So the effects of
-    the region for one number must not depend on another number.
+    order and without gaps. If the condition forwards an index, this index is
+    written instead of the number. The result is the length of the list. Each
+    unit runs the op by itself. If a unit consists of many threads, they divide
+    the numbers among them, and all of them see the list afterwards. The effects
+    of the region for one number must therefore not depend on another number.
 
     ```mlir
     %lanes_of_block = uprog.compact %lane < %all into %list : memref<?xi32> {
@@ -572,7 +574,7 @@ def UProg_CompactOp : UProg_Op<"compact", [
     ```
   }];
   let arguments = (ins Index:$upper,
-                       Arg<MemRefRankOf<[I32], [1]>, "with room for all numbers",
+                       Arg<MemRefRankOf<[I32], [1]>, "with space for all numbers",
                            [MemWrite]>:$list);
   let results = (outs Index:$count);
   let regions = (region SizedRegion<1>:$body);
@@ -586,12 +588,12 @@ def UProg_BranchOp : UProg_ControlOp<"branch", [
   let summary = "Runs a branch uTask: one region per value of the selector";
   let description = [{
     Runs the region of the case that is equal to the selector, or `default` if
-    no case is. No two cases are equal. The results are the values that the
-    region yields, so a branch with results has a `default`. Without a
+    no case is equal to it. No two cases are equal. The results are the values
+    that the region yields, so a branch with results has a `default`. Without a
     `default`, the op does nothing if no case is equal to the selector.
 
-    The regions may contain barriers, and operators that units share out, if the
-    selector is equal on all units of the level.
+    The regions may contain barriers, and operators whose tasks are divided
+    among units, if the selector is equal on all units of the level.
 
     ```mlir
     %done = uprog.branch %kernel -> index
@@ -620,8 +622,8 @@ def UProg_RefOp : UProg_Op<"ref", [
   let summary = "Runs a reference uTask: a uProgram, possibly the one it is in";
   let description = [{
     The unit runs the program to its end, then continues. The program's level is
-    that of the enclosing program or below: at a higher level, some units would
-    not run the reference.
+    at most the level of the enclosing program. If it were higher, some units
+    would not run the reference.
 
     ```mlir
     uprog.ref @main.frame(%lanes) : !batch.lanes
@@ -635,9 +637,9 @@ def UProg_BarrierOp : UProg_Op<"barrier", [MemoryEffects<[MemWrite]>]> {
   let summary = "Makes all units of a level wait for each other";
   let description = [{
     After the barrier, all units see what any unit wrote before it. The op
-    declares a write effect, so that no pass deletes or moves it. It is an error
-    if its level is above that of its program. It is also an error if control
-    around the op is not uniform over the level of the barrier
+    declares a write effect, so no pass deletes or moves it. It is an error if
+    its level is above the level of its program. It is also an error if control
+    flow around the op is not uniform over the level of the barrier
     (`uprog.program`). The same holds around an op that runs its program: units
     that take another path would never arrive.
 
@@ -654,11 +656,11 @@ def UProg_AwaitRowsOp : UProg_Op<"await_rows", [MemoryEffects<[MemWrite]>]> {
   let summary = "Waits for rows that earlier steps write";
   let description = [{
     The op is in the function of a stage, after all code that depends only on
-    the plan. If the caller of the function leaves the wait to it, a kernel
-    waits here: at the barrier between this stage and the steps whose rows it
-    reads. Loads before the op are in flight while blocks wait for each other. A
-    function has at most one such op, outside of its branches and loops, because
-    all threads must reach a barrier.
+    the plan. If the caller of the function leaves the wait to the function, a
+    kernel waits at this op for the barrier between this stage and the steps
+    whose rows it reads. Loads before the op are in flight while blocks wait for
+    each other. A function has at most one such op, outside its branches and
+    loops, because all threads must reach a barrier.
 
     ```mlir
     func.func private @cell.rows.stage0(%step: !llvm.ptr<1>) {

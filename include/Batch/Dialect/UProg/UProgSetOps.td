@@ -23,8 +23,8 @@ def UProg_CellsType : TypeDef<UProg_Dialect, "Cells"> {
   let mnemonic = "cells";
   let summary = "cells with one value per instance";
   let description = [{
-    Each unit has cells of its own. The values are numbers, rows, lists or
-    values of an ADT.
+    Each unit has its own cells. The values are numbers, rows, lists or values
+    of an ADT.
 
     ```mlir
     !uprog.cells<index>
@@ -56,8 +56,8 @@ def UProg_GetOp : UProg_Op<"get", [
                    "::llvm::cast<::mlir::uprog::CellsType>($_self).getValue()">]> {
   let summary = "Returns the value of an instance";
   let description = [{
-    Returns the value that was put last for the member. There must be one: cells
-    start without values.
+    Returns the value that was put last for the member. There must be one,
+    because cells start without values.
 
     ```mlir
     %word = uprog.get %words[%member] : !uprog.cells<index>
@@ -72,9 +72,9 @@ def UProg_PutOp : UProg_Op<"put", [
     MemoryEffects<[MemWrite]>,
     TypesMatchWith<"value has the value type of the cells", "cells", "value",
                    "::llvm::cast<::mlir::uprog::CellsType>($_self).getValue()">]> {
-  let summary = "Gives an instance a value";
+  let summary = "Sets the value of an instance";
   let description = [{
-    The member has this value from here on; its previous value is lost.
+    From this op on, the member has this value; its previous value is lost.
 
     ```mlir
     uprog.put %words[%member] = %next : !uprog.cells<index>
@@ -120,10 +120,10 @@ def UProg_EachOp : UProg_Op<"each", [
   let summary = "Runs its region for each number of a range";
   let description = [{
     Runs the region for each number from 0 to `upper` - 1. Each unit runs the op
-    by itself. If a unit consists of many threads, they share out the numbers,
-    and all of them see afterwards what the region has written. So the effects
-    of the region for one number must not depend on another number. In the
-    region, units do not wait for each other or share out tasks.
+    by itself. If a unit consists of many threads, they divide the numbers among
+    them, and all of them see afterwards what the region has written. The
+    effects of the region for one number must therefore not depend on another
+    number. In the region, units neither wait for each other nor divide tasks.
 
     ```mlir
     uprog.each %k < %n {

@@ -15,20 +15,19 @@ namespace mlir::uprog {
 
 /// Control flow that may differ between the units of a level.
 struct Divergence {
-  /// The op that decides, or that distributes numbers among the threads of a
-  /// unit.
+  /// Op that decides, or that distributes numbers among the threads of a unit.
   Operation *control;
-  /// The value that makes the decision differ; null if the op distributes
+  /// Value that makes the decision differ, or null if the op distributes
   /// numbers.
   Value cause;
-  /// The ops that run the program of the queried op, from the inside out.
-  /// `control` encloses the last of them.
+  /// Ops that run the program of the queried op, innermost first. `control`
+  /// encloses the last of them.
   SmallVector<Operation *> callers;
 };
 
-/// Analysis of which values of a module's programs are uniform: equal on all
-/// units of a level. Each non-uniform value has a cause: a non-uniform value
-/// that is not computed from another one.
+/// Determines which values of a module's programs are uniform, that is, equal
+/// on all units of a level. Each non-uniform value has a cause: a non-uniform
+/// value that is not computed from another one.
 ///
 /// - Constants are uniform, and so is a value that is computed from uniform
 ///   values: by arithmetic, or by ops that read plans, steps and lanes.
@@ -36,10 +35,10 @@ struct Divergence {
 ///   if they are uniform wherever the program is run. There are two exceptions:
 ///   each thread block has its own lanes, and the number of a task differs
 ///   between the units that share tasks.
-/// - A value that control forwards is uniform if all values that it may forward
-///   are uniform, and so is the value that it decides by.
+/// - A value that control flow forwards is uniform if all values that it may
+///   forward are uniform, and so is the value that it decides by.
 /// - The cells of instances are uniform if every value that is put into them is
-///   uniform, and so is the control around each put.
+///   uniform, and so is the control flow around each put.
 /// - Results of all other ops are assumed to be non-uniform.
 class Uniformity {
 public:
@@ -49,8 +48,8 @@ public:
   /// or null if the value is equal.
   Value findCause(Value value) const { return causes.lookup(value); }
 
-  /// Returns the innermost control around an op, or around an op that runs its
-  /// program, that is not equal on all units of the level.
+  /// Returns the innermost control flow, around an op or around an op that runs
+  /// its program, that is not equal on all units of the level.
   std::optional<Divergence> findDivergence(Operation *op) const;
 
 private:
@@ -66,15 +65,18 @@ private:
 
   Level level;
   DenseMap<Value, Value> causes;
-  DenseMap<Operation *, Value> controls; ///< the cause of non-uniform ones
+  DenseMap<Operation *, Value> controls; ///< causes of non-uniform control flow
   DenseMap<StringAttr, ProgramOp> programs;
-  DenseMap<Operation *, SmallVector<Operation *>> callers; ///< by program
-  DenseMap<Operation *, Divergence> entries; ///< around callers, by program
+  DenseMap<Operation *, SmallVector<Operation *>> callers; ///< callers by
+                                                           ///< program
+  DenseMap<Operation *, Divergence> entries; ///< divergence around callers, by
+                                             ///< program
   bool changed = false;
 };
 
 /// Checks that all units that a barrier in the program waits for reach the
-/// barrier, and that all units that share tasks reach the op that runs them.
+/// barrier. Also checks that all units that divide tasks among them reach the
+/// op that runs these tasks.
 LogicalResult verifyUniformity(ProgramOp program);
 
 } // namespace mlir::uprog

@@ -16,22 +16,22 @@
 #include <type_traits>
 
 /// Offsets of the struct fields that compiled code reads and writes. All of
-/// them are derived from ABI.h when the compiler is compiled, so that compiled
-/// code follows a struct that changes. No other place may define an offset.
+/// them are derived from ABI.h when the compiler is built, so compiled code
+/// follows changes to a struct. Offsets must not be defined anywhere else.
 namespace mlir::batch::abi {
 
-static_assert(sizeof(void *) == 8, "objects are made for 64-bit targets");
+static_assert(sizeof(void *) == 8, "objects are only for 64-bit targets");
 
-/// The size in bytes of the integers, pointers and cells that compiled code
-/// loads and stores, on every target.
+/// Size in bytes of the integers, pointers and cells that compiled code loads
+/// and stores, on every target.
 inline constexpr int64_t kCellBytes = 8;
-/// The size in bytes of an entry in a list of rows or lanes.
+/// Size in bytes of an entry in a list of rows or lanes.
 inline constexpr int64_t kIndexBytes = sizeof(int32_t);
 
-/// A field of a struct.
+/// Field of a struct.
 struct Field {
   int64_t offset; ///< in bytes
-  bool isPointer; ///< else a number
+  bool isPointer; ///< false for a number
   /// Returns the offset in cells.
   constexpr int64_t cell() const { return offset / kCellBytes; }
 };
@@ -63,8 +63,8 @@ llvm::SmallVector<int64_t> listOtherCells(const Field (&fields)[count]) {
   return cells;
 }
 
-/// The types of a function's result and arguments as letters: 'p' for a
-/// pointer, 'l' for int64_t, 'v' for void.
+/// Types of a function's result and arguments as letters: 'p' for a pointer,
+/// 'l' for int64_t, 'v' for void.
 template <class Function>
 struct Signature;
 template <class Result, class... Arguments>
@@ -80,8 +80,8 @@ struct Signature<Result (*)(Arguments...)> {
                                      0};
 };
 
-/// A function that compiled code calls: the field of the function table that
-/// holds its address, and the letters of its Signature.
+/// Function that compiled code calls: the field of the function table that
+/// stores its address, and the letters of its Signature.
 struct Callee {
   Field address;
   const char *signature;
@@ -98,7 +98,8 @@ BATCH_FIELD(kQueueLimit, BatchQueue, limit)
 inline constexpr int64_t kSourceCells = countCells<BatchSource>();
 BATCH_FIELD(kSourceBase, BatchSource, base)
 
-/// The number of cells of a BatchFrame, which its rows follow, and its fields.
+/// Number of cells of a BatchFrame, which its rows follow, and the fields of a
+/// BatchFrame.
 inline constexpr int64_t kFrameCells = countCells<BatchFrame>();
 BATCH_FIELD(kFrameOuter, BatchFrame, outer)
 BATCH_FIELD(kFrameCount, BatchFrame, count)
@@ -141,16 +142,15 @@ BATCH_FIELD(kInstancesLaunchWatchdog, BatchInstancesLaunch, watchdog)
 
 BATCH_FIELD(kIndexErrorPlace, BatchIndexError, place)
 BATCH_FIELD(kIndexErrorIndex, BatchIndexError, index)
-/// The offset of the BatchIndexError in the control words of a launch, in
-/// bytes.
+/// Offset of the BatchIndexError in the control words of a launch, in bytes.
 inline constexpr int64_t kControlIndexError =
     offsetof(BatchDeviceControl, indexError);
-/// The offset of the first extent of a parameter from its rows, in bytes.
+/// Distance in bytes between the rows of a parameter and its first extent.
 inline constexpr int64_t kExtentOffset = -BATCH_ROWS_PREFIX;
 
-/// Control words of the blocks of a launch, in bytes: the offset of those of
-/// the first block, the distance to those of the next block, and the offset of
-/// the 32-bit word `ended` in them.
+/// Control words of the blocks of a launch, in bytes: the offset of the words
+/// of the first block, the distance to those of the next block, and the offset
+/// of the 32-bit word `ended` in them.
 inline constexpr int64_t kControlOfBlocks =
     offsetof(BatchDeviceControl, ofBlocks);
 inline constexpr int64_t kBlockControlBytes = sizeof(BatchBlockControl);
@@ -158,7 +158,7 @@ inline constexpr int64_t kBlockControlEnded =
     offsetof(BatchBlockControl, ended);
 static_assert(sizeof(BatchBlockControl::ended) == sizeof(int32_t));
 BATCH_FIELD(kBlockControlProgress, BatchBlockControl, progress)
-/// The shift of the value in the high half of this field.
+/// Shift of the value in the high half of this field.
 inline constexpr int64_t kProgressShift = 32;
 
 BATCH_FIELD(kObjectABIVersion, BatchObject, abiVersion)

@@ -20,19 +20,19 @@
 
 namespace mlir::batch {
 
-/// The fields of BatchContext.
+/// Fields of BatchContext.
 enum class ContextField : int32_t {
 #define BATCH_CONTEXT_FIELD(type, name) name,
 #include "batch-runtime/ContextFields.def"
 };
 
-/// The runtime functions.
+/// Runtime functions.
 enum class RuntimeFunction : int32_t {
 #define BATCH_RUNTIME_FUNCTION(result, name, parameters) name,
 #include "batch-runtime/RuntimeFunctions.def"
 };
 
-/// The kind of memory that host code loads or stores. No memory has two kinds.
+/// Kind of memory that host code loads or stores. No memory has two kinds.
 enum class MemoryKind {
   Base,    ///< pointers and sizes that only runtime functions change
   Counter, ///< numbers in the context
@@ -41,24 +41,24 @@ enum class MemoryKind {
   Variant, ///< variants of nodes
 };
 
-/// On an op that adds a node or a task in a traversal that has reserved room
-/// for all of them before its loop.
+/// Attribute of an op that adds a node or task in a traversal. The traversal
+/// reserved space for all of them before its loop.
 inline constexpr llvm::StringLiteral kReservedAttr = "batch.reserved";
 
-/// Prepends an argument for the context to `functions`, which have bodies, and
-/// passes it in all calls to them in `module`. Fails with an error where a
-/// function is only declared or a caller has no context itself.
+/// Prepends a context argument to `functions`, which have bodies, and passes it
+/// in all calls to them in `module`. Emits an error and fails if a function is
+/// only declared or a caller has no context itself.
 LogicalResult addContextArgument(ModuleOp module,
                                  ArrayRef<func::FuncOp> functions);
 
 /// Returns the context: argument 0 of the function around `op`.
 Value getContext(Operation *op);
 
-/// Builder of host code at one insertion point.
+/// Builds host code at one insertion point.
 class ContextBuilder {
 public:
-  /// Builds at `builder`'s insertion point, which must be in a function that
-  /// has a context unless `context` is given. All memory that the context
+  /// Builds at the insertion point of `builder`. Unless `context` is given, it
+  /// must be in a function that has a context. All memory that the context
   /// points to is in the address space of the context.
   ContextBuilder(OpBuilder &builder, Location loc, Value context = {});
 
@@ -77,11 +77,11 @@ public:
   /// Ends the run with an error. `a` and `b` are i64.
   void fail(int64_t errorCode, Value a, Value b);
 
-  /// Ends the run if it has been cancelled. In the code of an executor,
-  /// `worker` (an i64) is the worker that leaves the run; in the code of an
-  /// inspector, it is null.
+  /// Ends the run if it has been canceled. In the code of an executor, `worker`
+  /// (an i64) is the worker that leaves the run; in the code of an inspector,
+  /// it is null.
   void endIfCancelled(Value worker = {});
-  /// Counts an instance that has its results.
+  /// Counts an instance whose results are complete.
   void countEnded();
 
   /// Returns the address of element `index` (i64 or index) of an array of
@@ -106,16 +106,16 @@ public:
                  MemoryKind kind = MemoryKind::Cell);
 
   /// Copies the bytes from `begin` to `end`, both multiples of 64, from one row
-  /// to another. All values are i64s.
+  /// to another. All values are i64.
   void copyBytes(Value from, Value to, Value begin, Value end);
   /// Loads an element of a row of type `type`, which is stored as ABI.h
-  /// specifies. The row and the indices, which are in range, are i64s.
+  /// specifies. The row and the indices, which are in range, are i64.
   Value loadElement(RankedTensorType type, Value row, ValueRange indices);
 
-  /// Returns the cell that holds a scalar, index or i64.
+  /// Returns the cell that stores a scalar, index or i64.
   Value toCell(Value value);
   /// Returns the value of type `type` (a scalar, index or i64) that a cell
-  /// holds.
+  /// stores.
   Value fromCell(Value cell, Type type);
 
   /// Loads payload cell `field` of a node of the forest.
@@ -123,17 +123,17 @@ public:
   void storeNodeCell(Value node, int64_t field, Value cell);
   /// Loads the module-wide number of a node's variant, an i64.
   Value loadVariant(Value node);
-  /// Reserves room for `count` new nodes.
+  /// Reserves space for `count` new nodes.
   void reserveNodes(Value count);
   /// Allocates a new node of the forest and sets its variant. `reserved` means
-  /// that room is already reserved.
+  /// that space is already reserved.
   Value makeNode(int64_t variant, bool reserved = false);
   /// Loads the number of rows of source number `source`, an i64.
   Value countRows(int64_t source);
   /// Returns the address of the queue of kernel number `kernel`.
   Value getQueue(int64_t kernel);
-  /// Reserves room for `bytes` of records of a kernel, given the kernel's
-  /// queue.
+  /// Reserves space for `bytes` bytes of records of a kernel, given the
+  /// kernel's queue.
   void reserveRecords(Value queue, int64_t kernel, Value bytes);
 
   /// Returns the length of a list cell, its first entry, and the cell made of
@@ -150,7 +150,7 @@ public:
 private:
   Value load(Type type, Value where, MemoryKind kind);
   void store(Value value, Value where, MemoryKind kind);
-  /// Calls `function`, which makes room, if `isFull` is true.
+  /// Calls `function`, which allocates space, if `isFull` is true.
   void growIf(Value isFull, RuntimeFunction function, ValueRange arguments);
 
   OpBuilder &builder;

@@ -15,26 +15,27 @@
 
 namespace mlir::batch {
 
-/// The registers that an emulated thread can read.
+/// Registers that an emulated thread can read.
 enum class EmulatorRegister : int32_t {
 #define BATCH_EMULATOR_REGISTER(name) name,
 #include "batch-runtime/EmulatorFunctions.def"
 };
 
-/// The functions of the emulator.
+/// Functions of the emulator.
 enum class EmulatorFunction : int32_t {
 #define BATCH_EMULATOR_FUNCTION(result, name, parameters) name,
 #include "batch-runtime/EmulatorFunctions.def"
 };
 
-/// Locations of operations as strings in the module, each stored once.
+/// Locations of operations as strings in the module. Each string is stored
+/// once.
 class LocationStrings {
 public:
   explicit LocationStrings(ModuleOp module)
       : body(module.getBody()), symbols(module) {}
 
   /// Returns the global with the "file:line:column" of an operation, or with
-  /// its name if its location is not known.
+  /// its name if the location is unknown.
   LLVM::GlobalOp get(Operation *op);
 
 private:
@@ -43,10 +44,10 @@ private:
   llvm::StringMap<LLVM::GlobalOp> globals;
 };
 
-/// Builder of code in front of one operation of an emulated kernel.
+/// Builds code before one operation of an emulated kernel.
 class EmulatorBuilder {
 public:
-  /// `thread` is the function's argument for the thread.
+  /// `thread` is the function argument for the thread.
   EmulatorBuilder(Operation *op, Value thread, LocationStrings &locations);
 
   /// Builds an i64 constant.

@@ -30,7 +30,7 @@ inline std::string getStageName(llvm::StringRef operatorName, int64_t stage) {
   return (operatorName + ".stage" + llvm::Twine(stage)).str();
 }
 
-/// The name of the function with which the blocks of a kernel fill their shared
+/// Name of the function with which the blocks of a kernel fill their shared
 /// memory with the parameters that they keep.
 inline constexpr llvm::StringLiteral kLoadParameters = "load_parameters";
 

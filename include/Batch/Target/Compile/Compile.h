@@ -27,7 +27,7 @@ class PassManager;
 
 namespace mlir::batch {
 
-/// The device that runs mini-batches.
+/// Device that runs mini-batches.
 enum class Device { CPU, CUDA, Emulator };
 
 template <>
@@ -39,7 +39,7 @@ struct OptionNames<Device> {
   }
 };
 
-/// The sanitizer that checks accesses to memory while compiled code runs.
+/// Sanitizer that checks memory accesses while compiled code runs.
 enum class Sanitizer { None, Address, Thread };
 
 template <>
@@ -54,51 +54,53 @@ struct OptionNames<Sanitizer> {
 /// Options of `compileToSharedObject` and `compileToLLVMIR`.
 struct CompileOptions {
   Strategy strategy = Strategy::Auto;
-  int64_t instances = 64; ///< of a mini-batch, for options that are `auto`
-  InstanceLevel level = InstanceLevel::Auto; ///< of strategy `replicate`
-  LoopOrder order = LoopOrder::Auto;         ///< of strategy `replicate`
-  /// None: the module's own policy, or "depth" if it has none.
+  int64_t instances = 64; ///< instances of a mini-batch, for options that are
+                          ///< `auto`
+  InstanceLevel level = InstanceLevel::Auto; ///< level for strategy `replicate`
+  LoopOrder order = LoopOrder::Auto;         ///< order for strategy `replicate`
+  /// Policy. If it is not set, the module's own policy, or "depth" if the
+  /// module has none.
   PolicyOption policy;
-  /// The file with the state machine of policy "fsm".
+  /// File with the state machine of policy "fsm".
   std::string policyTable;
   std::vector<std::string> sizes;
   Device device = Device::CPU;
-  /// The executor of a mini-batch or a share of it, on a device other than the
+  /// Executor of a mini-batch or of a share of it, on a device other than the
   /// CPU.
   Executor executor = Executor::Auto;
-  /// The number of blocks in a cluster, 1 to 16, where clusters run something.
-  /// 0: 8, or 16 where executor `auto` selects 16.
+  /// Number of blocks in a cluster, from 1 to 16, if clusters run anything. 0
+  /// selects 16 if executor `auto` does, and 8 otherwise.
   int64_t clusterSize = 0;
-  /// The precision of the factors of products with parameters, on a device
-  /// other than the CPU.
+  /// Precision of the factors of products with parameters, on a device other
+  /// than the CPU.
   Precision precision = Precision::F32;
-  /// Chip of a GPU, such as "sm_90"; empty: the oldest chip with the features
+  /// GPU chip, such as "sm_90". If empty, the oldest chip with the features
   /// that the executor needs.
   std::string chip;
-  /// Bytes of a block's shared memory for parameters. -1: all that the chip
-  /// has, or, if no chip is given, as much as all chips have.
+  /// Bytes of a block's shared memory for parameters. -1 selects all memory
+  /// that the chip has or, if no chip is given, the amount that all chips have.
   int64_t sharedMemory = -1;
-  /// Target triple; empty: the host's.
+  /// Target triple. If empty, the triple of the host.
   std::string triple;
-  /// Target CPU by LLVM's name. "native": the host's. Empty: the host's if the
-  /// target has the host's architecture, else the baseline of the target's
-  /// architecture.
+  /// LLVM name of the target CPU. "native" selects the host CPU. If empty,
+  /// selects the host CPU if the target has its architecture, else the baseline
+  /// of the target architecture.
   std::string cpu;
-  /// File of choices, as `batch-run --tune` writes it; empty: none.
+  /// Tuning file, as `batch-run --tune` writes it. If empty, there is none.
   std::string tuning;
-  /// LLVM's optimizations. 0: none. 1: those that kernels need. 2 and 3: all of
-  /// LLVM's own levels, which take about 2.5 times as long for little gain.
+  /// LLVM optimizations. 0: none. 1: the ones that kernels need. 2 and 3: the
+  /// standard LLVM levels, which take about 2.5 times as long and gain little.
   unsigned optLevel = 1;
-  /// Only for the CPU. The object runs in a program with this sanitizer.
+  /// Only for the CPU: the object runs in a program with this sanitizer.
   Sanitizer sanitizer = Sanitizer::None;
   /// Callback that configures each pass manager before it runs, for
-  /// instrumentation and printing. Command-line options are read here or not at
-  /// all.
+  /// instrumentation and printing. Only this callback reads command-line
+  /// options.
   std::function<LogicalResult(PassManager &)> configure;
 };
 
 /// Compiles a module at any stage to a shared object at `path` with the C ABI
-/// of batch-runtime/ABI.h. Emits errors at `module`'s locations, writes `path`
+/// of batch-runtime/ABI.h. Emits errors at locations of `module`, writes `path`
 /// with `writeOutputFile`, and lowers `module` in place.
 LogicalResult compileToSharedObject(ModuleOp module, llvm::StringRef path,
                                     const CompileOptions &options);

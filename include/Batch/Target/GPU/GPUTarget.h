@@ -29,32 +29,32 @@ template <>
 struct OptionNames<Precision>
     : EnumNames<Precision, symbolizePrecision, getMaxEnumValForPrecision()> {};
 
-/// The address space of a block's shared memory, for all vendors.
+/// Address space of a block's shared memory, for all vendors.
 inline constexpr unsigned kSharedMemory = 3;
-/// Bytes of a block's shared memory for lists of numbers (uprog.compact), which
-/// parameters must leave free.
+/// Bytes of a block's shared memory for lists of numbers (uprog.compact).
+/// Parameters must leave them free.
 inline constexpr int64_t kListBytes = 16;
-/// The same for the flag that makes the threads of a block leave a barrier of
-/// all blocks.
+/// Bytes for the flag that makes the threads of a block leave a barrier of all
+/// blocks. Parameters must leave them free.
 inline constexpr int64_t kLeftBytes = 16;
-/// The cluster size that every chip with clusters supports, and the one that
+/// Cluster size that every chip with clusters supports, and cluster size that
 /// only some of them support, in blocks.
 inline constexpr int64_t kClusterBlocks = 8, kWideClusterBlocks = 16;
 
-/// The vendor of a GPU, which decides its dialect: NVVM or ROCDL.
+/// Vendor of a GPU, which determines its dialect: NVVM or ROCDL.
 enum class GPUVendor { NVIDIA, AMD };
 
 /// Facts about all chips of a vendor.
 struct VendorFacts {
   GPUVendor vendor;
-  llvm::StringLiteral chipPrefix; ///< names of chips begin with it
-  llvm::StringLiteral triple;     ///< LLVM's target triple
-  /// LLVM's names of the scopes of atomic operations: the threads of one block,
+  llvm::StringLiteral chipPrefix; ///< prefix of the names of chips
+  llvm::StringLiteral triple;     ///< LLVM target triple
+  /// LLVM names of the scopes of atomic operations: the threads of one block,
   /// and the threads of all blocks.
   llvm::StringLiteral blockScope, deviceScope;
   /// True if blocks can read a clock while they wait for others.
   bool hasClock;
-  unsigned stackSpace; ///< the address space of a thread's own memory
+  unsigned stackSpace; ///< address space of a thread's private memory
 };
 
 /// Facts about a chip.
@@ -63,20 +63,20 @@ struct ChipFacts {
   int64_t sharedMemory;    ///< bytes per block, with opt-in
   int64_t multiprocessors; ///< of the largest GPU with this chip
   bool acquireLoads;       ///< required by barriers of blocks
-  bool asyncCopies;        ///< to shared memory, in the background
-  bool tensorCores;        ///< for tf32 and bf16
-  bool clusters;           ///< of thread blocks
-  bool wideClusters;       ///< of twice as many blocks
+  bool asyncCopies;        ///< asynchronous copies to shared memory
+  bool tensorCores;        ///< tensor cores for tf32 and bf16
+  bool clusters;           ///< clusters of thread blocks
+  bool wideClusters;       ///< clusters of twice as many blocks
 };
 
 /// Returns the facts about a chip. For a chip that is not in the table, returns
-/// the facts that hold for all chips of its kind; for an empty name, those that
-/// hold for all NVIDIA chips from sm_80 on. A number of multiprocessors that is
-/// not known is 108.
+/// the facts that hold for all chips of its kind. For an empty name, returns
+/// the facts that hold for all NVIDIA chips from sm_80 on. An unknown number of
+/// multiprocessors is 108.
 ChipFacts getChipFacts(llvm::StringRef chip);
 
-/// Returns the vendor of a chip by its name, or null if the names of no vendor
-/// begin like it.
+/// Returns the vendor of a chip, or null if the name of the chip has no
+/// vendor's prefix.
 const VendorFacts *findVendor(llvm::StringRef chip);
 
 /// Returns true if LLVM can generate code for a chip.
@@ -86,7 +86,8 @@ bool isKnownChip(llvm::StringRef chip);
 std::string getFirstChip(bool ChipFacts::*feature);
 
 /// Returns the name of a CUDA tool that "bin" or "fatbin" code needs and that
-/// is neither in the toolkit nor on the PATH; empty if all tools are found.
+/// is neither in the toolkit nor on the PATH, or an empty string if all tools
+/// are found.
 llvm::StringRef findMissingCUDATool(llvm::StringRef format);
 
 } // namespace mlir::batch

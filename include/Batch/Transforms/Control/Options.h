@@ -17,7 +17,7 @@ template <>
 struct OptionNames<Strategy>
     : EnumNames<Strategy, symbolizeStrategy, getMaxEnumValForStrategy()> {};
 
-/// The order of a loop's tasks; `Auto` leaves the choice to batch-order-loops.
+/// Order of the tasks of a loop; `Auto` leaves the choice to batch-order-loops.
 enum class LoopOrder { Auto, Rounds, Layers, Wavefront };
 
 template <>

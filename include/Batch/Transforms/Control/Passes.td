@@ -11,15 +11,15 @@
 include "mlir/Pass/PassBase.td"
 
 def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
-  let summary = "Decide where control runs";
+  let summary = "Decide where control flow runs";
   let description = [{
     Sets `batch.strategy` of the entry. If the source specifies a strategy, an
     option that requests another one is an error. `auto` selects the first of
     these strategies that is legal:
-    1. `replicate` with `batch.per_unit`: on a CPU, if loops use only small tensors
+    1. `replicate`, `batch.per_unit`: on a CPU, if loops use only small tensors
     2. `replicate`: for one instance (`instances`), if a loop should run layer
        after layer (`batch-order-loops`)
-    3. `linearize`: control reads only inputs and parameters, or their elements
+    3. `linearize`: control flow reads only inputs, parameters or their elements
     4. `replicate`: for one instance, on a GPU, or if `lockstep` is also legal
     5. `lazy`: at least 2^22 operations on elements between waits (estimate)
     6. `lockstep`; `lazy`, which also walks data structures; `replicate`; `none`
@@ -48,7 +48,7 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
     Option<"instances", "instances", "int64_t", /*default=*/"64",
            "Expect mini-batches of this many instances, for 'auto'">,
     Option<"gpu", "gpu", "bool", /*default=*/"false",
-           "Choose for a GPU, where control cannot wait">,
+           "Choose for a GPU, where control flow cannot wait">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
@@ -56,12 +56,13 @@ def ChooseStrategyPass : Pass<"batch-choose-strategy", "::mlir::ModuleOp"> {
 def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
   let summary = "Decide the order in which tasks of loops run";
   let description = [{
-    In a program of strategy `replicate`, gives each counted loop with more than
-    two layers a `batch.order`, unless the source specifies one. With `layers`,
-    products that depend on a recurrence but belong to none read parameters once
-    for many rounds. The pass selects it if this read takes at least as long as
-    a barrier, else `rounds`. Remarks report the reason. `order` overrides the
-    choice for all these loops, and a `tuning` file for single ones.
+    In a program with strategy `replicate`, sets `batch.order` of each counted
+    loop with more than two layers, unless the source specifies it. With
+    `layers`, products that depend on a recurrence but belong to none read
+    parameters once for many rounds. The pass selects `layers` if this read
+    takes at least as long as a barrier, else `rounds`. Remarks report the
+    reason. `order` overrides the choice for all these loops, and a `tuning`
+    file for single loops.
     ```mlir
       scf.yield %next, %sum : !vec, !vec
     }
@@ -75,18 +76,18 @@ def OrderLoopsPass : Pass<"batch-order-loops", "::mlir::ModuleOp"> {
     Option<"order", "order", "::mlir::batch::LoopOrder",
            /*default=*/"::mlir::batch::LoopOrder::Auto",
            "Choose 'auto', 'rounds', 'layers' or 'wavefront'">,
-    Option<"gpu", "gpu", "bool", "false", "Estimate for a GPU">,
+    Option<"gpu", "gpu", "bool", "false", "Estimate times for a GPU">,
     Option<"tuning", "tuning", "std::string", "\"\"", "File with loop orders">
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect"];
 }
 
 def InsertForcesPass : Pass<"batch-insert-forces", "::mlir::ModuleOp"> {
-  let summary = "Mark where control waits for tensors";
+  let summary = "Mark where control flow waits for tensors";
   let description = [{
-    In a program of strategy `lazy`, inserts a numbered `batch.force` before
-    each read of an element of a computed tensor by control. A kernel ends
-    there. Remarks report each wait, and which loops and recursions wait.
+    In a program with strategy `lazy`, inserts a numbered `batch.force` before
+    each read of an element of a computed tensor by control flow. A kernel ends
+    there. Remarks report each wait, and the loops and recursions that wait.
     ```mlir
     %c = tensor.extract %score[] : tensor<f32>
     // becomes
@@ -126,10 +127,10 @@ def KeepRowsPass : Pass<"batch-keep-rows", "::mlir::ModuleOp"> {
   let summary = "Name the rows that are needed after a wait";
   let description = [{
     Applies to inspectors of programs with `transient` tables. Inserts a
-    `batch.keep` before ops without a region that may wait, `batch.concurrent`
-    ops, and loops whose rounds wait concurrently. It names the handles that
-    this call of the function may use later. The memory of all other rows of
-    transient tables is reused after the tasks that read them have run.
+    `batch.keep` before `batch.concurrent` ops, loops whose rounds wait
+    concurrently, and other ops without a region that may wait. The op names the
+    handles that this call of the function may use later. The memory of other
+    rows of transient tables is reused after the tasks that read them have run.
     ```mlir
     %more = batch.await %score[%zero] number(0) : tensor<1xi1>
     %y = batch.record @cell(%h) depth(%d) : (!batch.handle) -> !batch.handle
@@ -153,12 +154,12 @@ def LinearizePass : Pass<"batch-linearize", "::mlir::ModuleOp"> {
     those that wait and take no node. The instance program is kept: it is the
     unbatched lowering.
 
-    If control reads an element of an input, a field or a parameter, which exist
-    before the run, the inspector reads it with `batch.extract`. It waits for an
-    element of a `batch.force` with `batch.await`; in this case, recursion
-    remains. Other control that depends on a computed tensor is an error. An
-    entry whose `batch.strategy` is neither `linearize` nor `lazy` is left
-    unchanged.
+    If control flow reads an element of an input, a field or a parameter, which
+    exist before the run, the inspector reads it with `batch.extract`. It waits
+    for an element of a `batch.force` with `batch.await`; in this case,
+    recursion remains. Other control flow that depends on a computed tensor is
+    an error. An entry whose `batch.strategy` is neither `linearize` nor `lazy`
+    is left unchanged.
     ```mlir
     func.func private @encode(%t: !tree) -> !vec {
       %h = rec.match %t : !tree -> !vec {
@@ -206,7 +207,7 @@ def RecursionToStackPass
   let summary = "Convert a program with calls and recursion to a machine";
   let description = [{
     Copies the entry and all functions that it calls into one `batch.machine`
-    (program-counter autobatching, section 3). Structured control becomes
+    (program-counter autobatching, section 3). Structured control flow becomes
     branches between blocks. A call becomes pushes of the values that the caller
     needs again, and a `batch.push_jump`. A value that lives from step to step
     becomes a `batch.variable`. The instance program is kept as the unbatched
@@ -218,9 +219,9 @@ def RecursionToStackPass
     `needed-stacks`, a variable has a stack only if it is live across a call
     that may reach the same function again; programs without recursion thus have
     no stacks. With `cached-tops`, the machine stores tops separately from
-    stacks. The fifth is `batch-cancel-pops`. In addition, with `tail-calls`, a
-    call whose results are returned unchanged becomes a jump, so that such
-    recursion needs no stack.
+    stacks. The pass `batch-cancel-pops` is the fifth optimization. In addition,
+    with `tail-calls`, a call whose results are returned unchanged becomes a
+    jump, so such recursion needs no stack.
 
     A parameter that is passed through calls is an argument of the machine. Run
     `batch-duplicate-functions` first, so that each function has only one set of
@@ -284,7 +285,7 @@ def CancelPopsPass : Pass<"batch-cancel-pops", "::mlir::ModuleOp"> {
     `batch.set` of the top. No access may be in between (program-counter
     autobatching, section 3.2, optimization 5). If the push saves the variable
     and nothing reads its top before the next write, both ops are removed. The
-    saved row then stays in place from one call to the next.
+    saved row then remains in place from one call to the next.
     ```mlir
     batch.pop @fib.arg0
     %m = arith.addi %n, %n : i64

@@ -13,16 +13,16 @@ include "mlir/Pass/PassBase.td"
 def InsertBarriersPass : Pass<"uprog-insert-barriers", "::mlir::ModuleOp"> {
   let summary = "Insert the barriers that a program for single instances needs";
   let description = [{
-    Units that run an instance together share its tasks. A unit may therefore
-    read a row that another unit has written only after a barrier. In programs
-    for single instances (`uprog.site`), the pass inserts barriers of the
-    program's level. Each is before an op that reads a row written since the
-    last barrier. The same applies to an op that writes a row that has been read
-    or written since then. Accesses that one unit makes by itself need no
-    barrier between them. The analysis also follows rounds of loops.
+    Units that run an instance together divide its tasks among them. A unit may
+    therefore read a row that another unit has written only after a barrier. In
+    programs for single instances (`uprog.site`), the pass inserts a barrier of
+    the program's level before each op that reads a row written since the last
+    barrier. The same applies to an op that writes a row that has been read or
+    written since then. Accesses by the same unit need no barrier between them.
+    The analysis also follows rounds of loops.
 
     Two rows differ if they come from different buffers, or if one was created
-    to avoid the other. A row that is looked up for a node may be any remembered
+    to avoid the other. A row that is looked up for a node may be any stored
     row.
 
     ```mlir

@@ -13,11 +13,11 @@ include "mlir/Pass/PassBase.td"
 def ShareResourcesPass : Pass<"batch-share-resources", "::mlir::ModuleOp"> {
   let summary = "Turn resource constants into parameters";
   let description = [{
-    Front ends write parameters as `dense_resource` constants. Each one becomes
-    a parameter of the entry, named after its key, and is passed to the
-    functions that use it. Its values are supplied like those of any other
-    parameter. `batch-compile --write-params=FILE` writes the values that a
-    module contains.
+    Front ends emit parameters as `dense_resource` constants. Each one becomes a
+    parameter of the entry, named after its key, and is passed to the functions
+    that use it. Its values are supplied like those of any other parameter.
+    `batch-compile --write-params=FILE` writes the values that a module
+    contains.
 
     ```mlir
     func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> attributes {batch.entry} {
@@ -37,17 +37,17 @@ def ShareResourcesPass : Pass<"batch-share-resources", "::mlir::ModuleOp"> {
 def FlattenBodiesPass : Pass<"batch-flatten-bodies", "::mlir::ModuleOp"> {
   let summary = "Replace conditionals in bodies of structured ops with selects";
   let description = [{
-    Front ends choose between elements with `scf.if` in a body, as in a gather
-    at concatenated indices. After this pass, both branches run. In a branch
-    that is not taken, reads use index 0 and integer divisions divide by one. A
-    conditional stays if it reads a tensor of dynamic shape, which may have no
-    element.
+    Front ends emit an `scf.if` in a body to choose between elements, as in a
+    gather at concatenated indices. After this pass, both branches run. In a
+    branch that is not taken, reads use index 0 and integer divisions divide by
+    one. A conditional remains if it reads a tensor of dynamic shape, which may
+    have no elements.
 
     A reduction may keep its value for elements that do not count, as in
-    `max(count ? x : so_far, so_far)`. It then takes the neutral element
-    instead, so that elements can be reduced in any order. A tensor becomes an
-    operand if the body reads it at the indices of the loops. A dynamic extent
-    must also be the extent of the loop.
+    `max(count ? x : so_far, so_far)`. Such a reduction takes the neutral
+    element instead, so elements can be reduced in any order. A tensor becomes
+    an operand if the body reads it at the indices of the loops. A dynamic
+    extent must also be the extent of the loop.
 
     ```mlir
     %e = scf.if %first -> (i32) {
@@ -74,10 +74,10 @@ def FoldBiasesPass : Pass<"batch-fold-biases", "::mlir::ModuleOp"> {
     needs a stage for the sum. This pass makes the product start from the bias
     instead, as some models already do. Nothing else may read the product, and
     the bias must be the same for all instances or known before the product's
-    factors. For example, let h come from a call and x not: in `U h + (W x +
-    b)`, `U h` starts from `W x + b`. A sum of rows starts from any value that
-    is added to it, except another reduction. Sums may round differently after
-    this pass.
+    factors. For example, in `U h + (W x + b)`, where h comes from a call and x
+    does not, `U h` starts from `W x + b`. A sum of rows starts from any value
+    that is added to it, except another reduction. Sums may round differently
+    after this pass.
 
     ```mlir
     %p = linalg.matvec ins(%W, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%zero : tensor<4xf32>) -> tensor<4xf32>
@@ -111,19 +111,19 @@ def FoldEmptyPass : Pass<"batch-fold-empty", "::mlir::ModuleOp"> {
 }
 
 def ScalarizePass : Pass<"batch-scalarize", "::mlir::ModuleOp"> {
-  let summary = "Replace rank-0 tensors that decide control with scalars";
+  let summary = "Replace rank-0 tensors that decide control flow with scalars";
   let description = [{
     Front ends write counters, conditions and positions as rank-0 tensors. This
-    pass applies to a tensor whose element control reads, if elementwise
+    pass applies to a tensor whose element control flow reads, if elementwise
     operations alone compute it from constants and from elements of inputs and
     parameters. `scf.for`, `scf.while` and `scf.if` may carry it. These
     operations, the carried values and the positions of the elements become
-    scalars, also in recursive functions. Analyses can then find that control is
-    structural. Other tensors stay, so that control waits for them as late as
-    before.
+    scalars, also in recursive functions. Analyses can then find that control
+    flow is structural. Other tensors remain, so control flow waits for them no
+    earlier than before.
 
     Loops no longer carry values that they do not change, such as parameters, so
-    that kernels can identify these values.
+    kernels can identify these values.
 
     ```mlir
     %less = arith.cmpi slt, %i, %limit : tensor<i32>
@@ -148,7 +148,7 @@ def UpdateStacksPass : Pass<"batch-update-stacks", "::mlir::ModuleOp"> {
     program extracts a row, inserts into it, and puts it back, the pass inserts
     into the stack instead. No op copies the row. A loop over all rows may read
     one stack and fill another one with the changed rows, as `lax.scan` does.
-    The pass makes it start from the stack that it reads.
+    The pass makes such a loop start from the stack that it reads.
 
     ```mlir
     %row = tensor.extract_slice %stack[%l, 0, 0] [1, 8, 4] [1, 1, 1] : tensor<2x8x4xf32> to tensor<8x4xf32>

@@ -12,8 +12,8 @@
 
 namespace mlir::batch {
 
-/// The operators of a kernel that batch-layout-pq treats as equal; `None`
-/// leaves kernels unchanged.
+/// Operators of a kernel that batch-layout-pq treats as equal; `None` leaves
+/// kernels unchanged.
 enum class EqualOperators { None, Parameters, Shapes };
 
 template <>

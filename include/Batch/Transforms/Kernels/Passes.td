@@ -14,9 +14,9 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Outline straight-line tensor code into kernels";
   let description = [{
     Every maximal straight-line block of tensor code becomes a `batch.kernel`
-    and a `batch.invoke`. A block extends from one point of control (a call,
-    match or loop) to the next, so that tasks are few and large. A block is cut
-    into three roles if that pays off (ACRoBat, appendix A.1 and A.2):
+    and a `batch.invoke`. A block extends from one control-flow op (a call,
+    match or loop) to the next, so tasks are few and large. A block is split
+    into three roles if that is faster (ACRoBat, appendix A.1 and A.2):
 
     - *input*: code that does not depend on the recursion. It can run for all
       nodes at once, before the recursion.
@@ -26,19 +26,19 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
 
     Input and output code becomes separate kernels only if it contains a
     reduction (a matrix product). Cell code moves into a later kernel of the
-    block if neither control nor another kernel reads it before that kernel.
-    Constants, and code without reductions that is equal for all instances, are
-    copied into the kernels that use them. A reduction that is equal for all
-    instances becomes a kernel without per-task operands, which runs once.
-    Kernels with equal code are merged.
+    block if neither control flow nor another kernel reads it before that
+    kernel. Constants, and code without reductions that is equal for all
+    instances, are copied into the kernels that use them. A reduction that is
+    equal for all instances becomes a kernel without per-task operands, which
+    runs once. Kernels with equal code are merged.
 
     A row of a parameter, `tensor.extract_slice %E[%i, 0] [1, n] [1, 1]`, stays
     in the function as an operand that is read in place. A kernel that reads
     only rows at constant positions also runs once. An element of a tensor
     (`tensor.extract`) and the code that uses it are copied into the kernels
-    that need them, unless control reads the element.
+    that need them, unless control flow reads the element.
 
-    With `hoist=false`, code with the role input stays in the cell, which shows
+    With `hoist=false`, code with the role input stays in the cell, to measure
     the benefit of hoisting. With `coarsen=false`, each tensor operation becomes
     a separate kernel, except operations that are copied. Run-time systems that
     batch operators do the same.
@@ -64,9 +64,9 @@ def OutlineKernelsPass : Pass<"batch-outline-kernels", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"hoist", "hoist", "bool", /*default=*/"true",
-           "Make separate kernels of code that the recursion does not change">,
+           "Outline separate kernels from code that the recursion does not change">,
     Option<"coarsen", "coarsen", "bool", /*default=*/"true",
-           "Make kernels of blocks instead of single operations">,
+           "Outline kernels from blocks instead of single operations">,
   ];
   let dependentDialects = ["::mlir::batch::BatchDialect",
                            "::mlir::rec::RecDialect",
@@ -79,7 +79,7 @@ def OutlineBlocksPass : Pass<"batch-outline-blocks", "::mlir::ModuleOp"> {
     The code that computes the variables and the branch of a block in a
     `batch.machine` becomes a `batch.kernel` with the name of the block. The
     block then consists of these ops, in this order: stack operations that
-    uncover the rows to read, reads, one `batch.invoke`, stack operations with
+    expose the rows to read, reads, one `batch.invoke`, stack operations with
     its results, and the terminator. The kernel does not compute a row that is
     only copied from a variable that the block does not change. After this pass,
     variables hold tensors; scalars have rank 0. A machine with a block that
@@ -119,7 +119,7 @@ def MergeHandlesPass : Pass<"batch-merge-handles", "::mlir::ModuleOp"> {
     an LSTM) therefore have equal handles. This pass merges them into one value
     in records, in the results of `rec.match`, `rec.map`, `scf.if` and
     `scf.index_switch`, and in the results of private functions. The inspector
-    then remembers, records and compares each handle only once.
+    then stores, records and compares each handle only once.
 
     ```mlir
     %h, %c = batch.record @leaf(%n) depth(%d) : (index) -> (!batch.handle, !batch.handle)
@@ -140,9 +140,9 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
   let description = [{
     Products of a parameter with a vector, and elementwise code on vectors, run
     as one operator if they are equal. `Batch/Layout` finds these operators and
-    the order of their values in memory with a PQ tree, so that almost nothing
-    has to be copied ([layout](../../explanation/layout.md)). A row of a product
-    has the same sum as before, so no bit changes.
+    the order of their values in memory with a PQ tree, so almost nothing has to
+    be copied ([layout](../../explanation/layout.md)). Each row of a product is
+    summed as before, so results remain bit-identical.
 
     With `equal=weights`, operators are equal if they run the same code with the
     same parameters, beginning with products. This is the code that a kernel
@@ -161,7 +161,7 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
     ```
 
     With `equal=shapes`, operators are equal if they apply the same operation to
-    equal shapes after the same number of products. Gates of a cell are an
+    equal shapes after the same number of products. The gates of a cell are an
     example. Parameters that only one product reads are stacked, in the order
     that suits the readers of the results. They are packed in this order when
     they are bound.
@@ -177,7 +177,7 @@ def LayoutPQPass : Pass<"batch-layout-pq", "::mlir::ModuleOp"> {
     ...
     ```
 
-    Remarks report the number of batches and gather copies, and the reason for
+    Remarks report the numbers of batches and gather copies, and the reason for
     each copy. See test/Transforms/Kernels/layout-pq.mlir.
   }];
   let options = [
@@ -222,10 +222,10 @@ def WidenReductionsPass : Pass<"batch-widen-reductions"> {
   let summary = "Accumulate reductions of f16 and bf16 in f32";
   let description = [{
     A reduction whose result is f16 or bf16 becomes one with an f32 result,
-    which is rounded once, at the end. Its body computes in f32 throughout, so
-    that a product is added before anything is rounded. Operands stay as they
-    are stored. An `arith.truncf` in the body still rounds. All code after this
-    pass gets the same sums: batched and unbatched code, lanes and GPUs.
+    which is rounded once, at the end. Its body computes in f32 throughout, so a
+    product is added before anything is rounded. Operands keep their type. An
+    `arith.truncf` in the body still rounds. All code after this pass computes
+    the same sums: batched and unbatched code, lanes and GPUs.
 
     ```mlir
     %y = linalg.matvec ins(%W, %x : tensor<4x8xbf16>, tensor<8xbf16>)

@@ -13,7 +13,7 @@
 
 namespace mlir::batch {
 
-/// A batching policy; nullopt keeps the module's own policy.
+/// Batching policy. nullopt keeps the policy of the module.
 using PolicyOption = std::optional<batchrt::Policy>;
 
 template <>

@@ -20,11 +20,11 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
     in one table or source, and `rows` if they are mixed or ragged.
 
     Tables that the same kernels write share slot numbers (a group). Rows of 4
-    KB (a page) or more share them only with rows of the same length: a slot is
-    reused after the last read of its rows. The limit is 512 bytes for rows that
-    kernels insert into in place. Transient tables share slot numbers only with
-    each other. Results are written to consecutive slots, in schedule order. A
-    module without an inspector is left unchanged.
+    KB (a page) or more share them only with rows of the same length, because a
+    slot is reused after the last read of its rows. The limit is 512 bytes for
+    rows that kernels insert into in place. Transient tables share slot numbers
+    only with each other. Results are written to consecutive slots, in schedule
+    order. A module without an inspector is left unchanged.
 
     `layout` changes the order of elements in tables (Cortex, section 5.1). It
     lists primitives, which are applied one after another to the dimensions of a
@@ -38,12 +38,12 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
     | `next_to(@t)` | stores each row after the row of `@t` in the same slot |
 
     `layout='split(1, 16)'` applies to all tables, and `layout='h: split(2, 16);
-    c: next_to(@h)'` to single ones. Slots come first, because their number is
-    known only at run time, but `split(0, 8)` makes blocks of them. The
+    c: next_to(@h)'` to single tables. Slots come first, because their number is
+    known only at run time, but `split(0, 8)` divides them into blocks. The
     innermost dimension must contain a multiple of 64 bytes of consecutive
     elements, for vectors. Only slots can be split if rows share operands with
-    rows of parameters or inputs, or if control reads elements of them. No
-    layout changes a bit of the results.
+    rows of parameters or inputs, or if control flow reads elements of them.
+    Results are bit-identical with every layout.
 
     ```mlir
     batch.kernel @leaf(%word: index) -> tensor<16xf32> {
@@ -81,8 +81,8 @@ def AssignSlotsPass : Pass<"batch-assign-slots", "::mlir::ModuleOp"> {
 def AttachPolicyPass : Pass<"batch-attach-policy", "::mlir::ModuleOp"> {
   let summary = "Attach the policy that picks the next batch";
   let description = [{
-    Attaches the policy to the module, from which it is copied to the object.
-    `batch-run` follows it unless an option specifies another one. Policy
+    Attaches the policy to the module. The policy becomes part of the object,
+    and `batch-run` uses it unless an option specifies another one. Policy
     `depth` is the default and needs no attribute. The table of a state machine,
     which `batch-run --learn-policy=FILE` writes, must be for the module's
     kernels. It is stored in the attribute.

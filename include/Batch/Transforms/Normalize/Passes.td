@@ -16,7 +16,7 @@ def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
     The compiler includes a small library of functions in plain MLIR
     ([library](../library.md)). A declaration of one of them is replaced by its
     definition, together with the functions that it calls. Other declarations
-    stay, and definitions of the module itself are never replaced.
+    remain, and definitions of the module itself are never replaced.
 
     ```mlir
     func.func private @random.uniform.f32(i32) -> f32
@@ -32,8 +32,8 @@ def LinkLibraryPass : Pass<"batch-link-library", "::mlir::ModuleOp"> {
     Some functions are written for any size and call functions of the model. A
     group of them is a module with `batch.sizes` that declares the functions
     that the model must define. The types of the first declaration determine the
-    sizes. Further arguments of the model's function are added to all functions
-    that call it. [Library](../library.md) has an example.
+    sizes. Additional arguments of the model's function are added to all
+    functions that call it. [Library](../library.md) has an example.
 
     See test/Transforms/Normalize/link-library.mlir and link-library-sizes.mlir.
   }];
@@ -50,17 +50,17 @@ def SpecializeSizesPass : Pass<"batch-specialize-sizes", "::mlir::ModuleOp"> {
   let description = [{
     A module may name its sizes with their defaults: `module attributes
     {batch.sizes = {H = 256 : index}}`. Every static tensor dimension that is 1
-    to 8 times a default follows the size: with `H=64`, `tensor<1024x256xf32>`
+    to 8 times a default follows the size. With `H=64`, `tensor<1024x256xf32>`
     becomes `tensor<256x64xf32>`. Static offsets, sizes and strides of slices
     and the extents of splat constants follow it, too. Index constants are not
-    dimensions and do not change. `batch.sizes` then has the new values.
+    dimensions and do not change. `batch.sizes` then contains the new values.
 
     If a value changes, it is an error if one default is 1 to 8 times another,
-    or if a dimension follows two sizes. Such a size needs its own number in
-    types: with `SLOTS = [1009 : index, 64 : index]`, dimensions of 1009 follow
-    it. They are 64 after this pass if no other value is specified. Without such
-    sizes and the option, the pass only checks that `batch.sizes` is well
-    formed.
+    or if a dimension follows two sizes. Such a size needs a unique number in
+    types. With `SLOTS = [1009 : index, 64 : index]`, dimensions of 1009 follow
+    it. They are 64 after this pass if no other value is specified. If neither
+    such sizes nor the option exist, the pass only checks that `batch.sizes` is
+    well formed.
 
     Code reads a size as a number with `tensor.dim`. After this pass, the extent
     of a static dimension is a constant.
@@ -88,10 +88,10 @@ def LiftCFPass : Pass<"batch-lift-cf", "::mlir::ModuleOp"> {
   let summary = "Convert branches of functions to scf";
   let description = [{
     A function with several blocks becomes one block of `scf.if`,
-    `scf.index_switch` and `scf.while`, by upstream's transformation of control
-    flow graphs. Loops with several entries or exits, and branches that cross,
-    get a number that selects where control continues. No bit of a result
-    changes.
+    `scf.index_switch` and `scf.while`, with the upstream transformation of
+    control-flow graphs. Loops with several entries or exits, and branches that
+    cross, get a number that selects where execution continues. Results remain
+    bit-identical.
 
     ```mlir
       cf.br ^loop(%n : i64)
@@ -159,7 +159,7 @@ def InlineHelpersPass : Pass<"batch-inline-helpers", "::mlir::ModuleOp"> {
     and removed, callees first. Recursive functions and the entry stay, whereas
     upstream's inliner may unroll recursion forever. A caller may not need all
     results of a helper. Ops whose results nothing reads are therefore removed,
-    so that no kernel computes them and no control waits for them.
+    so that no kernel computes them and no control flow waits for them.
 
     ```mlir
     func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -225,8 +225,8 @@ def HoistProductsPass : Pass<"batch-hoist-products", "::mlir::ModuleOp"> {
     alike. Sums of `f16` and `bf16`, which are rounded once, are not split.
 
     Code in a branch and reads at computed positions do not move, because
-    control decides about them. A loop without rounds computes its products in
-    vain.
+    control flow decides about them. A loop without rounds computes its products
+    in vain.
 
     ```mlir
     %e = scf.for %i = %zero to %n step %one iter_args(%x = %o) -> !vec {
@@ -252,8 +252,8 @@ def HoistProductsPass : Pass<"batch-hoist-products", "::mlir::ModuleOp"> {
 def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
   let summary = "Compute both branches of small conditionals";
   let description = [{
-    A conditional ends a straight-line block. As control, it cuts a kernel in
-    two, with a sub-batch for each branch in between, compacted to the tasks
+    A conditional ends a straight-line block. As control flow, it cuts a kernel
+    in two, with a sub-batch for each branch in between, compacted to the tasks
     that take the branch. If the branches are small, it costs less to compute
     both for all tasks and to select the result. An `scf.if` becomes
     straight-line code with `arith.select` if
@@ -266,10 +266,10 @@ def IfToSelectPass : Pass<"batch-if-to-select", "::mlir::ModuleOp"> {
       in the inspector;
     - both branches together take at most `max-ops` operations per element.
 
-    If the condition depends on a tensor, control would wait for it. In this
-    case, another condition replaces the last two: both branches together take
-    at most `max-elements` operations on elements. Remarks report the choice and
-    its reason.
+    If the condition depends on a tensor, control flow would wait for it. In
+    this case, another condition replaces the last two: both branches together
+    take at most `max-elements` operations on elements. Remarks report the
+    choice and its reason.
 
     ```mlir
     %y = scf.if %bit -> (tensor<4xf32>) {

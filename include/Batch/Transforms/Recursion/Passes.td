@@ -19,8 +19,8 @@ def RefactorPass : Pass<"rec-refactor", "::mlir::ModuleOp"> {
     is the rest, and returns the values that the tail reads. A call then
     computes the tails of its children and the head of its node as straight-line
     code in one kernel. Tails and head are separate kernels if a recursive call
-    or other control is between them. Every value is computed as before, with
-    equal bits.
+    or other control flow is between them. Every value is computed as before,
+    with equal bits.
 
     A mark may be after a match on the function's argument, or in its cases, one
     in each case that calls recursively. Each case with a mark becomes a

@@ -17,8 +17,8 @@ def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
     phase than those kernels. All its tasks, at any depth, can then be one batch
     after the recursion (ACRoBat, section 4.1).
 
-    If control waits for tensors (`batch.force`), kernels that no wait depends
-    on are `deferred`: their phases come after all others. `defer=false`
+    If control flow waits for tensors (`batch.force`), kernels that no wait
+    depends on are `deferred`: their phases come after all others. `defer=false`
     disables this. With `phases=false`, all kernels that are not deferred get
     phase 0, which shows the benefit of phases.
 
@@ -39,7 +39,7 @@ def AssignPhasesPass : Pass<"batch-assign-phases", "::mlir::ModuleOp"> {
     Option<"defer", "defer", "bool", /*default=*/"true",
            "Run kernels that no wait depends on after all waits">,
     Option<"phases", "phases", "bool", /*default=*/"true",
-           "Run kernels that read results of a recursion after all of it">,
+           "Run kernels that read results of a recursion after the whole recursion">,
   ];
 }
 

@@ -31,7 +31,7 @@ def VerifyInputPass : Pass<"batch-verify-input", "::mlir::ModuleOp"> {
 
     ```mlir
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {batch.entry} {
-      // error: 'tosa.tanh' is of dialect 'tosa', which is not supported
+      // error: 'tosa.tanh' belongs to unsupported dialect 'tosa'
       %y = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
       return %y : tensor<4xf32>
     }
@@ -45,14 +45,15 @@ def VerifyKernelsPass : Pass<"batch-verify-kernels", "::mlir::ModuleOp"> {
   let summary = "Check that kernels hold all tensor code and tasks have depths";
   let description = [{
     Runs at the end of the phase that creates kernels. The functions for one
-    instance must obey these rules, no matter what runs their control later:
+    instance must obey these rules, no matter what runs their control flow
+    later:
 
     | rule | otherwise |
     |---|---|
     | every function that the entry calls has a body | it cannot be compiled |
-    | tensors come from arguments, control, ops of `rec` and `batch`, and row views of parameters | nothing computes them |
-    | control is an op of `rec`, an `scf.if`, `scf.index_switch`, `scf.for` or `scf.while`, or another op of `scf` whose results are scalars | it has no lowering |
-    | control reads only extents that are known to it, and only elements of static tensors and of static rows of parameters | the read has no lowering |
+    | tensors come from arguments, control flow, ops of `rec` and `batch`, and row views of parameters | nothing computes them |
+    | control flow is an op of `rec`, an `scf.if`, `scf.index_switch`, `scf.for` or `scf.while`, or another op of `scf` whose results are scalars | it has no lowering |
+    | control flow reads only extents that are known to it, and only elements of static tensors and of static rows of parameters | the read has no lowering |
     | every `batch.invoke` has a depth, except in strategy `replicate` | it cannot be recorded |
 
     ```mlir
@@ -70,7 +71,7 @@ def VerifyKernelsPass : Pass<"batch-verify-kernels", "::mlir::ModuleOp"> {
 def VerifyPlannedPass : Pass<"batch-verify-planned", "::mlir::ModuleOp"> {
   let summary = "Check that inspectors hold no tensors and rows have locations";
   let description = [{
-    Runs at the end of the phase that places control and assigns memory. A
+    Runs at the end of the phase that places control flow and assigns memory. A
     module with an inspector must obey these rules:
 
     | rule | otherwise |

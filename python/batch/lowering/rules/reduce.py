@@ -255,7 +255,7 @@ def _gather(value, indices, *, dimension_numbers, slice_sizes, **_):
         first, dimension_numbers.collapsed_slice_dims), shape, axes)
 
 
-def _padding_alone(name, starts):
+def _register_padding(name, starts):
     """Registers a rule for windows of an array without elements.
 
     The windows have only padding, which becomes elements. `starts` returns the padding value
@@ -276,11 +276,11 @@ def _start(number):
     return lambda values, _: [jnp.asarray(number(values[0].dtype), values[0].dtype)]
 
 
-_padding_alone("reduce_window", lambda values, _: values[len(values) // 2:])
-_padding_alone("reduce_window_sum", _start(_NEUTRAL["sum"]))
-_padding_alone("reduce_window_max", _start(least))
-_padding_alone("reduce_window_min", _start(greatest))
-_padding_alone("select_and_gather_add", lambda values, params: [
+_register_padding("reduce_window", lambda values, _: values[len(values) // 2:])
+_register_padding("reduce_window_sum", _start(_NEUTRAL["sum"]))
+_register_padding("reduce_window_max", _start(least))
+_register_padding("reduce_window_min", _start(greatest))
+_register_padding("select_and_gather_add", lambda values, params: [
     jnp.zeros((), values[0].dtype), jnp.asarray(
         (least if params["select_prim"].name == "ge" else greatest)(values[1].dtype),
         values[1].dtype)])

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A state machine that picks the next block of a program in lock step. The
-// choices do not change the blocks that an instance runs, so the state machine
-// is learnt from paths that were recorded once. Free of IR: the runtime links
-// it, and the compiler makes code that reads its table.
+// A state machine that picks the next block of a lockstep program. The choices
+// do not change the blocks that an instance runs, so the state machine is
+// learned from paths that were recorded once. Independent of the IR: the
+// runtime links it, and the compiler generates code that reads its table.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,11 +23,11 @@ namespace batchrt {
 struct LanePaths {
   std::vector<std::string> blocks; ///< their names
   std::vector<int64_t> costs;      ///< of running each block on all lanes
-  std::vector<std::vector<int32_t>> paths; ///< by instance: blocks it runs
+  std::vector<std::vector<int32_t>> paths; ///< by instance: the blocks it runs
 };
 
-/// Blocks are of low cost if they cost less than the greatest cost divided by
-/// this number. They run first, in program order; states describe the others.
+/// A block has low cost if it costs less than the greatest cost divided by this
+/// number. They run first, in program order; states describe the others.
 constexpr int64_t lowCostShare = 64;
 int64_t lowCostBelow(const std::vector<int64_t> &costs);
 
@@ -41,8 +41,7 @@ int64_t hashOf(const State &state);
 std::vector<int64_t> makeStateTable(const StateMachine &stateMachine);
 
 /// Returns the cost of the steps of a run in which lanes take instances one by
-/// one. In states that the state machine lacks, the block that has cost least
-/// runs.
+/// one. In unknown states, the block with the lowest total cost so far runs.
 int64_t costOfRun(const LanePaths &program, int64_t lanes,
                   const StateMachine &stateMachine);
 

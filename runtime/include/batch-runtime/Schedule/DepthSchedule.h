@@ -6,10 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // The depth policy: all tasks of one kernel with equal phase and depth run
-// together, batches in the order (phase, depth, kernel). The tasks may come in
-// parts, which workers sort independently. Takes time linear in the number of
-// tasks, and allocates nothing once its arrays are as large as the largest run
-// needs. Free of IR: the runtime links it, and the compiler may.
+// together, with batches in the order (phase, depth, kernel). The tasks may be
+// in several parts, which workers sort independently. Takes time linear in the
+// number of tasks, and allocates nothing once its arrays are as large as the
+// largest run needs. Independent of the IR: the runtime links it, and the
+// compiler may.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +24,8 @@
 
 namespace batchrt {
 
-/// The recorded tasks of one kernel. A record is `recordCells` cells; the first
-/// is (depth << 32 | task number). Depths have 23 bits.
+/// The recorded tasks of one kernel. A record has `recordCells` cells; the
+/// first is (depth << 32 | task number). Depths have 23 bits.
 struct TaskQueue {
   /// A handle holds its task's depth + 1 in 23 bits.
   static constexpr int64_t maxDepth = (1 << 23) - 2;
@@ -65,12 +66,12 @@ public:
   const int32_t *order() const { return orders.data(); }
   /// For callers that reorder the records of a step.
   int32_t *order() { return orders.data(); }
-  /// Returns the steps, kernel after kernel, within a kernel by depth. Those of
-  /// kernel k are [kernelSteps(k), kernelSteps(k+1)). The records of a step are
-  /// order()[begin ... begin+count).
+  /// Returns the steps, kernel after kernel, within a kernel by depth. The
+  /// steps of kernel k are [kernelSteps(k), kernelSteps(k+1)). The records of a
+  /// step are order()[begin ... begin+count).
   const std::vector<DepthStep> &steps() const { return stepList; }
   int64_t kernelSteps(int64_t kernel) const { return stepBegins[kernel]; }
-  /// Returns the bytes of all arrays.
+  /// Returns the size in bytes of all arrays.
   size_t bytes() const;
 
 private:
@@ -87,14 +88,14 @@ private:
   std::vector<int32_t> histogram, depthCounts;
 };
 
-/// The schedule of all parts. In every batch the tasks of a part come before
-/// those of the next part, so that it equals the schedule of all tasks in one
-/// queue. It may also have several plans, each for the same number of parts:
-/// their steps are independent.
+/// The schedule of all parts. In every batch, the tasks of a part come before
+/// those of the next part, so it equals the schedule of all tasks in one queue.
+/// It may also have several plans, each for the same number of parts, whose
+/// steps are independent.
 class DepthScheduler {
 public:
-  /// Makes the schedule. `queues` specifies the phases of the kernels and which
-  /// kernels are constant. Plan i has parts i*n ... i*n+n-1, where n is
+  /// Computes the schedule. `queues` specifies the phases of the kernels and
+  /// which kernels are constant. Plan i has parts i*n ... i*n+n-1, where n is
   /// numParts / plans.
   void run(const TaskQueue *queues, int64_t numKernels,
            const DepthSorter *const *parts, int64_t numParts,
@@ -109,7 +110,7 @@ public:
   /// Returns the position of a kernel's first task.
   int64_t kernelBegin(int64_t kernel) const { return begins[kernel]; }
   /// Returns the steps in the order in which they run, as positions in steps(),
-  /// plan after plan. Those of plan i are [planBegin(i), planBegin(i+1)).
+  /// plan after plan. The steps of plan i are [planBegin(i), planBegin(i+1)).
   const std::vector<int32_t> &sequence() const { return runOrder; }
   int64_t planBegin(int64_t plan) const { return planBegins[plan]; }
   int64_t plans() const { return numPlans; }
@@ -123,7 +124,7 @@ public:
   const std::vector<Place> &places(int64_t part) const {
     return placesOf[part];
   }
-  /// Returns the bytes of all arrays.
+  /// Returns the size in bytes of all arrays.
   size_t bytes() const;
 
 private:

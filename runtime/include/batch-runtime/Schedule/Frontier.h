@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A schedule under construction: the ready tasks, by type, and the numbers on
-// which policies base their choices. All are updated in constant time per task.
-// Except with the depth policy, a batch is all ready tasks of one type: leaving
-// some out never helps.
+// which policies base their choices. All of them are updated in constant time
+// per task. Except with the depth policy, a batch consists of all ready tasks
+// of one type, because leaving some out never helps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ enum FrontierFacts : unsigned {
   Cycles = 2,
   /// Sums of depths, for the agenda policy.
   Depths = 4,
-  /// The urgency of tasks that are ready, or would be after one more batch.
+  /// The urgency of tasks that are ready, or will be after one more batch.
   Urgencies = 8,
   /// Longest chains of each type, for the lower bound on remaining batches.
   Chains = 16,
@@ -62,7 +62,8 @@ private:
   struct Node {
     int32_t type;
     int32_t pending; ///< operands that have not run
-    /// Operands through which the task waits for tasks of its own type.
+    /// Number of operands through which the task waits for tasks of its own
+    /// type.
     int32_t sameType;
     int32_t unready; ///< operands that are not ready; kept with Urgencies
   };
@@ -81,8 +82,9 @@ private:
   void findDepths();
   void findUrgencies();
   void findChains();
-  /// Returns the position of a type's counter among those of a task of type
-  /// `through`; negative if tasks never wait for the type through `through`.
+  /// Returns the position of a type's counter among the counters of a task of
+  /// type `through`, or a negative number if tasks never wait for the type
+  /// through `through`.
   int32_t cycleCounter(int32_t through, int32_t type) const {
     return counterNumbers[through * counterColumns + std::min(type, 64)];
   }
@@ -95,22 +97,26 @@ private:
   std::vector<UrgencyNode> urgencyNodes; ///< by task
   std::vector<int32_t> independent; ///< tasks of a type whose sameType is 0
   /// By type: the types on a cycle with it, in the graph where all tasks of a
-  /// type are one node. Types from 64 on have no such types: their tasks count
-  /// as waiting only for the tasks that they read.
+  /// type are one node. For types from 64 on there are none, so their tasks
+  /// count as waiting only for the tasks that they read.
   std::vector<uint64_t> onCycle;
-  static constexpr int32_t counterColumns = 65; ///< the last for all others
+  static constexpr int32_t counterColumns = 65; ///< the last column is for all
+                                                ///< others
   std::vector<int8_t> counterNumbers;           ///< cycleCounter()
   std::vector<int8_t> numOnCycle;               ///< by type
   /// By task and type on a cycle with its own: the number of operands through
-  /// which the task waits for the type. By task: where its counters begin.
+  /// which the task waits for the type. By task: the position where its
+  /// counters begin.
   std::vector<int32_t> cycleCounts, cycleBegin;
   /// The types that readers of a task wait for because of it.
   std::vector<uint64_t> waitsFor;
   std::vector<int32_t> depths;
   std::vector<int64_t> depthSums;
-  /// The most tasks of its own type on a path that begins at a task.
+  /// By task: the maximum number of tasks of its type on a path that begins at
+  /// it.
   std::vector<int32_t> chain;
-  /// Tasks by type and chain: those of type k begin at chainBegin[k].
+  /// Numbers of tasks by type and chain. The entries of type k begin at
+  /// chainBegin[k].
   std::vector<int32_t> chainBegin, chainCounts;
   std::vector<int32_t> rows;
 };
@@ -124,7 +130,8 @@ public:
 
   /// Runs all ready tasks of a type, at least one.
   Batch commit(int32_t type) { return commit(type, tail[type]); }
-  /// Runs only the first of them, up to position `end` of order().
+  /// Runs only the first ready tasks of a type, up to position `end` of
+  /// order().
   Batch commit(int32_t type, int32_t end);
 
   bool done() const { return left == 0; }
@@ -152,18 +159,18 @@ public:
 
   /// With Urgencies: returns the total urgency of the tasks in a batch of the
   /// type and in the best batch after it. The urgency of a task is 4/3 times
-  /// that of the most urgent task that reads it, or 1 without readers. Tasks
-  /// far from the end come first, but many tasks that are a little nearer weigh
-  /// as much.
+  /// the urgency of the most urgent task that reads it, or 1 without readers.
+  /// Tasks far from the end come first, but many tasks that are slightly nearer
+  /// have the same weight.
   double urgency(int32_t type) const;
 
-  /// With Chains: returns the most tasks of a type on a path of remaining
-  /// tasks.
+  /// With Chains: returns the maximum number of tasks of a type on a path of
+  /// remaining tasks.
   int32_t longestChain(int32_t type) const { return longest[type]; }
   /// Returns the lower bound on remaining batches.
   int32_t bound() const { return chainSum; }
-  /// Returns true if a batch of the type lowers the bound: all its longest
-  /// chains begin at ready tasks.
+  /// Returns true if a batch of the type lowers the bound, because all longest
+  /// chains of the type begin at ready tasks.
   bool lowersBound(int32_t type) const {
     int32_t at = plan->chainBegin[type] + longest[type];
     return longest[type] && chainLeft[at] == chainReady[at];

@@ -7,7 +7,7 @@
 
 //
 // Tabular Q-learning with N-step bootstrapping (ED-Batch, section 2.3). The
-// same graphs and seed give the same state machine. Free of IR.
+// same graphs and seed give the same state machine. Independent of the IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@
 
 namespace batchrt {
 
-/// Instances to learn from, in mini-batches of several sizes: the table must
-/// work for any size.
+/// Number of instances to learn from, in mini-batches of several sizes, because
+/// the table must work for any size.
 constexpr int32_t learntInstances = 32;
 constexpr std::array<int32_t, 3> learntBatches = {32, 16, 8};
 
@@ -38,9 +38,9 @@ struct LearningOptions {
   int32_t steps = 8; ///< rewards that an update adds up
   /// Share of random choices in the first and in the last trial.
   double explore = 0.5, exploreLast = 0.02;
-  /// A learnt policy replaces an earlier one only if the batches that it saves
-  /// are at least this many standard deviations: a policy that fits these
-  /// graphs by chance does not fit others.
+  /// A learned policy replaces an earlier one only if the number of batches
+  /// that it saves is at least this many standard deviations. A policy that
+  /// fits these graphs by chance does not fit others.
   double deviations = 2;
 };
 
@@ -56,8 +56,8 @@ Learned learn(const std::vector<TaskGraph> &graphs,
               const std::vector<std::string> &types, Encoding encoding,
               const LearningOptions &options = {});
 /// Learns with the encodings urgency, sort, base, max and share, in this order,
-/// and returns the first one that no later one improves on. If there is nothing
-/// to decide, the encoding is base, which stores least.
+/// and returns the first result that no later one improves on. If there is
+/// nothing to decide, the encoding is base, which needs the least space.
 Learned learn(const std::vector<TaskGraph> &graphs,
               const std::vector<std::string> &types,
               const LearningOptions &options = {});

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 //
-// Schedules of a task graph by a policy, in time linear in its tasks and
-// operands. Free of IR: the runtime links it, and the compiler may.
+// Schedules a task graph by a policy, in time linear in its tasks and operands.
+// Independent of the IR: the runtime links it, and the compiler may.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,49 +21,49 @@
 namespace batchrt {
 
 /// Returns the first type that satisfies the sufficient condition of ED-Batch
-/// (Lemma 2.1), or -1. The condition is that all of the type's tasks that wait
-/// for none of their own type are ready, so that no schedule begins better.
+/// (Lemma 2.1), or -1. The condition is that all of the type's tasks that do
+/// not wait for a task of that type are ready. Then no schedule begins better.
 int32_t pickSufficient(const Frontier &frontier);
-/// Returns the type with the greatest ratio of Eq. 1: its ready tasks over
-/// those that wait for none of their own type. Of equal ratios, the lower type
-/// wins.
+/// Returns the type with the greatest ratio of Eq. 1: its ready tasks divided
+/// by its tasks that do not wait for a task of that type. Among equal ratios,
+/// the lower type wins.
 int32_t pickByRatio(const Frontier &frontier);
-/// Returns the type with ready tasks whose remaining tasks have the least mean
-/// depth. Of equal means, the lower type wins.
+/// Returns the type with ready tasks whose remaining tasks have the lowest mean
+/// depth. Among equal means, the lower type wins.
 int32_t pickByDepth(const Frontier &frontier);
 
-/// Schedules task graphs by policies. Keeps its memory for the next schedule:
-/// runs after the largest one allocate nothing.
+/// Schedules task graphs by policies. Reuses its memory for the next schedule,
+/// so runs after the largest one allocate nothing.
 class PolicyScheduler {
 public:
-  /// Schedules by any policy, trimmed if it is greedy or a state machine; only
-  /// Policy::StateMachine reads `stateMachine`.
+  /// Schedules by any policy. Trims schedules of greedy policies and state
+  /// machines. Only Policy::StateMachine reads `stateMachine`.
   const Schedule &run(Policy policy, const TaskGraph &graph,
                       const StateMachine &stateMachine);
   /// Tasks of one type and depth run together, in the order (depth, type), as
   /// in TensorFlow Fold.
   const Schedule &depth(const TaskGraph &graph);
-  /// The type with the least mean depth runs next, as in DyNet.
+  /// The type with the lowest mean depth runs next, as in DyNet.
   const Schedule &agenda(const TaskGraph &graph);
   /// The type with the greatest ratio runs next.
   const Schedule &greedy(const TaskGraph &graph);
   /// A type that satisfies the sufficient condition runs next; otherwise the
-  /// type that the state machine picks, or in states that it lacks, the type
-  /// with the greatest ratio.
+  /// type that the state machine picks. In unknown states, the type with the
+  /// greatest ratio runs.
   const Schedule &follow(const TaskGraph &graph,
                          const StateMachine &stateMachine);
   /// Removes the unnecessary batches of the last schedule. It has none if every
   /// batch satisfied the sufficient condition.
   const Schedule &trim();
-  /// Runs types in the given order, as long as tasks remain. Each must have
-  /// ready tasks when its turn comes.
+  /// Runs types in the given order, as long as tasks remain. Each type must
+  /// have ready tasks when its turn comes.
   const Schedule &replay(const TaskGraph &graph,
                          const std::vector<int32_t> &types);
 
   /// Returns the number of batches of the last schedule in states that its
   /// state machine lacks.
   int64_t unknownStates() const { return unknown; }
-  /// Returns the bytes of all arrays.
+  /// Returns the size in bytes of all arrays.
   size_t bytes() const;
 
 private:

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 //
-// The best that a policy can reach: searches over sequences of types, which are
-// far too slow for scheduling. Free of IR.
+// Searches over sequences of types for the best schedule that a policy can
+// reach. They are far too slow for scheduling. Independent of the IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,10 +25,12 @@ struct Found {
   bool optimal = false;
 };
 
-/// Searches with a beam of `width` frontiers with equal numbers of batches.
+/// Searches with a beam of `width` frontiers that have equal numbers of
+/// batches.
 Found searchBeam(const TaskGraph &graph, int32_t width);
 /// Searches by branch and bound, starting from the result of a beam search.
-/// Gives up after `most` frontiers; the best so far is then not marked optimal.
+/// Gives up after `most` frontiers; the best schedule so far is then not marked
+/// optimal.
 Found searchExact(const TaskGraph &graph, int64_t most = 1 << 20);
 
 } // namespace batchrt

@@ -7,8 +7,8 @@
 
 //
 // A learned policy: the state of a frontier determines the next type (ED-Batch,
-// section 2.2) if no type satisfies the sufficient condition. Free of IR: the
-// runtime links it, and the compiler may.
+// section 2.2) if no type satisfies the sufficient condition. Independent of
+// the IR: the runtime links it, and the compiler may.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,11 +25,11 @@ enum class Encoding {
   Base,
   /// The ready types, and the one with the most ready tasks.
   Max,
-  /// The ready types, sorted by falling number of ready tasks.
+  /// The ready types, sorted by descending number of ready tasks.
   Sort,
-  /// As Sort, and the eighths of all tasks that have run.
+  /// As Sort, and the share of all tasks that have run, in eighths.
   Share,
-  /// The ready types, and the most urgent one, with the best batch after it.
+  /// The ready types, and the type with the highest Frontier::urgency().
   Urgency,
 };
 constexpr int numEncodings = 5;
@@ -41,8 +41,8 @@ unsigned neededFacts(Encoding encoding);
 
 /// A state: numbers of types, and for some encodings one more number.
 using State = std::vector<uint16_t>;
-/// Sets `state` to that of a frontier. Of equal counts, the lower type is
-/// first.
+/// Sets `state` to the state of a frontier. Among equal counts, the lower type
+/// is first.
 void encode(const Frontier &frontier, Encoding encoding, State &state);
 
 /// Returns true if the last number of a state repeats one of its types.
@@ -71,10 +71,10 @@ private:
 
   std::vector<uint16_t> pool;
   std::vector<int32_t> begins{0};
-  std::vector<int32_t> slots; ///< numbers by hash, -1 where none is
+  std::vector<int32_t> slots; ///< numbers by hash; -1: free slot
 };
 
-/// States with the type that runs next in each.
+/// Maps states to the type that runs next.
 class StateMachine {
 public:
   StateMachine() = default;

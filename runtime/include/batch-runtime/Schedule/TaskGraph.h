@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The input and output of policies: a graph of tasks, and a sequence of
-// batches. Free of IR: the runtime links it, and the compiler may.
+// batches. Independent of the IR: the runtime links it, and the compiler may.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ size_t reserved(const std::vector<T> &vector) {
   return vector.capacity() * sizeof(T);
 }
 
-/// Tasks in a topological order, each of one type: its kernel. A task reads
+/// Tasks in topological order. The type of a task is its kernel. A task reads
 /// results of tasks before it.
 struct TaskGraph {
   static constexpr int32_t maxTypes = 1 << 12;
@@ -64,8 +64,9 @@ struct Schedule {
   std::string verify(const TaskGraph &graph) const;
 };
 
-/// Returns a lower bound on batches: the sum, over types, of the most tasks of
-/// the type on one path (ED-Batch, A.3, with paths through other types).
+/// Returns a lower bound on the number of batches: the sum, over types, of the
+/// maximum number of tasks of the type on one path (ED-Batch, A.3, with paths
+/// through other types).
 int64_t lowerBound(const TaskGraph &graph);
 
 } // namespace batchrt

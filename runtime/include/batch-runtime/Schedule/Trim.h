@@ -12,26 +12,28 @@
 
 namespace batchrt {
 
-/// Drops batches whose tasks can all run in later ones. Policies run tasks as
-/// soon as their type is due; many of them could wait for another batch of the
-/// type. A sweep from the last batch to the first runs every task as late as
-/// possible, and drops batches that no task needs. Takes linear time, and
+/// Drops batches whose tasks can all run in later ones. Policies run a task as
+/// soon as its type is due, although many tasks could wait for a later batch of
+/// the type. A sweep from the last batch to the first runs every task as late
+/// as possible and drops batches that no task needs. Takes linear time, and
 /// allocates nothing once its arrays are as large as the largest graph needs.
 class Trimmer {
 public:
   /// Trims a schedule of the plan's graph. A batch may be all ready tasks of
   /// its type, or some of them.
   void run(const FrontierPlan &plan, Schedule &schedule);
-  /// Returns the bytes of all arrays.
+  /// Returns the size in bytes of all arrays.
   size_t bytes() const;
 
 private:
   std::vector<int32_t> due;       ///< by task: its batch in the schedule
-  std::vector<int32_t> dueCounts; ///< by batch: its tasks that have not run
-  std::vector<int32_t> readers;   ///< by task: its readers that have not run
-  /// `order` has the tasks, type after type, those of a type from the last to
-  /// the first. For each type, [ran, end of the type) have run, and [next, ran)
-  /// can run next.
+  std::vector<int32_t> dueCounts; ///< by batch: number of its tasks that have
+                                  ///< not run
+  std::vector<int32_t> readers;   ///< by task: number of its readers that have
+                                  ///< not run
+  /// `order` has the tasks, type after type, and the tasks of a type from the
+  /// last to the first. For each type, the tasks in [ran, end of the type) have
+  /// run, and those in [next, ran) can run next.
   std::vector<int32_t> order, ran, next;
   std::vector<Batch> kept;
 };

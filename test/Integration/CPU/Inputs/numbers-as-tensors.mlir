@@ -10,9 +10,9 @@ func.func @main(%n: tensor<i32> {batch.name = "n"}, %xs: tensor<10x32xf32> {batc
   %start = arith.constant dense<0.0> : !h
   %r:3 = scf.while (%i = %zero, %a = %start, %U = %W)
       : (tensor<i32>, !h, tensor<32x32xf32>) -> (tensor<i32>, !h, tensor<32x32xf32>) {
-    %room = tensor.empty() : tensor<i1>
+    %init = tensor.empty() : tensor<i1>
     %less = linalg.generic {indexing_maps = [#none, #none, #none], iterator_types = []}
-        ins(%i, %n : tensor<i32>, tensor<i32>) outs(%room : tensor<i1>) {
+        ins(%i, %n : tensor<i32>, tensor<i32>) outs(%init : tensor<i1>) {
     ^bb0(%l: i32, %m: i32, %o: i1):
       %c = arith.cmpi slt, %l, %m : i32
       linalg.yield %c : i1

@@ -38,14 +38,14 @@ func.func @main(
 
   // Scores of the first t rows weigh these rows.
   %keys = tensor.extract_slice %cache[0, 0] [%t, 19] [1, 1] : !cache to !rows
-  %room = tensor.empty(%t) : tensor<?xf32>
-  %zeros = linalg.fill ins(%zero : f32) outs(%room : tensor<?xf32>) -> tensor<?xf32>
+  %init = tensor.empty(%t) : tensor<?xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%init : tensor<?xf32>) -> tensor<?xf32>
   %scores = linalg.matvec ins(%keys, %q : !rows, !row) outs(%zeros : tensor<?xf32>)
       -> tensor<?xf32>
   %weighed = linalg.vecmat ins(%scores, %keys : tensor<?xf32>, !rows)
       outs(%empty : !row) -> !row
   %soft = linalg.softmax dimension(0) ins(%scores : tensor<?xf32>)
-      outs(%room : tensor<?xf32>) -> tensor<?xf32>
+      outs(%init : tensor<?xf32>) -> tensor<?xf32>
   %attended = linalg.vecmat ins(%soft, %keys : tensor<?xf32>, !rows)
       outs(%empty : !row) -> !row
 

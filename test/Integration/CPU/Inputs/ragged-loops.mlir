@@ -16,9 +16,9 @@ func.func @main(%seq: !rows {batch.name = "seq"}, %at: tensor<3xi64> {batch.name
   %zero = arith.constant dense<0.0> : !row
   %low = arith.constant dense<-100.0> : !row
   %n = tensor.dim %seq, %c0 : !rows
-  %room = tensor.empty(%n) : !rows
+  %init = tensor.empty(%n) : !rows
   %halves = linalg.generic {indexing_maps = [#rows, #rows], iterator_types = ["parallel", "parallel"]}
-      ins(%seq : !rows) outs(%room : !rows) {
+      ins(%seq : !rows) outs(%init : !rows) {
   ^bb0(%e: f32, %unused: f32):
     %half = arith.constant 0.5 : f32
     %h = arith.mulf %e, %half : f32
@@ -27,7 +27,7 @@ func.func @main(%seq: !rows {batch.name = "seq"}, %at: tensor<3xi64> {batch.name
 
   // A row of twice the tensor, at each position.
   %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %zero) -> (!row) {
-    %twice = linalg.add ins(%seq, %seq : !rows, !rows) outs(%room : !rows) -> !rows
+    %twice = linalg.add ins(%seq, %seq : !rows, !rows) outs(%init : !rows) -> !rows
     %row = tensor.extract_slice %twice[%i, 0] [1, 19] [1, 1] : !rows to !row
     %b = arith.subf %row, %a : !row
     scf.yield %b : !row

@@ -22,8 +22,8 @@ func.func @main(%seq: !rows {batch.name = "seq"}, %at: tensor<3xi64> {batch.name
 
   // A ragged tensor that a kernel computes.
   %many = tensor.dim %seq, %c0 : !rows
-  %room = tensor.empty(%many) : !rows
-  %doubled = linalg.add ins(%seq, %seq : !rows, !rows) outs(%room : !rows) -> !rows
+  %init = tensor.empty(%many) : !rows
+  %doubled = linalg.add ins(%seq, %seq : !rows, !rows) outs(%init : !rows) -> !rows
   %pieces = tensor.extract_slice %doubled[%a, %b] [2, 4] [1, 2] : !rows to tensor<2x4xf32>
   %p = tensor.extract %doubled[%b, %c2] : !rows
   %point = tensor.from_elements %p : tensor<1xf32>

@@ -1,4 +1,4 @@
-// The child-sum TreeGRU of examples/models/treegru_cs.mlir on binary trees, with
+// The child-sum TreeGRU of test/models/treegru_cs.mlir on binary trees, with
 // marks for rec-refactor: the caller of a node computes its gate n and its state
 // h.
 

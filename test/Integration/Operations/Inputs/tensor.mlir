@@ -53,8 +53,8 @@ func.func private @prefixes(%x4x6: tensor<4x6xf32>, %p: index, %at: tensor<2xi64
   }
   %c = tensor.extract_slice %x4x6[1, 0] [%p, 6] [1, 1] : tensor<4x6xf32> to tensor<?x6xf32>
   %n = tensor.dim %c, %c0 : tensor<?x6xf32>
-  %room = tensor.empty(%n) : tensor<?x6xf32>
-  %d = linalg.exp ins(%c : tensor<?x6xf32>) outs(%room : tensor<?x6xf32>) -> tensor<?x6xf32>
+  %init = tensor.empty(%n) : tensor<?x6xf32>
+  %d = linalg.exp ins(%c : tensor<?x6xf32>) outs(%init : tensor<?x6xf32>) -> tensor<?x6xf32>
   %f = tensor.insert_slice %d into %x4x6[0, 0] [%p, 6] [1, 1] : tensor<?x6xf32> into tensor<4x6xf32>
   return %b, %f : tensor<6xf32>, tensor<4x6xf32>
 }
